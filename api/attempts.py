@@ -12,12 +12,12 @@ from typing import Final
 from api.moving_window import MovingWindow
 from domain.errors import TooOften
 
-# A minute, for each name; and for each address, behind which there may be several people.
+# Per minute, for each name and for each address, which several people may share.
 ATTEMPTS: Final = 5
 ATTEMPTS_OF_ADDRESS: Final = 30
 WITHIN_SECONDS: Final = 60
 
-# Attempts that wait for the result of others, of all names together.
+# The maximum number of attempts that wait for others, for all names together.
 MAX_WAITING: Final = 100
 BUSY_SECONDS: Final = 5
 
@@ -51,7 +51,7 @@ class Attempts:
         wanted = [(self._of_user, user)]
         if address is not None:
             wanted.append((self._of_address, address))
-        # An attempt that is refused for its address is none on this name.
+        # An attempt that is refused for its address does not count for the name.
         made = Attempt(has_failed=False)
         async with AsyncExitStack() as stack:
             for places, key in wanted:
@@ -91,7 +91,7 @@ class _Places:
         ended = self._ended.setdefault(key, asyncio.get_running_loop().create_future())
         self._waiting_count += 1
         try:
-            # Others wait for the same result.
+            # Wait for an attempt under way; others may wait for it too.
             await asyncio.shield(ended)
         finally:
             self._waiting_count -= 1

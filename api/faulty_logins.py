@@ -7,7 +7,7 @@ from typing import Final
 from api.moving_window import MovingWindow
 from domain.errors import TooOften
 
-# Logins whose body is still being read count, too.
+# Includes logins whose body is still being read.
 MAX_FAULTY: Final = 100
 WITHIN_SECONDS: Final = 60
 

@@ -1,7 +1,7 @@
-"""The log as it arrives in this process: what is folded from it to check requests by, and those who watch it.
+"""The log as it arrives in this process: it feeds the directory that checks requests, and the watchers.
 
-A thread tails the log; events are folded in the event loop. Only long questions leave the loop; `undisturbed`
-holds back folding as long as one is answered.
+A thread tails the log; the event loop applies the events. Only long queries run in threads; `undisturbed`
+delays applying events while one runs.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from store.event_log import FOLDED_TOPICS, EventLog
 from store.mapper import Row
 from store.tailer import Tailer, is_of_many
 
-# Of those whose descriptions have changed; a millisecond or two.
+# The number of systems described at a time, which takes a millisecond or two.
 SYSTEMS_AT_ONCE = 20
 # A page costs the same whatever is on it, and the loop that takes it answers requests: where many commit, the
 # next may wait, unless somebody waits for it.
@@ -45,7 +45,7 @@ logger = logging.getLogger(__name__)
 
 
 class NotReady(LabledgerError):
-    """The service has not caught up with the log yet."""
+    """The service has not read the whole log yet."""
 
 
 class Feed:
@@ -57,25 +57,25 @@ class Feed:
         self.accesses = Accesses(self.directory)
         self.broadcast = Broadcast(log)
         self.tailer: Tailer | None = None
-        # Whether nobody shall wait any more for what may come.
+        # Whether waits for new events end at once.
         self.closing = False
         self._log = log
         self._url = url
         self._progress = Advancing()
         self._stop = threading.Event()
-        # Set by who waits for the next page.
+        # Set when somebody waits for the next page.
         self._is_wanted = threading.Event()
         self._thread: threading.Thread | None = None
         self._folding = asyncio.Lock()
-        # Long questions queue here, one of each caller: a page of the log waits for the one that is under
-        # way, not for the queue.
+        # Long queries queue here, one of each caller: a page of the log waits for the running one, not for
+        # the queue.
         self._places = Places()
         self._asking = asyncio.Lock()
-        # One place: threads that compute take the interpreter from the event loop in turn.
+        # One place: every computing thread takes the interpreter from the event loop.
         self._long_questions = ThreadPoolExecutor(1, "long-questions")
 
     async def open(self) -> None:
-        """Fold the directory from the log as it stands, then follow. Raises the store's errors."""
+        """Build the directory from the present log, then follow the log. Raises the store's errors."""
         end = await asyncio.to_thread(self._log.end)
         with nothing_collected():
             for recorded in await asyncio.to_thread(lambda: list(self._log.directory(end))):
@@ -91,7 +91,7 @@ class Feed:
         self._thread.start()
 
     def dismiss(self) -> None:
-        """Before `close`: streams end, and who waits is answered. The log is followed all the same."""
+        """End streams and waits, before `close`. The feed still follows the log."""
         self.closing = True
         self.broadcast.close()
 
@@ -105,35 +105,35 @@ class Feed:
 
     @property
     def position(self) -> int:
-        """How far the log has been taken in."""
+        """Return the position up to which the log has been applied."""
         return self._progress.position
 
     @property
     def read_seconds_ago(self) -> float:
-        """When the log was last looked at, with or without news; never, before it is open."""
+        """Return the seconds since the log was last read, infinite before `open`."""
         return math.inf if self.tailer is None else time.monotonic() - self.tailer.read_at
 
     def is_current(self, seconds: float) -> bool:
-        """Whether what is in the log since so many seconds has at least been looked for."""
+        """Return whether the log was read within this many seconds."""
         return self.read_seconds_ago <= seconds
 
     async def reach(self, position: int, timeout_seconds: float = 5.0) -> None:
-        """Wait until the directory reflects a position. Raises NotReady when the time is up."""
+        """Wait until the directory reflects a position. Raises NotReady after the timeout."""
         if position > self.position:
             self._is_wanted.set()
         if not await self._progress.reach(position, timeout_seconds):
-            raise NotReady(f"it is at position {self.position}, {position} is needed")
+            raise NotReady(f"it has read up to position {self.position}, and {position} is needed")
 
     async def catch_up(self) -> None:
         """Wait until the directory reflects everything that is in the log now."""
         await self.reach(await asyncio.to_thread(self._log.end))
 
     async def undisturbed(self, caller: str, question: Callable[[], T]) -> T:
-        """Answer a long query about the directory in a thread, while no event is folded.
+        """Run a long query of the directory in a thread, while no event is applied.
 
-        Raises TooOften while another one of the caller takes too long.
+        Raises TooOften if another one of the caller takes too long.
         """
-        # A request that is cancelled leaves its thread running, so the locks must not be released with it.
+        # The thread of a cancelled request goes on, so the cancellation must not release the locks.
         return await asyncio.shield(asyncio.ensure_future(self._answer(caller, question)))
 
     async def _answer(self, caller: str, question: Callable[[], T]) -> T:
@@ -147,20 +147,20 @@ class Feed:
                     tailer.close()
                 elif page:
                     asyncio.run_coroutine_threadsafe(self._take(*self._read(page)), loop).result()
-                    # What is there already makes no fuller page later.
+                    # No pause while unread events are already there.
                     if not tailer.has_unread and is_of_many(page):
                         self._is_wanted.wait(SECONDS_EACH_OF_MANY)
                         self._is_wanted.clear()
         except Exception:
             if not self._stop.is_set():
-                # A process that does not understand its log any more must not go on answering from it.
+                # A process that cannot read its log must not go on answering from it.
                 logger.exception("feed: stopped at position %d; this process ends", self.position)
                 os.kill(os.getpid(), signal.SIGTERM)
 
     def _read(self, page: Sequence[Row]) -> tuple[list[Recorded], list[Message], list[int]]:
-        """What is folded of a page; all of it for who may want it; and its sizes.
+        """Return the events of a page for the directory, all events for watchers, and their sizes.
 
-        Nearly everything that happens in a busy lab is neither folded nor watched.
+        Most events of a busy lab are neither applied nor watched.
         """
         mapper = self._log.mapper
         messages = []
@@ -174,12 +174,12 @@ class Feed:
     async def _take(
         self, folded: Sequence[Recorded], messages: Sequence[Message], sizes: Sequence[int]
     ) -> None:
-        # A page without changes to the directory disturbs no question.
+        # A page without changes to the directory need not wait for a long query.
         async with self._folding if folded else nullcontext():
             for recorded in folded:
                 self._fold(recorded)
-            # Thousands of systems that come at once are not left to the first job that comes after them, nor
-            # do they hold up everybody.
+            # Describe thousands of new systems now, in parts: neither the next job nor other requests should
+            # wait for all of them.
             while not self.distro_trees.catch_up(SYSTEMS_AT_ONCE):
                 await asyncio.sleep(0)
         self.broadcast.take(messages, sizes)

@@ -1,4 +1,4 @@
-"""Names of HTTP that more than one part has to write the same."""
+"""Names of HTTP headers and media types that several parts share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often something has happened lately, by whom it concerns, in this process."""
+"""Counts of recent events by key, in this process."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import Final
 
-# Names and addresses come from strangers: of more than that, those heard of longest ago are forgotten.
+# Keys come from unauthenticated clients, so their number is bounded: the least recent are dropped.
 MOST_KEPT: Final = 10_000
 
 
 class MovingWindow:
-    """`amount` times within any `seconds` for each; for one event loop.
+    """A limit of `amount` events within any `seconds` for each key; for one event loop.
 
-    It keeps what counts still, and no more than `most` keys, whoever invents them.
+    It keeps only recent times, and at most `most` keys.
     """
 
     def __init__(
@@ -28,14 +28,14 @@ class MovingWindow:
         self._seconds = seconds
         self._most = most
         self._clock = clock
-        # Whose latest time is the oldest comes first.
+        # Ordered by the latest time of each key, oldest first.
         self._times: OrderedDict[str, deque[float]] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._times)
 
     def take(self, key: str) -> float:
-        """Count it and give 0; or, when that would be once too often, the seconds until it would not be."""
+        """Count an event and return 0, or return the seconds to wait if the limit is reached."""
         now = self._clock()
         self._forget_until(now - self._seconds)
         times = self._times.get(key, deque())
@@ -51,12 +51,12 @@ class MovingWindow:
         return 0.0
 
     def count(self, key: str) -> int:
-        """Return how many of its times count now."""
+        """Return the number of recent events of a key."""
         since = self._clock() - self._seconds
         return sum(1 for moment in self._times.get(key, ()) if moment > since)
 
     def give_back(self, key: str) -> None:
-        """The latest time does not count."""
+        """Drop the latest event of a key."""
         times = self._times.get(key)
         if times:
             times.pop()
@@ -64,7 +64,7 @@ class MovingWindow:
             self.clear(key)
 
     def clear(self, key: str) -> None:
-        """None of them counts."""
+        """Drop all events of a key."""
         self._times.pop(key, None)
 
     def _forget_until(self, moment: float) -> None:

@@ -1,7 +1,7 @@
-"""Opening what a service stands on, for as long as that takes.
+"""Startup of the parts of a service, with retries.
 
-A service may be started before its database. After a while it answers all the same: that it lives, and that
-it is not ready.
+A service may be started before its database. After a while it serves requests all the same: it is alive, but
+not ready.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 
 from postgres.errors import DatabaseAway
 
-# Who starts with everything else may as well be asked when everything is there.
+# Requests at the start of the whole system may wait until everything is there.
 PATIENCE_SECONDS = 10.0
 RETRY_SECONDS = 0.5
 
@@ -22,16 +22,16 @@ logger = logging.getLogger(__name__)
 
 
 class Opening:
-    """Of parts, one after the other."""
+    """Opens parts one after the other."""
 
     def __init__(self, *parts: Callable[[], Awaitable[None]]) -> None:
         self._parts = parts
         self._task: asyncio.Task[None] | None = None
 
     async def begin(self) -> None:
-        """Returns when all are open, or when it has waited long enough: then it goes on beside the requests.
+        """Return when all parts are open, or after the patience is over: then opening goes on in background.
 
-        Raises what no waiting helps against.
+        Raises errors that a retry cannot cure.
         """
         self._task = asyncio.create_task(self._open())
         await asyncio.wait({self._task}, timeout=PATIENCE_SECONDS)

@@ -1,4 +1,4 @@
-"""Threads that parse the bodies of requests: few, and one at a time for each caller."""
+"""Threads that parse request bodies, one at a time for each caller."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Final, TypeVar
 
 from api.places import Places
 
-# A longer body takes more than a millisecond or two.
+# A longer body takes more than a millisecond or two to parse.
 MIN_LONG_BYTES: Final = 16_384
-# They share one interpreter with the event loop.
+# Few, because they share one interpreter with the event loop.
 MAX_THREADS: Final = 2
 
 T = TypeVar("T")
@@ -28,6 +28,6 @@ class Parsing:
         """Return what `parse` returns for a body of this size. A short body needs no thread."""
         if size < MIN_LONG_BYTES:
             return parse()
-        # The bytes of bodies that wait are bounded.
+        # The bytes of waiting bodies are bounded elsewhere.
         async with self._places.of(caller, is_bounded=False):
             return await asyncio.get_running_loop().run_in_executor(self._threads, parse)

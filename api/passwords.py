@@ -1,4 +1,4 @@
-"""Passwords are hashed with argon2, a few at a time."""
+"""Hashing of passwords with argon2, a few at a time."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from argon2.exceptions import VerificationError
 
 from domain.errors import TooOften
 
-# One takes some 300 ms of a core and 64 MiB, so few are under way at once, and not many more wait.
+# A hash takes some 300 ms of a core and 64 MiB, so few run at once, and few wait.
 AT_ONCE: Final = 2
 WAITING: Final = 20
-# Of these, places for names that have no password, or failed lately: a flood of guesses takes no others.
+# Places for names without a password or with recent failures: a flood of guesses takes no others.
 DOUBTFUL_AT_ONCE: Final = 1
 DOUBTFUL_WAITING: Final = 10
 BUSY_SECONDS: Final = 5
@@ -25,7 +25,7 @@ Done = TypeVar("Done")
 
 
 class Hashing:
-    """With the parameters that argon2-cffi recommends; each hash carries those it was made with."""
+    """Hashing with the parameters that argon2-cffi recommends, which each hash contains."""
 
     def __init__(self) -> None:
         self._hasher = PasswordHasher()
@@ -33,13 +33,13 @@ class Hashing:
         self._under_way = 0
         self._free_for_doubtful = asyncio.Semaphore(DOUBTFUL_AT_ONCE)
         self._doubtful_under_way = 0
-        # Nobody's: no password has it, and finding that out takes as long as with any other.
+        # The hash of no password, so that a check without a password takes as long as any other.
         salt, digest = (base64.b64encode(bytes(size)).rstrip(b"=").decode() for size in (16, 32))
         costs = f"m={self._hasher.memory_cost},t={self._hasher.time_cost},p={self._hasher.parallelism}"
         self._nobodys = f"$argon2id$v=19${costs}${salt}${digest}"
 
     async def hashed(self, password: str) -> str:
-        """Raises TooOften while too many wait."""
+        """Return the hash of a password. Raises TooOften if too many wait."""
         return await self._run(lambda: self._hasher.hash(_written(password)))
 
     async def is_right(self, password: str, hashed: str | None, *, is_doubtful: bool = False) -> bool:
@@ -81,5 +81,5 @@ class Hashing:
 
 
 def _written(password: str) -> bytes:
-    """The same on every keyboard, whatever way it composes an accent."""
+    """Return the normalised text, which does not depend on how a keyboard composes accents."""
     return unicodedata.normalize("NFC", password).encode()

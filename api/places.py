@@ -10,13 +10,13 @@ from weakref import WeakValueDictionary
 
 from domain.errors import TooOften
 
-# Two long questions at once are no attack; a queue of them is.
+# A second long query of a caller waits this long, and is then refused.
 MAX_WAIT_SECONDS: Final = 5.0
 RETRY_SECONDS: Final = 1
 
 
 class Places:
-    """Mutable; for one event loop."""
+    """The places of all callers. Mutable; for one event loop."""
 
     def __init__(self) -> None:
         # A place exists as long as a request of its caller holds it or waits for it.
@@ -24,7 +24,7 @@ class Places:
 
     @asynccontextmanager
     async def of(self, caller: str, *, is_bounded: bool = True) -> AsyncIterator[None]:
-        """Hold the place of a caller; raises TooOften where a bounded wait for it is over."""
+        """Hold the place of a caller. Raises TooOften after a bounded wait for it."""
         place = self._places.setdefault(caller, asyncio.Lock())
         try:
             async with asyncio.timeout(MAX_WAIT_SECONDS if is_bounded else None):

@@ -46,7 +46,7 @@ class Quotas:
         self._unfinished: dict[str, int] = {}
 
     def learn(self, append: Append, outcome: Outcome) -> None:
-        """Keep the counts that came with a commit."""
+        """Store the counts that a commit returned."""
         if not isinstance(outcome, Committed):
             return
         if outcome.author_bytes is not None:
@@ -54,13 +54,13 @@ class Quotas:
             # The clock of this process may be wrong, the day is that of the database.
             frees_in = (midnight - outcome.recorded_at).total_seconds()
             learnt = _Written(midnight, outcome.author_bytes, self._monotonic() + frees_in)
-            # Commits of one process may be learnt in another order.
+            # Counts of commits may arrive in another order.
             self._written[append.actor] = max(self._written.get(append.actor, learnt), learnt)
         if outcome.unfinished_count is not None:
             self._unfinished.update(dict.fromkeys(append.new_recipes, outcome.unfinished_count))
 
     def require_log_bytes(self, user: str) -> None:
-        """Raise TooOften when the user has written the bytes of this day."""
+        """Raise TooOften if the user has reached the quota of the day."""
         quota, written = self.limits.log_bytes_per_day, self._written.get(user)
         if not quota or written is None or written.size_bytes < quota:
             return
@@ -81,7 +81,7 @@ class Quotas:
         return bool(quota) and (count is None or count + more > quota)
 
     def require_recipes(self, owner: str, present: int, more: int) -> None:
-        """Raise Refused when the owner would have too many unfinished recipes."""
+        """Raise Refused if the owner would have too many unfinished recipes."""
         self._unfinished[owner] = present
         quota = self.limits.unfinished_recipes
         if present + more > quota:
@@ -91,7 +91,7 @@ class Quotas:
             )
 
     def require_token(self, user: str, ends: Iterable[str | None]) -> None:
-        """Raise Refused when the user has as many live tokens, by their ends, as the quota allows."""
+        """Raise Refused if the user has as many live tokens, by their ends, as the quota allows."""
         quota, found = self.limits.live_tokens, list(ends)
         if not quota or len(found) < quota:
             return

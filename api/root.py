@@ -48,20 +48,20 @@ T = TypeVar("T")
 
 
 def migrate(settings: Settings) -> list[str]:
-    """Bring the database up to date; the names of the migrations that were applied."""
+    """Migrate the database; return the names of the applied migrations."""
     return migrations.migrate(require_url(settings.migration_url))
 
 
 def http_application(settings: Settings) -> InFlight:
-    """The ASGI application of `labledger serve`, made anew in each worker process."""
-    # Only here: a scheduler that is started again while everybody waits for it needs nothing of HTTP.
+    """Return the ASGI application of `labledger serve`, for one worker process."""
+    # Imported here: a scheduler starts faster without the modules of HTTP.
     from api.opening import Opening
     from api.rest.app import Allowed, Lifespan, application
     from api.rest.serving.in_flight import InFlight
 
     url = require_url(settings.database_url)
     log = EventLog(url, pool_size=4)
-    # With a session of its own, so that no read makes an append wait.
+    # A separate session, so that reads do not delay appends.
     appended = EventLog(url, pool_size=1)
     services = _services(settings, log, appended)
     counters = Counters(log, partial(_counted, services), lambda: services.feed.broadcast.watchers)
@@ -139,7 +139,7 @@ def _counted(services: Services) -> Totals:
 
 
 def run_scheduler(settings: Settings) -> None:
-    """The process of `labledger scheduler`; ends on SIGTERM."""
+    """Run the process of `labledger scheduler` until SIGTERM."""
     url = require_url(settings.database_url)
     log = EventLog(url)
     holder = f"{socket.gethostname()}/{os.getpid()}"
@@ -173,7 +173,7 @@ def run_scheduler(settings: Settings) -> None:
 
 
 def _patiently_now(load: Callable[[], T], stopping: Callable[[], bool]) -> T | None:
-    """A process may be started before its database. None when told to stop meanwhile."""
+    """Wait for the database and return the result; return None if the process was stopped meanwhile."""
     while not stopping():
         try:
             return load()
@@ -184,7 +184,7 @@ def _patiently_now(load: Callable[[], T], stopping: Callable[[], bool]) -> T | N
 
 
 def run_projector(settings: Settings) -> None:
-    """The process of `labledger projector`; ends on SIGTERM."""
+    """Run the process of `labledger projector` until SIGTERM."""
     from workers import projector
 
     url = require_url(settings.database_url)
@@ -199,7 +199,7 @@ def run_projector(settings: Settings) -> None:
 
 
 def first_admin_token(settings: Settings, keep: Callable[[str], None] = lambda token: None) -> str | None:
-    """A token of the new user admin on a log that has none, kept before it counts; else None."""
+    """Create a token of the new user admin, stored before it is valid; return None if an admin can log in."""
     from api.use_cases.first_token import make_first_token
 
     probe(require_url(settings.database_url))
@@ -211,7 +211,7 @@ def first_admin_token(settings: Settings, keep: Callable[[str], None] = lambda t
 
 
 def log_size(settings: Settings) -> int:
-    """How many events the log has."""
+    """Return the number of events in the log."""
     log = EventLog(require_url(settings.database_url))
     try:
         return log.end()

@@ -1,4 +1,4 @@
-"""What the HTTP API stands on, as one value that the composition root makes."""
+"""The services of the HTTP API, as one value that the composition root makes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Bounds:
-    """How long a request may wait: for a position that is asked for, and for something to do."""
+    """The maximum waits of a request: for a position, and for a command."""
 
     position_wait_seconds: float = 5.0
     long_poll_seconds: float = 60.0
@@ -76,7 +76,7 @@ class Services:
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def moment(self) -> str:
-        """Now, as moments are written."""
+        """Return the present time as text."""
         return written(self.clock())
 
     def stamp(self, request: Request) -> Stamp:
@@ -89,5 +89,5 @@ class Services:
 
 
 def written(moment: datetime) -> str:
-    """As events and answers have it."""
+    """Return a time as text, as in events and answers."""
     return moment.isoformat().replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""The bounds on requests under way: places, waiting reads, and the bytes of bodies."""
+"""Bounds on concurrent requests: their number, waiting reads, and the bytes of bodies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Overloaded(LabledgerError):
-    """This process has too much under way."""
+    """This process is overloaded."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Share:
         self._held = Counter[str]()
 
     def enter(self, caller: str) -> None:
-        """Take a place among the requests of a caller. Raises TooOften where all are taken."""
+        """Take a place among the requests of a caller. Raises TooOften if all are taken."""
         if self._all.requests[caller] >= self._all.max.requests:
             raise TooOften(
                 f"{caller} has {self._all.max.requests} requests under way, the maximum", RETRY_SECONDS
@@ -70,14 +70,14 @@ class Share:
         self._all.requests[caller] += 1
 
     def leave_place(self) -> None:
-        """Give back the place: the request is a stream from now on."""
+        """Give back the place, because the request becomes a stream."""
         if self._has_place and self._caller is not None:
             self._has_place = False
             _subtract(self._all.requests, self._caller, 1)
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Count a read that waits for a position. Raises TooOften beyond the bound of its caller."""
+        """Count a read that waits for a position. Raises TooOften above the bound of its caller."""
         caller = self._caller or ""
         if self._all.waiting_reads[caller] >= self._all.max.waiting_reads:
             message = (
@@ -91,10 +91,9 @@ class Share:
             _subtract(self._all.waiting_reads, caller, 1)
 
     def hold(self, size: int, stranger: str) -> None:
-        """Count bytes of the body. Raises TooOften beyond the bound of the caller, Overloaded beyond that of
-        all.
+        """Count bytes of the body. Raises TooOften above the caller's bound, Overloaded above that of all.
 
-        `stranger` is the address, which counts where nobody knows the caller.
+        `stranger` is the address of an unauthenticated caller, by which it is counted.
         """
         caller = self._caller or stranger
         most = self._all.max

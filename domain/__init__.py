@@ -1,1 +1,1 @@
-"""What is true and what should happen next: aggregates, events, lifecycles, scheduling policy. Pure."""
+"""The pure domain: aggregates, events, lifecycles, scheduling policy."""

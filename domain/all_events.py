@@ -1,6 +1,6 @@
-"""Importing this makes every event known by its topic (`domain.events.TOPICS`).
+"""All event modules: importing this registers every event by its topic (`domain.events.TOPICS`).
 
-Whoever reads the log imports it: an event whose module nobody has imported would be unknown.
+Every reader of the log imports it: an event whose module was not imported would be unknown.
 """
 
 from __future__ import annotations

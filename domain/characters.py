@@ -1,4 +1,4 @@
-"""Characters that steer the device that shows them."""
+"""Characters that control the terminal that shows them."""
 
 from __future__ import annotations
 

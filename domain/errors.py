@@ -1,6 +1,6 @@
-"""Everything Labledger refuses or fails at, as one shallow tree.
+"""Errors of Labledger, as one shallow tree.
 
-The docstring of an error is the title a person reads; what is particular to the case is its message.
+The docstring of an error is the title that users read. Its message describes the single case.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, order=True)
 class Fault:
-    """One thing that is wrong with an input: the place a person can go to, and what is wrong there."""
+    """One error in an input: its place, and what is wrong there."""
 
     where: str
     message: str
 
 
 class LabledgerError(Exception):
-    """Labledger could not do this."""
+    """The operation failed."""
 
     @property
     def title(self) -> str:
@@ -27,7 +27,7 @@ class LabledgerError(Exception):
 
 
 class FaultyInput(LabledgerError):
-    """The input is wrong."""
+    """Invalid input."""
 
     def __init__(self, faults: Iterable[Fault]) -> None:
         self.faults = tuple(faults)
@@ -35,31 +35,44 @@ class FaultyInput(LabledgerError):
 
 
 class Unreadable(FaultyInput):
-    """The input cannot be read."""
+    """Malformed input."""
+
+
+class InvalidJob(FaultyInput):
+    """Invalid job."""
 
 
 class Refused(LabledgerError):
-    """This conflicts with what is true now."""
+    """Conflict with the current state."""
 
 
 class Stale(LabledgerError):
-    """It has changed meanwhile."""
+    """Version mismatch."""
 
 
 class Unknown(LabledgerError):
-    """There is no such thing."""
+    """Not found."""
+
+    def __init__(self, thing: str, why: str = "") -> None:
+        self._thing = thing
+        super().__init__(f"{thing}: {why}" if why else thing)
+
+    @property
+    def title(self) -> str:
+        """`Job 3000 not found`"""
+        return f"{self._thing[:1].upper()}{self._thing[1:]} not found"
 
 
 class NotPermitted(LabledgerError):
-    """You may not do this."""
+    """Permission denied."""
 
 
 class NotRecognised(LabledgerError):
-    """The user or the password is wrong."""
+    """Wrong user name or password."""
 
 
 class TooOften(LabledgerError):
-    """This was tried too often."""
+    """Too many requests."""
 
     def __init__(self, message: str, retry_after_seconds: float) -> None:
         # Whole seconds, because `Retry-After` has no fractions.

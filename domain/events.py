@@ -1,4 +1,4 @@
-"""What an event is, what is stamped on it, and the list of kinds that `domain.all_events` fills.
+"""Events, their stamps, and the registry of kinds that `domain.all_events` fills.
 
 An event says in the past tense what happened to one subject. Its fields are plain values (texts, numbers,
 truths, lists of them, and JSON documents where the outside gave one). Its topic is a fixed text, never a
@@ -20,12 +20,12 @@ class Event:
     VERSION: ClassVar[int] = 1
     FIELDS: ClassVar[tuple[str, ...]]
     _FIELD_SET: ClassVar[frozenset[str]]
-    # Fields that the log has and no door answers.
+    # Fields in the log that no answer contains.
     HIDDEN: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
     def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
-        """Fields stored under an older `version`, as the present version has them."""
+        """Return fields of an older `version` in the form of the present version."""
         raise UnknownVersion(f"{cls.TOPIC} version {version}, known up to {cls.VERSION}")
 
 
@@ -52,26 +52,26 @@ def event(topic: str, version: int = 1) -> Callable[[type[E]], type[E]]:
 
 
 def data_of(happened: Event) -> dict[str, Any]:
-    """The fields of an event by name, for storing."""
+    """Return the fields of an event by name, for storing."""
     return {name: getattr(happened, name) for name in happened.FIELDS}
 
 
 def shown_of(happened: Event) -> dict[str, Any]:
-    """The same for showing: what is hidden is left out."""
+    """Return the fields of an event for answers, without hidden ones."""
     return {name: value for name, value in data_of(happened).items() if name not in happened.HIDDEN}
 
 
 def from_data(topic: str, version: int, data: Mapping[str, Any]) -> Event:
-    """The event that `data_of` gave, upcast to the present version of its kind.
+    """Return the event from the result of `data_of`, upcast to the present version of its kind.
 
-    Raises UnknownTopic or UnknownVersion: an event that is not understood must stop the reader, because
-    going on without it would be believing in another history.
+    Raises UnknownTopic or UnknownVersion: an unknown event must stop the reader, which would otherwise have
+    another history.
     """
     cls = TOPICS.get(topic)
     if cls is None:
         raise UnknownTopic(topic)
     if version == cls.VERSION and data.keys() == cls._FIELD_SET:
-        # As calling it would, in a fraction of its time: the log is read event by event.
+        # Like a call of the class, but faster: the log is read event by event.
         made = object.__new__(cls)
         made.__dict__.update(data)
         return made
@@ -109,7 +109,7 @@ class Basis:
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """Who let an event happen, why, and by what clock.
+    """The actor, cause and time of an event.
 
     `cause` is a text such as `event/123` or `request/4f…`; `number` counts the decisions of one commit, which
     share their basis: the n-th saw those before it.
@@ -163,11 +163,11 @@ class Moment(NamedTuple):
 
 
 Decided = list[tuple[str, Event]]
-"""What a decision comes to: events and the subjects they happen to, in log order."""
+"""The result of a decision: events with their subjects, in log order."""
 
 
 def subject(kind: str, name: object) -> str:
-    """The text id of an aggregate: `recipe/12`."""
+    """Return the text id of an aggregate: `recipe/12`."""
     return f"{kind}/{name}"
 
 
@@ -181,4 +181,4 @@ class UnknownTopic(Exception):
 
 
 class UnknownVersion(Exception):
-    """This version of the event is not known here."""
+    """This version of the event is unknown to this program."""

@@ -1,4 +1,4 @@
-"""Recipes with their whole sets and the systems they are on: what a decision looks at, as of one position."""
+"""Recipes with their whole sets and systems, as input of decisions, at one log position."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from domain.system.state import System
 
 @dataclass(frozen=True)
 class Gathered:
-    """`states` by subject: whoever is in it has everything with it that `neighbours` names."""
+    """States by subject; the `neighbours` of each state are included."""
 
     states: Mapping[str, State]
 
@@ -37,7 +37,7 @@ class Gathered:
         return state if isinstance(state, System) else None
 
     def members(self, recipe_set_id: int) -> Members:
-        """The recipes of a set that is here, with the systems they are on."""
+        """Return the recipes of a gathered set, with their systems."""
         recipe_set = self.recipe_set(recipe_set_id)
         assert recipe_set is not None, f"recipe set {recipe_set_id} was not gathered"
         recipes = [self.recipe(recipe_id) for recipe_id in sorted(recipe_set.recipe_ids)]
@@ -46,13 +46,13 @@ class Gathered:
         return Members(present, {system.fqdn: system for system in systems if system is not None})
 
     def members_on(self, system: System) -> Members | None:
-        """The set of the recipe that has a system, None where no recipe has it."""
+        """Return the set of the recipe on a system, None if no recipe is on it."""
         recipe = None if system.recipe_id is None else self.recipe(system.recipe_id)
         return None if recipe is None else self.members(recipe.recipe_set_id)
 
 
 def members_after(members: Members, decided: Decided) -> Members:
-    """A recipe set as it will be when what is decided has happened."""
+    """Return the members of a set after decided events."""
     every: tuple[State, ...] = (*members.recipes, *members.systems.values())
     states = {state.subject: state for state in every}
     for subject, event in decided:
@@ -63,7 +63,7 @@ def members_after(members: Members, decided: Decided) -> Members:
 
 
 def neighbours(state: State) -> list[str]:
-    """The subjects that are looked at together with a state."""
+    """Return the subjects that are gathered together with a state."""
     if isinstance(state, RecipeSet):
         return [f"recipe/{recipe_id}" for recipe_id in state.recipe_ids]
     if isinstance(state, System):
@@ -73,5 +73,5 @@ def neighbours(state: State) -> list[str]:
 
 
 def _held(recipe: Recipe) -> str | None:
-    """The system a recipe is on; one that has finished has left it."""
+    """Return the system of an unfinished recipe."""
     return None if recipe.finished else recipe.system

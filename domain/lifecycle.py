@@ -1,4 +1,4 @@
-"""A state machine as a table: from, to, when. Refusals, pictures and tests all read the same rows."""
+"""A state machine as a table of rows (from, to, when), which code, diagrams and tests read."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from domain.errors import Refused
+from domain.names import called_subject
 
 
 @dataclass(frozen=True)
 class Lifecycle:
-    """The states of one kind of aggregate and the moves between them.
+    """The states of one kind of aggregate and the transitions between them.
 
-    `rows` are (from, to, when); `start` are the states it may begin in.
+    `rows` are (from, to, when); `start` are the possible initial states.
     """
 
     name: str
@@ -27,16 +28,16 @@ class Lifecycle:
 
     @cached_property
     def final(self) -> frozenset[str]:
-        """States that nothing leaves."""
+        """Return the states that have no transition to another one."""
         return frozenset(self.states) - {before for before, _, _ in self.rows}
 
     def require(self, subject: str, before: str, after: str) -> None:
-        """Refuse a move that no row allows."""
+        """Raise Refused for a transition that no row allows."""
         if (before, after) not in self.moves:
-            raise Refused(f"{subject} is {before}: it cannot become {after}")
+            raise Refused(f"{called_subject(subject)} is {before} and cannot become {after}")
 
     def mermaid(self) -> str:
-        """The picture of the table, for the documentation."""
+        """Return the table as a Mermaid diagram, for the documentation."""
         lines = ["stateDiagram-v2"]
         lines += [f"    [*] --> {state}" for state in self.start]
         lines += [f"    {before} --> {after}: {when}" for before, after, when in self.rows]
@@ -45,6 +46,6 @@ class Lifecycle:
 
 
 def fan_in(sources: Iterable[str], targets: Iterable[str], when: str) -> tuple[tuple[str, str, str], ...]:
-    """Rows from each source to each target, for moves that many states share."""
+    """Return rows from each source to each target, for transitions that many states share."""
     aims = tuple(targets)
     return tuple((source, target, when) for source in sources for target in aims)

@@ -1,4 +1,4 @@
-"""How named things are called to people, and the one sentence for a name that nobody knows."""
+"""Names of things in messages to users, and the message for an unknown name."""
 
 from __future__ import annotations
 
@@ -23,10 +23,16 @@ WORDS: Final = {
 
 
 def called(kind: str, name: str | int) -> str:
-    """One thing, by its kind and name."""
+    """Return `recipe set 23` for the kind `recipe-set` and the name 23."""
     return f"{WORDS[kind]} {name}"
 
 
+def called_subject(subject: str) -> str:
+    """Return `recipe set 23` for the subject `recipe-set/23`."""
+    kind, _, name = subject.partition("/")
+    return f"{WORDS.get(kind, kind)} {name}"
+
+
 def unknown_name(kind: str, name: str | int) -> str:
-    """What is wrong with a name that nothing of this kind has."""
+    """Return the message for a name that nothing of this kind has."""
     return f"there is no {WORDS[kind]} " + (f'"{name}"' if isinstance(name, str) else str(name))

@@ -35,7 +35,7 @@ def state_of(states: Iterable[str]) -> str:
 
 
 def result_of(results: Iterable[str]) -> str:
-    """The worst; `New` where nothing was reported yet."""
+    """Return the worst result, `New` without any."""
     return max(results, key=_RESULT_RANK.__getitem__, default="New")
 
 

@@ -1,4 +1,4 @@
-"""What the log tells of by subject and keeps versions of: recipes, recipe sets and systems, as one type."""
+"""Recipes, recipe sets and systems as one type, by subject."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ State = Recipe | RecipeSet | System
 
 
 def evolve(subject: str, state: State | None, event: Event, moment: Moment) -> State:
-    """A recipe, recipe set or system after one more event."""
+    """Return a recipe, recipe set or system after an event."""
     if state is not None:
         return evolve_known(state, event, moment)
     kind, name = split_subject(subject)
@@ -24,7 +24,7 @@ def evolve(subject: str, state: State | None, event: Event, moment: Moment) -> S
 
 
 def evolve_known(state: State, event: Event, moment: Moment) -> State:
-    """The same of one that is known."""
+    """Return a present recipe, recipe set or system after an event."""
     if isinstance(state, Recipe):
         return evolve_recipe(state, state.recipe_id, event, moment)
     if isinstance(state, System):
@@ -33,7 +33,7 @@ def evolve_known(state: State, event: Event, moment: Moment) -> State:
 
 
 def supposed(subject: str, state: State, event: Event) -> State:
-    """The same after an event that was decided: not in the log yet, it has no position there and no time."""
+    """Return the state after a decided event, which has no position and no time yet."""
     return evolve(subject, state, event, Moment(state.version + 1, 0, None))
 
 

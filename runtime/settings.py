@@ -1,4 +1,4 @@
-"""Every setting, read in one place: flags, then `LABLEDGER_*`, then defaults."""
+"""All settings: from flags, else environment variables `LABLEDGER_*`, else defaults."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from runtime import setting_values as values
 PREFIX = "LABLEDGER_"
 LOG_LEVELS = ("debug", "info", "warning", "error")
 LOG_FORMATS = ("people", "json")
-# What `wait_seconds` may ask for.
+# The maximum of `wait_seconds`.
 MAX_WAIT_SECONDS: Final = 60
-# The server gives up waiting for the rest of a body by itself then.
+# The server itself stops waiting for the rest of a body after that.
 MAX_REQUEST_SECONDS: Final = 60
 # The longest body of one request.
 MIN_BODY_BYTES: Final = 16 * 2**20
 
-# Who reads a setting.
+# The commands that read a setting.
 UP: Final = "up"
 MIGRATE: Final = "migrate"
 SERVE: Final = "serve"
@@ -50,8 +50,9 @@ def _setting(
     secret: bool = False,
     unset: str = "",
 ) -> Any:
-    """A secret is not repeated when something is wrong with it. `unset`: what holds then, in words, where the
-    default does not tell.
+    """Return the field of a setting.
+
+    Messages do not repeat a secret. `unset` describes the default if its value does not.
     """
     metadata = {"parse": parse, "about": about, "readers": readers, "secret": secret, "unset": unset}
     if callable(default):
@@ -60,7 +61,7 @@ def _setting(
 
 
 _DATABASE = values.url("postgresql", "postgres")
-_KEPT = "what `labledger login`, else `up`, has kept"
+_KEPT = "from `labledger login`, else from `up`"
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Settings:
     data: Path = _setting(  # noqa: RUF009  (it makes a field)
         default_data,
         values.folder,
-        "data folder of `labledger up`: its PostgreSQL, the connection file",
+        "data folder of `labledger up`, with its PostgreSQL and connection file",
         UP,
         COMMANDS,
         REBUILD,
@@ -78,7 +79,7 @@ class Settings:
     database_url: str | None = _setting(
         None,
         _DATABASE,
-        "database of the services",
+        "URL of the database of the services",
         UP,
         MIGRATE,
         *SERVICES,
@@ -86,80 +87,80 @@ class Settings:
         REBUILD,
         VERIFY,
         secret=True,
-        unset="`up` runs its own PostgreSQL, and `replay …` takes that; the others must be told",
+        unset="`up` runs its own PostgreSQL, which `replay …` uses too; the others require it",
     )
     owner_database_url: str | None = _setting(
         None,
         _DATABASE,
-        "the same database as the owner of its tables, for migrations",
+        "URL of the same database as the owner of its tables, for migrations",
         UP,
         MIGRATE,
         REBUILD,
         VERIFY,
         secret=True,
-        unset="as the services",
+        unset="the URL of the services",
     )
-    url: str | None = _setting(None, values.url("http", "https"), "the API", COMMANDS, unset=_KEPT)
+    url: str | None = _setting(None, values.url("http", "https"), "URL of the API", COMMANDS, unset=_KEPT)
     token: str | None = _setting(
-        None, values.word, "who you are to the API", COMMANDS, secret=True, unset=_KEPT
+        None, values.word, "access token for the API", COMMANDS, secret=True, unset=_KEPT
     )
     host: str = _setting("127.0.0.1", values.word, "address the API listens on", UP, SERVE)
     port: int = _setting(
-        8080, values.Whole(0, 65535), "port of the API; 0 lets `up` choose a free one", UP, SERVE
+        8080, values.Whole(0, 65535), "port of the API; 0: `up` chooses a free one", UP, SERVE
     )
-    api_workers: int = _setting(1, values.Whole(1, 64), "processes that serve the API", SERVE)
+    api_workers: int = _setting(1, values.Whole(1, 64), "number of processes that serve the API", SERVE)
     cors_origins: tuple[str, ...] = _setting(
         (),
         values.origins,
-        "whose web pages may use the API: origins with commas between, or *",
+        "origins of web pages that may use the API, separated by commas, or *",
         SERVE,
-        unset="nobody's",
+        unset="none",
     )
     proxies: tuple[values.Network, ...] = _setting(
         (),
         values.networks,
-        "reverse proxies whose X-Forwarded-For tells where requests come from: addresses with commas between",
+        "addresses of reverse proxies whose X-Forwarded-For is trusted, separated by commas",
         SERVE,
-        unset="none: requests come from who connects",
+        unset="none: the address of a client is that of its connection",
     )
     requests_per_second: int = _setting(
         1000,
         values.Whole(0, 10**6),
-        "how many requests a second one user, or one lab controller, may send to each process that serves; "
-        "0: no bound",
+        "maximum number of requests per second of one user, or lab controller, to each serving process; "
+        "0: unlimited",
         SERVE,
     )
     retention_tags: tuple[RetentionTag, ...] = _setting(
         DEFAULT_TAGS,
         values.retention_tags,
-        "retention tags of jobs, with commas between: NAME:DAYS, where 0 days are for ever, or "
-        "NAME:DAYS:product for jobs that name a product; the first is that of jobs without a tag; "
-        "nothing is deleted by them yet",
+        "retention tags of jobs, separated by commas: NAME:DAYS (0: for ever), or "
+        "NAME:DAYS:product for jobs that name a product; the first is the default of jobs; "
+        "nothing is deleted by retention tags yet",
         SERVE,
     )
     max_log_bytes_per_day: int = _setting(
         2 * 2**30,
         values.Whole(0, 2**50),
-        "quota of each submitter: bytes of log on one day (UTC); 0: none",
+        "quota of each submitter: bytes of log per day (UTC); 0: unlimited",
         SERVE,
     )
     max_unfinished_recipes: int = _setting(
         20_000,
         values.Whole(0, 10**9),
-        "quota of each submitter: recipes that have not finished; 0: none",
+        "quota of each submitter: unfinished recipes; 0: unlimited",
         SERVE,
     )
     max_live_tokens: int = _setting(
         100,
         values.Whole(0, 10**9),
-        "quota of each user: tokens that neither were revoked nor expired, those of lab controllers apart; "
-        "0: none",
+        "quota of each user: tokens that were not revoked and have not expired, without those of lab "
+        "controllers; 0: unlimited",
         SERVE,
     )
     max_requests_under_way: int = _setting(
         256,
         values.Whole(1, 10**6),
-        "maximum number of requests of one user, or lab controller, under way in each process that serves",
+        "maximum number of concurrent requests of one user, or lab controller, in each serving process",
         SERVE,
     )
     max_waiting_reads: int = _setting(
@@ -171,41 +172,41 @@ class Settings:
     max_user_body_bytes: int = _setting(
         32 * 2**20,
         values.Whole(MIN_BODY_BYTES, 2**40),
-        "maximum number of bytes of bodies of one user under way in each process that serves",
+        "maximum number of bytes of concurrent bodies of one user in each serving process",
         SERVE,
     )
     max_body_bytes: int = _setting(
         128 * 2**20,
         values.Whole(MIN_BODY_BYTES, 2**40),
-        "maximum number of bytes of all bodies under way in each process that serves",
+        "maximum number of bytes of all concurrent bodies in each serving process",
         SERVE,
     )
     position_wait_seconds: float = _setting(
-        5.0, values.seconds, "how long a read waits for its `min_position`, at most", SERVE
+        5.0, values.seconds, "maximum time that a read waits for its `min_position`", SERVE
     )
     long_poll_seconds: float = _setting(
         60.0,
         values.seconds_upto(MAX_WAIT_SECONDS),
-        "how long a lab controller may wait for a command, at most",
+        "maximum time that a lab controller may wait for a command",
         SERVE,
     )
     request_seconds: float = _setting(
         20.0,
         values.seconds_upto(MAX_REQUEST_SECONDS),
-        "how long a client may take for the head of a request, each 64 KiB of its body, "
-        "and to take as much of the answer",
+        "maximum time for a client to send the head of a request, to send each 64 KiB of its body, "
+        "and to read each 64 KiB of the answer",
         SERVE,
     )
     keepalive_seconds: float = _setting(
-        75.0, values.seconds, "how long a connection may be idle between requests", SERVE
+        75.0, values.seconds, "maximum idle time of a connection between requests", SERVE
     )
     log_level: str = _setting(
-        "info", values.one_of(*LOG_LEVELS), f"least level logged: {', '.join(LOG_LEVELS)}", UP, *SERVICES
+        "info", values.one_of(*LOG_LEVELS), f"minimum level to log: {', '.join(LOG_LEVELS)}", UP, *SERVICES
     )
     log_format: str | None = _setting(
         None,
         values.one_of(*LOG_FORMATS),
-        "how it is logged: for `people`, or `json`, one object a line",
+        "format of the log: `people`, or `json` (one object per line)",
         UP,
         *SERVICES,
         unset="`people` on a terminal, else `json`",
@@ -213,24 +214,24 @@ class Settings:
     access_log: bool | None = _setting(
         None,
         values.yes_or_no,
-        "whether each request is logged: yes or no",
+        "log each request: yes or no",
         UP,
         SERVE,
         unset="no under `up`, else yes",
     )
     lease_seconds: float = _setting(
-        10.0, values.seconds_from(3), "how long a scheduler that hangs keeps others from deciding", SCHEDULER
+        10.0, values.seconds_from(3), "time after which a hanging scheduler loses its lease", SCHEDULER
     )
     consistency_seconds: float = _setting(
-        10.0, values.seconds, "how often the scheduler looks for what no event announces", SCHEDULER
+        10.0, values.seconds, "interval of the scheduler's consistency loop", SCHEDULER
     )
     ready_seconds: float = _setting(
-        60.0, values.seconds, "how long `up` waits for everything to be ready while nothing moves", UP
+        60.0, values.seconds, "time without progress after which `up` stops waiting for readiness", UP
     )
     stop_seconds: float = _setting(
         10.0,
         values.seconds,
-        "how long a process may take to finish what it is in when told to stop",
+        "maximum time for a process to finish its work when it is stopped",
         UP,
         SERVE,
     )
@@ -238,14 +239,14 @@ class Settings:
     traceback: bool = _setting(
         False,
         values.yes_or_no,
-        "whether a failure that nobody foresaw shows where it happened: yes or no",
+        "show a traceback for an unexpected error: yes or no",
         COMMANDS,
         unset="no",
     )
 
     @classmethod
     def read(cls, environ: Mapping[str, str] | None = None, **flags: object) -> Settings:
-        """A flag that is None was not given. Everything that is wrong is told at once."""
+        """Return the settings; a flag that is None was not given. Raises BadSettings with all faults."""
         given, faults = {}, []
         for setting in fields(cls):
             where, raw = _raw(setting, os.environ if environ is None else environ, flags)
@@ -264,7 +265,7 @@ class Settings:
         return self.owner_database_url or self.database_url
 
     def environment(self) -> dict[str, str]:
-        """The variables from which another process reads these very settings."""
+        """Return the environment variables from which another process reads the same settings."""
         found = {setting.name: getattr(self, setting.name) for setting in fields(self)}
         return {variable(name): values.written(value) for name, value in found.items() if value is not None}
 
@@ -287,7 +288,7 @@ def flag(name: str) -> str:
 def _raw(
     setting: Field[Any], environ: Mapping[str, str], flags: Mapping[str, object]
 ) -> tuple[str, str | None]:
-    """Where a setting was given, and its text. An empty variable counts as not set."""
+    """Return the place of a setting and its text, None if it was not given. An empty variable is not set."""
     given = flags.get(setting.name)
     if given is not None:
         return flag(setting.name), str(given)
@@ -295,4 +296,4 @@ def _raw(
 
 
 class BadSettings(FaultyInput):
-    """A setting is wrong."""
+    """Invalid settings."""

@@ -185,7 +185,7 @@ def _recipes(requests: Sequence[StoredAppend]) -> list[list[Any]]:
 def _outcome(request: StoredAppend, row: tuple[Any, ...]) -> Outcome:
     outcome, first, last, recorded_at, digest, answer, author_bytes, unfinished_count = row
     if outcome == "conflict":
-        return Conflict(f"{', '.join(sorted(request.expected))}: not all at the expected version any more")
+        return Conflict(f"not all at the expected version: {', '.join(sorted(request.expected))}")
     if outcome == "fenced":
         return Fenced(f"lease {request.fence.lease if request.fence else ''} has a later epoch")
     is_known = outcome == "known"

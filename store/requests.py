@@ -92,7 +92,7 @@ def committed(outcome: Outcome) -> Committed:
 
 
 class Conflict(LabledgerError):
-    """Something this rests on has changed meanwhile."""
+    """Conflict with a concurrent change."""
 
 
 class Fenced(LabledgerError):

@@ -111,7 +111,7 @@ def _name_in_document(_: Sequence[str], system: Any) -> str:
 def look_at(client: Client, parts: Sequence[Part], along: Along) -> dict[str, Any]:
     """What an import would change. Raises Problem with the faults of all parts."""
     found: list[dict[str, Any]] = []
-    faults, title = [*_told_twice(parts)], "The input is wrong"
+    faults, title = [*_told_twice(parts)], "Invalid input"
     for part in along("checking", parts):
         try:
             found.append(client.post_text(PATH, part.content, part.content_type, dry_run="true"))
@@ -121,7 +121,7 @@ def look_at(client: Client, parts: Sequence[Part], along: Along) -> dict[str, An
             faults += [_placed(fault, part) for fault in problem.faults]
             title = problem.title
     if faults:
-        raise Problem(WRONG, title, f"{len(faults)} faults" if len(faults) > 1 else "1 fault", tuple(faults))
+        raise Problem(WRONG, title, f"{len(faults)} errors" if len(faults) > 1 else "1 error", tuple(faults))
     return _together(found)
 
 
@@ -161,7 +161,7 @@ def _told_twice(parts: Sequence[Part]) -> Iterator[Fault]:
                     if part.content_type == JSON
                     else f"row {number + 2}, column fqdn"
                 )
-                yield Fault(place, "is told of twice")
+                yield Fault(place, "occurs twice")
 
 
 def _placed(fault: Fault, part: Part) -> Fault:

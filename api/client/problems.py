@@ -20,7 +20,9 @@ class Problem(LabledgerError):
         # What the answer said beside these.
         self.members: dict[str, Any] = {}
         self._title = title
-        super().__init__(": ".join(part for part in (title, detail) if part))
+        # The title of a 404 already names what the detail does: `Job 3000 not found`.
+        is_said = title.casefold().startswith(detail.casefold())
+        super().__init__(title if is_said else f"{title}: {detail}" if title else detail)
 
     @property
     def title(self) -> str:

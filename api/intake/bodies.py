@@ -19,7 +19,7 @@ def check_body(body: bytes) -> str:
     if not body.strip():
         unreadable("body", "is empty")
     if b"\0" in body:
-        unreadable("body", "holds NUL characters")
+        unreadable("body", "contains NUL characters")
     try:
         return body.decode("utf-8")
     except UnicodeDecodeError as wrong:

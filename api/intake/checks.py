@@ -1,4 +1,4 @@
-"""Everything that can be wrong with the values of a document, whichever door it came through."""
+"""Validation of the values of a document, from XML or JSON."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from domain.requirements.findings import Finding
 from domain.requirements.language import Language, Reading
 from domain.requirements.nodes import Forced
 
-# Longer texts are rare, and hardly come twice.
+# Longer texts are not cached: they are rare and hardly occur twice.
 KEPT_TEXT_LENGTH: Final = 4_096
 
-# Kind of error -> what it means in a job; what it means anywhere where there is no row.
+# Type of error -> message in a job; without a row, the message of `words_of`.
 _WORDS: Final[Mapping[str, Callable[[ErrorDetails], str]]] = {
     "extra_forbidden": lambda error: _stranger(error["loc"]),
     "string_pattern_mismatch": lambda _: "must be a mail address",
@@ -45,7 +45,7 @@ def check_document(
     *,
     is_admin: bool,
 ) -> tuple[Job | None, list[Finding]]:
-    """The job if its shape is sound, and everything that is wrong with it. `recipes` are its own."""
+    """Return the job, None if its shape is invalid, and all faults. `recipes` are those of the job."""
     job, findings = _shape(document, places)
     findings += _sizes(recipes)
     findings += _alternatives(recipes, places)
@@ -61,12 +61,12 @@ def _shape(document: dict[str, Any], places: Places) -> tuple[Job | None, list[F
     except ValidationError as wrong:
         errors = wrong.errors(include_url=False, include_input=False)
         worded = [_finding(error, places) for error in errors[:FAULT_LIMIT]]
-        # They are counted, and not shown.
+        # The others are only counted.
         return None, worded + [Finding((), "is wrong")] * (len(errors) - len(worded))
 
 
 def _finding(error: ErrorDetails, places: Places) -> Finding:
-    """A missing part is told at the place where it is missed; a key that is wrong, at its member."""
+    """Return the finding of an error: a missing part at its parent, a wrong key at its member."""
     path = error["loc"]
     if error["type"] == "missing":
         return Finding(path[:-1], f"has no {places.word(str(path[-1]))}")
@@ -90,7 +90,7 @@ def _stranger(path: tuple[int | str, ...]) -> str:
 
 
 def _sizes(recipes: Sequence[Required]) -> Iterator[Finding]:
-    """A set is placed as one, and a job is written to the log as one, so neither may be of any size."""
+    """Yield faults of size: a set is placed as a whole, and a job is one commit."""
     if len(recipes) <= RECIPES_IN_SET_LIMIT:
         return
     for path, count in Counter(required.path[:2] for required in recipes).items():
@@ -102,14 +102,14 @@ def _sizes(recipes: Sequence[Required]) -> Iterator[Finding]:
 
 
 def _alternatives(recipes: Iterable[Required], places: Places) -> Iterator[Finding]:
-    """Of two fields the one or the other is needed, which a model of single fields cannot say."""
+    """Yield faults of alternative fields, which a model of single fields cannot express."""
     for path, recipe, _ in recipes:
         required, own = places.word("distro_requires"), places.word("distro")
         if recipe.get("distro") is None:
             if recipe.get("distro_requires") is None:
                 yield Finding(path, f"has neither {required} nor {own}")
         elif recipe.get("distro_requires") is not None:
-            yield Finding((*path, "distro"), f"leaves no room for {required}")
+            yield Finding((*path, "distro"), f"cannot be combined with {required}")
         for task_path, task in objects(recipe, path, "tasks"):
             if task.get("name") is None and task.get("fetch") is None:
                 yield Finding(task_path, f"has no {places.word('name')}")

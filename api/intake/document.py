@@ -1,4 +1,4 @@
-"""The document of a job: what may stand where, for both doors. Its JSON is what the log keeps."""
+"""The model of a job document, for XML and JSON jobs. The log stores its JSON."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from domain.recipe_set.keeping import DEFAULT_SECONDS
 
 
 def none_of(kind: type[list[Any]] | type[dict[str, Any]]) -> Any:
-    """A field that may be left out. Made anew each time, which is cheaper than the copy of a default."""
+    """Return an optional field; a factory is cheaper than pydantic's copy of a default."""
     return Field(default_factory=kind, json_schema_extra={"default": kind()})
 
 
@@ -38,12 +38,12 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
-        """A part that is a default may be shared: none of them changes."""
+        """Return the same part: parts are immutable, so defaults can be shared."""
         return self
 
 
 class Autopick(_Part):
-    """Pools in the order in which they are tried."""
+    """Preferred pools, in the order in which they are tried."""
 
     random: Annotated[bool, Field(strict=True)] = False
     pools: Annotated[list[Name], Field(max_length=limits.LIST_LIMIT), AfterValidator(no_repeats)] = none_of(
@@ -68,14 +68,14 @@ class Partition(_Part):
 
 
 class Fetch(_Part):
-    """Where a task comes from that is not in the task library."""
+    """The source of a task that is not in the task library."""
 
     url: Url
     subdir: Line = ""
 
 
 class Task(_Part):
-    """Only a task that is fetched may have no name."""
+    """A task; the name is optional only with `fetch`."""
 
     name: Name | None = None
     role: Role = None
@@ -84,7 +84,7 @@ class Task(_Part):
 
 
 class Distro(_Part):
-    """A distro of one's own."""
+    """A custom distro of the job."""
 
     arch: Name
     osmajor: Name
@@ -106,7 +106,7 @@ class Reservesys(_Part):
 
 
 class AnyRecipe(_Part):
-    """What a recipe and a guest recipe have in common. A distro of one's own stands for `distro_requires`."""
+    """The common fields of recipes and guest recipes. A custom `distro` replaces `distro_requires`."""
 
     whiteboard: Whiteboard = ""
     role: Role = None
@@ -128,7 +128,7 @@ class AnyRecipe(_Part):
 
 
 class Guest(AnyRecipe):
-    """It runs in a virtual machine on its host's system, so its `host_requires` decides nothing."""
+    """A guest recipe runs in a virtual machine on its host's system, so its `host_requires` has no effect."""
 
     guestname: OptionalName = None
     guestargs: Options

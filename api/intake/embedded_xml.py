@@ -1,4 +1,4 @@
-"""Requirements that a JSON job gives as XML text: read, and put where their form would stand."""
+"""Requirements as XML text in a JSON job, which are replaced by their JSON form."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Embedded:
         self.findings: list[Finding] = []
 
     def read_all(self, document: dict[str, Any]) -> None:
-        """Changes the document: texts become forms."""
+        """Replace the XML texts in the document by JSON forms."""
         for path, recipe in recipes_of(document):
             assert isinstance(recipe, dict)
             for field, (target, root) in _FIELDS.items():
@@ -37,7 +37,7 @@ class Embedded:
     def _read(self, recipe: dict[str, Any], path: Path, field: str, target: str, root: str) -> None:
         text, written_at = recipe.pop(field), (*path, field)
         if target in recipe:
-            self.findings.append(Finding(written_at, f'leaves no room for "{target}"'))
+            self.findings.append(Finding(written_at, f'cannot be combined with "{target}"'))
             return
         recipe[target] = {}
         if not isinstance(text, str):
@@ -50,7 +50,7 @@ class Embedded:
             self.findings += [Finding(written_at, f"{f.where}: {f.message}") for f in wrong.faults]
             return
         self.grafts[*path, target] = (written_at, walk.places)
-        # More than anybody reads are counted with those of the job, and cut.
+        # One more than the limit, so that the job's count of further errors is above 0.
         for fault in walk.faults[: FAULT_LIMIT + 1]:
             message = f"{walk.places.of(fault.element).where}: {fault.words()}"
             self.findings.append(Finding(written_at, message))

@@ -1,4 +1,4 @@
-"""From bytes to JSON values, with nothing guessed, and the line of every part of them."""
+"""Strict parsing of JSON, with the position of every part."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from domain.characters import STEERING
 from domain.errors import Fault, FaultyInput
 from domain.requirements.findings import Path, dotted
 
-# No text encoding can hold halves of a surrogate pair, and XML neither them nor the other two.
+# Halves of a surrogate pair cannot be encoded; XML excludes these and the other two.
 _NO_CHARACTER: Final = re.compile("[\ud800-\udfff\ufffe\uffff]")
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|\n|[^\s\[\]{},:"]+')
 
 
 # An element of a requirement takes two levels in JSON: an object and its list.
 _LEVEL_LIMIT: Final = 3 * DEPTH_LIMIT
-# A kept document spells out what XML leaves out.
+# A stored document has defaults that XML leaves out.
 _PART_LIMIT: Final = 3 * PART_LIMIT
 
 # What opens a container -> the key its first part has until it is named.
@@ -32,7 +32,7 @@ _CLOSES: Final = ("}", "]")
 
 
 class EqualKeys(Exception):
-    """An object has two equal keys, of which most parsers drop the first without a word."""
+    """An object has two equal keys, of which most parsers silently drop the first."""
 
     def __init__(self, key: str) -> None:
         self.key = key
@@ -41,7 +41,7 @@ class EqualKeys(Exception):
     def fault(self, text: str) -> Fault:
         """Return the fault at the line of the second key."""
         where = f"line {_second(text, self.key)}"
-        return Fault(where, f"{json.dumps(self.key[:100])} stands twice in one object")
+        return Fault(where, f"{json.dumps(self.key[:100])} occurs twice in one object")
 
 
 def refuse_equal_keys(text: str) -> None:
@@ -55,7 +55,7 @@ def refuse_equal_keys(text: str) -> None:
 
 
 def parse_json(body: bytes) -> dict[str, Any]:
-    """The object. Raises `Unreadable` for what is broken or hostile, `FaultyInput` for another value."""
+    """Return the object. Raises `Unreadable` for malformed or hostile text, else `FaultyInput`."""
     text = check_body(body)
     try:
         document = json.loads(text, object_pairs_hook=_object, parse_constant=_no_constant)
@@ -70,7 +70,7 @@ def parse_json(body: bytes) -> dict[str, Any]:
     _check_size(document)
     unescaped = json.dumps(document, ensure_ascii=False) if "\\u" in text else text
     if strange := _NO_CHARACTER.search(unescaped):
-        unreadable("body", f"holds U+{ord(strange.group()):04X}, which is no character")
+        unreadable("body", f"contains U+{ord(strange.group()):04X}, which is not a character")
     if STEERING.search(unescaped):
         positions = positions_of(text)
         found = islice(_steering((), document), FAULT_LIMIT)
@@ -101,11 +101,11 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no number in JSON")
+    raise ValueError(f"{word} is not a number in JSON")
 
 
 def _check_size(document: dict[str, Any]) -> None:
-    """Breadth first, so that the stack does not grow with the depth that is asked about."""
+    """Check size and depth, breadth first: recursion could exhaust the stack."""
     layer: list[Any] = [document]
     seen = 0
     for _ in range(_LEVEL_LIMIT):
@@ -125,7 +125,7 @@ def _check_size(document: dict[str, Any]) -> None:
 
 
 def place_of(path: Path, positions: Mapping[Path, tuple[int, int]]) -> tuple[int, int, str]:
-    """Return line and column of the nearest part, and both with the path in words."""
+    """Return line and column of the nearest part, and a text with both and the path."""
     ends = range(len(path), 0, -1)
     found = (positions[path[:end]] for end in ends if path[:end] in positions)
     line, column = next(found, (1, 1))
@@ -139,7 +139,7 @@ def positions_of(text: str) -> dict[Path, tuple[int, int]]:
 
 
 def _second(text: str, name: str) -> int:
-    """The line where a name comes up the second time in one object."""
+    """Return the line of the second occurrence of a name in one object."""
     seen: set[Path] = set()
     for path, line, _, is_member in _parts(text):
         if is_member and path in seen and path[-1] == name:
@@ -152,7 +152,7 @@ def _parts(text: str) -> Iterator[tuple[Path, int, int, bool]]:
     """Yield path, line and column of each part in the order of the text, and whether it is a member."""
     line, line_begins = 1, 0
     path: list[str | int] = []
-    # What the next token begins: a name, a member of a list, or nothing that has a path of its own.
+    # The next token begins a name, an item of a list, or nothing with its own path.
     awaited = ""
     for match in _TOKEN.finditer(text):
         token, column = match.group(), match.start() - line_begins + 1

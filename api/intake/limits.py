@@ -1,4 +1,4 @@
-"""How much of anything a job may hold. Far above what people write, far below what hurts."""
+"""Limits on jobs: far above those of real jobs, far below harmful ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ DEPTH_LIMIT: Final = 59
 # Elements of XML.
 PART_LIMIT: Final = 20_000
 FAULT_LIMIT: Final = 100
-# Of what a fault says, since it may repeat what was written.
+# For the message of a fault, which may quote the input.
 WORDS_LENGTH: Final = 500
 
 NAME_LENGTH: Final = 255

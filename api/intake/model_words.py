@@ -1,4 +1,4 @@
-"""What a model finds wrong, in words for the people who wrote the input."""
+"""Messages for validation errors of models."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Final
 
 from pydantic_core import ErrorDetails
 
-# Kind of error -> our words for it; pydantic's own where there is no row.
+# Type of error -> message; pydantic's own if there is no row.
 _WORDS: Final[Mapping[str, Callable[[ErrorDetails], str]]] = {
     "missing": lambda _: "is missing",
-    "extra_forbidden": lambda _: "is not known here",
+    "extra_forbidden": lambda _: "is an unknown field",
     "string_type": lambda _: "must be text",
     "string_unicode": lambda _: "must be Unicode text",
     "string_too_long": lambda error: f"must not be longer than {error['ctx']['max_length']} characters",

@@ -1,4 +1,4 @@
-"""Which known name a name that nobody knows may have been meant for."""
+"""Suggestions for unknown names."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from domain.directory.known_names import KnownNames
 from domain.job.names import UnknownName
 
 LONGEST_NAME = 100
-# A system has more fields than that: a list of them would hide the message.
+# A list of all fields of a system would hide the message.
 MAX_NAMES_IN_MESSAGE = 12
 
-# How alike two names must be, from 0 to 1. Hosts of one domain are alike by that alone.
+# Minimum similarity of two names, from 0 to 1. Hosts of one domain are always similar.
 ALIKE = 0.6
 HOSTS_ALIKE = 0.85
 
 
 def meant(name: str, known: Iterable[str], alike: float = ALIKE, shown: str = "{}") -> str:
-    """`; did you mean memory_mb?`, or nothing."""
-    # Nobody slips for longer, and to compare takes the square of the length.
+    """Return `; did you mean memory_mb?`, or an empty text."""
+    # The comparison takes the square of the length.
     close = get_close_matches(name, list(known), n=1, cutoff=alike) if len(name) <= LONGEST_NAME else []
     return f"; did you mean {shown.format(close[0])}?" if close else ""
 
 
 def known(names: Iterable[str]) -> str:
-    """Return `; the fields are a, b`. Return nothing if there are more than a person reads in a message."""
+    """Return `; the fields are a, b`, or an empty text if there are more than `MAX_NAMES_IN_MESSAGE`."""
     sorted_names = sorted(names)
     is_short = 0 < len(sorted_names) <= MAX_NAMES_IN_MESSAGE
     return f"; the fields are {', '.join(sorted_names)}" if is_short else ""
 
 
 def unknown(name: UnknownName, shown: KnownNames) -> str:
-    """Return what is wrong with an unknown name, with a near one among the shown names."""
+    """Return the message for an unknown name, with a similar one of the shown names."""
     around = shown.around(name.kind, name.name)
     return name.message + meant(name.name, around, HOSTS_ALIKE if "." in name.name else ALIKE)
 
 
 def is_a_field(model: type[BaseModel], name: str) -> bool:
-    """Whether a document of that model has such a field anywhere: then it is out of place, and no slip."""
+    """Return whether the model has this field anywhere: then the field is misplaced, not misspelt."""
     return name in _all_fields(model)
 
 
@@ -53,7 +53,7 @@ def _all_fields(model: type[BaseModel]) -> frozenset[str]:
 
 
 def fields_at(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
-    """What a document of that model may have at a place: the fields of whatever models may stand there."""
+    """Return the fields that the model allows at a path."""
     models = [model]
     for step in path:
         if isinstance(step, str):

@@ -1,10 +1,10 @@
-"""What Labledger adds to the job language and does not do yet: a row each, to be struck out when it does."""
+"""Additions to the job language that are not supported yet."""
 
 from __future__ import annotations
 
 from typing import Final
 
-# Element in the namespace of our own -> field of the JSON form. They are refused wherever they stand.
+# Element in Labledger's namespace -> field of the JSON form. They are refused everywhere.
 NOT_YET: Final = {
     "locks": "locks",
     "depends-on": "depends_on",

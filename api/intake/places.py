@@ -1,4 +1,4 @@
-"""From a path in a document to the place where a person finds it, whichever door it came through."""
+"""Conversion of paths in a document to places in its XML or JSON text."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ class Place(NamedTuple):
 
 class Places(Protocol):
     def find(self, path: Path) -> Place:
-        """The nearest place for a path; the whole document if nothing is nearer."""
+        """Return the nearest place for a path, at least that of the whole document."""
 
     def word(self, field: str) -> str:
-        """What a field that is missing is called by those who write such documents."""
+        """Return the name of a missing field in the language of the text."""
 
     def message(self, finding: Finding) -> str:
-        """Return the message of a finding in the words of those who write such documents."""
+        """Return the message of a finding in the language of the text."""
 
 
 class XmlPlaces:
-    """Which element each part of a document was read from.
+    """The XML element of each part of a document.
 
-    A part is known by the container it lies in and its key there, so that reading a sound document costs one
-    entry for each element, and no paths.
+    A part is identified by its container and its key in it, so that a valid document costs one entry for each
+    element, and no paths.
     """
 
     def __init__(self, words: Mapping[str, str], body: bytes) -> None:
@@ -68,7 +68,7 @@ class XmlPlaces:
         return Place(line, column, f"line {line}, column {column}: {self._path(element)}")
 
     def _path(self, element: etree._Element) -> str:
-        """Return `recipeSet[2]/recipe[1]/task[3]`, the path below the root; of the root its name."""
+        """Return `recipeSet[2]/recipe[1]/task[3]`, the path below the root, or the name of the root."""
         steps: list[str] = []
         parent = element.getparent()
         while parent is not None:
@@ -88,7 +88,7 @@ class XmlPlaces:
         return unknown_element(element, _names_beside(element, finding.known))
 
     def _nearest(self, path: Path) -> tuple[etree._Element, int]:
-        """Return the element that a path leads to, and how much of the path it stands for."""
+        """Return the nearest element to a path, and the length of the path to it."""
         element, shown, part = self._root, 0, self._document
         for depth, step in enumerate(path, 1):
             found = self._elements.get((id(part), step))
@@ -110,7 +110,7 @@ class XmlPlaces:
 _LOGIC: Final = ("and", "or", "not")
 _GROUPS: Final = ("system", "cpu")
 
-# Always numbered in paths; others only where there are several of them.
+# Always numbered in paths; other elements only if there are several.
 _NUMBERED: Final = ("recipeSet", "recipe", "guestrecipe", "task")
 # Fields with another name in XML.
 SHOWN: Final[Mapping[str | int, str]] = {
@@ -125,7 +125,7 @@ SHOWN: Final[Mapping[str | int, str]] = {
 
 
 def _steps(parent: etree._Element) -> dict[etree._Element, str]:
-    """Return the step to each child in a path, numbered where there are several of the name."""
+    """Return the step to each child in a path, numbered if there are several of the name."""
     counts = Counter(child.tag for child in parent)
     seen: Counter[str] = Counter()
     steps = {}
@@ -138,14 +138,14 @@ def _steps(parent: etree._Element) -> dict[etree._Element, str]:
 
 
 def unknown_element(element: etree._Element, known: Iterable[str]) -> str:
-    """Return what is wrong with an element that does not belong in its parent."""
+    """Return the message for an element that its parent does not allow."""
     name, parent = local_name(element), element.getparent()
     inside = "" if parent is None else f" in <{local_name(parent)}>"
     return f"unknown element <{name}>{inside}{meant(name, known, shown='<{}>')}"
 
 
 def _names_beside(element: etree._Element, spellings: Iterable[str]) -> list[str]:
-    """Return the elements of a requirement that may stand at the place of one."""
+    """Return the elements that a requirement allows at the place of one."""
     parent = element.getparent()
     while parent is not None and parent.tag in _LOGIC:
         parent = parent.getparent()
@@ -159,7 +159,7 @@ def local_name(element: etree._Element) -> str:
 
 
 class JsonPlaces:
-    """The lines of a JSON text, counted only when somebody asks."""
+    """The positions in a JSON text, computed at the first use."""
 
     def __init__(self, body: bytes) -> None:
         self._body = body
@@ -181,7 +181,7 @@ class JsonPlaces:
 
 
 class Grafted:
-    """The places of a document into which parts were read from other texts, by the path where each begins."""
+    """The places of a document with embedded texts, by the path of each embedded part."""
 
     def __init__(self, trunk: Places, grafts: Mapping[Path, tuple[Path, Places]]) -> None:
         self._trunk = trunk

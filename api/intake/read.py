@@ -1,4 +1,4 @@
-"""A job from the bytes of a request, or everything that is wrong with it at once."""
+"""A job from the bytes of a request, or all of its errors at once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Placed = tuple[int, int, str, str]
 
 
 class Opened(NamedTuple):
-    """A document, the places of its parts, and the faults found on the way to it."""
+    """A document, the places of its parts, and the faults found while it was parsed."""
 
     document: dict[str, Any]
     places: Places
@@ -60,7 +60,7 @@ DOORS: Final[dict[str, Callable[[bytes], Opened]]] = {
 
 
 class ReadJob(NamedTuple):
-    """An accepted job. `warnings` name parts without effect, and parts that fit nothing in the lab."""
+    """A valid job. `warnings` are about parts without effect, and unknown names."""
 
     spec: JobSpec
     warnings: tuple[Fault, ...]
@@ -77,9 +77,9 @@ def read_job(
     shown: KnownNames | None = None,
     tags: RetentionTags = DEFAULT_TAGS,
 ) -> ReadJob:
-    """Return the job. Raises `Unreadable` for broken or hostile input, `FaultyInput` with all other faults.
+    """Return the job. Raises `Unreadable` for malformed or hostile input, else `FaultyInput` with all faults.
 
-    With `strict` warnings are faults. Warnings suggest names from `shown`, by default all known names.
+    With `strict`, warnings are faults. Warnings suggest names from `shown` (default: all known names).
     """
     door = DOORS.get(media_type.partition(";")[0].strip().lower())
     if door is None:
@@ -96,7 +96,7 @@ def read_job(
     if strict:
         findings, warnings = [*findings, *warnings], []
     if job is None or findings or opened.findings or opened.faults:
-        raise FaultyInput(_worded(opened.places, opened.faults, [*opened.findings, *findings], "faults"))
+        raise FaultyInput(_worded(opened.places, opened.faults, [*opened.findings, *findings], "errors"))
     noted = _worded(opened.places, [], warnings, "warnings")
     return ReadJob(spec_of(job, [each.readings for each in recipes]), tuple(noted))
 
@@ -115,9 +115,9 @@ def _warnings(
 def _worded(
     places: Places, faults: Sequence[Strange], findings: Sequence[Finding], called: str
 ) -> list[Fault]:
-    """Return the faults in the order of the text, each once, at most as many as a person reads.
+    """Return the faults in the order of the text, each once, at most `FAULT_LIMIT` and a count of the others.
 
-    Finding the place and the message of a fault takes time, so only the faults that are shown get them.
+    Finding the place and the message of a fault takes time, so only the returned faults get them.
     """
     placed = [_strange(fault, places) for fault in faults[:FAULT_LIMIT]]
     placed += [_place(finding, places) for finding in findings[:FAULT_LIMIT]]

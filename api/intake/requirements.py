@@ -1,4 +1,4 @@
-"""The requirements of a document, each read once, with warnings about parts that decide nothing."""
+"""The requirements of a document, each read once, with warnings about parts without effect."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _NO_HOST_REQUIRED: Final = HOST.examine({})
 
 # `recipe_sets`, `recipes` and `guests`, each with a number.
 _GUEST_PATH_LENGTH: Final = 6
-_OF_A_GUEST: Final = "decides nothing: a guest runs on the system of its host"
+_OF_A_GUEST: Final = "has no effect: a guest runs on the system of its host"
 
 
 class Required(NamedTuple):
-    """A recipe of a document that need not be sound, and what was read of its requirements, by field."""
+    """A recipe of a document that may have faults, and the readings of its requirements, by field."""
 
     path: Path
     recipe: Mapping[str, Any]
@@ -69,7 +69,7 @@ def _noting(warnings: list[Finding]) -> Report:
 
 
 def _of_guest(form: dict[str, Any], place: Path, warnings: list[Finding]) -> Reading:
-    """Return the readable part of a host requirement that decides nothing: its faults are warnings."""
+    """Return the readable part of a guest's host requirement: it has no effect, so faults are warnings."""
     reading = HOST.examine(form)
     if reading.findings or reading.node != _NO_HOST_REQUIRED.node:
         warnings.append(Finding(place, _OF_A_GUEST))

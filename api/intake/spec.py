@@ -1,4 +1,4 @@
-"""From a sound document to what the domain works with."""
+"""Conversion of a valid document to the job of the domain."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Readings = Mapping[str, Reading]
 
 
 def spec_of(job: Job, readings: Sequence[Readings]) -> JobSpec:
-    """`readings` are those of each recipe before its guests, in document order."""
+    """Return the job; `readings` are those of each recipe before its guests, in document order."""
     each = iter(readings)
     return JobSpec(
         whiteboard=job.whiteboard,
@@ -70,7 +70,7 @@ def _told(part: BaseModel | None) -> dict[str, Any] | None:
 
 
 def _task(task: Task) -> TaskSpec:
-    """A task that is fetched and has no name is called by where it comes from: URL, and folder if any."""
+    """Return the task; a fetched task without a name is named by its URL and folder."""
     params = tuple(task.params.items())
     if task.fetch is None:
         assert task.name is not None, "checked before"
@@ -80,7 +80,7 @@ def _task(task: Task) -> TaskSpec:
 
 
 def _kept(job: Job, readings: Sequence[Readings]) -> dict[str, Any]:
-    """The whole document in its one spelling: defaults written out, requirements as they were understood."""
+    """Return the normalised document, with defaults and the canonical requirements."""
     document = job.model_dump(exclude_none=True)
     for (_, recipe), read in zip(recipes_of(document), readings, strict=True):
         assert isinstance(recipe, dict)

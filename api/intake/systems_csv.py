@@ -1,7 +1,7 @@
 """Systems as a table (CSV, RFC 4180): a row for each, a column for each property.
 
-An empty cell is null: unknown. What any other stands for says COLUMNS. All there is to say of a system can be
-written and read back, and is the same then.
+An empty cell is null, which means unknown. COLUMNS has the form of other cells. A system that is written and
+read again is the same.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from api.intake.near_names import meant
 from domain.errors import Fault, FaultyInput, Unreadable
 
 QUOTE, LIST = '"', "["
-# Spreadsheets take what begins with one of these for a formula, and would work it out.
-# Also behind a line feed, and in the full-width forms that East Asian keyboards write.
+# Spreadsheets evaluate cells that begin with one of these as formulas.
+# Also after a line feed, and in the full-width forms of East Asian keyboards.
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 AS_JSON: Final = (QUOTE, *FORMULA)
-# A cell may hold all devices of a system: as long as a body that is read.
+# A cell may contain all devices of a system: the maximum size of a body.
 csv.field_size_limit(2**24)
 
 
 class Kind(NamedTuple):
-    """How a value that is known is written into a cell, and a cell that is not empty is read.
+    """Conversion of known values to cells and of non-empty cells to values.
 
-    `read` raises ValueError, whose text is the fault. What it lets pass the model of a system finds.
+    `read` raises ValueError with the message. The model of a system validates the values.
     """
 
     write: Callable[[Any], str]
@@ -60,7 +60,7 @@ def _refuse_equal_keys(cell: str) -> None:
 
 
 def _number(cell: str) -> Any:
-    """Of what is none, the model says so."""
+    """Return the number, or the text for the model to refuse."""
     try:
         return orjson.loads(cell)
     except orjson.JSONDecodeError:
@@ -68,7 +68,7 @@ def _number(cell: str) -> Any:
 
 
 def _flag(cell: str) -> Any:
-    """Spreadsheets write them large."""
+    """Return the flag; spreadsheets write flags in capitals."""
     return {"true": True, "false": False}.get(cell.lower(), cell)
 
 
@@ -90,13 +90,13 @@ def _from_words(cell: str) -> Any:
     return _from_json(cell) if cell.startswith(LIST) else cell.split()
 
 
-# As it is; that it is known to be empty, and one that begins with a quotation mark or as a formula, as JSON.
+# Plain text; an empty text, and text that begins with a quotation mark or like a formula, as JSON.
 TEXT = Kind(_text, _from_text)
 NUMBER = Kind(_json, _number)
 FLAG = Kind(_json, _flag)
-# With a blank between each; none, such as have blanks in them, and what looks like a formula, as JSON.
+# Words separated by blanks; an empty list, words with blanks, and formulas as JSON.
 WORDS = Kind(_words, _from_words)
-# The same where none is what an empty cell says.
+# Words separated by blanks; an empty cell is an empty list.
 POOLS = Kind(" ".join, _from_words)
 JSON = Kind(_json, _from_json)
 
@@ -118,15 +118,15 @@ COLUMNS: Final[Mapping[str, Kind]] = {
     **dict.fromkeys(("devices", "disks", "key_values", "excluded_families"), JSON),
     **dict.fromkeys(("added_at", "last_inventoried_at"), TEXT),
 }
-# Every system has these: an empty cell says nothing of them, so that they stay.
+# Every system has these: with an empty cell they stay.
 NEVER_UNKNOWN: Final = frozenset({"lab_controller", "owner", "condition", "added_at"})
-# Far more than there are: nobody looks at what somebody else put into thousands.
+# Far more than there are columns; bounds the work.
 MOST_COLUMNS: Final = 200
 CPU: Final = frozenset(name for name in COLUMNS if name.startswith("cpu."))
 
 
 def write_systems(systems: Iterable[Mapping[str, Any]]) -> str:
-    """The table, with a line of headings. Of what a system does not say the cell is empty."""
+    """Return the table with a header row; cells of unknown properties are empty."""
     made = io.StringIO(newline="")
     writer = csv.writer(made)
     writer.writerow(COLUMNS)
@@ -144,9 +144,7 @@ def _cell(system: Mapping[str, Any], name: str, kind: Kind) -> str:
 
 @dataclass
 class Table:
-    """`systems` as JSON has them, and of each the `rows` where it stands, as spreadsheets count; `faults` are
-    what is wrong with cells.
-    """
+    """The `systems` in JSON form, their `rows` as spreadsheets count them, and the `faults` of cells."""
 
     systems: list[dict[str, Any]] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
@@ -154,8 +152,8 @@ class Table:
 
 
 def read_systems(body: bytes, most: int | None = None) -> Table:
-    """Raises Unreadable for what is no text, FaultyInput for what is no table, has other columns, or has more
-    than `most` rows that say something.
+    """Read a table. Raises Unreadable if it is not UTF-8, FaultyInput if it is not CSV, has unknown columns,
+    or has more than `most` non-empty rows.
     """
     rows = _rows(body)
     _, header = next(rows, (1, []))
@@ -171,7 +169,7 @@ def read_systems(body: bytes, most: int | None = None) -> Table:
 
 
 def _rows(body: bytes) -> Iterator[tuple[int, list[str]]]:
-    """One after the other: of a large body most may be nothing but empty rows."""
+    """Yield the numbered rows one by one: a large body may consist of empty rows."""
     try:
         text = io.StringIO(body.decode("utf-8-sig"), newline="")
     except UnicodeDecodeError as error:
@@ -193,7 +191,7 @@ def _faults_of(header: Sequence[str]) -> Iterable[Fault]:
         yield Fault("row 1", f"unknown columns: {', '.join(unknown)}")
     for number, name in enumerate(names):
         if name in COLUMNS and name in header[:number]:
-            yield Fault(f"row 1, column {name}", "stands here twice")
+            yield Fault(f"row 1, column {name}", "occurs twice")
 
 
 def _unknown(name: str) -> str:
@@ -203,7 +201,7 @@ def _unknown(name: str) -> str:
 
 def _add(table: Table, number: int, header: Sequence[str], cells: Sequence[str]) -> None:
     if len(cells) != len(header):
-        table.faults.append(Fault(f"row {number}", f"has {len(cells)} cells, and row 1 names {len(header)}"))
+        table.faults.append(Fault(f"row {number}", f"has {len(cells)} cells, but row 1 has {len(header)}"))
         return
     system: dict[str, Any] = {}
     for name, cell in zip(header, cells, strict=True):

@@ -1,4 +1,4 @@
-"""The single values of a job: which texts and numbers are sound, and in which one spelling they are kept."""
+"""Types of the values of a job, with their validation and normal form."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from domain.errors import Unreadable
 
 
 def _options(text: str) -> str:
-    """Options are split as a shell splits words, so quotes must be closed."""
+    """Validate options, which are split like words of a shell: quotes must be closed."""
     if not text.isascii() or any(mark in text for mark in "'\"\\"):
         try:
             shlex.split(text)
@@ -36,7 +36,7 @@ def unless_empty(default: Any) -> Any:
 
 
 def _foreign(text: str) -> str:
-    """It must be harmless, and as deep in a job as in the text: one element of somebody else's namespace."""
+    """Return a foreign element as text. Raises ValueError unless it is one harmless foreign element."""
     try:
         job = parse_xml(f"<job>{text}</job>".encode())
     except Unreadable as wrong:
@@ -56,7 +56,7 @@ def _unless_blank(text: str | None) -> str | None:
 
 def no_repeats(names: list[str]) -> list[str]:
     if len(set(names)) < len(names):
-        raise ValueError("names one of them twice")
+        raise ValueError("contains a name twice")
     return names
 
 
@@ -71,7 +71,7 @@ Whiteboard = Annotated[
     str, StringConstraints(strip_whitespace=True), _text(limits.LINE_LENGTH), AfterValidator(printable)
 ]
 Url = Annotated[Line, Field(min_length=1)]
-# Bounds stand before it; behind it they would hold, but be described in words that are not of JSON schema.
+# Bounds have to stand before it; after it the schema would have words that JSON schema does not define.
 IS_WHOLE = BeforeValidator(number("a whole number"))
 Kickstart = Annotated[Text | None, AfterValidator(_unless_blank)]
 Foreign = Annotated[Text, AfterValidator(_foreign)]

@@ -1,7 +1,7 @@
-"""The characters that text from outside may hold, in jobs and everywhere else.
+"""The characters that input texts may contain, in jobs and everywhere else.
 
-The log would take a NUL, but the tables of the read models would not. A terminal obeys C1 controls, and after
-a bidirectional override or isolate it shows text in another order: a name can pass for another one.
+The read models cannot store a NUL. A terminal obeys C1 controls, and after a bidirectional override or
+isolate it shows text in another order, so a name can look like another one.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ _CONTROL: Final = re.compile(rf"[\x00-\x1f{STEERING_CLASS}]")
 
 
 def printable(text: str) -> str:
-    """Return the text. Raise ValueError if it holds a character that steers a terminal."""
+    """Return the text. Raises ValueError if it contains a character that controls a terminal."""
     return _without(_UNPRINTABLE, text)
 
 
 def one_line(text: str) -> str:
-    """Return the text. Raise ValueError if it holds such a character or a line break.
+    """Return the text. Raises ValueError if it contains such a character or a line break.
 
-    Names and options end up in boot loaders and environments, where a new line begins something else.
+    Names and options are written into boot loaders and environments, where a line break starts another entry.
     """
     return _without(_CONTROL, text)
 
 
 def refusal(found: re.Match[str]) -> str:
-    """Return the message about a character that is not allowed."""
-    return f"must not hold control characters: U+{ord(found.group()):04X}"
+    """Return the message for a forbidden character."""
+    return f"must not contain control characters: U+{ord(found.group()):04X}"
 
 
 def _without(characters: re.Pattern[str], text: str) -> str:
@@ -41,8 +41,9 @@ def _without(characters: re.Pattern[str], text: str) -> str:
 
 
 def number(called: str) -> Callable[[Any], Any]:
-    """A check for what is called so. Text and true are no numbers, though both could be read as one. 12.0 is
-    whole: JSON has one kind of number.
+    """Return a validator that refuses texts and booleans as numbers. 12.0 is whole, as in JSON.
+
+    `called` is the name of the type in messages.
     """
 
     def checked(value: Any) -> Any:

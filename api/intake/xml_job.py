@@ -1,4 +1,4 @@
-"""The job language as tables: which element fills which field of the document."""
+"""The job language in XML: tables of elements and the fields of the document that they fill."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _PARTITION: Final = Record(
 )
 _RESERVESYS: Final = Record({"duration": "duration_seconds", "when": "when"}, numbers=("duration_seconds",))
 
-# What a recipe and a guest recipe have in common.
+# The common attributes and elements of recipes and guest recipes.
 _ATTRIBUTES: Final = {
     name: name for name in ("whiteboard", "role", "kernel_options", "kernel_options_post", "ks_meta")
 }
@@ -93,7 +93,7 @@ _ROOTS: Final[dict[str, Shape]] = {
     "hostRequires": HOST_REQUIRES,
 }
 
-# What those who write XML call a field that the document lacks.
+# The names of missing fields in messages about XML.
 _WORDS: Final = {
     "recipe_sets": "<recipeSet>",
     "recipes": "<recipe>",
@@ -111,7 +111,7 @@ _WORDS: Final = {
 }
 
 
-# Attributes of a job that ran, as exports of results have them.
+# Attributes of a job in exports of results.
 _OF_RESULTS: Final = ("id", "result", "status")
 _IS_RESULTS: Final = "this is the XML of results, not of a job to run: submit the job's own XML"
 
@@ -122,7 +122,7 @@ def read_xml(root: etree._Element, expected: str, body: bytes) -> tuple[dict[str
     `body` is the text that the tree was read from.
     """
     if root.tag != expected:
-        message = f"the root is <{local_name(root)}>, not <{expected}>"
+        message = f"the root element is <{local_name(root)}>, not <{expected}>"
         raise FaultyInput([Fault("line 1", message)])
     if expected == "job" and any(name in root.attrib for name in _OF_RESULTS):
         raise FaultyInput([Fault("line 1", _IS_RESULTS)])

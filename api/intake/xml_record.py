@@ -1,4 +1,4 @@
-"""The shape with fields: an element whose attributes and children fill an object of the document."""
+"""Records: elements whose attributes and children fill an object of the document."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WHOLE: Final = re.compile(r"\s*[+-]?[0-9]{1,19}\s*")
 
 @dataclass(frozen=True)
 class Child:
-    """The field that a child element fills; with `many`, one member of it."""
+    """The field that a child element fills; with `many`, one item of it."""
 
     field: str
     shape: Shape
@@ -30,7 +30,7 @@ class Child:
             walk.places.put(members, len(members), child)
             members.append(self.shape.read(child, walk))
         elif self.field in found:
-            walk.fault(child, f"<{local_name(child)}> may stand here only once")
+            walk.fault(child, f"<{local_name(child)}> may occur here only once")
         else:
             walk.places.put(found, self.field, child)
             found[self.field] = self.shape.read(child, walk)
@@ -43,13 +43,13 @@ class Child:
 
 @dataclass(frozen=True)
 class Spread:
-    """Fields that the attributes of an otherwise empty child element fill, as if they were the parent's."""
+    """Fields of the parent that the attributes of an empty child element fill."""
 
     attributes: Mapping[str, str]
 
     def take(self, child: etree._Element, found: dict[str, Any], walk: Walk) -> None:
         if not found.keys().isdisjoint(self.attributes.values()):
-            walk.fault(child, f"<{local_name(child)}> may stand here only once")
+            walk.fault(child, f"<{local_name(child)}> may occur here only once")
             return
         for name, value in attributes_of(child):
             if name in self.attributes:
@@ -68,7 +68,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Record:
-    """An element as an object; attributes and children may stand in any order.
+    """An element as an object; attributes and children may occur in any order.
 
     `values` says what the words of a field mean, and `numbers` are the fields that are whole numbers: XML has
     only text for them. Whatever else is written there is left for the document's checks to refuse.
@@ -102,7 +102,7 @@ class Record:
         return found
 
     def write(self, part: Any, element: etree._Element) -> None:
-        """All but foreign elements, which must not be touched by whoever makes the rest look nice."""
+        """Write all but foreign elements, which must not be indented."""
         for name, filled in self.attributes.items():
             if filled in part:
                 element.set(name, self._word(filled, part[filled]))
@@ -120,5 +120,5 @@ class Record:
 
 
 def foreign_text(element: etree._Element) -> str:
-    """The one spelling of an element that is kept as it is."""
+    """Return the stored text of a foreign element."""
     return etree.tostring(element, encoding="unicode", with_tail=False)

@@ -1,4 +1,4 @@
-"""distroRequires and hostRequires: from elements to the JSON form, which the domain then judges, and back."""
+"""distroRequires and hostRequires: conversion between XML elements and the JSON form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from domain.requirements.vocabulary import DISTRO_TREE, SYSTEM, Vocabulary
 
 _LOGIC: Final = frozenset({"and", "or", "not"})
 
-# They only say what their children are about: <cpu><cores/></cpu> is the element cpu/cores.
+# Groups are prefixes of their children: <cpu><cores/></cpu> is the element cpu/cores.
 _GROUPS: Final = frozenset({"system", "cpu"})
 
 
@@ -39,7 +39,7 @@ class Requirement:
         return form
 
     def write(self, part: Any, element: etree._Element) -> None:
-        """Of a form in its one spelling, as `domain.requirements.forms` gives it."""
+        """Write a canonical form of `domain.requirements.forms`."""
         word = next(iter(part))
         if word in self.attributes:
             element.set(word, part[word])
@@ -78,7 +78,7 @@ def _inner(element: etree._Element, group: str, vocabulary: Vocabulary, walk: Wa
 
 
 def _leaf(element: etree._Element, name: str, vocabulary: Vocabulary, walk: Walk) -> dict[str, Any]:
-    """Of an element that nobody knows, only that is told, and nothing about what it holds."""
+    """Return the form of a leaf. The contents of an unknown element are not checked."""
     if name in vocabulary.elements:
         no_text(element, walk)
         for child in element:
@@ -103,7 +103,7 @@ def _write(form: Mapping[str, Any], parent: etree._Element) -> None:
 
 
 def _written(value: str | int | float) -> str:
-    """XML writes true as JSON does."""
+    """Return a value as text of XML, with true and false in lower case."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

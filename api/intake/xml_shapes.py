@@ -1,4 +1,4 @@
-"""How elements become the parts of a document and back: the few shapes that the tables of `xml_job` use.
+"""Conversion between elements and parts of a document: the shapes in the tables of `xml_job`.
 
 Shapes report what is wrong with the structure (elements, attributes and text that do not belong, or twice);
 values are left to the checks of the document.
@@ -24,7 +24,7 @@ from api.intake.xml_walk import (
 
 class Shape(Protocol):
     def read(self, element: etree._Element, walk: Walk) -> Any:
-        """What stands for the element in the document."""
+        """Return the part of the document for the element."""
 
     def write(self, part: Any, element: etree._Element) -> None:
         """Fill an empty element with what reads back as this part of a sound document."""
@@ -32,7 +32,7 @@ class Shape(Protocol):
 
 @dataclass(frozen=True)
 class Text:
-    """Nothing but text. Blanks around it count only where they may mean something to its reader."""
+    """An element with text only; surrounding blanks are removed unless `verbatim`."""
 
     verbatim: bool = False
 
@@ -48,7 +48,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Attribute:
-    """An empty element that is no more than its one attribute; None, and told, when that is missing."""
+    """An empty element with one attribute; None with a fault if the attribute is missing."""
 
     name: str
 
@@ -62,7 +62,7 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Listing:
-    """An element that holds any number of one other."""
+    """An element with any number of children of one kind."""
 
     tag: str
     member: Shape
@@ -104,7 +104,7 @@ class Pairs:
 
 
 def _values(element: etree._Element, names: tuple[str, ...], walk: Walk) -> tuple[str, ...] | None:
-    """Of an element that may only have these attributes, and must; None, and told, when one is missing."""
+    """Return the values of the required attributes; None with a fault if one is missing."""
     found = dict(attributes_of(element))
     for name in found.keys() - set(names):
         walk.unknown_attribute(element, name, names)
@@ -118,7 +118,7 @@ def _values(element: etree._Element, names: tuple[str, ...], walk: Walk) -> tupl
 
 
 def _children(element: etree._Element, tag: str, walk: Walk) -> Iterator[etree._Element]:
-    """All there are, of an element that has nothing else."""
+    """Yield the children of an element that may contain nothing else."""
     no_attributes(element, walk)
     no_text(element, walk)
     for child in element:

@@ -35,7 +35,7 @@ _TOO_MANY: Final = etree.XPath(f"count(//*) > {PART_LIMIT}")
 
 
 def parse_xml(body: bytes) -> etree._Element:
-    """The root element. Raises `Unreadable` for what is broken or hostile."""
+    """Return the root element. Raises `Unreadable` for malformed or hostile XML."""
     text = check_body(body)
     try:
         root = etree.fromstring(body, _PARSER)
@@ -62,7 +62,7 @@ def _drop_comments(root: etree._Element) -> None:
 
 
 def _drop(comment: etree._Element, root: etree._Element) -> None:
-    """Remove a comment, but not the text behind it."""
+    """Remove a comment, but not the text after it."""
     before, text = comment.getprevious(), comment.tail or ""
     if before is None:
         root.text = (root.text or "") + text or None
@@ -82,7 +82,7 @@ def _check_characters(root: etree._Element, body: bytes) -> None:
 
 
 def _steering(root: etree._Element) -> Iterator[tuple[etree._Element, str]]:
-    """Yield each element that holds such a character, with the message. A comment belongs to its parent."""
+    """Yield each element with such a character, and the message. A comment belongs to its parent."""
     for node in root.iter():
         parent = node.getparent()
         element = parent if isinstance(node, etree._Comment) else node
@@ -98,7 +98,7 @@ def _local(name: str) -> str:
 
 
 def _check_size(root: etree._Element, body: bytes) -> None:
-    """Where there are few signs, no tree can be too large: most are not looked through."""
+    """Raise `Unreadable` for a tree that is too large; a body with few signs needs no search."""
     elements, attributes = body.count(b"<") - body.count(b"</"), body.count(b"=")
     if elements > DEPTH_LIMIT and _TOO_DEEP(root):
         unreadable("document", f"is nested deeper than {DEPTH_LIMIT} elements")
@@ -109,5 +109,5 @@ def _check_size(root: etree._Element, body: bytes) -> None:
 
 
 def _plain(wrong: etree.XMLSyntaxError) -> str:
-    """The words of the parser without the place, which stands elsewhere."""
+    """Return the message of the parser without the place."""
     return (wrong.msg or "syntax error").split(", line ")[0][:200]

@@ -1,4 +1,4 @@
-"""What every shape needs on its way through a tree."""
+"""The walk through an XML tree, with common checks of shapes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OWN_NAMESPACE: Final = "urn:labledger:job"
 
 
 class Strange(NamedTuple):
-    """Something wrong at an element.
+    """A fault at an element.
 
     With `known` it is an unknown attribute, named by `message`, or without a message the element itself.
     """
@@ -25,7 +25,7 @@ class Strange(NamedTuple):
     known: Collection[str] | None = None
 
     def words(self) -> str:
-        """Return the message; its near name is looked up only now, since most of very many are cut."""
+        """Return the message. The suggestion is computed only now, for the faults that are shown."""
         if self.known is None:
             return self.message
         if not self.message:
@@ -34,7 +34,7 @@ class Strange(NamedTuple):
 
 
 class Walk:
-    """One reading of one tree: where its parts come from, and what is wrong with them."""
+    """The places and faults of a tree while it is read."""
 
     def __init__(self, words: Mapping[str, str], body: bytes) -> None:
         self.places = XmlPlaces(words, body)
@@ -60,7 +60,7 @@ def no_attributes(element: etree._Element, walk: Walk) -> None:
 
 
 def no_text(element: etree._Element, walk: Walk) -> None:
-    """Text belongs only where a shape asks for it; it is told once, at the element that holds it."""
+    """Report text in an element that allows none, once."""
     blank = element.text is None or element.text.isspace()
     for child in element:
         blank = blank and (child.tail is None or child.tail.isspace())
@@ -76,7 +76,7 @@ def no_children(element: etree._Element, walk: Walk) -> None:
 def no_stranger(
     child: etree._Element, parent: etree._Element, walk: Walk, known: Collection[str] = ()
 ) -> None:
-    """Tell that the child does not belong in the parent, which does not know it."""
+    """Report a child that the parent does not allow."""
     name = local_name(child)
     if is_foreign(child):
         walk.fault(child, "foreign elements belong directly in <job>")

@@ -1,4 +1,4 @@
-"""A kept job as XML again, such that reading it gives the same document."""
+"""Conversion of a stored job to XML that reads back to the same document."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from domain.job.spec import DEFAULT_RETENTION_TAG
 
 
 def write_job(document: Mapping[str, Any], default_tag: str | None = DEFAULT_RETENTION_TAG) -> bytes:
-    """Return the XML, UTF-8, of `JobSpec.document`. What has its default is left out.
+    """Return the XML, in UTF-8, of `JobSpec.document`, without fields that have their default.
 
     `default_tag` is the retention tag that the service gives to jobs without one; None writes any tag.
-    Indented and with all that was understood, it may be larger than what was submitted, and then than a body.
+    It is indented and complete, so it may be larger than the submitted text, and than the maximum of a body.
     """
     root = etree.Element("job")
     job = Job.model_validate(document)
@@ -28,7 +28,7 @@ def write_job(document: Mapping[str, Any], default_tag: str | None = DEFAULT_RET
     JOB.write(told, root)
     etree.indent(root)
     for kept in told.get("foreign", ()):
-        # After the indentation, which would put blanks into it.
+        # Added after the indentation, which would insert blanks into it.
         element = parse_xml(kept.encode())
         element.tail = "\n"
         root.append(element)

@@ -1,1 +1,1 @@
-"""What `/metrics` tells: each metric declared once, what the processes count, and the rows behind it."""
+"""The metrics of `/metrics`: their declarations, the counters of the processes, and the queries."""

@@ -1,4 +1,4 @@
-"""What the parts of a process have counted since it was started, by the names that are declared."""
+"""The counters of a process since its start, by their declared names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from api.metrics.declared import PROJECTOR, SCHEDULER, SERVE
 from store.counters import Totals, series
 
 if TYPE_CHECKING:
-    # No process needs what the others count.
+    # Imported for types only: no process needs the parts of the others.
     from api.metrics.requests import RequestCounters
     from api.watching.broadcast import WatchingCounters
     from domain.scheduling.decisions.timers import Findings
@@ -26,7 +26,7 @@ def serving(
     watching: WatchingCounters,
     tailer: TailerCounters | None,
 ) -> Totals:
-    """`tailer` is None until the log is followed."""
+    """Return the counters of a serving process; `tailer` is None until it follows the log."""
     return {
         **requests.totals(),
         **{series(f"append_{name}"): total for name, total in asdict(commits).items()},
@@ -38,7 +38,7 @@ def serving(
 def scheduling(
     scheduler: SchedulerCounters, findings: Findings, withheld: Mapping[str, int], tailer: TailerCounters
 ) -> Totals:
-    """`withheld` are the turns of the consistency loop that ended nothing, by the doubt in the clocks."""
+    """Return the counters of a scheduler; `withheld` counts rounds without effect, by the clock doubt."""
     decisions, doubts = scheduler.decisions.copy().items(), dict(withheld).items()
     return {
         **{series("scheduler_decisions", trigger=kind): total for kind, total in decisions},

@@ -1,4 +1,4 @@
-"""Numbers as Prometheus has them: each declared metric with its samples."""
+"""Prometheus families: each declared metric with its samples."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from prometheus_client.utils import floatToGoString
 from api.metrics.declared import Declared
 
 Values = tuple[str, ...]
-"""Those of the labels, in the order in which they are declared."""
+"""The values of the labels, in the order of their declaration."""
 Samples = Mapping[Values, float]
 
 
@@ -33,7 +33,7 @@ def counter(metric: Declared, samples: Samples) -> CounterMetricFamily:
 def histogram(
     metric: Declared, buckets: Mapping[Values, Mapping[str, float]], sums: Samples
 ) -> HistogramMetricFamily:
-    """`buckets`: how many are in each bucket alone, by its limit."""
+    """Return a histogram; `buckets` are the counts of each bucket alone, by its limit."""
     family = HistogramMetricFamily(metric.family, metric.text, labels=tuple(metric.labels))
     for values in {**_beginning(metric), **sums}:
         found = buckets.get(values, {})
@@ -44,13 +44,13 @@ def histogram(
 
 @cache
 def limits(bounds: tuple[float, ...]) -> tuple[str, ...]:
-    """The values of `le`: one for each bound, and one for what is beyond the last."""
+    """Return the values of `le`: one for each bound, and `+Inf`."""
     written: Callable[[float], str] = floatToGoString
     return tuple(written(bound) for bound in (*bounds, float("inf")))
 
 
 def _beginning(metric: Declared) -> dict[Values, float]:
-    """What is there before anything was counted: as far as the label values are known, each of them at 0."""
+    """Return the initial samples: 0 for each combination of declared label values."""
     known = [values for values in metric.labels.values() if values is not None]
     if len(known) < len(metric.labels):
         return {}

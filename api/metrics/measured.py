@@ -1,4 +1,4 @@
-"""Where the numbers come from: the rows of the read models, and of what all processes have counted."""
+"""The samples of all metrics, from the read models and the counters of all processes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from store.lease import SCHEDULER
 from store.readiness import standing
 
 DECLARED: Final = {metric.name: metric for metric in GAUGES}
-# A gauge's query and the column of its value; the columns of its labels are called as they are.
+# The query of a gauge and the column of its value; the label columns have the names of the labels.
 READ: Final[Mapping[str, tuple[str, str]]] = {
     "systems": ("systems_by_usage", "systems"),
     "recipes": ("recipes_by_state", "recipes"),
@@ -29,19 +29,19 @@ READ: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
-# Half of them is nothing to be told: counters that begin at nought again would seem to have been reset.
+# Left out while the read models are built: partial counters would look like a reset.
 WHOLE_ONLY: Final = frozenset({"systems", "recipes", "oldest_unplaced_seconds", "lab_controller_silent"})
 
 
 async def measured(reader: Reader, log: EventLog) -> list[Metric]:
-    """Everything that is declared, as it is now; without what read models that are being built do not know.
+    """Return the present samples of all metrics, without those of read models that are being built.
 
     Raises DatabaseAway.
     """
     is_whole = reader.is_whole
     shown = {name: query for name, (query, _) in READ.items() if is_whole or name not in WHOLE_ONLY}
     asked = sorted({*shown.values(), "counted", *(("durations",) if is_whole else ())})
-    # Neither waits for the other: on a busy machine each of them is mostly waiting.
+    # Concurrent queries: on a busy machine each of them mostly waits.
     found, samples = await asyncio.gather(
         reader.together(*((query, ()) for query in asked)), _standing(reader, log)
     )
@@ -55,7 +55,7 @@ async def measured(reader: Reader, log: EventLog) -> list[Metric]:
 
 
 async def _standing(reader: Reader, log: EventLog) -> dict[str, Samples]:
-    """As `/readyz` has it."""
+    """Return the state of the scheduler, as in `/readyz`."""
     said = await asyncio.to_thread(standing, log, SCHEDULER, reader.position)
     return {"log_position": {(): said.log_end}, "scheduler_active": {(): said.holder_gets_on}}
 
@@ -92,7 +92,7 @@ def _histogram(metric: Declared, by_name: Mapping[str, Sequence[Row]]) -> Metric
 
 
 def _of(metric: Declared, rows: Iterable[Row]) -> Samples:
-    # Only buckets have a limit.
+    # Only samples of buckets have a limit.
     return {_values(metric, row): row["by_limit"][""] for row in rows}
 
 

@@ -1,4 +1,4 @@
-"""What a process that serves has counted of its requests."""
+"""Counters of requests in a serving process."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ LIMITS = limits(REQUEST_BOUNDS)
 
 
 class RequestCounters:
-    """Counts in the event loop; another thread may ask for the totals."""
+    """Counters written in the event loop; another thread may read the totals."""
 
     def __init__(self) -> None:
         self._totals: defaultdict[Series, float] = defaultdict(float)
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
-        """A request was, to a path by its template. Each bucket counts its own, not those below."""
+        """Count an answered request, by its path template. Each bucket counts only its own range."""
         limit = LIMITS[bisect_left(REQUEST_BOUNDS, seconds)]
         requests, bucket, summed = _series_of(method, route, status // 100, limit)
         self._totals[requests] += 1
@@ -31,7 +31,7 @@ class RequestCounters:
         return dict(self._totals)
 
 
-# As many as there are counters.
+# One total for each counter.
 @cache
 def _series_of(method: str, route: str, hundreds: int, limit: str) -> tuple[Series, Series, Series]:
     request = {"method": method, "route": route}

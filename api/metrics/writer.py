@@ -1,4 +1,4 @@
-"""A thread beside the work of a process that writes down what was counted."""
+"""A background thread that stores the counters of a process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 class CounterWriter:
-    """`start` it once, after any fork; `stop` writes a last time. Or use it as a context."""
+    """Stores counters regularly: `start` once, after any fork; `stop` stores a last time. Also a context."""
 
     def __init__(self, counters: Counters, every_seconds: float = WRITE_SECONDS) -> None:
         self._counters = counters
@@ -45,8 +45,8 @@ class CounterWriter:
         try:
             self._counters.write()
         except DatabaseAway as error:
-            # Nothing is lost while the process lives, and those who work say so aloud.
+            # The counts are kept for the next time, and other parts log that the database is away.
             logger.debug("counters: not written: %s", error)
         except Exception:
-            # A thread that ends here would leave the counts standing still, and nobody would see it.
+            # The thread must not end: nobody would notice that the counters stand still.
             logger.exception("counters: not written; it is tried again")

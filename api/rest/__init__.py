@@ -1,1 +1,1 @@
-"""The HTTP API: `routes` is its table of contents, `app` puts it together."""
+"""The HTTP API: `routes` is its table of contents, `app` composes the application."""

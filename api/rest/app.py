@@ -1,4 +1,4 @@
-"""The ASGI application: routes, gate and errors put together."""
+"""The ASGI application, composed of routes, middleware and error handlers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from runtime.setting_values import Network
 
 
 class Lifespan:
-    """Falcon middleware: opens the services in the loop that serves, and closes them there."""
+    """Falcon middleware that opens and closes the services in the serving event loop."""
 
     def __init__(self, start: Callable[[], Awaitable[None]], stop: Callable[[], Awaitable[None]]) -> None:
         self._start = start
@@ -63,7 +63,7 @@ class Lifespan:
 
 
 def resources(services: Services) -> dict[str, Any]:
-    """The objects that the routes name."""
+    """Return the resources by the names in the table of routes."""
     return {
         "jobs": Jobs(services),
         "recipe_sets": RecipeSets(services),
@@ -96,7 +96,7 @@ def resources(services: Services) -> dict[str, Any]:
 
 
 def operations_of(found: Mapping[str, Any]) -> dict[tuple[str, str], Operation]:
-    """What each method of each path takes and gives, as the resource says that answers it."""
+    """Return the operations by (path, method), as the resources declare them."""
     return {
         (path, method): operation_of(found[route.resource], responder_of(route, method))
         for path, route in ROUTES.items()
@@ -106,7 +106,7 @@ def operations_of(found: Mapping[str, Any]) -> dict[tuple[str, str], Operation]:
 
 @dataclass(frozen=True)
 class Allowed:
-    """Whose pages may ask, how often each token may, and which proxies say where a request comes from."""
+    """Allowed origins of web pages, the rate of requests, and trusted proxies."""
 
     cors_origins: tuple[str, ...] = ()
     requests_per_second: int = 0
@@ -136,7 +136,7 @@ def application(services: Services, lifespan: Lifespan, allowed: Allowed = Allow
 
 
 def _cors(origins: tuple[str, ...]) -> list[Any]:
-    """Pages of other origins may ask only where somebody said so."""
+    """Return the CORS middleware for the allowed origins."""
     if not origins:
         return []
     exposed = [POSITION_HEADER, "ETag", "Link", "Location", "Retry-After", "X-Request-Id"]
@@ -145,7 +145,7 @@ def _cors(origins: tuple[str, ...]) -> list[Any]:
 
 
 class _Cors(falcon.CORSMiddleware[Any, Any]):
-    """What is answered depends on who asks: caches must know."""
+    """CORS middleware that also sets `Vary: Origin`, which caches need."""
 
     async def process_response_async(self, req: Any, resp: Any, resource: Any, req_succeeded: bool) -> None:
         await super().process_response_async(req, resp, resource, req_succeeded)

@@ -1,4 +1,4 @@
-"""Request bodies: bounded, read once, and checked against a model with all faults at once."""
+"""Request bodies: bounded, read once, and validated by a model, with all faults at once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 async def read_body(req: Request) -> bytes:
-    """The whole body. Raises 413 before reading more than its operation takes, 415 for one that is packed."""
+    """Return the whole body. Raises 413 before it reads more than the operation allows, 415 if compressed."""
     limit_bytes = operation_asked(req).most_bytes
     if (req.get_header("Content-Encoding") or "identity").lower() != "identity":
         raise falcon.HTTPUnsupportedMediaType(description="this takes bodies as they are, not encoded")
@@ -40,14 +40,14 @@ async def read_body(req: Request) -> bytes:
 
 
 async def read_json_bytes(req: Request) -> bytes:
-    """The body, which says that it is JSON. Raises 413 or 415."""
+    """Return the bytes of a body of the media type JSON. Raises 413 or 415."""
     if media_type(req) != JSON:
         raise falcon.HTTPUnsupportedMediaType(description=f"this takes {JSON}")
     return await read_body(req)
 
 
 async def read_model(req: Request) -> Any:
-    """The JSON body as the model of its operation. Raises 413, 415, Unreadable or FaultyInput."""
+    """Return the JSON body as the model of the operation. Raises 413, 415, Unreadable or FaultyInput."""
     return await parse_model(req, await read_json_bytes(req))
 
 
@@ -56,7 +56,7 @@ def media_type(req: Request) -> str:
 
 
 async def parse_model(req: Request, body: bytes) -> Any:
-    """A body that was read, as the model of its operation. Raises Unreadable or FaultyInput."""
+    """Return the bytes of a body as the model of the operation. Raises Unreadable or FaultyInput."""
     model = operation_asked(req).body
     assert model is not None, "an operation says what its body is"
     return await share_of(req).parse(came_from(req), len(body), partial(_parse, body, model))
@@ -77,7 +77,7 @@ def parse_json(body: bytes) -> Any:
 
 
 def check_model(document: Any, model: type[M], most: int = FAULT_LIMIT) -> M:
-    """Return the document as a value of the model. Raises FaultyInput, with `most` faults in words."""
+    """Return the document as a value of the model. Raises FaultyInput with at most `most` faults."""
     try:
         return model.model_validate(document)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""What is known of a request when it is answered: what the gate has found out, and where it went."""
+"""The context of a request: its id, address, operation and query, as the gate has set them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Q = TypeVar("Q", bound=Query)
 
 
 def route_of(req: Request) -> str | None:
-    """The path as it is declared, `/jobs/{job_id}`; None where there is nothing."""
+    """Return the path as it is declared, `/jobs/{job_id}`; None if there is no such resource."""
     return None if req.uri_template is None else plain(str(req.uri_template))
 
 
@@ -24,7 +24,7 @@ def request_id_of(req: Request) -> str:
 
 
 def came_from(req: Request) -> str:
-    """The client's address, see `middleware.address`."""
+    """Return the client's address, see `middleware.address`."""
     found: str = req.context.address
     return found
 
@@ -34,8 +34,14 @@ def operation_asked(req: Request) -> Operation:
     return found
 
 
+def action_asked(req: Request) -> str | None:
+    """Return what the request asks for, such as `cancel a job`; None if the gate refused it before."""
+    operation: Operation | None = getattr(req.context, "operation", None)
+    return None if operation is None else operation.action
+
+
 def query_of(req: Request, model: type[Q]) -> Q:
-    """The checked query, which is that of the operation."""
+    """Return the validated query of the operation."""
     found = req.context.query
-    assert isinstance(found, model), "an operation says what its query is"
+    assert isinstance(found, model), "an operation declares its query"
     return found

@@ -1,4 +1,4 @@
-"""Idempotency-Key: the same request again gets the first answer, and nothing is done twice.
+"""Idempotency-Key: a repeated request gets the first answer, and changes nothing again.
 
 The key becomes the command id of the append, so key, answer and events are in one commit.
 """
@@ -26,15 +26,15 @@ async def once(
     body: bytes,
     write: Callable[[Request], Awaitable[Committed | None]],
 ) -> Committed | None:
-    """The commit that this request makes, or made when it came before with the same key.
+    """Return the commit of this request, or of an earlier one with the same key.
 
-    Raises FaultyInput when the key came with another request.
+    Raises FaultyInput if the key was used for another request.
     """
     return await written_once(services, keyed_request(req, body), write)
 
 
 def keyed_request(req: HttpRequest, body: bytes) -> Request:
-    """The request behind a POST; the same user's same key always gives the same command id."""
+    """Return the request of a POST; the same key of the same user gives the same command id."""
     request = request_of(req)
     key = req.get_header(IDEMPOTENCY_KEY)
     if key is None:

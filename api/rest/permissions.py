@@ -1,7 +1,7 @@
-"""What each permission on a system opens (docs/decisions/0020); the roles that come so far stand in `routes`.
+"""The permission that each operation on a system requires (docs/decisions/0020), after the role in `routes`.
 
-Beside these, the owner of a system may do all of it, an admin all but reserve, its borrower view and reserve
-it; who has reserved it returns it, and who has it on loan ends the loan. `submit` is judged by the scheduler.
+The owner of a system has all permissions, an admin all but reserve, its borrower view and reserve. A user
+may return a system that they reserved, and end a loan to themselves. The scheduler checks `submit`.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ _LOAN: Final = f"{_SYSTEM}/loan"
 _IN_POOL: Final = "/pools/{name}/systems/{fqdn}"
 
 OPENED: Final[Mapping[str, tuple[Opened, ...]]] = {
-    # Who may not is told that there is no such system; lists leave it out.
+    # Without it the system is hidden: answers are 404, and lists omit the system.
     policy.VIEW: (
         *(("GET", _SYSTEM), ("GET", f"{_SYSTEM}/usage"), ("GET", f"{_SYSTEM}/history")),
         ("GET", f"{_SYSTEM}/access-policy"),
     ),
-    # With a pool a system gets the policies of the pool: who puts it there changes who may use it. The pool
-    # has to be theirs as well; to take it out one of both is enough.
+    # The policies of a pool apply to its systems, so adding a system changes who may use it. Adding also
+    # requires the right to change the pool; for removing, one of both is enough.
     policy.EDIT_POLICY: (
         ("PUT", f"{_SYSTEM}/access-policy"),
         ("PUT", _IN_POOL),
         ("DELETE", _IN_POOL),
     ),
-    # To give it to another owner it has to be theirs.
+    # Only the owner may give it to another user.
     policy.EDIT_SYSTEM: (("PATCH", _SYSTEM), ("DELETE", _SYSTEM)),
     policy.LOAN_ANY: (("PUT", _LOAN), ("DELETE", _LOAN)),
-    # To themselves.
+    # loan_self: for a loan to the caller.
     policy.LOAN_SELF: (("PUT", _LOAN),),
-    # What others have reserved.
+    # For a system that another user has reserved.
     policy.CONTROL_SYSTEM: (("DELETE", f"{_SYSTEM}/reservation"),),
     policy.RESERVE: (("PUT", f"{_SYSTEM}/reservation"),),
 }
 
 
 def needed(method: str, path: str) -> list[str]:
-    """The permissions of which one is needed."""
+    """Return the permissions of which one is required, () if none is."""
     return [permission for permission, opened in OPENED.items() if (method, path) in opened]

@@ -1,4 +1,4 @@
-"""Every error is answered as application/problem+json (RFC 9457), with the faults of the input."""
+"""Errors as application/problem+json (RFC 9457), with every fault of the input."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from falcon.asgi import Request, Response
 
 from api.feed import NotReady
 from api.headers import PROBLEM
-from api.rest.context import request_id_of
+from api.rest.context import action_asked, request_id_of
 from api.under_way import Overloaded
 from domain.errors import (
     Fault,
@@ -60,7 +60,7 @@ def status_of(error: BaseException) -> int:
 def problem(
     status: int, detail: str, title: str | None = None, faults: Iterable[Fault] = ()
 ) -> dict[str, Any]:
-    """The body of an error."""
+    """Return the body of an error."""
     phrase = HTTPStatus(status).phrase
     body: dict[str, Any] = {
         "type": "about:blank",
@@ -73,11 +73,14 @@ def problem(
     return body
 
 
-def problem_of(error: LabledgerError) -> dict[str, Any]:
+def problem_of(error: LabledgerError, action: str | None = None) -> dict[str, Any]:
+    """Return the body for an error. `action` says what failed: `change the priority of a recipe set`."""
     faults = error.faults if isinstance(error, FaultyInput) else ()
-    counted = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
+    counted = "1 error" if len(faults) == 1 else f"{len(faults)} errors"
     detail = counted if faults else str(error)
-    return problem(status_of(error), detail, error.title, faults)
+    is_conflict = action is not None and isinstance(error, (Refused, Conflict))
+    title = f"Cannot {action}" if is_conflict else error.title
+    return problem(status_of(error), detail, title, faults)
 
 
 def answer(resp: Response, body: dict[str, Any]) -> None:
@@ -96,7 +99,7 @@ async def on_labledger_error(
     if resp is None:
         await _hang_up(ws)
         return
-    answer(resp, problem_of(error))
+    answer(resp, problem_of(error, action_asked(req)))
     if isinstance(error, TooOften):
         resp.set_header("Retry-After", str(error.retry_after_seconds))
 
@@ -117,17 +120,17 @@ async def on_http_error(
 async def on_surprise(
     req: Request, resp: Response | None, error: Exception, params: Any, ws: Any = None
 ) -> None:
-    """A fault of ours: the trace goes to the log, the client gets the id to ask about."""
+    """Answer an unexpected error: its traceback goes to the log, the client gets the id of the request."""
     if resp is None:
         await _hang_up(ws)
         return
     logging.getLogger(__name__).exception("request %s failed", request_id_of(req))
-    answer(resp, problem(500, f"request {request_id_of(req)} failed; the log says why"))
+    answer(resp, problem(500, f"request {request_id_of(req)} failed; see the log of the server"))
 
 
 async def _hang_up(ws: Any) -> None:
-    """There are no web sockets here: events are streamed by plain HTTP."""
+    """Close a web socket, which no resource supports: events are streamed by plain HTTP."""
     await ws.close()
 
 
-_DETAILS = {404: "there is nothing at this path", 405: "this resource does not take that method"}
+_DETAILS = {404: "there is no resource at this path", 405: "this resource does not support the method"}

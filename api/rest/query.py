@@ -1,4 +1,4 @@
-"""What stands behind the `?` of a path, checked against a model with all faults at once."""
+"""Query parameters, validated by a model, with all faults at once."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from domain.errors import Fault, FaultyInput
 
 Q = TypeVar("Q", bound=Query)
 
-# Parameters of these may be given more than once.
+# Parameters of these types may be repeated.
 _MANY = ("types", "subject")
 
 
 def read_query(req: Request, model: type[Q]) -> Q:
-    """The query of a request. Raises FaultyInput with everything that is wrong with it."""
+    """Return the query of a request. Raises FaultyInput with all faults."""
     if not req.query_string:
         with suppress(ValidationError):
             empty: Q = _of_nothing(model)
@@ -47,5 +47,5 @@ def read_query(req: Request, model: type[Q]) -> Q:
 
 @cache
 def _of_nothing(model: type[Q]) -> Q:
-    """Most requests have no query. Raises ValidationError where one is needed."""
+    """Return the cached query without parameters. Raises ValidationError if the model requires one."""
     return model.model_validate({})

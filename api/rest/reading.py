@@ -1,4 +1,4 @@
-"""What all reads have in common: positions, `as_of`, `min_position`, pages and cursors."""
+"""Common parts of all reads: positions, `as_of`, `min_position`, pages and cursors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from store.requests import Committed
 
 @dataclass(frozen=True)
 class PageAt:
-    """What part of a list is asked for: how many, after which key, as of when."""
+    """The requested page of a list: its limit, the key before it, and the position."""
 
     at: At
     limit: int
@@ -38,9 +38,9 @@ class PageAt:
 
 
 async def read_at(req: Request, services: Services) -> At:
-    """As of `as_of` (a position or a time), else of the latest, after `min_position`.
+    """Return the position to read at: `as_of` if given, else the latest, at least `min_position`.
 
-    While the read models are built for the first time only what they have reached can be asked of the past.
+    While the read models are built for the first time, only positions that they have reached can be read.
     """
     query = query_of(req, Read)
     reader, patience_seconds = services.reader, services.bounds.position_wait_seconds
@@ -53,7 +53,7 @@ async def read_at(req: Request, services: Services) -> At:
 
 
 async def read_page(req: Request, services: Services, first: Any) -> PageAt:
-    """`first` is the key before all others, for a list that is read from its start."""
+    """Return the requested page; `first` is the key before all others."""
     query = query_of(req, Page)
     after = first if query.cursor is None else _key(query.cursor, first)
     return PageAt(await read_at(req, services), query.limit, after)
@@ -62,7 +62,7 @@ async def read_page(req: Request, services: Services, first: Any) -> PageAt:
 async def answer_write(
     resp: Response, services: Services, done: Committed | None, body: Mapping[str, Any]
 ) -> None:
-    """A write's answer, with the position that reflects it also where nothing was left to change."""
+    """Answer a write, with the position that reflects it even if nothing was changed."""
     answer(resp, await position_of(services, done), body)
 
 
@@ -71,12 +71,12 @@ async def position_of(services: Services, done: Committed | None) -> int:
 
 
 def answer_read(resp: Response, at: At, body: Mapping[str, Any]) -> None:
-    """A read's answer. One of the past has its moment: what had not ended lasted until then."""
+    """Answer a read. An answer about the past has its time, at which unfinished intervals end."""
     answer(resp, at.position, body if at.moment is None else {"as_of": at.moment, **body})
 
 
 def answer(resp: Response, position: int, body: Mapping[str, Any]) -> None:
-    """An answer, with the position it reflects."""
+    """Answer with the position that is reflected."""
     resp.set_header(POSITION_HEADER, str(position))
     resp.content_type = JSON
     resp.data = orjson.dumps({"position": position, **body}, option=orjson.OPT_UTC_Z)
@@ -85,17 +85,17 @@ def answer(resp: Response, position: int, body: Mapping[str, Any]) -> None:
 def answer_list(
     req: Request, resp: Response, page: PageAt, name: str, rows: list[dict[str, Any]], key: Any
 ) -> None:
-    """A page of a list; `next` and the Link lead to the page after it, if there may be one."""
+    """Answer a page of a list; `next` and the Link header have the next page, if there may be one."""
     answer_page(req, resp, page, {name: rows}, key if len(rows) == page.limit else None)
 
 
 def answer_page(req: Request, resp: Response, page: PageAt, body: Mapping[str, Any], key: Any) -> None:
-    """The same of what is not rows alone. `key` is None where nothing follows."""
+    """Answer a page of a list with more fields. `key` is None on the last page."""
     answer_read(resp, page.at, {**body, "next": _following(req, resp, key)})
 
 
 def answer_table(req: Request, resp: Response, page: PageAt, text: str, key: Any) -> None:
-    """The same as a table, where only headers say what it reflects and where it goes on."""
+    """Answer a page as a table, with the position and the next page in headers only."""
     _following(req, resp, key)
     resp.set_header(POSITION_HEADER, str(page.position))
     resp.content_type = CSV
@@ -116,7 +116,7 @@ def _encode(key: Any) -> str:
 
 
 def _key(cursor: str, first: Any) -> Any:
-    """Raises FaultyInput for what is no cursor of such a list."""
+    """Return the key in a cursor. Raises FaultyInput if the cursor is not from such a list."""
     try:
         key = orjson.loads(base64.urlsafe_b64decode(cursor))
     except (binascii.Error, ValueError):
@@ -127,7 +127,7 @@ def _key(cursor: str, first: Any) -> Any:
 
 
 def _alike(key: Any, first: Any) -> bool:
-    """Whether a cursor's key has the shape of the list's first one."""
+    """Return whether the key of a cursor has the same types as the first key of the list."""
     if isinstance(first, list):
         return (
             isinstance(key, list)

@@ -1,6 +1,6 @@
-"""The table of contents of the HTTP API: each path, the resource that answers, and who may do what.
+"""The table of contents of the HTTP API: each path, its resource, and the roles for each method.
 
-A method that is not listed is not there; one with no roles is open to everybody.
+A method that is not listed does not exist; a method without roles needs no token.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ EVERYBODY: tuple[str, ...] = ()
 class Route:
     """`resource` and `suffix` name the object and the responders (`on_get_<suffix>`) in `app`.
 
-    `own_lab`: a lab controller may come here only under its own name.
+    `own_lab`: a lab controller may use it only under its own name.
     """
 
     resource: str
@@ -33,7 +33,7 @@ class Route:
     own_lab: bool = False
 
 
-# Whose job, pool or group it is stands in no table: the use cases ask. For systems there is `permissions`.
+# The use cases check the owners of jobs, pools and groups; `permissions` has the permissions on systems.
 READ = {"GET": READERS}
 PUT_BY_ADMINS = {"GET": READERS, "PUT": ADMIN, "DELETE": ADMIN}
 PUT_BY_OWNERS = {"GET": READERS, "PUT": SUBMITTERS, "DELETE": ADMIN}
@@ -102,5 +102,5 @@ ROUTES: dict[str, Route] = {
 
 
 def responder_of(route: Route, method: str) -> str:
-    """The name of the method that answers."""
+    """Return the name of the responder."""
     return f"on_{method.lower()}_{route.suffix}" if route.suffix else f"on_{method.lower()}"

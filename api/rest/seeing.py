@@ -1,6 +1,6 @@
-"""Which systems are hidden from who reads: they are not there for them (docs/decisions/0020).
+"""Visibility of systems: a hidden system does not exist for the caller (docs/decisions/0020).
 
-Who may view a system now may see what it was, and who may not may see nothing of it.
+The present access policy also decides about the past of a system.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from projections.reader import NotThereYet
 
 
 def hidden_now(principal: Principal, services: Services) -> frozenset[str]:
-    """From most people none are."""
+    """Return the systems that are hidden from the caller now, usually none."""
     if principal.role in SEES_ALL:
         return frozenset()
     return services.feed.accesses.hidden_from(principal.user, principal.lab_controller)
 
 
 def unknown_now(principal: Principal, services: Services) -> frozenset[str]:
-    """Return the hidden systems to which the reader may not submit, either: no count includes them."""
+    """Return the hidden systems to which the caller may not submit either: no count includes them."""
     if principal.role in SEES_ALL:
         return frozenset()
     return services.feed.accesses.unknown_to(principal.user, principal.lab_controller)
 
 
 def known_names(principal: Principal, services: Services) -> KnownNames:
-    """Return the names that jobs of the reader may use, without those that only unknown systems have."""
+    """Return the names that jobs of the caller may use, without those that only unknown systems have."""
     unknown = unknown_now(principal, services)
     names = services.feed.directory.known_names()
     return services.feed.accesses.names_without(unknown, names) if unknown else names
@@ -50,9 +50,9 @@ def shown_names(principal: Principal, services: Services, known: KnownNames) -> 
 
 
 async def hidden_systems(req: Request, services: Services) -> frozenset[str]:
-    """The same for who waits for a position. Raises NotThereYet as `reading.read_at` does."""
+    """Return the hidden systems after `min_position`. Raises NotThereYet as `reading.read_at` does."""
     position = query_of(req, Caught).min_position
-    # A policy that somebody waits for counts.
+    # A policy change before `min_position` has to apply.
     if position > services.feed.position:
         try:
             with share_of(req).waiting():
@@ -63,11 +63,11 @@ async def hidden_systems(req: Request, services: Services) -> frozenset[str]:
 
 
 async def hidden_rows(req: Request, services: Services) -> list[str] | None:
-    """The same as the parameter of a query: None costs it nothing."""
+    """Return the hidden systems as a parameter of a query, None if there are none."""
     return list(await hidden_systems(req, services)) or None
 
 
 async def require_seen(req: Request, services: Services, fqdn: str) -> None:
-    """Raises Unknown for a system that is hidden."""
+    """Raise Unknown for a hidden system."""
     if fqdn in await hidden_systems(req, services):
         raise Unknown(called("system", fqdn))

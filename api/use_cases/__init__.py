@@ -1,5 +1,5 @@
-"""What a request changes, one file for each use: load, decide, save.
+"""The use cases of the HTTP API, one module each: load, decide, append.
 
-The domain decides; these fetch what it decides on and append what it says. A conflict means that something
-changed between loading and saving: it is tried again on fresh state.
+The domain decides; a use case loads the state and appends the events. A conflict means that something
+changed in between: the use case retries on fresh state.
 """

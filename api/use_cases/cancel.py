@@ -1,4 +1,4 @@
-"""A person cancels a job, or one recipe set of it: everything that is not finished."""
+"""Cancellation of a job or a recipe set: of all its unfinished recipes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from store.requests import Committed
 
 
 async def cancel_job(services: Services, request: Request, job_id: int, reason: str) -> Committed | None:
-    """One commit for the whole job; None when all of it is finished. Raises Unknown or NotPermitted."""
+    """Cancel a job in one commit; return None if it has finished. Raises Unknown or NotPermitted."""
     job = await asyncio.to_thread(own_job, services, request, job_id)
     require_expected(request, job.subject, job.version)
     return await _cancel(services, replace(request, expected=None), job.recipe_set_ids, reason)
@@ -25,7 +25,7 @@ async def cancel_job(services: Services, request: Request, job_id: int, reason: 
 async def cancel_recipe_set(
     services: Services, request: Request, recipe_set_id: int, reason: str
 ) -> Committed | None:
-    """None when all of it is finished. Raises Unknown, or NotPermitted as its job does."""
+    """Cancel a recipe set; return None if it has finished. Raises Unknown, or NotPermitted as `own_job`."""
     await asyncio.to_thread(own_recipe_set, services, request, recipe_set_id)
     return await _cancel(services, request, (recipe_set_id,), reason)
 

@@ -1,4 +1,4 @@
-"""What people change of a named thing without giving all of it anew."""
+"""Partial changes of named things."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from store.requests import Append, Committed
 async def change_lab_controller(
     services: Services, request: Request, name: str, changes: Mapping[str, Any]
 ) -> Committed | None:
-    """Append the `changes` of its document; None when all of it is so already. Raises Unknown, Stale."""
+    """Apply `changes` to a lab controller; return None if nothing changes. Raises Unknown, Stale."""
     kind, subject = "lab-controller", f"lab-controller/{name}"
     await known(services, kind, name)
 

@@ -1,4 +1,4 @@
-"""A person changes what may be changed of a job afterwards: its whiteboard, and how long it is kept."""
+"""Change of a submitted job: its whiteboard, retention tag and product."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ from store.requests import Append, Committed
 async def change_job(
     services: Services, request: Request, job_id: int, changes: Mapping[str, str | None]
 ) -> Committed | None:
-    """`changes` are those of `whiteboard`, `retention_tag` and `product` that were given; a product of None
-    is none. None when all of it is so.
+    """Apply the given `whiteboard`, `retention_tag` and `product`; return None if nothing changes.
 
-    Raises Unknown, NotPermitted for who is neither admin, nor its owner or submitter, nor in its group,
-    Stale, and FaultyInput for a retention tag that does not go with the product.
+    A product of None removes it. Raises Unknown, NotPermitted as `own_job` does, Stale, and FaultyInput for
+    a retention tag that does not allow the product.
     """
 
     def attempt() -> Append | None:

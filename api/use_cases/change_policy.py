@@ -1,4 +1,4 @@
-"""The access policy of a pool or a system is given as a whole."""
+"""Change of the access policy of a pool or a system, always as a whole."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ Entries = Sequence[Mapping[str, Any]]
 async def change_pool_policy(
     services: Services, request: Request, pool: str, entries: Entries
 ) -> Committed | None:
-    """None when it is so already. The directory reflects it when this returns.
+    """Set the policy of a pool and wait until the directory reflects it; return None if nothing changes.
 
-    Raises FaultyInput for entries that are wrong, Unknown, Stale, and NotPermitted for who is neither admin
-    nor in the group that owns the pool.
+    Raises FaultyInput for invalid entries, Unknown, Stale, and NotPermitted unless the caller is an admin or
+    in the group that owns the pool.
     """
     directory, subject = services.feed.directory, f"pool/{pool}"
     await known(services, "pool", pool)
@@ -47,7 +47,7 @@ async def change_pool_policy(
         wanted = given(entries)
         if wanted == told(policy_of_pool(directory, pool) or ()):
             return None
-        # Who is removed in this moment must not be named, and who leaves its group changes it no more.
+        # A removal of a named user or group, or a change of the owning group, has to be a conflict.
         looked_at = (*_named(entries), *owned_by(services, request, pool))
         versions = {named: directory.version(named) for named in looked_at}
         changed = PoolAccessPolicyChanged(entries=wanted)
@@ -59,10 +59,10 @@ async def change_pool_policy(
 async def change_system_policy(
     services: Services, request: Request, fqdn: str, entries: Entries, active_pool: str | None
 ) -> Committed | None:
-    """None when all of it is so already. Who may view what is known when this returns.
+    """Set the policy of a system and wait until the directory reflects it; return None if nothing changes.
 
-    Raises FaultyInput for what is wrong, Unknown, Stale, NotPermitted, and Refused for the policy of a pool
-    that the system is not in.
+    Raises FaultyInput for invalid entries, Unknown, Stale, NotPermitted, and Refused for an active pool that
+    the system is not in.
     """
     directory = services.feed.directory
     if _faults(services, entries, active_pool):
@@ -78,7 +78,7 @@ async def change_system_policy(
         return change_policy(system, given(entries), active_pool, directory.pools_of(fqdn))
 
     def beside(gathered: Gathered) -> Iterator[str]:
-        """Who is removed in this moment must not be named, nor a pool's policy count which it just leaves."""
+        """Yield subjects whose change at the same moment has to be a conflict: names, and the active pool."""
         system = gathered.system(fqdn)
         if system is not None:
             yield from rests_on(services, system, request.actor)

@@ -1,4 +1,4 @@
-"""A person changes the priority of a recipe set that waits."""
+"""Change of the priority of a waiting recipe set."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from store.requests import Committed
 async def change_priority(
     services: Services, request: Request, recipe_set_id: int, priority: Priority
 ) -> Committed | None:
-    """None when it has that priority.
+    """Change the priority; return None if the set has it.
 
-    Raises Unknown, NotPermitted as its job does, Refused once it has started.
+    Raises Unknown, NotPermitted as `own_job` does, and Refused once the set has started.
     """
     recipe_set = await asyncio.to_thread(own_recipe_set, services, request, recipe_set_id)
 

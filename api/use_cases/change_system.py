@@ -1,4 +1,4 @@
-"""A system is changed: its lab, owner, inventory, condition, and whether it is draining, in one commit."""
+"""Change of a system: its lab, owner, inventory, condition and draining, in one commit."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ from store.requests import Committed
 
 @dataclass(frozen=True)
 class SystemChange:
-    """What is to be true of a system, None for what stays; `reason` is that of condition and draining.
+    """The new values of a system, None for those that stay; `reason` is that of condition and draining.
 
-    `properties` are those of the inventory: None forgets one, or what one has. `pools` says only what the
-    asker believes.
+    `properties` are merged into the inventory: None removes one. `pools` are compared with the present ones.
     """
 
     lab_controller: str | None = None
@@ -42,9 +41,9 @@ class SystemChange:
 async def change_system(
     services: Services, request: Request, fqdn: str, change: SystemChange, may: Callable[[System], None]
 ) -> Committed | None:
-    """None when all of it is true. `may` raises NotPermitted for who may not change that system.
+    """Change a system; return None if nothing changes. `may` raises NotPermitted if the caller may not.
 
-    Raises FaultyInput for names nobody knows, Unknown, and Refused for what cannot be now.
+    Raises FaultyInput for unknown names, Unknown, and Refused for a change that is impossible now.
     """
     directory = services.feed.directory
     if _faults(directory, fqdn, change):
@@ -69,7 +68,7 @@ async def change_system(
 
 
 def _named(change: SystemChange, system: System | None) -> Iterator[str]:
-    """What must not be removed in the same moment."""
+    """Yield the subjects whose removal at the same moment has to be a conflict."""
     if change.owner is not None:
         yield f"user/{change.owner}"
     if change.lab_controller is not None:
@@ -79,16 +78,16 @@ def _named(change: SystemChange, system: System | None) -> Iterator[str]:
 
 
 def _require_lab(directory: Directory, system: System) -> None:
-    """Raises Refused for a system that would come back to a lab that is not there any more."""
+    """Raise Refused if the lab controller of the system was removed."""
     if directory.get("lab-controller", system.lab_controller) is None:
         gone = called("lab-controller", system.lab_controller)
-        raise Refused(f"{gone} was removed: say which lab {system.subject} comes back to")
+        raise Refused(f"{gone} was removed; set the lab of system {system.fqdn} too")
 
 
 def follows(
     directory: Directory, gathered: Gathered, system: System, change: SystemChange
 ) -> tuple[Decided, System]:
-    """What a change comes to, and the system after it. Raises Refused for what cannot be now."""
+    """Return the events of a change, and the system after it. Raises Refused if it is impossible now."""
     decided: Decided = []
     for step in _steps(gathered, change):
         some = step(system)
@@ -100,7 +99,7 @@ def follows(
 
 
 def _steps(gathered: Gathered, change: SystemChange) -> Iterator[Callable[[System], Decided]]:
-    """The decisions, each on the system as the one before left it."""
+    """Yield the decisions, each of which takes the system after the one before."""
     lab_controller, owner = change.lab_controller, change.owner
     condition, reason = change.condition, change.reason
     if lab_controller is not None:
@@ -109,7 +108,7 @@ def _steps(gathered: Gathered, change: SystemChange) -> Iterator[Callable[[Syste
         yield lambda system: change_owner(system, owner)
     if change.properties:
         yield lambda system: change_inventory(system, change.properties)
-    # Around the condition, so that the queue is not asked about a system that it may not have in the end.
+    # Before or after the condition, so that the system does not become pending and then draining.
     if change.draining is True:
         yield lambda system: drain(system, reason)
     if condition is not None:
@@ -128,7 +127,7 @@ def _system_after(system: System, decided: Decided) -> System:
 
 
 def _faults(directory: Directory, fqdn: str, change: SystemChange) -> list[Fault]:
-    """Names that nobody knows; and pools are changed by what is in them."""
+    """Return an error for each unknown name, and for each pool that differs from the present ones."""
     faults = [
         Fault(field, unknown_name(kind, name))
         for field, kind, name in (
@@ -140,7 +139,7 @@ def _faults(directory: Directory, fqdn: str, change: SystemChange) -> list[Fault
     if change.pools is not None:
         present = frozenset(directory.pools_of(fqdn))
         faults += [
-            Fault("pools", f"PUT or DELETE /pools/{pool}/systems/{fqdn} does that")
+            Fault("pools", f"cannot be changed here; use PUT or DELETE /pools/{pool}/systems/{fqdn}")
             for pool in sorted(present.symmetric_difference(change.pools))
         ]
     return faults

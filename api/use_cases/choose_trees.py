@@ -1,4 +1,4 @@
-"""The choice of distro trees for a job, within bounds of work."""
+"""The choice of distro trees for a job, with bounded work."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from domain.distro_choice.distro_trees import Chosen, DistroTrees
 from domain.errors import Fault, FaultyInput
 from domain.job.spec import JobSpec
 
-# The scheduler makes the same comparisons, some 0.3 s of work, before it decides for anybody else.
+# The scheduler makes the same comparisons, some 0.3 s of work, before it decides anything else.
 MAX_COMPARISONS: Final = 1_000_000
 # Each set is also bounded by the number of its recipes.
 MAX_CPU_SECONDS: Final = 2.0
 
 
 async def distro_trees(services: Services, spec: JobSpec, submitter: str) -> list[int | None]:
-    """Return the tree of each recipe, in document order. Raises FaultyInput where that takes too much work,
-    TooOften while another long choice of the submitter is under way.
+    """Return the tree of each recipe, in document order.
 
-    A set that no lab could run is judged again against the end of the log.
+        Raises FaultyInput if that takes too much work, TooOften while another long choice of the submitter is
+    running. A set that no lab could run is checked again against the end of the log.
     """
     chosen = await _chosen(services, spec, submitter)
     if any(each.hopeless for each in chosen):

@@ -1,4 +1,4 @@
-"""Load, decide, save: and again when something moved in between."""
+"""The commit of a use case: load, decide, append, and retry after a conflict."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from domain.errors import FaultyInput, Refused, Stale
 from domain.events import Change, Decided
 from domain.gathered import Gathered
 from domain.job.submission import Original
+from domain.names import called_subject
 from store.requests import Append, Committed, Conflict, Outcome, committed, new_command_id
 
 PATIENCE_SECONDS = 10.0
@@ -24,11 +25,11 @@ def append_of(
     answer: bytes | None = None,
     original: Original | None = None,
 ) -> Append:
-    """Build one append from decided changes; `versions` are those of the aggregates that they rest on.
+    """Build one append from decided changes.
 
-    An aggregate that is changed and has no version is new. Under a request's Idempotency-Key the append is
-    found again by that key, otherwise it is a command of its own. Raises TooOften when its actor has reached
-    the quota of the day.
+    `versions` are those of the aggregates that the decision used. An aggregate that is changed and has no
+    version is new. The command id is that of the request's Idempotency-Key, otherwise a new one. Raises
+    TooOften when the actor has reached the quota of the day.
     """
     if request.has_quota:
         services.quotas.require_log_bytes(request.actor)
@@ -44,26 +45,26 @@ def append_of(
 
 
 def require_expected(request: Request, subject: str, version: int) -> None:
-    """Raises Stale when what the request is about has none of the versions that it names."""
+    """Raise Stale if the subject has none of the versions in the request's If-Match."""
     if request.expected is not None and version not in request.expected:
-        raise Stale(f"{subject} has version {version} now")
+        raise Stale(f"{called_subject(subject)} is now at version {version}")
 
 
 async def commit(services: Services, decide: Callable[[], Awaitable[Append | None]]) -> Committed | None:
-    """Decide and append until nothing moved in between; None when there was nothing to change.
+    """Decide and append, and retry after a conflict; return None if there was nothing to change.
 
-    `decide` looks at fresh state each time. Raises what it raises, and Conflict when it never stands still.
+    `decide` loads fresh state each time. Raises its errors, and Conflict after `PATIENCE_SECONDS`.
     """
     deadline = time.monotonic() + PATIENCE_SECONDS
     outcome = await _attempt(services, decide)
     if isinstance(outcome, Conflict):
-        # One after another: of many that want the same thing at once only one would get it, each time again.
+        # Retries run one after another: of many concurrent ones on one thing only one would succeed.
         async with services.trying_again:
             while isinstance(outcome, Conflict) and time.monotonic() < deadline:
                 await services.feed.catch_up()
                 outcome = await _attempt(services, decide)
     if isinstance(outcome, Conflict):
-        raise Conflict(f"it kept changing: {outcome}")
+        raise Conflict(f"others kept changing the same things: {outcome}")
     return None if outcome is None else committed(outcome)
 
 
@@ -79,22 +80,22 @@ async def commit_gathered(
     decide: Callable[[Gathered], Decided],
     beside: Callable[[Gathered], Iterable[str]] = lambda _: (),
 ) -> Committed | None:
-    """The same for a decision on jobs, recipes, sets and systems, which rests on everything it was shown.
+    """Commit a decision on jobs, recipes, recipe sets and systems.
 
-    The first of the subjects is what the request is about. Two that each change what the other only looked
-    at would both be right and together wrong: of these one has to try again. `beside` names what of the
-    directory it rests on as well.
+    The first of the subjects is the one that the request is about. The append checks the versions of
+    everything that was gathered: of two decisions that each change what the other only read, one has to
+    retry. `beside` names the directory entries whose versions are checked too.
     """
     wanted = tuple(subjects)
 
     def attempt() -> Append | None:
         gathered = services.aggregates.gather(wanted)
-        # Before it is decided: what changes from then on is noticed.
+        # Read before the decision, so that a later change is a conflict.
         versions = {subject: services.feed.directory.version(subject) for subject in beside(gathered)}
         try:
             decided = decide(gathered)
         except (FaultyInput, Refused):
-            # Not for who is told that there is no such thing, or that it is not theirs.
+            # Stale comes before these errors, but after Unknown and NotPermitted.
             _require_expected(request, wanted[0], gathered)
             raise
         _require_expected(request, wanted[0], gathered)
@@ -112,13 +113,13 @@ def _require_expected(request: Request, subject: str, gathered: Gathered) -> Non
 async def commit_named(
     services: Services, request: Request, about: str, decide: Callable[[], Append | None]
 ) -> Committed | None:
-    """The same for a decision on the directory, which reflects it when this returns.
+    """Commit a decision on the directory, and wait until the directory reflects it.
 
-    `about` is the named thing that the request is about; of one that is not there the version is 0.
+    `about` is the subject of the request; a missing one has version 0.
     """
     directory = services.feed.directory
     if request.expected is not None:
-        # Neither may an old version be taken for the present one, nor one that is new for none.
+        # The directory must be current: neither an old version nor a missing new entry may match.
         await services.feed.catch_up()
 
     def look() -> Append | None:
@@ -130,7 +131,7 @@ async def commit_named(
     async def decide_again() -> Append | None:
         append = look()
         if append is None:
-            # That there is nothing to do rests on nothing that the append would check.
+            # Without an append nothing checks the versions, so decide again on the current directory.
             await services.feed.catch_up()
             append = look()
         return append

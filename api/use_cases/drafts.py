@@ -1,4 +1,4 @@
-"""What reports come to: drafts, each of which stands or falls alone, on what was true when it was made."""
+"""Drafts of the events of reports, each of which is committed or dropped separately."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Item:
 
 @dataclass(frozen=True)
 class CommandItem:
-    """The progress of a command. `power_failed` is True if it failed because of the power control."""
+    """A report on a command. `power_failed`: it failed because of the power control."""
 
     command_id: int
     state: str
@@ -44,8 +44,10 @@ class CommandItem:
 
 @dataclass
 class Draft:
-    """`places` are those of its reports among the items; some may be refused, each with its reason, and the
-    others come to what is `decided`: nothing, where all of it is known. `versions` are what that rests on.
+    """The events of some reports, whose `places` are their indexes among the items.
+
+    Reports may be `refused`, each with its error. `decided` has the events of the others, none if they change
+    nothing; `versions` are those that the decision used.
     """
 
     places: tuple[int, ...]
@@ -61,7 +63,7 @@ class Draft:
 def of_recipes(
     aggregates: Aggregates, directory: Directory, lab_controller: str | None, items: Mapping[int, Item]
 ) -> list[Draft]:
-    """One for each recipe set, and one for each report on nothing of the lab's. Blocking."""
+    """Return a draft for each recipe set, and for each report on an unknown or foreign recipe. Blocking."""
     gathered = aggregates.gather(f"recipe/{item.recipe_id}" for item in items.values())
     drafts: list[Draft] = []
     of_set: dict[int, dict[int, Item]] = defaultdict(dict)
@@ -93,15 +95,15 @@ def _of_set(
             continue
         members = members_after(members, follows)
         draft.decided += follows
-    # Only what it changes: reports on recipes of one set would otherwise hold each other up. Nothing is lost
-    # by it: who starts a set, takes a system from it or ends a host writes an event of every unfinished
-    # recipe that a report could be decided on, and those that have finished never change.
+    # Only the changed subjects: otherwise concurrent reports on one set would conflict. That is safe:
+    # starting a set, withdrawing a system and ending a host each write an event of every unfinished recipe
+    # that such a decision uses, and finished recipes never change.
     draft.versions = {subject: gathered.versions[subject] for subject, _ in draft.decided}
     return draft
 
 
 def of_commands(log: EventLog, items: Mapping[int, CommandItem]) -> list[Draft]:
-    """One for each command; what a command is for is left to others. Blocking."""
+    """Return a draft for each command alone, without effects on its recipe or system. Blocking."""
     past = log.load({item.subject: 0 for item in items.values()})
     of_command: dict[str, dict[int, CommandItem]] = defaultdict(dict)
     for place, item in items.items():

@@ -1,4 +1,4 @@
-"""A recipe gives its system back: a person returns it, or its lab controller releases it."""
+"""Return of a reserved recipe's system by a person, or its release by the lab controller."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from store.requests import Committed
 
 
 async def return_recipe(services: Services, request: Request, recipe_id: int) -> Committed | None:
-    """A recipe that keeps its system is over; None when it was.
+    """End a recipe that keeps its system; return None if it has ended.
 
-    Raises Unknown, NotPermitted as its job does, Refused for a recipe that is not keeping its system.
+    Raises Unknown, NotPermitted as `own_job` does, and Refused for a recipe that is not reserved.
     """
     await asyncio.to_thread(own_recipe, services, request, recipe_id)
 
@@ -34,10 +34,10 @@ async def return_recipe(services: Services, request: Request, recipe_id: int) ->
 async def release_recipe(
     services: Services, request: Request, lab_controller: str | None, recipe_id: int, reason: str
 ) -> Committed | None:
-    """Its lab has no system for it any more: one that keeps its system is over, any other is aborted.
+    """Take a recipe off its system: a reserved recipe ends, any other is aborted; None if it has ended.
 
-    None when it has finished. `lab_controller` is the one that says so, None for an admin. Raises Unknown,
-    NotPermitted for a recipe of another lab, Refused for one that has no system.
+    `lab_controller` is the reporting one, None for an admin. Raises Unknown, NotPermitted for a recipe of
+    another lab, and Refused for a recipe without a system.
     """
 
     def decide(gathered: Gathered) -> Decided:
@@ -45,7 +45,7 @@ async def release_recipe(
         if recipe is None:
             raise Unknown(called("recipe", recipe_id))
         if recipe.system is None:
-            raise Refused(f"{recipe.subject} is {recipe.state}: it has no system")
+            raise Refused(f"recipe {recipe_id} is {recipe.state} and has no system")
         require_own_lab(lab_controller, recipe.subject, recipe.lab_controller)
         members = gathered.members(recipe.recipe_set_id)
         return give_back(members, recipe) if recipe.state == "reserved" else abort(members, recipe, reason)

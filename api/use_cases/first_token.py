@@ -1,4 +1,4 @@
-"""The first admin of a new log."""
+"""The token of the first admin of a new log."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ ADMIN = "admin"
 
 
 def make_first_token(log: EventLog, now: datetime, keep: Callable[[str], None]) -> str | None:
-    """A token of the user admin, or None when an admin can come in already. Of two at once only one gets one.
+    """Create a token of the user admin; return None if an admin can log in. Of two calls at once one gets it.
 
-    `keep` is given the token before it counts: one that counts and that nobody has would lock everybody out.
+    `keep` stores the token before it is valid: a valid token that was lost would lock everybody out.
     """
     directory = Directory()
     for recorded in log.directory(log.end()):
@@ -41,7 +41,7 @@ def make_first_token(log: EventLog, now: datetime, keep: Callable[[str], None]) 
 
 
 def _free_name(log: EventLog) -> str:
-    """Of the next token, the same for two at once: admin, or admin-2 where that one opens nothing more."""
+    """Return the free user name for the token: admin, or admin-2 if admin cannot log in any more."""
     names = (ADMIN if number == 1 else f"{ADMIN}-{number}" for number in count(1))
     return next(name for name in names if not log.load({(subject := f"token/{name}"): 0})[subject])
 

@@ -1,4 +1,4 @@
-"""Many systems at once, as a file tells of them: whom nobody knows is added, the others are changed."""
+"""Import of many systems: unknown ones are added, the others changed."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from store.requests import Append, Committed
 async def import_systems(
     services: Services, request: Request, items: Sequence[Item], faults: Sequence[Fault]
 ) -> Committed | None:
-    """Make all of it true in one commit, whose answer is `counted`; None where it is.
+    """Import all systems in one commit, whose answer is `counted`; return None if nothing changes.
 
-    `faults` are those that were found before. Raises FaultyInput with them and all others, else NotPermitted
-    or Refused, and then nothing of it is stored.
+    `faults` are those found before. Raises FaultyInput with all faults, else NotPermitted or Refused; then
+    nothing is stored.
     """
     await services.feed.catch_up()
 
@@ -40,14 +40,14 @@ async def import_systems(
 async def look_at_systems(
     services: Services, request: Request, items: Sequence[Item], faults: Sequence[Fault]
 ) -> list[Imported]:
-    """What that would change. Raises the same."""
+    """Return what the import would change. Raises the errors of `import_systems`."""
     await services.feed.catch_up()
     made = await asyncio.to_thread(_decided, services, request, items, faults)
     return made.imported
 
 
 def counted(imported: Sequence[Imported]) -> dict[str, int]:
-    """How many are new, become another, and stay as they are."""
+    """Return the counts of added, changed and unchanged systems."""
     added = sum(one.added for one in imported)
     kept = sum(not one.added and not one.differences for one in imported)
     return {"added": added, "changed": len(imported) - added - kept, "kept": kept}
@@ -56,7 +56,7 @@ def counted(imported: Sequence[Imported]) -> dict[str, int]:
 def _decided(
     services: Services, request: Request, items: Sequence[Item], faults: Sequence[Fault]
 ) -> Importing:
-    """Blocking."""
+    """Return the decisions on all items. Blocking."""
     gathered = services.aggregates.gather(f"system/{item.fqdn}" for item in items)
     made = Importing(services, request, gathered, [*faults])
     for item in items:

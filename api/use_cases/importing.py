@@ -1,4 +1,4 @@
-"""What an import of systems comes to: decided item by item, each on what those before it have left."""
+"""The decisions of an import of systems, item by item, each on the state after the ones before."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from domain.system.state import System
 from domain.upkeep.policy import leave_pool
 from domain.upkeep.registration import BESIDE, register, unknown_names
 
-# What nobody can know of a system that is new.
+# Fields that a new system has to have.
 NEEDED = ("lab_controller", "owner")
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a system was told of, `systems[3]` or `row 5` of a table, and what leads from there to a part."""
+    """The place of a system in the input, `systems[3]` or `row 5`, and the text before a part of it."""
 
     row: str
     joint: str = "."
 
     def of(self, fault: Fault) -> Fault:
-        """The same fault of the system alone, where it is among many."""
+        """Return a fault of a single system with its place among many."""
         return Fault(
             self.row if fault.where == "body" else self.row + self.joint + fault.where, fault.message
         )
@@ -42,9 +42,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Item:
-    """One system. `place` is where it was told, `document` how it is registered if nobody knows it yet,
-    `change` what is to be true of it otherwise. Of one with `faulty` fields, which are in neither, only the
-    names in the others are looked at.
+    """One system of an import.
+
+    `place` is its place in the input; `document` registers an unknown system, `change` changes a known one.
+    For an item with `faulty` fields, which are in neither, only the names in its other fields are checked.
     """
 
     place: Place
@@ -63,7 +64,7 @@ class Imported:
 
 @dataclass
 class Importing:
-    """Mutable: `take` item after item. `versions` are those of all that the decisions rest on."""
+    """Mutable: call `take` for each item. `versions` are those of everything that the decisions used."""
 
     services: Services
     request: Request
@@ -76,7 +77,7 @@ class Importing:
     def __post_init__(self) -> None:
         self._after: dict[str, State] = dict(self.gathered.states)
         self._named: dict[str, None] = {}
-        # Each once, however many systems it keeps from being imported.
+        # Each message once, even if it applies to many systems.
         self._not_permitted: dict[str, None] = {}
         self._refused: dict[str, None] = {}
         self._directory = self.services.feed.directory
@@ -85,7 +86,7 @@ class Importing:
 
     def take(self, item: Item) -> None:
         system = self._seen(item.fqdn)
-        # Before it is decided: what changes from then on is noticed.
+        # Read before the decision, so that a later change is a conflict.
         versions = {subject: self._directory.version(subject) for subject in self._rests_on(item, system)}
         wrong = [*self._faults_of(item, known=system is not None)]
         self.faults += map(item.place.of, wrong)
@@ -108,7 +109,7 @@ class Importing:
             self.versions = {**versions, **self._looked_at(item, system), **self.versions}
 
     def _seen(self, fqdn: str) -> System | None:
-        """For who may not view it there is no such system; nor may they make one."""
+        """Return the system, None if it is unknown or the caller may not view it."""
         system = self.gathered.system(fqdn)
         return system if system and self._may_view(system) else None
 
@@ -116,12 +117,12 @@ class Importing:
         return holds(self.services, self.request, system, VIEW)
 
     def _is_seen(self, fqdn: str) -> bool:
-        """The same of one that the import does not name as it is called."""
+        """Return whether the caller may view a system that the import spells otherwise."""
         system = self.services.aggregates.gather([f"system/{fqdn}"]).system(fqdn)
         return system is not None and self._may_view(system)
 
     def require_possible(self) -> None:
-        """Raises for all of it together: what is wrong, else what may not be, else what cannot be now."""
+        """Raise FaultyInput, else NotPermitted, else Refused, with the messages of all items."""
         if self.faults:
             raise FaultyInput(self.faults)
         if self._not_permitted:
@@ -132,26 +133,26 @@ class Importing:
     def _faults_of(self, item: Item, *, known: bool) -> Iterator[Fault]:
         called = self._directory.system_called(item.fqdn)
         if item.fqdn.casefold() in self._named:
-            yield Fault("fqdn", "is told of twice")
+            yield Fault("fqdn", "occurs twice")
         elif not known and called is not None and called != item.fqdn and self._is_seen(called):
-            yield Fault("fqdn", f"is known as {called}")
+            yield Fault("fqdn", f"exists with another spelling: {called}")
         self._named[item.fqdn.casefold()] = None
         if not known:
             missing = (name for name in NEEDED if name not in item.document and name not in item.faulty)
-            yield from (Fault(name, "is missing, and nobody knows this system yet") for name in missing)
+            yield from (Fault(name, "is missing, but required for a new system") for name in missing)
 
     def _add_unknown(self, place: Place, fault: Fault) -> None:
-        """Add the first of equal faults, and count the others: a file often lacks one owner in every row."""
+        """Add the first of equal faults, and count the others: an unknown owner is often in every row."""
         index, count = self._unknown.get(fault, (len(self.faults), 0))
         if count == 0:
             self.faults.append(place.of(fault))
         else:
             others = "1 other system" if count == 1 else f"{count} other systems"
-            self.faults[index] = Fault(self.faults[index].where, f"{fault.message} (also of {others})")
+            self.faults[index] = Fault(self.faults[index].where, f"{fault.message} (also for {others})")
         self._unknown[fault] = index, count + 1
 
     def _rests_on(self, item: Item, system: System | None) -> Iterator[str]:
-        """Who must not be removed in the same moment, who gives the right, and the pools that change."""
+        """Yield subjects whose change at the same moment has to be a conflict: names, rights, pools."""
         for kind, name in (("user", item.change.owner), ("lab-controller", item.change.lab_controller)):
             if name is not None:
                 yield f"{kind}/{name}"
@@ -164,7 +165,7 @@ class Importing:
             yield from owned_by(self.services, self.request, pool)
 
     def _looked_at(self, item: Item, system: System | None) -> dict[str, int]:
-        """The system, and where its condition changes the whole set of its recipe: it may end by that."""
+        """Return the versions of the system, and of its recipe's set if its condition changes."""
         if system is None:
             return {}
         states: list[State] = [system]
@@ -177,7 +178,7 @@ class Importing:
         return {state.subject: state.version for state in states}
 
     def _added(self, item: Item) -> tuple[Decided, Imported]:
-        require_admin(self.request, "adds systems")
+        require_admin(self.request, "add systems")
         told = {name: value for name, value in item.document.items() if name != "fqdn"}
         return register(item.document), Imported(item.fqdn, True, differences({}, told))
 
@@ -202,7 +203,7 @@ class Importing:
         return decided, Imported(item.fqdn, False, differences(before, becomes))
 
     def _moves(self, item: Item) -> list[tuple[str, bool]]:
-        """The pools that a known system leaves, and those that it joins."""
+        """Return the pools that a known system leaves (False) or joins (True)."""
         if item.change.pools is None:
             return []
         present = self._directory.pools_of(item.fqdn)

@@ -1,4 +1,4 @@
-"""What a request with an Idempotency-Key has done before: its commit is found again by its command id."""
+"""Idempotency: the commit of an earlier request with the same Idempotency-Key is found by its command id."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from store.requests import Committed, Conflict
 
 
 async def done_before(services: Services, request: Request) -> Committed | None:
-    """The commit made under the request's key, if there is one. Raises FaultyInput as `require_same` does."""
+    """Return the commit made under the request's key, if any. Raises FaultyInput as `require_same` does."""
     if request.command_id is None:
         return None
     done = await asyncio.to_thread(services.log.commit_of, request.command_id)
@@ -25,22 +25,22 @@ async def done_before(services: Services, request: Request) -> Committed | None:
 async def written_once(
     services: Services, request: Request, write: Callable[[Request], Awaitable[Committed | None]]
 ) -> Committed | None:
-    """The commit that this request makes, or made when it came before with the same key.
+    """Return the commit of this request, or of an earlier one with the same key.
 
-    Raises FaultyInput as `require_same` does, and what `write` raises.
+    Raises FaultyInput as `require_same` does, and the errors of `write`.
     """
     done = await done_before(services, request)
     if done is None:
         try:
-            # Of two with one key at once, the second finds the first's commit instead of making its own,
+            # Of two concurrent requests with one key, the second finds the first's commit,
             done = await write(request)
         except (Refused, Conflict):
-            # or is refused because of what the first has just done.
+            # or is refused because of it,
             done = await done_before(services, request)
             if done is None:
                 raise
         if done is None:
-            # Or there was nothing left to do, because the first has just done it.
+            # or finds nothing left to change.
             done = await done_before(services, request)
     if done is not None and done.repeated:
         require_same(request, done)
@@ -48,15 +48,15 @@ async def written_once(
 
 
 def require_same(request: Request, done: Committed) -> None:
-    """Raises FaultyInput for a key that came with another request."""
+    """Raise FaultyInput if the key was used for another request."""
     if request.digest != done.digest:
-        raise FaultyInput([Fault(IDEMPOTENCY_KEY, "this key was used for another request")])
+        raise FaultyInput([Fault(IDEMPOTENCY_KEY, "was used for another request")])
 
 
 async def parts_done_before(
     services: Services, request: Request, numbers: Collection[int]
 ) -> dict[int, Committed]:
-    """The same for the items of a message, by their numbers."""
+    """Return the earlier commits of the items of a message, by their numbers."""
     if request.command_id is None or not numbers:
         return {}
     asked = {str(part(request, number).command_id): number for number in numbers}
@@ -67,7 +67,7 @@ async def parts_done_before(
 
 
 def part(request: Request, number: int) -> Request:
-    """A request for one of many items in a message, each a commit of its own: it has a key of its own."""
+    """Return the request for one item of a message, which has its own commit and so its own key."""
     if request.command_id is None:
         return request
     return replace(request, command_id=f"{request.command_id}/{number}")

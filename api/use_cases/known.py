@@ -1,4 +1,4 @@
-"""What a request names must be there; what is new to this process may be in the log already."""
+"""Lookup of a named thing in the directory, and in the rest of the log if it is unknown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from domain.names import called
 
 
 async def known(services: Services, kind: str, name: str) -> Entry:
-    """The named thing. Raises Unknown when not even the end of the log knows it."""
+    """Return the entry of a named thing. Raises Unknown if it does not exist at the end of the log."""
     entry = services.feed.directory.get(kind, name)
     if entry is None:
         await services.feed.catch_up()

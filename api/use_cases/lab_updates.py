@@ -1,4 +1,4 @@
-"""What a lab controller tells in one message: progress of recipes, and what becomes of its systems."""
+"""Updates of a lab controller: progress of recipes and commands, and changes of its systems."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from domain.system.state import System
 from domain.upkeep.registration import unknown_names
 from store.requests import Committed
 
-# So many items are under way at once; more would only wait for a database session.
+# The maximum number of concurrent items; more would only wait for a database session.
 AT_ONCE = 16
 
 
 Take = Callable[[Request], Awaitable[Committed | None]]
-"""With the request that the item is one of: under an Idempotency-Key each has a key of its own."""
+"""A function of the item's request: under an Idempotency-Key each item has its own key."""
 
 
 @dataclass(frozen=True)
 class Told:
-    """An item that is a commit of its own: the system it is about, and what takes it."""
+    """An item with its own commit: the subject of its system, and the function that commits it."""
 
     about: str
     take: Take
@@ -42,14 +42,14 @@ class Told:
 
 @dataclass(frozen=True)
 class Released:
-    """The same for a recipe that leaves a system, whichever that is."""
+    """An item with its own commit that releases a recipe from its system."""
 
     take: Take
 
 
 @dataclass(frozen=True)
 class Reported:
-    """How far a command is that this lab controller was told."""
+    """The state of a command of this lab controller."""
 
     lab_controller: str
     report: CommandItem
@@ -64,12 +64,12 @@ async def take_updates(
     lab_controller: str | None,
     items: Mapping[int, Item | Reported | Told | Released],
 ) -> dict[int, Answer]:
-    """Take items in the order given, each with its own answer; those about different things go side by side.
+    """Process items in order, each with its own answer; items on different systems run concurrently.
 
-    Reports that come together are taken together. `lab_controller` is the one that reports it, None for an
-    admin. Items are given and answered by their numbers in the message. Under an Idempotency-Key what was
-    taken before is not taken again (`keyed.part`): its answer is the first one. What changed nothing, or was
-    refused alone, is looked at anew. Raises FaultyInput for a key that came with another message.
+    Consecutive reports are processed together. `lab_controller` is the reporting one, None for an admin.
+    Items and answers are keyed by their numbers in the message. Under an Idempotency-Key an item that was
+    committed before gets its first answer (`keyed.part`); an item that changed nothing, or was refused, is
+    processed again. Raises FaultyInput for a key that was used with another message.
     """
     done = await parts_done_before(services, request, items)
     answers = answers_kept(done)
@@ -86,19 +86,19 @@ async def take_updates(
             alone = {number: item for number, item in run if isinstance(item, Told)}
             answers.update(await _side_by_side(request, alone))
         else:
-            # A system that is drained before its recipe leaves it must be drained when it does.
+            # In order: a system that is drained before its release must be draining when it is free.
             for number, item in run:
                 assert isinstance(item, Released), f"{kind} is no item"
                 answers[number] = await _answer(item, part(request, number))
-    # The same message may have come twice at once: then nothing is left to do, or it is refused for what the
-    # other has just done, whose commit may bear the number of another item.
+    # If the same message came twice concurrently, an item may have changed nothing or been refused because of
+    # the other's commit.
     if all(isinstance(answer, Committed) for answer in answers.values()):
         return answers
     return answers | answers_kept(await parts_done_before(services, request, items))
 
 
 def _commands(items: Iterable[object]) -> dict[str, list[int]]:
-    """The ids of those that are reported on, by who does."""
+    """Return the ids of the reported commands, by lab controller."""
     found: dict[str, list[int]] = defaultdict(list)
     for item in items:
         if isinstance(item, Reported):
@@ -113,7 +113,10 @@ def _kind(item: Item | CommandItem | Told | Released) -> Any:
 async def _known(
     services: Services, items: Mapping[int, Item | Reported | Told | Released]
 ) -> tuple[dict[int, Item | CommandItem | Told | Released], dict[int, Answer]]:
-    """Commands by what they are for: most change nothing else. Those nobody was told have their answer."""
+    """Return the items to process, and the answers for unknown commands.
+
+    A report that changes more than its command becomes an item with its own commit.
+    """
     known: dict[int, Item | CommandItem | Told | Released] = {}
     unknown: dict[int, Answer] = {}
     commands: dict[int, dict[str, Any]] = {}
@@ -149,7 +152,7 @@ async def _side_by_side(request: Request, items: Mapping[int, Told]) -> dict[int
 
 
 async def _answer(item: Told | Released, request: Request) -> Answer:
-    """Raises FaultyInput where another message with this key was first."""
+    """Commit an item. Raises FaultyInput if the key was used with another message."""
     try:
         done = await item.take(request)
     except LabledgerError as error:
@@ -166,27 +169,26 @@ async def add_or_change_system(
     change: SystemChange,
     document: dict[str, Any],
 ) -> Committed | None:
-    """A system its lab controller tells of: `document` is how it is registered if nobody knows it yet.
+    """Change a system of the reporting lab controller, or register it with `document` if it is unknown.
 
-    None when all of it is known. Raises what `change_system` and `register_system` do, and NotPermitted for
-    a new system of somebody else than the user of the request: only admins say who owns a system.
+    Return None if nothing changes. Raises the errors of `change_system` and `register_system`, and
+    NotPermitted for a new system of another user than that of the request, unless an admin asks.
     """
     if change.lab_controller not in (None, lab_controller):
-        raise NotPermitted(f"this is the message of {lab_controller}, not of {change.lab_controller}")
+        raise NotPermitted(f"{lab_controller} cannot report systems of {change.lab_controller}")
     if services.feed.directory.get("system", document["fqdn"]) is None:
         await services.feed.catch_up()
     if services.feed.directory.get("system", document["fqdn"]) is None:
         if document["pools"] and not request.is_admin:
             others = unknown_names(services.feed.directory, {**document, "pools": []})
-            where = "are changed where they are: /pools/{name}/systems/{fqdn}"
+            where = "cannot be set here; use PUT /pools/{name}/systems/{fqdn}"
             raise FaultyInput([Fault("pools", where), *others])
         if document["owner"] != request.actor and not request.is_admin:
-            told = f"{lab_controller} registers systems of {request.actor}: an admin gives them another owner"
-            raise NotPermitted(told)
+            raise NotPermitted(f"{lab_controller} may register only systems of {request.actor}")
         try:
             return await register_system(services, request, document)
         except Refused:
-            # Somebody has told the same meanwhile, unless it is refused for another reason again.
+            # Another request may have registered it meanwhile; any other reason refuses the change too.
             await services.feed.catch_up()
     return await change_own_system(services, request, lab_controller, document["fqdn"], change)
 

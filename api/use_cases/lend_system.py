@@ -1,4 +1,4 @@
-"""A system is lent to a person, and the loan ends."""
+"""Begin and end of the loan of a system."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from store.requests import Committed
 async def lend_system(
     services: Services, request: Request, fqdn: str, user: str, until: datetime | None
 ) -> Committed | None:
-    """`until` None: without an end. None when it is lent just so.
+    """Lend a system to a user; return None if the same loan exists. `until` None: without an end.
 
-    Raises FaultyInput for a user nobody knows and a time that is over, Unknown, Stale, NotPermitted, and
-    Refused for a system that is lent to somebody else, or Removed.
+    Raises FaultyInput for an unknown user and a past time, Unknown, Stale, NotPermitted, and Refused for a
+    system on loan to another user, or Removed.
     """
     if _faults(services, user, until):
         await services.feed.catch_up()
@@ -41,7 +41,7 @@ async def lend_system(
         return upkeep.lend(system, Loan(user, until), None if until is None else written(until))
 
     def beside(gathered: Gathered) -> Iterator[str]:
-        # Who is removed in this moment must not be promised a system.
+        # A removal of the user at the same moment has to be a conflict.
         yield f"user/{user}"
         yield from rests_on(services, _of(gathered, fqdn), request.actor)
 
@@ -49,7 +49,7 @@ async def lend_system(
 
 
 async def end_loan(services: Services, request: Request, fqdn: str) -> Committed | None:
-    """None when nobody has it on loan. Raises Unknown, Stale, NotPermitted."""
+    """End the loan of a system; return None if there is none. Raises Unknown, Stale, NotPermitted."""
 
     def decide(gathered: Gathered) -> Decided:
         system = _of(gathered, fqdn)
@@ -73,7 +73,7 @@ async def _done(
 ) -> Committed | None:
     done = await commit_gathered(services, request, (f"system/{fqdn}",), decide, beside)
     if done is not None:
-        # A borrower may view what others may not.
+        # The loan changes who may view the system.
         await services.feed.reach(done.position)
     return done
 
@@ -90,5 +90,5 @@ def _faults(services: Services, user: str, until: datetime | None) -> list[Fault
     if services.feed.directory.get("user", user) is None:
         faults.append(Fault("user", unknown_name("user", user)))
     if until is not None and until <= services.clock():
-        faults.append(Fault("until", "is over"))
+        faults.append(Fault("until", "is in the past"))
     return faults

@@ -1,4 +1,4 @@
-"""A person comes in with a password, and goes on with a token that expires."""
+"""Login: a password is exchanged for a token that expires."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LASTING: Final = timedelta(hours=12)
 
 @dataclass(frozen=True)
 class LoggedIn:
-    """`position` is the one in the log from which the token counts."""
+    """A new token; it is valid from the log position `position`."""
 
     token: str
     token_id: str
@@ -38,11 +38,11 @@ async def log_in(
     role: str | None = None,
     address: str | None = None,
 ) -> LoggedIn:
-    """A token for 12 hours, of the role asked for or else the user's first. `address`: where they come from.
+    """Create a token for 12 hours, with the given role or the user's first. `address` is the client's.
 
-    Raises FaultyInput for a role that is none of a person, NotRecognised for a wrong name or password alike,
-    NotPermitted for a role the user does not have, Refused at the quota of live tokens, and TooOften after
-    some failures within a minute, by that name or from that address.
+    Raises FaultyInput for a role that people cannot have, NotRecognised for a wrong name or password,
+    NotPermitted for a role that the user does not have, Refused at the quota of live tokens, and TooOften
+    after several failures within a minute, with that name or from that address.
     """
     if role not in (None, *ROLES):
         raise FaultyInput([Fault("role", unknown_role(str(role)))])
@@ -51,13 +51,13 @@ async def log_in(
     await services.feed.catch_up()
     password_id = services.feed.directory.credentials.password_of(user)
     if not await is_password(services, user, password_id, password, address):
-        raise NotRecognised("there is no user of this name and password")
+        raise NotRecognised("no user has this name and password")
     request = Request(user, request_id)
     token, token_id, expires_at = new_token(), new_token_id(), services.clock() + LASTING
 
     def decide() -> Append:
         if services.feed.directory.credentials.password_of(user) != password_id:
-            raise NotRecognised("the password was changed meanwhile")
+            raise NotRecognised("the password has just been changed")
         wanted = Wanted(user, _role(services, user, role), expires_at=expires_at)
         require_token_quota(services, wanted)
         return issued(services, request, wanted, token, token_id)
@@ -68,10 +68,10 @@ async def log_in(
 
 
 def _role(services: Services, user: str, wanted: str | None) -> str:
-    """Raises NotPermitted."""
+    """Return the role of the token. Raises NotPermitted if the user does not have it."""
     roles = [role for role in services.feed.directory.roles_of(user) if role != LAB_CONTROLLER]
     if wanted is None and roles:
         return roles[0]
     if wanted is None or wanted not in roles:
-        raise NotPermitted(f"{user} may not take on {f'the role {wanted}' if wanted else 'any role'}")
+        raise NotPermitted(f"{user} does not have {f'the role {wanted}' if wanted else 'any role'}")
     return wanted

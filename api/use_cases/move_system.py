@@ -1,4 +1,4 @@
-"""A system is put into a pool, or taken out of it."""
+"""Addition of a system to a pool, or its removal from it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from store.requests import Append, Committed
 async def move_system(
     services: Services, request: Request, pool: str, fqdn: str, *, member: bool
 ) -> Committed | None:
-    """None when it is there, or is not, already. The directory reflects it when this returns.
+    """Add or remove a system, and wait until the directory reflects it; return None if nothing changes.
 
-    Who puts it there says by that who may use it: that takes the pool and, on the system, `edit_policy`. To
-    take it out one of both is enough. Raises Unknown, Stale, and NotPermitted.
+    Adding requires the right to change the pool and `edit_policy` on the system, because the policies of the
+    pool then apply to it. Removing requires one of both. Raises Unknown, Stale, and NotPermitted.
     """
     await known(services, "system", fqdn)
-    # Neither may an old version be taken for the present one, nor what has changed for what is so already.
+    # The directory must be current: neither an old version nor an old membership may match.
     await services.feed.catch_up()
     done = await commit(services, lambda: _move(services, request, pool, fqdn, member=member))
     if done is not None:
@@ -41,7 +41,7 @@ async def _move(services: Services, request: Request, pool: str, fqdn: str, *, m
     system = (await asyncio.to_thread(services.aggregates.load, [f"system/{fqdn}"])).get(f"system/{fqdn}")
     if not isinstance(system, System):
         raise Unknown(called("system", fqdn))
-    # Before the pool: a system that is hidden is answered like one that is not there, whatever the pool.
+    # Checked before the pool: a hidden system is answered like an unknown one, whatever the pool.
     require_viewed(services, request, system)
     entry = directory.get("pool", pool)
     if entry is None:
@@ -62,7 +62,7 @@ async def _move(services: Services, request: Request, pool: str, fqdn: str, *, m
 def require_may_move(
     services: Services, request: Request, pool: str, system: System, *, member: bool
 ) -> None:
-    """Raises Unknown for who may not view it, and NotPermitted."""
+    """Raise Unknown if the caller may not view the system, NotPermitted without the right."""
     require_viewed(services, request, system)
     if member:
         require_own_pool(services, request, pool)

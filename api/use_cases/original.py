@@ -18,6 +18,6 @@ def original_of(services: Services, job_id: int) -> Original:
     submitted = services.log.load({subject: 0})[subject][0].event
     assert isinstance(submitted, JobSubmitted), "the first event of a job"
     if submitted.original_sha256 is None or submitted.original_type is None:
-        raise Unknown(f"job {job_id} was submitted before its bytes were kept")
+        raise Unknown(f"original of job {job_id}", "the job was submitted before originals were stored")
     ((content,),) = services.log.rows(SQL["original"], (bytes.fromhex(submitted.original_sha256),))
     return Original(content, submitted.original_type)

@@ -1,4 +1,4 @@
-"""People's passwords: set, and looked at where one is exchanged for a token (docs/decisions/0013)."""
+"""Passwords: set, and checked at login (docs/decisions/0013)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def set_password(
     password meanwhile. Raises NotPermitted for another user's password, a wrong `current`, and a first
     password by a token that opens less than the password would.
     """
-    require_oneself(request, user, "sets the passwords of others")
+    require_oneself(request, user, "set the password of another user")
     await services.feed.catch_up()
     if services.feed.directory.get("user", user) is None:
         raise Unknown(called("user", user))
@@ -39,11 +39,11 @@ async def set_password(
     needs_current = before is not None and not request.is_admin
     faults = faults_of(new, user, "password")
     if needs_current and current is None:
-        faults.append(Fault("current_password", "is needed: the password that counts now"))
+        faults.append(Fault("current_password", "is required to change the password"))
     if faults:
         raise FaultyInput(faults)
     if needs_current and not await is_password(services, user, before, current or ""):
-        raise NotPermitted("the password that counts now is another one")
+        raise NotPermitted("the current password is wrong")
     password_id = secrets.token_hex(8)
     hashed = await services.hashing.hashed(new)
     await asyncio.to_thread(keep_hash, services.log, password_id, user, hashed)
@@ -55,7 +55,7 @@ async def set_password(
 async def _count(
     services: Services, request: Request, user: str, known: str | None, password_id: str
 ) -> Committed:
-    """Make the new hash count in place of the present one."""
+    """Replace the present hash by the new one."""
     directory, subject = services.feed.directory, f"user/{user}"
 
     def decide() -> Append:
@@ -63,7 +63,7 @@ async def _count(
         if entry is None:
             raise Unknown(called("user", user))
         if replaced != known and not request.is_admin:
-            raise Refused(f"the password of {called('user', user)} was set meanwhile")
+            raise Refused(f"another request has set the password of {called('user', user)}")
         if replaced is None:
             _require_no_rise(services, request, user)
         event = UserPasswordSet(password_id=password_id)
@@ -80,20 +80,21 @@ def _require_no_rise(services: Services, request: Request, user: str) -> None:
         return
     directory = services.feed.directory
     if ADMIN in directory.roles_of(user):
-        raise NotPermitted(f"only an admin sets the first password of {called('user', user)}, who may be one")
+        raise NotPermitted(f"only an admin may set the first password of {called('user', user)}, an admin")
     entry = directory.get("token", request.token_id or "")
     if entry is None or not opens_as_much(entry.document, directory.roles_of(user)):
         raise NotPermitted(
-            f"the first password of {called('user', user)} is set by an admin, or with a token that has no "
-            "end and the widest role of the user: a password lasts, and opens all roles"
+            f"setting the first password of {called('user', user)} requires an admin, or a token that has no "
+            "end and the widest role of the user, because a password does not expire and opens all roles"
         )
 
 
 async def is_password(
     services: Services, user: str, password_id: str | None, password: str, address: str | None = None
 ) -> bool:
-    """Whether this password has that id; with none it takes as long to say no. Raises TooOften, also where
-    too many are looked at: that is no attempt.
+    """Return whether the password is the one with that id; without an id, return False after as much time.
+
+    Raises TooOften, also if too many passwords are being checked, which does not count as an attempt.
     """
     async with services.attempts.attempt(user, address) as attempt:
         is_doubtful = password_id is None or services.attempts.failed_count(user) > 0

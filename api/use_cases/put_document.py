@@ -1,4 +1,4 @@
-"""A user, group, pool, lab controller or distro tree is given as a whole."""
+"""PUT of a user, group, pool, lab controller or distro tree."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from store.requests import Append, Committed
 async def put_document(
     services: Services, request: Request, kind: str, name: str, document: Mapping[str, Any]
 ) -> Committed | None:
-    """Make the document true; None when it is already.
+    """Register or change the thing; return None if nothing changes.
 
-    Raises FaultyInput for names nobody knows, NotPermitted for who may not (`rights.may_put`), Stale, and
-    Refused for what would leave no admin.
+    Raises FaultyInput for unknown names, NotPermitted as `rights.may_put` does, Stale, and Refused if no
+    admin would be left.
     """
     directory, subject = services.feed.directory, f"{kind}/{name}"
     if unknown_names(kind, directory, document) or (
@@ -60,9 +60,9 @@ async def put_document(
 
 
 async def _part_with_namesake(services: Services, request: Request, kind: str, name: str) -> None:
-    """What systems say of who had the name before, because it was said in the moment of the removal.
+    """Remove references that systems still hold to a removed thing of the same name.
 
-    While nobody has the name, nobody is named: nothing comes to it between this commit and the next.
+    A concurrent request may have added them during the removal. While the name is unused, no new ones come.
     """
     fqdns = services.feed.accesses.left_to(kind, name)
 
@@ -72,7 +72,7 @@ async def _part_with_namesake(services: Services, request: Request, kind: str, n
             change for system in systems if system is not None for change in part_with(system, kind, name)
         ]
 
-    # Neither its version nor its key is that of what is put.
+    # If-Match and the Idempotency-Key of the request do not apply to this commit.
     apart = replace(request, expected=None, command_id=None)
     done = await commit_gathered(services, apart, [f"system/{fqdn}" for fqdn in fqdns], decide)
     if done is not None:
@@ -80,10 +80,10 @@ async def _part_with_namesake(services: Services, request: Request, kind: str, n
 
 
 class _LeftByNamesake(Exception):
-    """Systems say something still of who had the name before."""
+    """Systems still refer to the removed thing of the same name."""
 
 
 def _rests_on(directory: Directory, kind: str, name: str, document: Mapping[str, Any]) -> tuple[str, ...]:
-    """Raises Refused for what would leave no admin."""
+    """Return the subjects to check. Raises Refused if no admin would be left."""
     roles = document.get("roles") if kind == "user" else None
     return () if roles is None or ADMIN in roles else require_admin_without(directory, name)

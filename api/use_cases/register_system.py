@@ -1,4 +1,4 @@
-"""A system joins its lab."""
+"""Registration of a system."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from store.requests import Append, Committed
 
 
 async def register_system(services: Services, request: Request, document: Mapping[str, Any]) -> Committed:
-    """Raises FaultyInput for names nobody knows, Refused when the system exists."""
+    """Register a system. Raises FaultyInput for unknown names, Refused if the system exists."""
     directory, subject = services.feed.directory, f"system/{document['fqdn']}"
     if unknown_names(directory, document):
         await services.feed.catch_up()
     decided = register(document)
     changed = dict.fromkeys(subject for subject, _ in decided)
-    # They must not be removed in the same moment.
+    # A removal of these at the same moment has to be a conflict.
     named = (f"lab-controller/{document['lab_controller']}", f"user/{document['owner']}")
 
     def decide() -> Append:
         known = directory.system_called(document["fqdn"])
         if known is not None:
-            raise Refused(f"system {known} exists: change it, or its condition if it was removed")
+            raise Refused(f"system {known} exists; change it, or its condition if it is Removed")
         if faults := unknown_names(directory, document):
             raise FaultyInput(faults)
         versions = {subject: directory.version(subject) for subject in (*changed, *named)}

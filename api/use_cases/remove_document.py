@@ -1,4 +1,4 @@
-"""A user, group, pool, lab controller or distro tree goes; a later PUT of its name begins anew."""
+"""Removal of a user, group, pool, lab controller or distro tree; a later PUT of its name starts afresh."""
 
 from __future__ import annotations
 
@@ -20,18 +20,17 @@ from store.requests import Append, Committed
 
 
 async def remove_document(services: Services, request: Request, kind: str, name: str) -> Committed | None:
-    """None when it was removed before. The directory reflects it when this returns.
+    """Remove the thing and wait until the directory reflects it; return None if it was removed before.
 
-    What belongs to it goes in the same commit: tokens of a user or lab controller are revoked, a user leaves
-    its groups and gives back what they have reserved or on loan, systems leave a pool, access policies name
-    it no more. Jobs stay as they are.
+    The same commit revokes tokens of a user or lab controller, removes a user from groups, ends reservations
+    and loans of a user, removes the systems of a pool, and removes it from access policies. Jobs stay.
 
-    Raises Unknown, Stale, NotPermitted for who is no admin, and Refused for a user who owns systems, a group
-    that owns pools, a lab controller with systems that are not Removed, and the last admin. What is given to
-    it by another process in the very same moment names nobody afterwards, which leaves it to admins: who is
-    registered under the name later has none of it (`Directory.had`).
+    Raises Unknown, Stale, NotPermitted unless the caller is an admin, and Refused for a user who owns
+    systems, a group that owns pools, a lab controller with systems that are not Removed, and the last admin.
+    References that another process adds concurrently then name nobody: a later thing of the same name does
+    not get them (`Directory.had`), so only admins have the rights.
     """
-    require_admin(request, f"removes {called(kind, name)}")
+    require_admin(request, f"remove {called(kind, name)}")
     await services.feed.catch_up()
     directory, subject = services.feed.directory, f"{kind}/{name}"
 
@@ -56,7 +55,7 @@ async def remove_document(services: Services, request: Request, kind: str, name:
 def _removal(
     kind: str, directory: Directory, name: str, systems: list[System]
 ) -> tuple[Decided, dict[str, int]]:
-    """What happens, and the versions of everything it rests on."""
+    """Return the events, and the versions of everything that the decision used."""
     decided = remove(kind, directory, name, systems)
     versions = {changed: directory.version(changed) for changed, _ in decided}
     of_systems = [change for system in systems for change in part_with(system, kind, name)]
@@ -65,10 +64,10 @@ def _removal(
     if kind == "user":
         left = require_admin_without(directory, name)
         versions |= {other: directory.version(other) for other in left}
-        # None that people reserve must be reserved meanwhile.
+        # A reservation made meanwhile has to be a conflict.
         versions |= {one.subject: one.version for one in systems if _is_for_people(one)}
     if kind == "lab-controller":
-        # Removed ones, or it would be refused: none of them must come back meanwhile.
+        # These are Removed; a return of one of them meanwhile has to be a conflict.
         versions |= {one.subject: one.version for one in systems if one.lab_controller == name}
     return [*of_systems, *decided], versions
 
@@ -78,7 +77,7 @@ def _is_for_people(system: System) -> bool:
 
 
 async def _systems(services: Services, kind: str, name: str) -> list[System]:
-    """As they are now: all of them where it matters whose they are, else those that say something of it."""
+    """Return the present systems: all for kinds that systems need, else those that refer to the thing."""
     everything = (fqdn for fqdn, _ in services.feed.directory.items("system"))
     fqdns = everything if kind in NEEDED_BY_SYSTEMS else services.feed.accesses.left_to(kind, name)
     found = await asyncio.to_thread(services.aggregates.load, [f"system/{fqdn}" for fqdn in fqdns])

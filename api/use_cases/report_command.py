@@ -1,4 +1,4 @@
-"""A lab controller says how far it is with a command."""
+"""Reports of a lab controller on a command."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ from store.event_log import EventLog
 from store.requests import Append, Committed
 from store.selection import Selection
 
-# What takes the ground from under a command: a recipe that lost its system may be provisioned anew, and so
-# may a system for the next person. How the old command ended is no news of the new one.
+# Events after which a command is obsolete: the recipe may be provisioned again on another system, or the
+# system for another person, and the result of the old command says nothing about the new one.
 OVERTAKEN = tuple(
     event.TOPIC for event in (RecipeQueued, RecipeAssigned, RecipeScheduled, SystemReservationEnded)
 )
-# After these the system has been powered, or a person has looked at it, since it was to be released.
+# Events after a release that show that the system was powered, or that a person has checked it.
 POWERED_SINCE = tuple(event.TOPIC for event in (SystemInstalling, SystemRunning, SystemConditionChanged))
 # A release powers the system off.
 POWER_KINDS = ("release", "power")
 
-# A command has the position of what it follows from.
+# The id of a command is the position of the event that it follows from.
 LAST_POSITION = 2**63 - 1
 
 
 async def report_command(
     services: Services, request: Request, lab_controller: str, item: CommandItem
 ) -> Committed | None:
-    """Store the report of a command; return None if it was known.
+    """Store a report on a command; return None if it changes nothing.
 
-    The subject of the command changes in the same commit: a recipe that could not be provisioned is given up,
+    The subject of the command changes in the same commit: a recipe that could not be provisioned is aborted,
     a reservation ends, a reserved system follows its provisioning, and a system that does not obey its power
     control becomes Broken. Raises Unknown, or Refused for a report that contradicts an earlier one;
-    BeingBuilt if the command may be known soon.
+    BeingBuilt if the read models may not know the command yet.
     """
     found = await told(services, lab_controller, [item.command_id])
     if item.command_id not in found:
@@ -62,14 +62,14 @@ async def report_command(
 async def told(
     services: Services, lab_controller: str, command_ids: Iterable[int]
 ) -> dict[int, dict[str, Any]]:
-    """Those of the commands that this lab controller was told."""
+    """Return those of the commands that belong to this lab controller, by id."""
     asked = [command_id for command_id in command_ids if command_id <= LAST_POSITION]
     rows = await services.reader.rows("commands_by_id", {"command_ids": asked})
     return {row["command_id"]: row for row in rows if row["lab_controller"] == lab_controller}
 
 
 def not_told(services: Services, lab_controller: str, command_id: int) -> LabledgerError:
-    """Why a command is not among them: while the read models are being built nobody can say."""
+    """Return the error for an unknown command: BeingBuilt while the read models are built, else Unknown."""
     try:
         services.reader.require_whole()
     except BeingBuilt as error:
@@ -78,7 +78,7 @@ def not_told(services: Services, lab_controller: str, command_id: int) -> Labled
 
 
 def moves_more(command: Mapping[str, Any], state: str) -> bool:
-    """Whether what a command is for may change with it."""
+    """Return whether the report may also change the recipe or system of the command."""
     if command["kind"] in POWER_KINDS:
         return state == "failed"
     return command["kind"] == "provision" and (command["recipe_id"] is None or state == "failed")
@@ -87,7 +87,7 @@ def moves_more(command: Mapping[str, Any], state: str) -> bool:
 async def report_on(
     services: Services, request: Request, command: Mapping[str, Any], item: CommandItem
 ) -> Committed | None:
-    """A report on a command that was told, as a commit of its own."""
+    """Commit a report on a command of the lab controller, with its effects."""
     return await commit(services, lambda: asyncio.to_thread(_decide, services, request, command, item))
 
 
@@ -106,7 +106,7 @@ def _decide(
 def _follows(
     services: Services, command: Mapping[str, Any], item: CommandItem
 ) -> tuple[Decided, dict[str, int]]:
-    """The events of what the command is for, and the versions these rest on."""
+    """Return the events of the recipe or system of the command, and the versions that they use."""
     if not moves_more(command, item.state):
         return [], {}
     system, recipe = f"system/{command['system']}", f"recipe/{command['recipe_id']}"
@@ -151,9 +151,9 @@ def _of_system(
 
 
 def _overtaken(log: EventLog, subject: str, position: int, topics: tuple[str, ...]) -> bool:
-    """Whether what a command was for has been taken away since. Blocking.
+    """Return whether the command is obsolete. Blocking.
 
-    Asked after the states were gathered: what comes between is then seen here or refused by their versions.
+    Called after the states were gathered: an event in between is then seen here, or is a conflict.
     """
     found, _ = log.select(position, log.end(), 1, Selection(topics, (subject,)))
     return bool(found)

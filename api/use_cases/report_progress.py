@@ -1,4 +1,4 @@
-"""A lab controller reports on recipes and commands, one or many at a time."""
+"""Reports of a lab controller on recipes and commands, one or many at a time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from domain.errors import LabledgerError, Refused
 from store.requests import Append, Committed, Conflict, committed
 
 Answer = Committed | LabledgerError | None
-"""What an item changed, why it was not taken, or None for one that says what is known already."""
+"""The commit of an item, the error that refused it, or None if it changed nothing."""
 
 
 async def report_progress(
@@ -27,13 +27,12 @@ async def report_progress(
     items: Sequence[Item | CommandItem],
     numbers: Sequence[int] | None = None,
 ) -> list[Answer]:
-    """Take reports in the order given. Every item gets its own answer: one that is refused does not hold up
-    the others.
+    """Process reports in the given order, each with its own answer: a refused one does not stop the others.
 
-    `lab_controller` is the one that reports, None for an admin. Reports on one recipe set, or one command,
-    stand and fall together; all that are given are one commit, unless something they are about moved
-    meanwhile. Under an Idempotency-Key a commit is found again by the number of its first report in the
-    message; without `numbers` the request brings one item.
+    `lab_controller` is the reporting one, None for an admin. Reports on one recipe set, or one command, are
+    committed together; all reports are one commit unless some conflict with a concurrent change. Under an
+    Idempotency-Key a commit is found by the number of its first report in the message; without `numbers` the
+    request has one item.
     """
     message = _Message(services, request, lab_controller, items, numbers)
     answers: dict[int, Answer] = {}
@@ -44,14 +43,14 @@ async def report_progress(
             raise Conflict("what was reported on kept changing")
         waiting = [place for place in range(len(items)) if place not in answers]
         drafts = await asyncio.to_thread(message.decide, waiting)
-        # After that: what the same message did before is seen here, what it does later is a conflict.
+        # After the decision: an earlier commit of the same message is found here, a later one is a conflict.
         answers |= await message.done_before(waiting)
         drafts = [draft for draft in drafts if answers.keys().isdisjoint(draft.places)]
         new = [draft for draft in drafts if draft.decided]
         for draft in drafts:
             if not draft.decided:
                 answers |= {place: draft.refused.get(place) for place in draft.places}
-        # What moves keeps only those waiting that are about it.
+        # A conflict only delays the reports on the changed subjects.
         groups = [new] if is_first and new else [[draft] for draft in new]
         for answered in await asyncio.gather(*map(message.append, groups)):
             answers |= answered
@@ -60,7 +59,7 @@ async def report_progress(
 
 
 def answers_kept(done: Mapping[int, Committed]) -> dict[int, Answer]:
-    """What was answered to the items of a message, by their numbers, where commits of it are found again."""
+    """Return the earlier answers to items of a repeated message, by their numbers."""
     kept: dict[int, Answer] = {}
     for number, commit in done.items():
         told: dict[str, str | None] = orjson.loads(commit.answer) if commit.answer else {str(number): None}
@@ -77,7 +76,7 @@ class _Message:
     numbers: Sequence[int] | None
 
     def decide(self, waiting: Iterable[int]) -> list[Draft]:
-        """On fresh state. Blocking."""
+        """Return the drafts of the items at these places, on fresh state. Blocking."""
         recipes: dict[int, Item] = {}
         commands: dict[int, CommandItem] = {}
         for place in waiting:
@@ -93,9 +92,9 @@ class _Message:
         return drafts
 
     async def done_before(self, waiting: Iterable[int]) -> dict[int, Answer]:
-        """What was answered to some of them when the same message came before, by place.
+        """Return the earlier answers to items of a repeated message, by place.
 
-        The commit that took one may bear the number of any other.
+        The commit of an item may have the number of any other item.
         """
         if self.numbers is None:
             return {}
@@ -103,28 +102,28 @@ class _Message:
         return {place: kept[number] for place in waiting if (number := self.numbers[place]) in kept}
 
     async def append(self, drafts: Sequence[Draft]) -> dict[int, Answer]:
-        """All in one commit; the answers by place among the items, none where it has to be decided again."""
+        """Append all drafts in one commit; return the answers by place, without items to decide again."""
         outcome = await self.services.append(self._append_of(drafts))
         if isinstance(outcome, Conflict):
             return {}
         taken = committed(outcome)
         if not taken.repeated or self.numbers is None or self.request.command_id is None:
-            # Without a key, what was found again is this very append, whose answer was lost.
+            # Without a key, a repeated append is this one, whose answer was lost.
             return {place: draft.refused.get(place, taken) for draft in drafts for place in draft.places}
-        # The same message at the same time: the other was first, with these, or with some of them.
+        # A concurrent request with the same message was first, with all or some of these.
         require_same(self.request, taken)
         kept = answers_kept({self.numbers[_first(drafts)]: taken})
         places = [place for draft in drafts for place in draft.places]
         return {place: kept[self.numbers[place]] for place in places if self.numbers[place] in kept}
 
     def _append_of(self, drafts: Sequence[Draft]) -> Append:
-        """Its answer is {number: null, or why it is refused}."""
+        """Return the append; its stored answer is {number: null, or the reason of the refusal}."""
         request, answer = self.request, None
         if request.command_id is not None and self.numbers is not None:
             request = part(request, self.numbers[_first(drafts)])
             told = {str(self.numbers[place]): draft.why(place) for draft in drafts for place in draft.places}
             answer = orjson.dumps(told)
-        # Each draft in the order of the message; what a lab has done comes before what came of it.
+        # Drafts in the order of the message: the log keeps the order in which the lab acted.
         decided = [change for draft in drafts for change in draft.decided]
         versions = {subject: version for draft in drafts for subject, version in draft.versions.items()}
         return append_of(self.services, request, decided, versions, answer)

@@ -1,4 +1,4 @@
-"""A person reserves a system, and returns it."""
+"""Reservation and return of a system by a person."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from store.requests import Append, Committed
 
 @dataclass(frozen=True)
 class Wanted:
-    """`until` None: without an end. A tree is provisioned first."""
+    """A requested reservation; `until` None: without an end. A distro tree is provisioned first."""
 
     user: str
     until: datetime | None
@@ -42,7 +42,7 @@ async def reserve_system(services: Services, request: Request, fqdn: str, wanted
     reserved, is in a disabled lab, or cannot install the tree.
     """
     if wanted.user != request.actor and not request.is_admin:
-        raise NotPermitted("only an admin reserves a system for others")
+        raise NotPermitted("only an admin may reserve a system for others")
     if _faults(services, wanted):
         await services.feed.catch_up()
     return await commit(services, lambda: _reserve(services, request, fqdn, wanted))
@@ -51,7 +51,7 @@ async def reserve_system(services: Services, request: Request, fqdn: str, wanted
 async def _reserve(services: Services, request: Request, fqdn: str, wanted: Wanted) -> Append | None:
     directory, subject, user = services.feed.directory, f"system/{fqdn}", f"user/{wanted.user}"
     asked = Reservation(wanted.user, wanted.until, wanted.distro_tree_id)
-    # Who is removed in this moment must not be promised a system, nor anybody a tree that leaves the lab.
+    # A removal of the user or the distro tree at the same moment has to be a conflict.
     named = {user: directory.version(user)}
     if faults := _faults(services, wanted):
         raise FaultyInput(faults)
@@ -64,7 +64,7 @@ async def _reserve(services: Services, request: Request, fqdn: str, wanted: Want
     require_viewed(services, request, system)
     require_may_reserve(services, system, asked.user)
     lab = f"lab-controller/{system.lab_controller}"
-    # A lab that is disabled in this moment must not provision for anybody.
+    # So has the disabling of the lab.
     named[lab] = directory.version(lab)
     named |= {other: directory.version(other) for other in rests_on(services, system, asked.user)}
     require_expected(request, subject, system.version)
@@ -85,16 +85,16 @@ def _faults(services: Services, wanted: Wanted) -> list[Fault]:
     if services.feed.directory.get("user", wanted.user) is None:
         faults.append(Fault("user", unknown_name("user", wanted.user)))
     if wanted.until is not None and wanted.until <= services.clock():
-        faults.append(Fault("until", "is over"))
+        faults.append(Fault("until", "is in the past"))
     if wanted.distro_tree_id is not None and _tree(services, wanted.distro_tree_id) is None:
         faults.append(Fault("distro_tree", unknown_name("distro-tree", wanted.distro_tree_id)))
     return faults
 
 
 async def return_system(services: Services, request: Request, fqdn: str) -> Committed | None:
-    """None when nobody has reserved it.
+    """End the reservation of a system; return None if it is not reserved.
 
-    Raises Unknown, or NotPermitted for who has not reserved it and may not control it.
+    Raises Unknown, and NotPermitted unless the caller has reserved the system or may control it.
     """
 
     def decide(gathered: Gathered) -> Decided:

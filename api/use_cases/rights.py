@@ -1,5 +1,6 @@
-"""Whose a job, a group or a pool is. What a role may do at all stands in the table of routes, what a person
-may do with a system in `system_rights`.
+"""Rights of owners on jobs, groups and pools.
+
+The table of routes has what each role may do; `system_rights` what a person may do with a system.
 """
 
 from __future__ import annotations
@@ -11,20 +12,20 @@ from api.services import Request, Services
 from domain.directory.state import Entry
 from domain.errors import NotPermitted, Unknown
 from domain.job.state import Job, folded
-from domain.names import WORDS, called
+from domain.names import WORDS, called, called_subject
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 
 Part = TypeVar("Part", RecipeSet, Recipe)
 
-# Of a group that owns something.
+# The fields of a group whose users may change the pools of the group.
 PEOPLE = ("members", "owners")
 
 
 def own_job(services: Services, request: Request, job_id: int) -> Job:
-    """As it is now. Blocking.
+    """Return the present job. Blocking.
 
-    Raises Unknown, or NotPermitted for who is neither admin, nor its owner or submitter, nor in its group.
+    Raises Unknown, and NotPermitted unless the caller is an admin, its owner or submitter, or in its group.
     """
     subject = f"job/{job_id}"
     job = folded(job_id, services.log.load({subject: 0})[subject])
@@ -36,7 +37,7 @@ def own_job(services: Services, request: Request, job_id: int) -> Job:
 
 
 def _owns(services: Services, user: str, job: Job) -> bool:
-    """Who bears the name of its owner, submitter or group since it was submitted."""
+    """Return whether the user owns, submitted or shares the job, under a name held since its submission."""
     directory = services.feed.directory
     if user in (job.owner, job.submitter) and directory.had("user", user, job.since):
         return True
@@ -45,12 +46,12 @@ def _owns(services: Services, user: str, job: Job) -> bool:
 
 
 def own_recipe_set(services: Services, request: Request, recipe_set_id: int) -> RecipeSet:
-    """As it is now. Blocking. Raises Unknown, or NotPermitted as its job does."""
+    """Return the present recipe set. Blocking. Raises Unknown, or NotPermitted as `own_job` does."""
     return _of_own_job(services, request, "recipe-set", recipe_set_id, RecipeSet)
 
 
 def own_recipe(services: Services, request: Request, recipe_id: int) -> Recipe:
-    """The same for a recipe."""
+    """Return the present recipe. Blocking. Raises Unknown, or NotPermitted as `own_job` does."""
     return _of_own_job(services, request, "recipe", recipe_id, Recipe)
 
 
@@ -64,43 +65,43 @@ def _of_own_job(services: Services, request: Request, kind: str, number: int, st
 
 
 def require_oneself(request: Request, user: str, what: str) -> None:
-    """Raises NotPermitted for who is neither the user nor an admin."""
+    """Raise NotPermitted unless the caller is the user or an admin."""
     if not request.is_admin and request.actor != user:
-        raise NotPermitted(f"only an admin {what}")
+        raise NotPermitted(f"only an admin may {what}")
 
 
 def require_admin(request: Request, what: str) -> None:
-    """Raises NotPermitted for who is none."""
+    """Raise NotPermitted unless the caller is an admin."""
     if not request.is_admin:
-        raise NotPermitted(f"only an admin {what}")
+        raise NotPermitted(f"only an admin may {what}")
 
 
 def may_put(
     services: Services, request: Request, kind: str, before: Entry | None, document: Mapping[str, Any]
 ) -> None:
-    """Raises NotPermitted for who is no admin, and owns nothing of what a PUT changes.
+    """Raise NotPermitted unless the caller may register or change the thing.
 
-    The owners of a group say who is in it, the people of a pool's group put the pool, and the owners of that
-    group give it to another one. What is new is made by admins.
+    The owners of a group may change it. The members and owners of a pool's group may change the pool, and its
+    owners may give the pool to another group. Only admins may register something new.
     """
     if request.is_admin:
         return
     if before is None or kind not in ("group", "pool"):
-        raise NotPermitted(f"only an admin {'changes' if before else 'makes'} a {WORDS[kind]}")
+        raise NotPermitted(f"only an admin may {'change' if before else 'register'} a {WORDS[kind]}")
     if kind == "group":
         if request.actor not in before.document["owners"]:
-            raise NotPermitted("only the owners of a group change it")
+            raise NotPermitted("only its owners may change a group")
         return
     group = before.document["owner_group"]
     if request.actor not in _people(services, group, *PEOPLE):
         raise NotPermitted(f"the pool belongs to {_owner(group)}")
     given = document["owner_group"] != group
     if given and request.actor not in _people(services, group, "owners"):
-        raise NotPermitted(f"only the owners of {_owner(group)} give the pool to another group")
+        raise NotPermitted(f"only the owners of {_owner(group)} may give the pool to another group")
 
 
 def require_own_pool(services: Services, request: Request, pool: str) -> None:
-    """Raises NotPermitted for who is neither admin nor of the people of the group that owns the pool."""
+    """Raise NotPermitted unless the caller is an admin, or in the group that owns the pool."""
     entry = services.feed.directory.get("pool", pool)
     group = entry.document["owner_group"] if entry else None
     if not request.is_admin and request.actor not in _people(services, group, *PEOPLE):
@@ -108,7 +109,7 @@ def require_own_pool(services: Services, request: Request, pool: str) -> None:
 
 
 def owned_by(services: Services, request: Request, pool: str) -> Iterator[str]:
-    """The group of whose people somebody must be who changes a pool and is no admin."""
+    """Yield the subject of the group that gives a caller who is no admin the right to change a pool."""
     entry = services.feed.directory.get("pool", pool)
     if entry is not None and entry.document["owner_group"] and not request.is_admin:
         yield f"group/{entry.document['owner_group']}"
@@ -124,6 +125,6 @@ def _people(services: Services, group: str | None, *fields: str) -> tuple[str, .
 
 
 def require_own_lab(asking: str | None, subject: str, lab_controller: str | None) -> None:
-    """Raises NotPermitted when `asking`, a lab controller (None: an admin), is not that of the subject."""
+    """Raise NotPermitted if `asking`, a lab controller (None: an admin), is not that of the subject."""
     if asking not in (None, lab_controller):
-        raise NotPermitted(f"{subject} is in the lab of {lab_controller}")
+        raise NotPermitted(f"{called_subject(subject)} is in the lab of {lab_controller}")

@@ -1,4 +1,4 @@
-"""A job is submitted."""
+"""Submission of a job."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def submit_job(
 
 
 async def _require_recipes(services: Services, owner: str, more: int) -> None:
-    """Raise Refused when the owner would have more unfinished recipes than the quota allows."""
+    """Raise Refused if the owner would have more unfinished recipes than the quota allows."""
     if services.quotas.may_exceed_recipes(owner, more):
         present = await asyncio.to_thread(unfinished_count, services.log, owner)
         services.quotas.require_recipes(owner, present, more)

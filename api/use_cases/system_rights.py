@@ -1,4 +1,4 @@
-"""Who may do what with a system: as a person, by the permissions they hold there (docs/decisions/0020)."""
+"""Permissions of people on systems (docs/decisions/0020)."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ def person(services: Services, request: Request) -> Person:
 
 
 def require_permission(services: Services, request: Request, system: System, permission: str) -> None:
-    """Raises Unknown for who may not view it, NotPermitted for who may but does not hold the permission."""
+    """Raise Unknown if the caller may not view the system, NotPermitted without the permission."""
     require_any(services, request, system, (permission,))
 
 
 def require_any(services: Services, request: Request, system: System, permissions: tuple[str, ...]) -> None:
-    """The same where one of several permissions is enough."""
+    """Raise Unknown if the caller may not view the system, NotPermitted without any of the permissions."""
     require_viewed(services, request, system)
     if not any(holds(services, request, system, permission) for permission in permissions):
         needed = " or ".join(permissions)
-        raise NotPermitted(f"{system.subject} belongs to {system.owner}: it takes {needed}")
+        raise NotPermitted(f"system {system.fqdn} belongs to {system.owner}; {needed} is required")
 
 
 def require_viewed(services: Services, request: Request, system: System) -> None:
-    """Raises Unknown for who may not view it: to them there is no such system."""
+    """Raise Unknown if the caller may not view the system."""
     if not holds(services, request, system, VIEW):
         raise Unknown(called("system", system.fqdn))
 
@@ -43,7 +43,7 @@ def holds(services: Services, request: Request, system: System, permission: str)
 def require_may_change(
     services: Services, request: Request, system: System, *, give_away: bool = False
 ) -> None:
-    """Raises NotPermitted for who may not edit it; to give it away it has to be theirs."""
+    """Raise NotPermitted unless the caller may edit the system, and owns it if `give_away`."""
     require_permission(services, request, system, EDIT_SYSTEM)
     if give_away:
         require_may_give_away(services, request, system)
@@ -53,38 +53,38 @@ def require_may_give_away(services: Services, request: Request, system: System) 
     """Raise NotPermitted unless an admin or the owner asks."""
     owner = access_to(services.feed.directory, system).owner
     if not request.is_admin and request.actor != owner:
-        raise NotPermitted(f"{system.subject} belongs to {system.owner}: only they give it to somebody else")
+        raise NotPermitted(f"only its owner {system.owner} may give system {system.fqdn} to another user")
 
 
 def require_may_reserve(services: Services, system: System, user: str) -> None:
-    """Raises NotPermitted where a user may not reserve it; to be an admin does not help."""
+    """Raise NotPermitted if the user may not reserve the system, even as an admin."""
     directory = services.feed.directory
     if not may(Person(user, Groups(directory, user)), access_to(directory, system), RESERVE):
-        raise NotPermitted(f"{user} does not hold the permission {RESERVE} on {system.subject}")
+        raise NotPermitted(f"{user} does not have the permission {RESERVE} on system {system.fqdn}")
 
 
 def require_may_return(services: Services, request: Request, system: System) -> None:
-    """Raises NotPermitted for who has not reserved it and may not control it."""
+    """Raise NotPermitted unless the caller has reserved the system or may control it."""
     if access_to(services.feed.directory, system).reserved_by != request.actor:
         require_permission(services, request, system, CONTROL_SYSTEM)
 
 
 def require_may_lend(services: Services, request: Request, system: System, user: str) -> None:
-    """Raises NotPermitted for who may not lend it to this user."""
+    """Raise NotPermitted unless the caller may lend the system to this user."""
     themselves = (LOAN_SELF,) if user == request.actor else ()
     require_any(services, request, system, (*themselves, LOAN_ANY))
 
 
 def require_may_end_loan(services: Services, request: Request, system: System) -> None:
-    """Raises NotPermitted for who has not borrowed it and may not lend it."""
+    """Raise NotPermitted unless the caller has borrowed the system or may lend it."""
     if access_to(services.feed.directory, system).borrower != request.actor:
         require_permission(services, request, system, LOAN_ANY)
 
 
 def rests_on(services: Services, system: System, user: str) -> Iterator[str]:
-    """The subjects that give a user permissions on a system.
+    """Yield the subjects that give a user permissions on a system.
 
-    A permission that is taken from them in the same moment is so not used any more.
+    A permission that is withdrawn at the same moment is then a conflict.
     """
     directory = services.feed.directory
     if system.active_pool is not None:

@@ -1,4 +1,4 @@
-"""Tokens: shown once, kept as a digest."""
+"""Creation and revocation of tokens, which are shown once and stored as digests."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from store.requests import Append, Committed
 
 
 def digest_of(token: str) -> str:
-    # A token is 256 random bits: nothing slower than SHA-256 is needed to keep it from being guessed.
+    # A token has 256 random bits, so a slow hash is not needed.
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 def token_counts(services: Services, token_id: str) -> bool:
-    """Whether a token that was looked up some time ago opens anything still."""
+    """Return whether a token is still valid."""
     return services.feed.directory.counts(token_id, services.clock())
 
 
@@ -47,13 +47,13 @@ async def create_token(
     lab_controller: str | None,
     expires_at: datetime | None = None,
 ) -> tuple[str | None, str, int]:
-    """A new token, its id, and the log position from which it counts.
+    """Create a token; return it, its id, and the log position from which it is valid.
 
-    Under an Idempotency-Key that came before, the first token's id and no token: that was shown once. A role
-    that the user does not have yet comes with it, which is up to admins. Raises FaultyInput with everything
-    that is wrong, NotPermitted for who asks for somebody else and is no admin, Refused at the quota.
+    A repeated request with the same Idempotency-Key gets the id of the first token, but not the token. An
+    admin who creates a token of a new role gives the role to the user. Raises FaultyInput with all faults,
+    NotPermitted for a token of another user unless an admin asks, and Refused at the quota.
     """
-    require_oneself(request, user, "makes tokens for others")
+    require_oneself(request, user, "create tokens for others")
     if (done := await done_before(services, request)) is not None:
         return None, _token_id(done), done.position
     await services.feed.catch_up()
@@ -86,9 +86,9 @@ def _created(services: Services, request: Request, wanted: Wanted, token: str, t
 
 
 def require_token_quota(services: Services, wanted: Wanted) -> None:
-    """Raise Refused when the user has as many live tokens as the quota allows.
+    """Raise Refused if the user has as many live tokens as the quota allows.
 
-    Tokens of lab controllers do not count: only admins make them, and one person may make those of all labs.
+    Tokens of lab controllers do not count: only admins create them, and one admin may do so for all labs.
     """
     directory = services.feed.directory
     if wanted.role != LAB_CONTROLLER:
@@ -98,7 +98,7 @@ def require_token_quota(services: Services, wanted: Wanted) -> None:
 
 
 def issued(services: Services, request: Request, wanted: Wanted, token: str, token_id: str) -> Append:
-    """What makes a token count, whoever is to have asked for it; its answer is {"token_id"}."""
+    """Return the append that makes a token valid; its answer is {"token_id"}."""
     directory = services.feed.directory
     event = TokenCreated(
         user=wanted.user,
@@ -107,7 +107,7 @@ def issued(services: Services, request: Request, wanted: Wanted, token: str, tok
         digest=digest_of(token),
         expires_at=None if wanted.expires_at is None else written(wanted.expires_at),
     )
-    # Its user and its lab controller must not be removed in the same moment.
+    # A removal of its user or lab controller at the same moment has to be a conflict.
     named = [f"user/{wanted.user}"]
     named += [f"lab-controller/{wanted.lab_controller}"] if wanted.lab_controller else []
     versions = {subject: directory.version(subject) for subject in named}
@@ -120,7 +120,7 @@ def _token_id(done: Committed) -> str:
 
 
 def _made(services: Services, token_id: str) -> tuple[TokenCreated, int]:
-    """As the log has it, be it revoked or over, and its version. Raises Unknown."""
+    """Return the first event of a token, even a revoked or expired one, and its version. Raises Unknown."""
     subject = f"token/{token_id}"
     past = services.log.load({subject: 0})[subject]
     if not past:
@@ -131,16 +131,18 @@ def _made(services: Services, token_id: str) -> tuple[TokenCreated, int]:
 
 
 def _may_revoke(request: Request, token_id: str, made: TokenCreated) -> None:
-    """Raises NotPermitted. A lesser token must not put out those it could not have made."""
-    require_oneself(request, made.user, "revokes tokens of others")
+    """Raise NotPermitted if the caller could not have created the token."""
+    require_oneself(request, made.user, "revoke tokens of others")
     role = made.role
     if role in GIVEN_BY_ADMINS and not request.is_admin and request.token_id != token_id:
-        raise NotPermitted(f"only an admin, or the token itself, revokes a token of the role {role}")
+        raise NotPermitted(f"only an admin, or the token itself, may revoke a token of the role {role}")
 
 
 async def revoke_token(services: Services, request: Request, token_id: str) -> Committed | None:
-    """None when it was, or is long over. Raises Unknown, NotPermitted for another's token, and for any that
-    only admins give, unless an admin asks or the token itself; Refused for what the last admin comes in with.
+    """Revoke a token; return None if it was revoked, or has long expired.
+
+    Raises Unknown, NotPermitted for a token of another user, or of a role that only admins give, unless an
+    admin asks or the token itself, and Refused for the last credential of the last admin.
     """
     directory, subject = services.feed.directory, f"token/{token_id}"
     if directory.get("token", token_id) is None:

@@ -1,1 +1,1 @@
-"""Watching the log as it grows: who watches takes what it selects in time, or is cut; nobody waits for it."""
+"""Watchers of the log: a watcher that does not read its events in time is disconnected; others never wait."""

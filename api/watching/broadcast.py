@@ -1,4 +1,4 @@
-"""What was appended goes out to everybody who watches through this process."""
+"""Distribution of new events to all watchers of this process."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from store.event_log import EventLog
 from store.selection import Selection
 
 LOOK_SECONDS = 1.0
-# About what writing takes for each watcher; after a wave of it as long is left for everything else.
+# The approximate time to write to one watcher; after a round, other work gets as much time.
 SECONDS_EACH = 50e-6
 MAX_PAUSE_SECONDS = 0.25
-# Who missed no more is told from memory.
+# The number of recent events in memory, for watchers that missed no more.
 MISSED_EVENTS = 1_000
-# Of older ones so many are read at once for one watcher, and for so many watchers at a time.
+# Older events are read from the log, this many at a time and for this many watchers at once.
 PAGE_EVENTS = 500
 PAGE_BYTES = 128 << 10
 READERS = 2
@@ -29,7 +29,7 @@ READERS = 2
 
 @dataclass
 class WatchingCounters:
-    """For the metrics: watchers that were cut or turned away, and events written, once for each watcher."""
+    """Counters for the metrics: watchers disconnected or refused, and events sent."""
 
     cut: int = 0
     refused: int = 0
@@ -37,7 +37,7 @@ class WatchingCounters:
 
 
 class Broadcast:
-    """For one event loop."""
+    """The watchers of one event loop."""
 
     def __init__(self, log: EventLog) -> None:
         self.counters = WatchingCounters()
@@ -55,22 +55,22 @@ class Broadcast:
 
     @property
     def watchers(self) -> int:
-        """How many there are now."""
+        """Return the number of watchers."""
         return len(self._watchers)
 
     def is_full_for(self, who: str) -> bool:
-        """One may have half of all places, so that others can watch, too."""
+        """Return whether there is no place for a user, who may have half of all places."""
         most = most_watchers()
         taken = self._places[who] >= max(1, most // 2)
         return self._is_closed or taken or len(self._watchers) >= most
 
     def begin(self, position: int) -> None:
-        """What comes is after this position."""
+        """Start after this position."""
         self.position = position
         self.recent.begin(position)
 
     def take(self, messages: Sequence[Message], sizes: Sequence[int]) -> None:
-        """The next whole commits of the log, with the size of each event."""
+        """Take the events of the next whole commits, with their sizes."""
         told: dict[Watcher, None] = {}
         self.recent.add(messages, sizes)
         self.position = messages[-1].position
@@ -90,11 +90,11 @@ class Broadcast:
         still_allowed: Callable[[], bool],
         who: str = "",
     ) -> Watcher:
-        """Everything selected after a position, and then whatever comes, for as long as `who` is allowed."""
+        """Return a watcher of all selected events after a position, for as long as it is allowed."""
         return Watcher(self, selection, after, line, still_allowed, who)
 
     async def missed(self, after: int, selection: Selection) -> tuple[Sequence[Message], int]:
-        """A part of what is selected after a position, and the position up to which that is all of it."""
+        """Return some selected events after a position, and the position up to which they are complete."""
         recent = self.recent.after(after, MISSED_EVENTS)
         if recent is not None:
             wanted = (one for one in recent if selection.has(one.topic, one.subject))
@@ -103,14 +103,14 @@ class Broadcast:
             return await asyncio.to_thread(self._read, after, self.position, selection)
 
     def enter(self, watcher: Watcher) -> None:
-        """It is there, and looked after from now on."""
+        """Register a watcher."""
         self._watchers[watcher] = None
         self._places[watcher.who] += 1
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
 
     def join(self, watcher: Watcher) -> None:
-        """It has everything up to now, and gets what comes."""
+        """Send new events to a watcher that has caught up."""
         self._groups.add(watcher)
 
     def leave(self, watcher: Watcher) -> None:
@@ -123,7 +123,7 @@ class Broadcast:
             del self._places[watcher.who]
 
     def close(self) -> None:
-        """Nothing comes any more: every stream ends."""
+        """End every stream."""
         self._is_closed = True
         if self._timer is not None:
             self._timer.cancel()
@@ -131,7 +131,7 @@ class Broadcast:
             watcher.dismiss()
 
     def _wake(self) -> None:
-        """A wave: everybody who was told something writes. What comes meanwhile goes out with the next."""
+        """Wake all watchers with new events in one round; later events wait for the next round."""
         told, self._told = self._told, {}
         self._pause = min(len(told) * SECONDS_EACH, MAX_PAUSE_SECONDS)
         for watcher in told:
@@ -141,7 +141,7 @@ class Broadcast:
         found, through = self._log.select(after, upto, PAGE_EVENTS, selection, PAGE_BYTES)
         messages = [Message.of(recorded) for recorded in found]
         for message in messages:
-            # Made here, beside the event loop.
+            # Decoded in this thread, outside the event loop.
             message.text  # noqa: B018
         return messages, through
 

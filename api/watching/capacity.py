@@ -1,21 +1,20 @@
-"""How many may be connected to one process, and how many of them may watch: as many as it may open files."""
+"""The maximum numbers of connections and watchers of a process, from its limit of open files."""
 
 from __future__ import annotations
 
 import resource
 
 MAX_WATCHERS = 5_000
-# Connections beside them: requests, long polls, and those that ask nothing.
+# Connections without a watcher: requests, long polls and idle ones.
 KEPT_CONNECTIONS = 256
 MAX_CONNECTIONS = MAX_WATCHERS + 4 * KEPT_CONNECTIONS
-# Descriptors that are no such connection: the database, files, and what was accepted but not yet counted or
-# has been ended but not yet closed.
+# Other descriptors: the database, files, and connections not yet counted or not yet closed.
 KEPT_FILES = 256
 WANTED_FILES = MAX_CONNECTIONS + KEPT_FILES
 
 
 def allow_many_files() -> None:
-    """Each connection takes a descriptor, and many systems begin with 1,024 where more may be had."""
+    """Raise the limit of open files: each connection needs a descriptor, and the default is often 1,024."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = WANTED_FILES if hard == resource.RLIM_INFINITY else min(WANTED_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:

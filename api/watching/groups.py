@@ -1,4 +1,4 @@
-"""Watchers by what they select: an event is looked up once, and costs nothing to those who do not want it."""
+"""Watchers grouped by selection, so that an event is matched once and not per watcher."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Group:
-    """Those who want the same. A dict, as an ordered set."""
+    """Watchers with the same selection; a dict as an ordered set."""
 
     def __init__(self, selection: Selection) -> None:
         self.selection = selection
@@ -22,7 +22,7 @@ class Group:
 
 
 def seen(selection: Selection, wanted: Sequence[Message]) -> Sequence[Message]:
-    """Without what is about subjects that are not to be seen."""
+    """Return the messages without those about hidden subjects."""
     if not selection.unseen:
         return wanted
     return [message for message in wanted if selection.sees(message.subjects)]
@@ -44,7 +44,7 @@ class Groups:
         group.watchers[watcher] = None
 
     def remove(self, watcher: Watcher) -> None:
-        """Of one that is not there, nothing."""
+        """Remove a watcher, if it is there."""
         group = self._groups.get(watcher.selection)
         if group is None or watcher not in group.watchers:
             return
@@ -54,7 +54,7 @@ class Groups:
             self._drop(group)
 
     def wanted(self, messages: Iterable[Message]) -> Iterable[tuple[Group, Sequence[Message]]]:
-        """Who gets which of the messages, in their order."""
+        """Return the messages of each group, in order."""
         found: defaultdict[Group, list[Message]] = defaultdict(list)
         for message in messages:
             for group in self._of_everything:
@@ -69,7 +69,7 @@ class Groups:
         return [(group, messages) for group, messages in told if messages]
 
     def _places(self, selection: Selection) -> list[dict[Group, None]]:
-        """Every place of the index that leads to a group of this selection."""
+        """Return every key of the index that leads to a group of this selection."""
         if selection.is_everything:
             return [self._of_everything]
         of_topics = [self._of_topic[topic] for topic in selection.anywhere]

@@ -1,4 +1,4 @@
-"""An event as people read it, and as it goes out to all who watch."""
+"""Events in the form of the API, and as messages to watchers."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from store.selection import OF_TWO_TOPICS, subjects_of
 
 
 class Message:
-    """An event on its way. It is read and becomes text once, for the first who wants it, and the same for all
-    others: most of what comes nobody watches.
-    """
+    """An event to send, decoded and encoded once, for the first watcher: most events have no watcher."""
 
     __slots__ = ("_read", "_subjects", "_text", "position", "subject", "topic")
 
@@ -38,7 +36,7 @@ class Message:
 
     @property
     def subjects(self) -> tuple[str, ...]:
-        """As `subjects_of` the event."""
+        """Return the subjects of the event, as `subjects_of`."""
         if self.topic in OF_TWO_TOPICS:
             self._take()
         return self._subjects
@@ -50,13 +48,13 @@ class Message:
 
 
 def server_sent(recorded: Recorded) -> bytes:
-    """As a stream has it (WHATWG HTML, 9.2)."""
+    """Return the event as a server-sent event (WHATWG HTML, 9.2)."""
     data = orjson.dumps(shown(recorded), option=orjson.OPT_UTC_Z)
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (recorded.position, recorded.event.TOPIC.encode(), data)
 
 
 def shown(recorded: Recorded) -> dict[str, Any]:
-    """An event as the API answers it."""
+    """Return an event in the form of the API."""
     stamp, basis = recorded.stamp, recorded.stamp.basis
     body: dict[str, Any] = {
         "position": recorded.position,

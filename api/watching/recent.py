@@ -1,4 +1,4 @@
-"""The latest messages: what somebody who was away for a moment has missed, and how far behind one may be."""
+"""A buffer of the latest messages, for watchers that reconnect or fall behind."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from api.watching.message import Message
 
-# Twice as much is kept before the older half goes.
+# The buffer grows to twice this size before the older half is dropped.
 RECENT_EVENTS = 10_000
 RECENT_BYTES = 16 << 20
 
@@ -22,7 +22,7 @@ class Recent:
         self._bytes = 0
 
     def begin(self, position: int) -> None:
-        """Nothing is known of what was up to here."""
+        """Start with an empty buffer after this position."""
         self.complete_after = position
 
     def add(self, messages: Sequence[Message], sizes: Sequence[int]) -> None:
@@ -33,7 +33,7 @@ class Recent:
             self._forget()
 
     def after(self, position: int, most: int) -> Sequence[Message] | None:
-        """Everything after a position, or None when that is more than `most`, or more than is known."""
+        """Return all messages after a position, None if they exceed `most` or the buffer lacks some."""
         if position < self.complete_after:
             return None
         first = bisect_right(self._messages, position, key=lambda message: message.position)

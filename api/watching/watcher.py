@@ -1,4 +1,4 @@
-"""One who watches: what was missed first, then what comes, each event once and in order."""
+"""A watcher: it gets missed events first, then new ones, each once and in order."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from store.selection import Selection
 if TYPE_CHECKING:
     from api.watching.broadcast import Broadcast
 
-# Proxies close a line that is silent for longer, and the dead show when they are written to.
+# Proxies close a connection that is silent for longer, and a write detects a dead client.
 PING_SECONDS = 15.0
-# Longer may no piece take until the network has taken it.
+# The maximum time to send one piece.
 WRITE_SECONDS = 10.0
 PIECE_BYTES = 32 << 10
 RETRY_SECONDS = 2.0
@@ -29,13 +29,13 @@ class Line(Protocol):
     """The connection of a watcher."""
 
     def abort(self) -> None:
-        """End it at once, and give up what it has not taken."""
+        """Close the connection at once, and discard unsent data."""
 
 
 class Watcher:
-    """An asynchronous iterator of the bytes to write; whoever iterates asks for the next when it has written.
+    """An asynchronous iterator of the bytes to write; the caller asks for the next after it has written.
 
-    What comes is only noted here, by reference, until then: it never makes anybody wait.
+    New events are only stored by reference until then, so they never wait for a watcher.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Watcher:
         await self._chunks.aclose()
 
     def push(self, messages: Sequence[Message]) -> None:
-        """It is woken later."""
+        """Store new events; the watcher is woken later."""
         self._backlog.append(messages)
 
     def wake(self) -> None:
@@ -90,18 +90,18 @@ class Watcher:
             self._news.set_result(None)
 
     def end(self) -> None:
-        """No more comes; what is being written is written."""
+        """End the stream after the current piece."""
         self._is_ended = True
         self.wake()
 
     def dismiss(self) -> None:
-        """The same, but what is being written is not waited for."""
+        """End the stream without waiting for the current piece."""
         self.end()
         if self._writing_since is not None:
             self._break_off()
 
     def look(self, now: float) -> None:
-        """From time to time: whether it may go on, takes what it is sent, and was told something lately."""
+        """Check regularly whether the watcher is allowed, reads in time, and needs a ping."""
         if not self._still_allowed():
             self.end()
         if self._writing_since is not None:
@@ -114,7 +114,7 @@ class Watcher:
             self.wake()
 
     def _is_lost(self) -> bool:
-        """Whether what it is to read next would be forgotten but for itself."""
+        """Return whether the watcher is so far behind that only its own backlog has its next event."""
         if not self._is_live or not self._backlog:
             return False
         return self._backlog[0][self._taken].position <= self._broadcast.recent.complete_after
@@ -132,16 +132,16 @@ class Watcher:
             self._task.cancel()
 
     async def _told(self) -> AsyncGenerator[bytes, None]:
-        # The first bytes take the head of the answer along, which would wait for them.
+        # The head of the answer is sent with the first bytes.
         yield b"retry: %d\n: everything after position %d\n\n" % (RETRY_SECONDS * 1000, self.position)
         async for piece in self._missed():
             yield piece
-        # Nothing was awaited since it had everything: nothing comes twice, and nothing between.
+        # No await since it caught up, so no event is sent twice or lost.
         self._is_live = True
         self._broadcast.join(self)
         while not self._is_ended:
             if self._backlog:
-                # What its watcher may see can have changed since it was noted.
+                # The visibility may have changed since the event was stored.
                 if not self._still_allowed():
                     return
                 yield self._piece()
@@ -167,7 +167,7 @@ class Watcher:
             self.position = through
 
     def _piece(self) -> bytes:
-        """The next part of the backlog that is written at once."""
+        """Return the next piece of the backlog."""
         texts, size = [], 0
         while self._backlog and size < PIECE_BYTES:
             page = self._backlog[0]
@@ -176,7 +176,7 @@ class Watcher:
             if self._taken == len(page):
                 self._backlog.popleft()
                 self._taken = 0
-            # Who resumes from a position that is still to come waits for it.
+            # The position may be in the future; wait for it.
             if message.position > self.position:
                 texts.append(message.text)
                 size += len(texts[-1])
@@ -185,7 +185,7 @@ class Watcher:
         return b"".join(texts)
 
     def _ping(self) -> bytes:
-        """Keeps the line; and its reader, whoever selects little, resumes behind all that it did not want."""
+        """Return a ping with the position, so that a client that selects few events resumes from there."""
         self._is_ping_due = False
         self.position = max(self.position, self._broadcast.position)
         return b": ping\nid: %d\n\n" % self.position

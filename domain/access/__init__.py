@@ -1,1 +1,1 @@
-"""Who may do what with a system: access policies, loans, and what they come to for a recipe."""
+"""Access to systems: policies, loans, and their meaning for people and recipes."""

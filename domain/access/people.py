@@ -1,7 +1,7 @@
-"""Which permissions a person holds on a system (docs/decisions/0020).
+"""Permissions of a person on a system (docs/decisions/0020).
 
-One policy counts: that of the system's active pool, else its own. `submit` is no part of this: it is the
-union over the pools of the system, and the scheduler judges it (`domain.access.submitting`).
+One policy applies: that of the system's active pool, else its own. `submit` is separate: it is the union over
+the pools of the system, and the scheduler checks it (`domain.access.submitting`).
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Final, NamedTuple
 from domain.access.policy import PERMISSIONS, RESERVE, SUBMIT, VIEW, Entry, Policy
 
 OF_PEOPLE: Final = tuple(permission for permission in PERMISSIONS if permission != SUBMIT)
-# An admin runs the lab, and has the use of its systems as far as the policies say.
+# An admin runs the lab, but may use its systems only as the policies allow.
 OF_ADMINS: Final = frozenset(OF_PEOPLE) - {RESERVE}
 OF_BORROWERS: Final = frozenset({VIEW, RESERVE})
 
 
 @dataclass(frozen=True)
 class Person:
-    """Who asks, with the groups they are a member of, and whether they do so as an admin."""
+    """A user with their groups, and whether they act as an admin."""
 
     user: str
     groups: Container[str] = ()
@@ -28,9 +28,9 @@ class Person:
 
 
 class Access(NamedTuple):
-    """What decides it on one system: the policy that counts, and who has a claim beside it.
+    """The access to one system: the policy that applies, its owner, borrower and reserving user.
 
-    Each of the three is None where nobody is, or where nobody bears the name any more of who was.
+    Each of the three is None if there is none, or if the named user no longer exists.
     """
 
     policy: Policy
@@ -40,26 +40,26 @@ class Access(NamedTuple):
 
 
 def may(person: Person, access: Access, permission: str) -> bool:
-    """Whether a person holds one of the permissions `OF_PEOPLE`."""
+    """Return whether a person has one of the permissions `OF_PEOPLE`."""
     if person.user == access.owner or (person.is_admin and permission in OF_ADMINS):
         return True
     if person.user == access.borrower and permission in OF_BORROWERS:
         return True
     if permission != VIEW:
         return any(entry.permission == permission and _names(entry, person) for entry in access.policy)
-    # Who may do anything with a system, or has it, must see it.
+    # Any other permission, or a claim on the system, implies view.
     return person.user == access.reserved_by or any(
         _names(entry, person) for entry in access.policy if entry.permission != SUBMIT
     )
 
 
 def may_submit(person: Person, entries: Policy) -> bool:
-    """Return whether some entry to submit is for a person, for themselves or for any of their groups."""
+    """Return whether some submit entry is for the person or any of their groups."""
     return any(entry.permission == SUBMIT and _names(entry, person) for entry in entries)
 
 
 def is_open_to_all(policy: Policy) -> bool:
-    """Whether everybody may view what this policy counts for."""
+    """Return whether the policy lets everybody view."""
     return may(Person(""), Access(policy), VIEW)
 
 

@@ -1,4 +1,4 @@
-"""An access policy: what is granted on a system, or on the systems of a pool, and to whom (api.md)."""
+"""Access policies: permissions of users and groups on a system, or on the systems of a pool (api.md)."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ PERMISSIONS: Final = (
 )
 
 Form: TypeAlias = Mapping[str, Any]
-"""An entry as documents and events have it: `{"permission": …}` with one of `"user": …`, `"group": …` and
-`"everybody": true`, and `"maximum_effective_priority": "Medium"` where it is to submit.
+"""An entry in documents and events: `{"permission": …}` with one of `"user": …`, `"group": …` and
+`"everybody": true`, and `"maximum_effective_priority": "Medium"` for `submit`.
 """
 
 
 class Entry(NamedTuple):
-    """One permission for a user, for the members of a group, or, where both are None, for Everybody.
+    """One permission for a user, for the members of a group, or, if both are None, for everybody.
 
-    `maximum` is the maximum effective priority of jobs (seed 004), and None for what is not to submit.
+    `maximum` is the maximum effective priority of jobs (seed 004), None for other permissions than `submit`.
     """
 
     permission: str
@@ -46,16 +46,16 @@ UNTIL_GIVEN: Final[Policy] = (
     Entry(RESERVE),
     Entry(SUBMIT, maximum=Priority.Urgent),
 )
-"""What counts on a system that was never given a policy of its own: a lab without policies is open."""
+"""The policy of a system that never got its own: a lab without policies is open."""
 
 
 def own_policy(given: Policy | None) -> Policy:
-    """What counts as the own policy of a system, given or not."""
+    """Return a system's own policy, or the initial one."""
     return UNTIL_GIVEN if given is None else given
 
 
 def policy_of(entries: Iterable[Form]) -> Policy:
-    """From sound entries: each once, in one order, so that equal policies are equal."""
+    """Return the policy of valid entries: each once, ordered, so that equivalent policies are equal."""
     return tuple(sorted(set(map(_entry, entries)), key=place))
 
 
@@ -66,12 +66,12 @@ def _entry(form: Form) -> Entry:
 
 
 def told(policy: Policy) -> list[dict[str, Any]]:
-    """The entries as `policy_of` reads them."""
+    """Return the entries in the form that `policy_of` reads."""
     return [_told(entry) for entry in policy]
 
 
 def place(entry: Entry) -> tuple[int, str, str, int]:
-    """By permission, Everybody first; of the maximum the highest."""
+    """Return the sort key: by permission, everybody first, and the highest maximum first."""
     order = PERMISSIONS.index(entry.permission)
     return order, entry.group or "", entry.user or "", -(entry.maximum or 0)
 

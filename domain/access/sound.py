@@ -1,4 +1,4 @@
-"""What is wrong with a policy that somebody gives; and one without what names who is gone."""
+"""Validation of access policies, and policies without a removed user or group."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WHO = (*NAMED, "everybody")
 
 
 def faults_of(entries: Iterable[Form], knows: Knows) -> list[Fault]:
-    """All of them. The entries have the fields of `Form`, what is not said may be None."""
+    """Return all faults of entries with the fields of `Form`; a missing one may be None."""
     return [
         fault for number, entry in enumerate(entries) for fault in _faults(f"entries[{number}]", entry, knows)
     ]
@@ -27,22 +27,22 @@ def _faults(where: str, entry: Form, knows: Knows) -> Iterator[Fault]:
     named = [name for name in WHO if entry.get(name)]
     if len(named) != 1:
         said = f"names {' and '.join(named)}" if named else "names nobody"
-        yield Fault(where, f'{said}: an entry has one of "user", "group" and "everybody": true')
+        yield Fault(where, f'{said}; an entry must have one of "user", "group" and "everybody": true')
     for kind in NAMED:
         name = entry.get(kind)
         if name and not knows(kind, name):
             yield Fault(f"{where}.{kind}", unknown_name(kind, name))
     if entry["permission"] != SUBMIT and entry.get("maximum_effective_priority") is not None:
-        yield Fault(f"{where}.maximum_effective_priority", f"is for the permission {SUBMIT} alone")
+        yield Fault(f"{where}.maximum_effective_priority", f"is only for the permission {SUBMIT}")
 
 
 def given(entries: Iterable[Form]) -> list[dict[str, Any]]:
-    """Sound entries as events have them: each once, of several maxima the highest, in one order."""
+    """Return valid entries for an event: ordered, each once, with the highest of several maxima."""
     return told(merged(policy_of(map(_completed, entries))))
 
 
 def _completed(entry: Form) -> Form:
-    """Who may submit and is told no maximum has none below the highest."""
+    """Return the entry without nulls; a submit entry without a maximum defaults to Urgent."""
     said = {name: value for name, value in entry.items() if value is not None}
     if said["permission"] == SUBMIT:
         return {"maximum_effective_priority": "Urgent", **said}
@@ -50,15 +50,15 @@ def _completed(entry: Form) -> Form:
 
 
 def merged(policy: Policy) -> Policy:
-    """Of the maxima of one and the same the highest, which is the one that counts: it is the first."""
+    """Return the policy with each entry once: the first of equal entries has the highest maximum."""
     return tuple({entry._replace(maximum=None): entry for entry in reversed(policy)}.values())[::-1]
 
 
 def without(policy: Policy, kind: str, name: str) -> Policy:
-    """The policy without what names a user or a group."""
+    """Return the policy without the entries for a user or a group."""
     return tuple(entry for entry in policy if getattr(entry, kind) != name)
 
 
 def names(policy: Policy, kind: str, name: str) -> bool:
-    """Whether any entry names it: only users and groups are named."""
+    """Return whether any entry is for this user or group."""
     return kind in NAMED and any(getattr(entry, kind) == name for entry in policy)

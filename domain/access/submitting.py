@@ -1,4 +1,4 @@
-"""Who may have a system for a recipe, and at what priority at most (design 5.2; seed 004)."""
+"""The right to submit to a system, and the maximum effective priority there (design 5.2; seed 004)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from domain.priority import Priority
 
 
 class Who(NamedTuple):
-    """For whom a recipe runs: the owner of its job, and the group that it was submitted on behalf of.
+    """The submitter of a recipe: the owner of its job, and the group of the job.
 
-    Either is None where there is none, or where nothing that is asked names it.
+    Either is None if there is none, or if no policy in question names it.
     """
 
     user: str | None
@@ -20,9 +20,9 @@ class Who(NamedTuple):
 
 
 class Submitting(NamedTuple):
-    """What decides it on one system; systems with equal ones serve the same recipes in the same order.
+    """The right to submit to one system; systems with equal values serve the same recipes in the same order.
 
-    `entries` are those of the submit permission that count there. The owner and the borrower may submit
+    `entries` are the submit entries that apply there. The owner and the borrower may submit
     without one (`notes/beaker.md`: an owner may do all, a loan lets reserve). A system on loan serves its
     borrower alone.
     """
@@ -32,7 +32,7 @@ class Submitting(NamedTuple):
     borrower: str | None = None
 
     def maximum(self, who: Who) -> Priority | None:
-        """The maximum effective priority, as if nobody had borrowed it; None: not allowed."""
+        """Return the maximum effective priority, without regard to a loan; None: not allowed."""
         named = [entry.maximum for entry in self.entries if _names(entry, who) and entry.maximum]
         if named:
             return max(named)
@@ -40,17 +40,17 @@ class Submitting(NamedTuple):
         return Priority.Urgent if is_theirs else None
 
     def is_lent_away(self, who: Who) -> bool:
-        """Whether somebody else has borrowed it."""
+        """Return whether another user has borrowed the system."""
         return self.borrower is not None and self.borrower != who.user
 
 
 def submitting(
     own: Policy | None, pools: Iterable[Policy], owner: str | None, borrower: str | None = None
 ) -> Submitting:
-    """The union over the pools of a system; its own policy only if no pool has an entry to submit.
+    """Return the union over the pools of a system, or its own policy if no pool has a submit entry.
 
-    `own` is None where it was never given one. Owner and borrower are left out where every entry that there
-    is says all that is to be said of them.
+    `own` is None if the system never got one. Owner and borrower are left out if the entries already cover
+    them.
     """
     of_pools = {entry for policy in pools for entry in policy if entry.permission == SUBMIT}
     counting = of_pools or {entry for entry in own_policy(own) if entry.permission == SUBMIT}

@@ -1,1 +1,1 @@
-"""What a lab controller is told to do, and how far it has come."""
+"""Commands for lab controllers, and their states."""

@@ -1,4 +1,4 @@
-"""What a lab controller must do follows from what happens: state before, event -> command.
+"""Derivation of commands for lab controllers from events: (state before, event) -> command.
 
 An event leads to one command at most, whose id is the event's position (docs/decisions/0003).
 """
@@ -17,9 +17,9 @@ from domain.system.state import System
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`recipe_id` is None where a person has the system.
+    """A command; `recipe_id` is None if a person has the system.
 
-    `distro_tree_id` is None where nothing is installed, and for a distro of the recipe's own.
+    `distro_tree_id` is None if nothing is installed, and for a custom distro of the recipe.
     """
 
     kind: str
@@ -31,7 +31,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class PlacedRecipe:
-    """A recipe with a system, before an event. `host_state` is None for one that is no guest."""
+    """A recipe with a system, before an event. `host_state` is None unless it is a guest."""
 
     recipe_id: int
     state: str
@@ -42,7 +42,7 @@ class PlacedRecipe:
 
 
 def of_recipe(before: PlacedRecipe, event: Event) -> Command | None:
-    """`event` moves the recipe to another state."""
+    """Return the command that follows from an event that changes the state of the recipe."""
     state = str(getattr(event, "STATE", before.state))
     rules = _HOST if before.host_state is None else _GUEST
     kind = next((kind for kind, applies in rules if applies(before, state)), None)
@@ -55,13 +55,13 @@ def of_recipe(before: PlacedRecipe, event: Event) -> Command | None:
 _Rule = tuple[str, Callable[[PlacedRecipe, str], bool]]
 
 _HOST: Final[tuple[_Rule, ...]] = (
-    # It starts: its guests ride along.
+    # The recipe starts, with its guests.
     ("provision", lambda before, state: state == "waiting"),
-    # It ended, or its system was taken back.
+    # The recipe ended, or its system was withdrawn.
     ("release", lambda before, state: before.state in STARTED and state not in STARTED),
 )
 _GUEST: Final[tuple[_Rule, ...]] = (
-    # It is given up while its host goes on. One that ends by itself, or with its host, needs no stopping.
+    # A guest is aborted while its host goes on; one that ends by itself, or with its host, is not stopped.
     ("stop", lambda before, state: _runs_on_host(before) and state in GIVEN_UP),
 )
 
@@ -71,7 +71,7 @@ def _runs_on_host(guest: PlacedRecipe) -> bool:
 
 
 def of_system(before: System, event: Event) -> Command | None:
-    """What `event` asks of the lab where a person has reserved the system; None for every other."""
+    """Return the command that follows from an event of a reserved system, None for other events."""
     rule = _PERSON.get(type(event))
     if rule is None or before.reservation is None or not rule[1](before, event):
         return None
@@ -80,9 +80,9 @@ def of_system(before: System, event: Event) -> Command | None:
 
 
 _PERSON: Final[dict[type[Event], tuple[str, Callable[[System, Any], bool]]]] = {
-    # With a distro tree: it is installed before it is handed over.
+    # With a distro tree, the system is installed first.
     SystemWaiting: ("provision", lambda _, event: event.recipe_id is None),
-    # The lab was told to provision it, or the person has used it.
+    # The system was provisioned, or the person has used it.
     SystemReservationEnded: (
         "release",
         lambda before, _: before.usage in ("waiting", "installing", "running"),

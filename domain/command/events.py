@@ -1,6 +1,4 @@
-"""How a lab controller gets on with a command. That there is one follows from the log itself: a recipe that
-is waiting wants its system provisioned. Its id is the position of that event.
-"""
+"""Events of commands. A command itself follows from another event, whose position is its id."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What jobs and systems refer to by name: users, groups, pools, lab controllers, distro trees, tokens."""
+"""The directory of named things: users, groups, pools, lab controllers, distro trees, tokens."""

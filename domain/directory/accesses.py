@@ -1,6 +1,6 @@
-"""What is known of the access to every system, beside the directory: from whom which of them are hidden.
+"""Index of the access to every system, beside the directory: it answers which systems are hidden from a user.
 
-Folded by processes that serve, which ask for a system as it is now before anything of it is changed.
+Serving processes keep it for reads; before a change they load the present system.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ FOLLOWED: Final[tuple[type[Event], ...]] = (
     of_system.SystemLoaned,
     of_system.SystemLoanEnded,
 )
-"""The events of systems that say who has something to do with them."""
+"""The topics of system events that affect access."""
 
 _OF_POOLS = (happened.PoolRegistered, happened.PoolAccessPolicyChanged, happened.PoolRemoved)
 _OF_PEOPLE = (
     *(happened.UserRegistered, happened.UserRemoved),
     *(happened.GroupRegistered, happened.GroupRemoved),
-    # Who may submit to a system depends on its pools.
+    # The right to submit to a system depends on its pools.
     *(happened.PoolSystemAdded, happened.PoolSystemRemoved),
 )
-# So many people's lists are kept.
+# The maximum number of users whose lists are cached.
 MOST_KEPT: Final = 1_000
 
 
 class Brought(NamedTuple):
-    """The names that jobs may use because a system has them."""
+    """The names that jobs may use because of one system."""
 
     keys: frozenset[str] = frozenset()
     arches: frozenset[str] = frozenset()
@@ -54,7 +54,7 @@ class Brought(NamedTuple):
 
 
 class Accesses:
-    """Mutable: `apply` the events of the log in order, each after the directory has it; then query.
+    """Mutable: `apply` the events of the log in order, each after the directory; then query.
 
     The index has the events of a system and the names in its inventory, but no condition or usage.
     """
@@ -62,12 +62,12 @@ class Accesses:
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
         self._systems: dict[str, System] = {}
-        # The policy that counts on those that not everybody may view: mostly there are none.
+        # The policies of systems that not everybody may view; usually none.
         self._restricted: dict[str, Policy] = {}
         self._by_active_pool: dict[str, dict[str, None]] = {}
         self._kept: dict[tuple[str, str | None], frozenset[str]] = {}
         self._unknown: dict[tuple[str, str | None], frozenset[str]] = {}
-        # What jobs may name because some system has it: equal names of many systems are one object.
+        # The names of all systems that jobs may use; equal names of many systems are one object.
         self._brought: dict[str, Brought] = {}
         self._equal: dict[Brought, Brought] = {}
         self._without: dict[frozenset[str], Brought] = {}
@@ -108,7 +108,7 @@ class Accesses:
             self._restricted[system.fqdn] = policy
 
     def hidden_from(self, user: str, lab_controller: str | None = None) -> frozenset[str]:
-        """The systems that a user may not view who is no admin, but may be a lab's controller."""
+        """Return the systems that a user may not view; the user is no admin."""
         if not self._restricted:
             return frozenset()
         asked = user, lab_controller
@@ -117,7 +117,7 @@ class Accesses:
             if len(self._kept) >= MOST_KEPT:
                 self._forget()
             hidden = frozenset(self._hidden(user, lab_controller))
-            # Thousands of names, and the same for most people.
+            # Thousands of names, equal for most users.
             hidden = self._kept[asked] = self._each_once.setdefault(hidden, hidden)
         return hidden
 
@@ -182,7 +182,7 @@ class Accesses:
                 yield fqdn
 
     def left_to(self, kind: str, name: str) -> list[str]:
-        """The systems that say something of a user, group or pool beside who owns them."""
+        """Return the systems that refer to a user, group or pool, other than as the owner."""
         if kind == "pool":
             return list(self._by_active_pool.get(name, ()))
         return [fqdn for fqdn, system in self._systems.items() if is_left_to(system, kind, name)]
@@ -194,7 +194,7 @@ def _together(some: Iterable[Brought]) -> Brought:
 
 
 def is_left_to(system: System, kind: str, name: str) -> bool:
-    """Whether a user has it on loan or reserved, or its own policy names that user or group."""
+    """Return whether a user has the system on loan or reserved, or its own policy names the user or group."""
     if kind == "user" and any(
         held is not None and held.user == name for held in (system.loan, system.reservation)
     ):

@@ -1,4 +1,4 @@
-"""An admin is always left who can come in: nobody else could let one in."""
+"""The rule that an admin who can authenticate always remains: nobody else could add one."""
 
 from __future__ import annotations
 
@@ -10,26 +10,28 @@ from domain.errors import Refused
 
 
 def require_admin_without(directory: Directory, user: str) -> tuple[str, ...]:
-    """The same for a user who goes, or loses the role; nothing is asked of who is no admin."""
+    """Check the removal of a user, or of the user's admin role; return () for a user who is no admin."""
     return require_admin_left(directory, without_user=user) if ADMIN in directory.roles_of(user) else ()
 
 
 def require_admin_left(
     directory: Directory, without_token: str | None = None, without_user: str | None = None
 ) -> tuple[str, ...]:
-    """The subjects of one who is left: two that each leave the other one would together leave nobody, so what
-    is decided rests on them. Raises Refused when there is none.
+    """Return the subjects of a remaining admin. Raises Refused if there is none.
+
+    The decision has to check their versions: two concurrent removals could otherwise remove each other's
+    remaining admin.
     """
     for name, user in directory.items("user"):
         if name == without_user or ADMIN not in directory.roles_of(name):
             continue
         if left := _comes_in(directory, name, user, without_token):
             return left
-    raise Refused("no admin would be left who can come in: make another one first")
+    raise Refused("no admin who can log in would be left; add another admin first")
 
 
 def _comes_in(directory: Directory, name: str, user: Entry, without_token: str | None) -> tuple[str, ...]:
-    """The subjects that say so: it is by a password, or by a token that lasts."""
+    """Return the subjects by which an admin can always authenticate: with a password or a lasting token."""
     if directory.credentials.password_of(name) is not None and user.document["roles"] is not None:
         return (f"user/{name}",)
     for token_id, token in directory.tokens_of(name):
@@ -40,7 +42,7 @@ def _comes_in(directory: Directory, name: str, user: Entry, without_token: str |
 
 
 def admin_comes_in(directory: Directory, now: datetime) -> bool:
-    """Whether any admin can come in at present, be it by a token that expires."""
+    """Return whether any admin can authenticate at present, with a password or any valid token."""
     return any(
         ADMIN in directory.roles_of(name)
         and (directory.credentials.password_of(name) is not None or _has_token(directory, name, now))

@@ -1,4 +1,4 @@
-"""What a PUT of a named thing changes: the whole document is given, and an event says what is new in it."""
+"""The events of a PUT of a named thing, from its whole new document."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _put(kind: str, before: Entry | None, document: Document) -> Event | None:
 
 
 def _user(before: Entry | None, document: Document) -> Document:
-    """Roles stay when none are named: who repeats a list of names takes nobody's roles away."""
+    """Return the document with its roles, which stay if they are left out."""
     said = {name: value for name, value in document.items() if name != "roles"}
     if (roles := document.get("roles")) is not None:
         return {**said, "roles": list(dict.fromkeys(roles))}
@@ -51,7 +51,7 @@ def _user(before: Entry | None, document: Document) -> Document:
 
 
 def _lab_controller(before: Entry | None, document: Document) -> list[Event]:
-    """`broken_after` stays where it is None."""
+    """Return the events of a lab controller; `broken_after` stays if it is None."""
     broken_after = document.get("broken_after")
     if before is None:
         limit = BROKEN_AFTER if broken_after is None else broken_after
@@ -74,7 +74,7 @@ def _roles(directory: Directory, document: Document) -> list[Fault]:
 
 
 def unknown_role(role: str) -> str:
-    return f'there is no role "{role}": it is one of {", ".join(ROLES)}'
+    return f'there is no role "{role}"; the roles are {", ".join(ROLES)}'
 
 
 def _users(directory: Directory, document: Document) -> list[Fault]:
@@ -114,12 +114,12 @@ _NAMES: dict[str, Callable[[Directory, Document], list[Fault]]] = {
 
 
 def unknown_names(kind: str, directory: Directory, document: Document) -> list[Fault]:
-    """Names in the document that nobody knows."""
+    """Return a fault for each unknown name in the document."""
     return _NAMES.get(kind, _nothing)(directory, document)
 
 
 def named_in(kind: str, document: Document) -> list[str]:
-    """The subjects that a document names and that must not be removed meanwhile."""
+    """Return the subjects that a document names, whose removal meanwhile has to be a conflict."""
     if kind == "group":
         return [f"user/{name}" for name in dict.fromkeys((*document["owners"], *document["members"]))]
     if kind == "pool" and document["owner_group"] is not None:

@@ -1,4 +1,4 @@
-"""Who may come in: the tokens by their digests, and which password of each user counts."""
+"""Credentials: the tokens by their digests, and the current password of each user."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from domain.events import Recorded
 
 
 class Held(NamedTuple):
-    """What of a token decides how long it is held; the rest stands in its document."""
+    """The fields of a token that decide how long it is held; its document has the rest."""
 
     digest: str
     user: str
@@ -23,41 +23,41 @@ class Held(NamedTuple):
 class Credentials:
     """Mutable: `apply` the events of users, lab controllers and tokens in order.
 
-    What somebody had goes with them, for good: who has the name later is somebody else. Tokens that are
-    revoked or over go, too: each login makes one, and the log has them all.
+    The credentials of a removed user are dropped for good: the name may later belong to another user. Revoked
+    and expired tokens are dropped too: each login creates one, and the log has them all.
     """
 
     def __init__(self) -> None:
         self._held: dict[str, Held] = {}
         self._digests: dict[str, str] = {}
         self._of_user: dict[str, dict[str, None]] = {}
-        # (end, token) of those that have one, the first to end first.
+        # Heap of (end, token) of the tokens with an end.
         self._ends: list[tuple[datetime, str]] = []
         self._passwords: dict[str, str] = {}
 
     def apply(self, name: str, recorded: Recorded) -> list[str]:
-        """The ids of the tokens that are held no longer."""
+        """Apply an event; return the ids of the tokens that it drops."""
         event = recorded.event
         if isinstance(event, happened.TokenCreated):
             self._hold(name, Held(event.digest, event.user, event.lab_controller, event.expires_at))
-            # Where a clock is wrong, no token goes before its time by the other one.
+            # The earlier of both clocks, so that a wrong clock drops no token too early.
             return self._forget(self._over_at(min(recorded.recorded_at, recorded.stamp.at)))
         if isinstance(event, happened.TokenRevoked):
             self._forget([name])
-            # Also one that was over before somebody got to revoking it.
+            # Also a token that expired before its revocation.
             return [name]
         if isinstance(event, happened.UserPasswordSet):
             self._passwords[name] = event.password_id
         elif isinstance(event, happened.UserRemoved):
             self._passwords.pop(name, None)
-            # Also those that were made while the user was being removed, which no event revokes.
+            # Also tokens created concurrently with the removal of the user, which no event revokes.
             return self._forget(list(self.tokens_of(name)))
         elif isinstance(event, happened.LabControllerRemoved):
             return self._forget([one for one, held in self._held.items() if held.lab_controller == name])
         return []
 
     def _over_at(self, moment: datetime) -> list[str]:
-        """Only what makes tokens more has a reason to look."""
+        """Return the tokens that have expired at this moment, and drop their ends."""
         over = []
         while self._ends and self._ends[0][0] <= moment:
             over.append(heappop(self._ends)[1])
@@ -85,11 +85,11 @@ class Credentials:
         return self._digests.get(digest)
 
     def tokens_of(self, user: str) -> Iterator[str]:
-        """The ids of the user's tokens that are held."""
+        """Return the ids of the user's tokens."""
         yield from self._of_user.get(user, ())
 
     def password_of(self, user: str) -> str | None:
-        """The id of the password that counts, if the user has one."""
+        """Return the id of the user's password, None if there is none."""
         return self._passwords.get(user)
 
     def plain(self) -> dict[str, Any]:

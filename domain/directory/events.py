@@ -1,4 +1,4 @@
-"""What happens to the things that are known by name. Each PUT gives the whole of one, and is one event."""
+"""Events of named things. Each PUT has a whole document, and is one event."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from domain.system.failures import BROKEN_AFTER
 
 
 class DirectoryEvent(Event):
-    """Base of the events that the directory is folded from."""
+    """Base of the events of the directory."""
 
 
 @event("user.registered", version=2)
 class UserRegistered(DirectoryEvent):
-    """`roles` are those it may take on, the first where it names none.
+    """`roles` are those of the user; a login without a role gets the first.
 
-    Null where it was registered before users had roles: then its tokens say which.
+    Null if the user was registered before users had roles: then its tokens have them.
     """
 
     roles: Sequence[str] | None = ("submitter",)
@@ -35,14 +35,14 @@ class UserChanged(UserRegistered):
 
 @event("user.password-set")
 class UserPasswordSet(DirectoryEvent):
-    """`password_id` names the hash, which is kept beside the log (docs/decisions/0013)."""
+    """`password_id` is the id of the hash, which is stored beside the log (docs/decisions/0013)."""
 
     password_id: str
 
 
 @event("user.removed")
 class UserRemoved(DirectoryEvent):
-    """Nobody has this name until it is registered again, and then it is somebody new."""
+    """The name is free; a later registration is another user."""
 
 
 @event("group.registered")
@@ -88,19 +88,19 @@ class PoolSystemRemoved(DirectoryEvent):
 
 @event("pool.access-policy-changed")
 class PoolAccessPolicyChanged(DirectoryEvent):
-    """`entries` are the whole of the policy from now on, as `domain.access.policy` tells them."""
+    """`entries` are the whole new policy, in the form of `domain.access.policy`."""
 
     entries: Sequence[Mapping[str, Any]]
 
 
 @event("pool.removed")
 class PoolRemoved(DirectoryEvent):
-    """Its systems have left it before, each by an event of its own."""
+    """The pool was removed, after one event for each of its systems."""
 
 
 @event("lab-controller.registered", version=2)
 class LabControllerRegistered(DirectoryEvent):
-    """`broken_after` provisioning failures in a row make a system Broken; 0 is never.
+    """`broken_after` consecutive provisioning failures make a system Broken; 0: never.
 
     `silent`: it has to be heard before its systems get recipes. False where it was registered before policy
     version 5: contacts were no condition then.
@@ -166,14 +166,14 @@ class DistroTreeChanged(DistroTreeRegistered):
 
 @event("distro-tree.removed")
 class DistroTreeRemoved(DirectoryEvent):
-    """No lab has it any more, until it is registered again; older logs then say that it was changed."""
+    """No lab has the tree until it is registered again; older logs have a change then."""
 
 
 @event("token.created", version=2)
 class TokenCreated(DirectoryEvent):
-    """`digest` is the SHA-256 of the token in hex; the token itself is nowhere.
+    """`digest` is the SHA-256 of the token in hex; the token itself is not stored.
 
-    `expires_at` is RFC 3339, null where it has no end.
+    `expires_at` is RFC 3339, null if the token has no end.
     """
 
     HIDDEN: ClassVar[frozenset[str]] = frozenset({"digest"})
@@ -195,4 +195,4 @@ class TokenRevoked(DirectoryEvent):
 
 
 REMOVED = (UserRemoved, GroupRemoved, PoolRemoved, LabControllerRemoved, DistroTreeRemoved)
-"""After these nothing has the name any more, until it is registered again."""
+"""Events after which the name is free until it is registered again."""

@@ -1,4 +1,4 @@
-"""The names that the directory has for jobs."""
+"""The names in the directory that jobs may use."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-# Of more names, only those around a misspelt one in alphabetical order are compared with it.
+# With more names, an unknown one is compared only with its neighbours in alphabetical order.
 MAX_COMPARED: Final = 300
 
 
 @dataclass(frozen=True)
 class KnownNames:
-    """Every name a job may use."""
+    """All names that a job may use."""
 
     users: frozenset[str]
     groups: Mapping[str, frozenset[str]]
@@ -26,7 +26,7 @@ class KnownNames:
     power_types: frozenset[str]
 
     def knows(self, kind: str, name: str) -> bool:
-        """Whether a filter may use the name; like all text in a filter, whatever its case."""
+        """Return whether the name is known, ignoring case, as in requirements."""
         return name in getattr(self, kind) or name.casefold() in self._folded[kind]
 
     def around(self, kind: str, name: str) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""Who has left a group that they were in: what they have submitted on behalf of it is not for it any more."""
+"""Users who left a group: their submissions on behalf of it no longer count for the group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a password must be."""
+"""The rules for a new password."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Final
 from domain.errors import Fault
 
 LEAST: Final = 10
-# What is hashed is bounded: nobody types more.
+# Bounds the cost of hashing.
 MOST: Final = 1024
 
 
 def faults_of(password: str, user: str, where: str) -> list[Fault]:
-    """All that is wrong with it. Length keeps it from being guessed; which characters it has is one's own."""
+    """Return all faults of a new password. Its length protects it; any characters are allowed."""
     faults = []
     if len(password) < LEAST:
         faults.append(Fault(where, f"has {len(password)} characters, at least {LEAST} are required"))
     if len(password) > MOST:
         faults.append(Fault(where, f"has {len(password)} characters, at most {MOST} are allowed"))
     if password.casefold() == user.casefold():
-        faults.append(Fault(where, "is the user's name"))
+        faults.append(Fault(where, "must not be the user's name"))
     return faults

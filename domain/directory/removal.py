@@ -1,4 +1,4 @@
-"""What is known by name goes; what refers to it by name has left it, or it stays."""
+"""Removal of named things, after everything that refers to them by name was removed."""
 
 from __future__ import annotations
 
@@ -16,34 +16,36 @@ from domain.events import Decided
 from domain.names import called
 from domain.system.state import System
 
-# So many are named to a person; more would hide what to do about them.
+# The maximum number of names in a message; more would hide what to do about them.
 NAMED = 10
 
 
 def remove(kind: str, directory: Directory, name: str, systems: Iterable[System]) -> Decided:
-    """`systems` are all there are, for kinds that systems need. Raises Refused for what is still needed."""
+    """Return the events of a removal. Raises Refused for a thing that is still in use.
+
+    `systems` are all systems, for the kinds in `NEEDED_BY_SYSTEMS`.
+    """
     return _REMOVE[kind](directory, name, systems)
 
 
-# Who removes one of the others need not know of systems.
+# The kinds whose removal has to check all systems.
 NEEDED_BY_SYSTEMS = ("user", "lab-controller")
 
 
 def _user(directory: Directory, name: str, systems: Iterable[System]) -> Decided:
     owned = sorted(system.fqdn for system in systems if system.owner == name)
     if owned:
-        raise Refused(f"{called('user', name)} owns {_listed(owned)}: give them to somebody else first")
+        raise Refused(f"{called('user', name)} owns {_listed(owned)}; give them to another user first")
     require_admin_without(directory, name)
     tokens = revoked(token_id for token_id, _ in directory.tokens_of(name))
     return [*left_behind(directory, "user", name), *tokens, (f"user/{name}", happened.UserRemoved())]
 
 
 def left_behind(directory: Directory, kind: str, name: str) -> Decided:
-    """What gives the place of a user in its groups, of a group with its pools, and of both in the policies of
-    pools, to nobody.
+    """Return the events that remove a user from groups, a group from its pools, and both from pool policies.
 
-    Who is registered under the name of somebody who is gone must not find themselves there: they may have
-    been put there in the very moment of the removal, which that did not see.
+    They also run at a registration: a new user or group must not inherit references to an old one of the same
+    name, which may have been added concurrently with its removal.
     """
     if kind == "user":
         groups = [
@@ -66,7 +68,7 @@ def left_behind(directory: Directory, kind: str, name: str) -> Decided:
 
 
 def _named_no_more(directory: Directory, kind: str, name: str) -> Decided:
-    """In the policies of pools."""
+    """Return the events that remove the name from the policies of pools."""
     policies = [(pool, policy_of_pool(directory, pool) or ()) for pool, _ in directory.items("pool")]
     return [
         (f"pool/{pool}", happened.PoolAccessPolicyChanged(entries=told(without(policy, kind, name))))
@@ -85,12 +87,12 @@ def _without(user: str, owners: Sequence[str], members: Sequence[str]) -> happen
 def _group(directory: Directory, name: str, _: Iterable[System]) -> Decided:
     owned = sorted(pool for pool, entry in directory.items("pool") if entry.document["owner_group"] == name)
     if owned:
-        raise Refused(f"{called('group', name)} owns {_listed(owned)}: give them to another group first")
+        raise Refused(f"{called('group', name)} owns {_listed(owned)}; give them to another group first")
     return [*left_behind(directory, "group", name), (f"group/{name}", happened.GroupRemoved())]
 
 
 def _pool(directory: Directory, name: str, _: Iterable[System]) -> Decided:
-    """Each system leaves it by an event of its own: who follows that need not know of removals."""
+    """Return one event for each system that leaves the pool, so that readers need not handle removals."""
     subject = f"pool/{name}"
     leaves = [(subject, happened.PoolSystemRemoved(system=fqdn)) for fqdn in directory.systems_of(name)]
     return [*leaves, (subject, happened.PoolRemoved())]
@@ -102,7 +104,7 @@ def _lab_controller(directory: Directory, name: str, systems: Iterable[System]) 
     )
     if kept:
         there = f"{called('lab-controller', name)} has {_listed(kept)}"
-        raise Refused(f"{there}: remove them, or move them to another lab, first")
+        raise Refused(f"{there}; remove them, or move them to another lab, first")
     tokens = revoked(
         token_id for token_id, entry in directory.items("token") if entry.document["lab_controller"] == name
     )
@@ -110,7 +112,7 @@ def _lab_controller(directory: Directory, name: str, systems: Iterable[System]) 
 
 
 def _distro_tree(_: Directory, name: str, __: Iterable[System]) -> Decided:
-    """Who waits for it is given up by the scheduler."""
+    """Return the removal alone: the scheduler aborts the recipes that need the tree."""
     return [(f"distro-tree/{name}", happened.DistroTreeRemoved())]
 
 

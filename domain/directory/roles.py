@@ -1,4 +1,4 @@
-"""What a token lets its bearer do at all; which path takes which role stands in the table of routes."""
+"""The roles of tokens. The table of routes has the roles for each operation."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ ROLES = ADMIN, SUBMITTER, LAB_CONTROLLER, AUDITOR, METRICS = (
 # Roles that see every system, every token, and how much each user wrote to the log.
 SEES_ALL: Final = frozenset((ADMIN, AUDITOR))
 
-# Of these only an admin makes tokens: with any other token one could otherwise rise to them.
+# Only an admin creates tokens of these roles: otherwise a user with another role could gain them.
 GIVEN_BY_ADMINS: Final = (ADMIN, LAB_CONTROLLER)

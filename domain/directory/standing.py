@@ -1,4 +1,4 @@
-"""How people stand to a system: what the directory says of its pools, and of who is still there."""
+"""The access of people to a system, with the policies of its pools and its present users."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from domain.system.state import Loan, Reservation, System
 
 
 def access_to(directory: Directory, system: System, policy: Policy | None = None) -> Access:
-    """`policy` is the one that counts, for who has looked at it before.
+    """Return the access; `policy` is the one that applies, if the caller knows it.
 
-    Who has a name now that somebody else had then has none of what was theirs.
+    A new user does not get the claims of a removed user of the same name.
     """
 
     def still(held: Loan | Reservation | None) -> str | None:
@@ -26,19 +26,19 @@ def access_to(directory: Directory, system: System, policy: Policy | None = None
 
 
 def counting_policy(directory: Directory, system: System) -> Policy:
-    """The one that counts for all but submitting: that of its active pool, unless the pool is gone."""
+    """Return the policy for all but `submit`: that of the active pool if it exists, else the system's own."""
     pool = None if system.active_pool is None else policy_of_pool(directory, system.active_pool)
     return own_policy(system.access_policy) if pool is None else pool
 
 
 def policy_of_pool(directory: Directory, pool: str) -> Policy | None:
-    """None where there is no such pool; one that was never given a policy grants nothing."""
+    """Return the policy of a pool, None if there is no such pool; a pool without one grants nothing."""
     entry = directory.get("pool", pool)
     return None if entry is None else policy_of(entry.document.get("access_policy") or ())
 
 
 class Groups:
-    """The groups a user is a member of, looked up when one is asked for: most policies name none."""
+    """The groups of a user, looked up at the first use: most policies name none."""
 
     def __init__(self, directory: Directory, user: str) -> None:
         self._directory = directory

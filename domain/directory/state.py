@@ -1,4 +1,4 @@
-"""The directory: everything that is known by name, folded from the log.
+"""The directory: all named things, folded from the log.
 
 The HTTP API checks requests against it: an unknown user or group of a job is refused, an unknown name in a
 requirement is a warning. The scheduler takes labs, distro trees and known names from it. It holds no recipe
@@ -29,17 +29,17 @@ DIRECTORY_TOPICS = sorted(
     for topic, cls in TOPICS.items()
     if issubclass(cls, (happened.DirectoryEvent, SystemRegistered, SystemInventoryChanged))
 )
-"""The topics of the events that move a directory."""
+"""The topics of the events that change a directory."""
 
-# What happens to a thing and is no part of its document.
+# Events of a named thing that do not change its document.
 _BESIDE = (happened.PoolSystemAdded, happened.PoolSystemRemoved, happened.UserPasswordSet)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One named thing: its document, and the version of its aggregate, which goes on when it is removed.
+    """A named thing: its document, and the version of its aggregate, which continues after a removal.
 
-    `since` is the position in the log at which what has the name now was registered.
+    `since` is the log position at which the present thing of this name was registered.
     """
 
     version: int
@@ -49,7 +49,7 @@ class Entry:
 
 
 def document_after(document: Document, event: Event) -> Document:
-    """The document after one more event, as PUT would give it and GET answers it."""
+    """Return the document after an event, in the form of PUT and GET."""
     if isinstance(event, happened.LabControllerEnabled | happened.LabControllerDisabled):
         return {**document, "enabled": isinstance(event, happened.LabControllerEnabled)}
     if isinstance(event, happened.PoolAccessPolicyChanged):
@@ -72,7 +72,7 @@ def document_after(document: Document, event: Event) -> Document:
 
 
 def people_of(group: Document) -> tuple[str, ...]:
-    """Who is in a group, by its document; nobody in one that was removed."""
+    """Return the users in a group, by its document; none in a removed group."""
     return *group.get("owners", ()), *group.get("members", ())
 
 
@@ -91,7 +91,7 @@ class Directory:
         self._known: KnownNames | None = None
 
     def apply(self, recorded: Recorded) -> None:
-        """Take in one event; events of other aggregates are passed over."""
+        """Apply an event; events of other aggregates are ignored."""
         event = recorded.event
         kind, name = split_subject(recorded.subject)
         if isinstance(event, SystemRegistered | SystemInventoryChanged):
@@ -113,7 +113,7 @@ class Directory:
         self._known = None
 
     def plain(self) -> dict[str, Any]:
-        """All it knows, as plain values, for `restore`."""
+        """Return the whole state as plain values, for `restore`."""
         return {
             "entries": {
                 kind: {
@@ -122,7 +122,7 @@ class Directory:
                 }
                 for kind, entries in self._entries.items()
             },
-            # Named as snapshots have it.
+            # The key in snapshots.
             "access": self.credentials.plain(),
             "pools": self._pools.plain(),
             "leavers": self._leavers.plain(),
@@ -132,7 +132,7 @@ class Directory:
         }
 
     def restore(self, values: Mapping[str, Any]) -> None:
-        """Begin from what `plain` gave."""
+        """Restore the state from the result of `plain`."""
         self._entries = {
             kind: {name: Entry(*entry) for name, entry in entries.items()}
             for kind, entries in values["entries"].items()
@@ -172,33 +172,33 @@ class Directory:
         return () if entry is None else people_of(entry.document)
 
     def get(self, kind: str, name: str) -> Entry | None:
-        """The thing of this name, unless there is none any more."""
+        """Return the entry of this name, None if there is none or it was removed."""
         entry = self._entries.get(kind, {}).get(name)
         return None if entry is None or entry.removed else entry
 
     def version(self, subject: str) -> int:
-        """The version of what has this name, or had it; 0 for what never was, and a token that is gone."""
+        """Return the version of the present or removed thing; 0 for none, and for a dropped token."""
         kind, name = split_subject(subject)
         entry = self._entries.get(kind, {}).get(name)
         return entry.version if entry else 0
 
     def had(self, kind: str, name: str, position: int) -> bool:
-        """Whether who has the name now had it at a position: what came before was somebody else's."""
+        """Return whether the present thing of this name had the name at a position."""
         entry = self.get(kind, name)
         return entry is not None and entry.since <= position
 
     def still_for(self, group: str, user: str) -> bool:
-        """Whether what a user has submitted on behalf of a group still is.
+        """Return whether a submission of a user on behalf of a group still counts for the group.
 
-        Until the user leaves the group, or that is removed: who comes back has not left, and who never was
-        in it cannot leave it (an admin may name any group).
+        It ends when the user leaves the group, or the group is removed. A user who comes back has not left; a
+        user who never was in the group cannot leave it (an admin may name any group).
         """
         entry = self._entries.get("group", {}).get(group)
         is_gone = entry is not None and entry.removed
         return not is_gone and not self._leavers.has_left(group, user)
 
     def items(self, kind: str) -> Iterator[tuple[str, Entry]]:
-        """Those that `get` gives."""
+        """Yield the entries that `get` returns."""
         for name, entry in self._entries.get(kind, {}).items():
             if not entry.removed:
                 yield name, entry
@@ -207,15 +207,15 @@ class Directory:
         return self._pools.has(pool, system)
 
     def systems_of(self, pool: str) -> tuple[str, ...]:
-        """The systems of a pool, in the order in which they joined it."""
+        """Return the systems of a pool, in the order in which they joined."""
         return self._pools.systems_of(pool)
 
     def pools_of(self, system: str) -> tuple[str, ...]:
-        """The pools a system is in, in the order in which it joined them."""
+        """Return the pools of a system, in the order in which it joined them."""
         return self._pools.pools_of(system)
 
     def system_called(self, fqdn: str) -> str | None:
-        """The system of this name, whatever its case: jobs name systems without looking at it."""
+        """Return the system of this name, ignoring case, as jobs do."""
         return self._folded.get(fqdn.casefold())
 
     def is_enabled(self, lab_controller: str) -> bool:
@@ -237,18 +237,18 @@ class Directory:
         return BROKEN_AFTER if entry is None else int(entry.document.get("broken_after", BROKEN_AFTER))
 
     def trees(self) -> Iterator[tuple[int, Document]]:
-        """The distro trees that are there."""
+        """Yield the distro trees."""
         return ((int(name), entry.document) for name, entry in self.items("distro-tree"))
 
     def token(self, digest: str, now: datetime) -> tuple[str, Document] | None:
-        """The id and document of the token with this digest, if it counts now."""
+        """Return the id and document of the token with this digest, None if it is not valid now."""
         token_id = self.credentials.token_id(digest)
         if token_id is None:
             return None
         return (token_id, self._entries["token"][token_id].document) if self.counts(token_id, now) else None
 
     def counts(self, token_id: str, now: datetime) -> bool:
-        """Whether the token opens anything: in time, not revoked, of a role that who it was made for has."""
+        """Return whether a token is valid: not expired, not revoked, of a role that its user has."""
         entry = self.get("token", token_id)
         if entry is None:
             return False
@@ -259,7 +259,7 @@ class Directory:
         return end is None or now < datetime.fromisoformat(end)
 
     def tokens_of(self, user: str) -> Iterator[tuple[str, Entry]]:
-        """The tokens of a user that were not revoked; that one is over is known when the next one is made."""
+        """Yield the tokens of a user that were not revoked; a new token drops the expired ones."""
         for token_id in self.credentials.tokens_of(user):
             yield token_id, self._entries["token"][token_id]
 
@@ -268,9 +268,9 @@ class Directory:
         return (entry for token_id, entry in self.tokens_of(user) if self.counts(token_id, now))
 
     def roles_of(self, user: str) -> tuple[str, ...]:
-        """The roles that a user may take on, none for nobody.
+        """Return the roles of a user, none for an unknown one.
 
-        Who was registered before users had roles has those that its tokens say.
+        A user registered before users had roles has those of its tokens.
         """
         entry = self.get("user", user)
         if entry is None:
@@ -281,7 +281,7 @@ class Directory:
         return tuple(role for role in ROLES if role in said) or (SUBMITTER,)
 
     def known_names(self) -> KnownNames:
-        """Every name a job may use."""
+        """Return every name that a job may use."""
         if self._known is None:
             self._known = self._collect()
         return self._known

@@ -1,4 +1,4 @@
-"""Tokens are made and revoked."""
+"""Creation and revocation of tokens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from domain.names import unknown_name
 
 @dataclass(frozen=True)
 class Wanted:
-    """A token that somebody asks for; `expires_at` None: without an end."""
+    """A requested token; `expires_at` None: without an end."""
 
     user: str
     role: str
@@ -30,29 +30,29 @@ class Wanted:
 def faults_of(
     directory: Directory, wanted: Wanted, now: datetime, *, is_admin: bool, asking: str | None = None
 ) -> list[Fault]:
-    """What is wrong with what is asked for; who is no admin asks for themselves, by the token `asking`."""
+    """Return the faults of a requested token. `asking` is the id of the token of the request itself."""
     faults = _role_faults(directory, wanted, is_admin=is_admin)
     if directory.get("user", wanted.user) is None:
         faults.insert(0, Fault("user", unknown_name("user", wanted.user)))
     faults += _lab_faults(directory, wanted)
     if wanted.expires_at is not None and wanted.expires_at <= now:
-        faults.append(Fault("expires_at", "is over"))
+        faults.append(Fault("expires_at", "is in the past"))
     elif not is_admin:
         faults += _end_faults(directory, wanted, asking)
     return faults
 
 
 def _end_faults(directory: Directory, wanted: Wanted, asking: str | None) -> list[Fault]:
-    """One that expires makes none that lasts longer: it would never end."""
+    """Return a fault if the new token would outlive the requesting one, which could then renew itself."""
     if asking is None:
         return []
     entry = directory.get("token", asking)
     if entry is None:
-        return [Fault("expires_at", "the token that asks for it counts no more")]
+        return [Fault("expires_at", "the token of this request is no longer valid")]
     end = entry.document["expires_at"]
     if end is None or (wanted.expires_at is not None and wanted.expires_at <= datetime.fromisoformat(end)):
         return []
-    return [Fault("expires_at", f"must be {end} or before: then the token that asks for it expires")]
+    return [Fault("expires_at", f"must be at most {end}, when the token of this request expires")]
 
 
 def _role_faults(directory: Directory, wanted: Wanted, *, is_admin: bool) -> list[Fault]:
@@ -62,9 +62,9 @@ def _role_faults(directory: Directory, wanted: Wanted, *, is_admin: bool) -> lis
     if is_admin:
         return []
     if role in GIVEN_BY_ADMINS:
-        return [Fault("role", f"only an admin makes a token of the role {role}")]
+        return [Fault("role", f"only an admin may create a token of the role {role}")]
     if role not in directory.roles_of(wanted.user):
-        return [Fault("role", f"{wanted.user} may not take on the role {role}")]
+        return [Fault("role", f"{wanted.user} does not have the role {role}")]
     return []
 
 
@@ -73,9 +73,9 @@ def _lab_faults(directory: Directory, wanted: Wanted) -> list[Fault]:
     if wanted.role != LAB_CONTROLLER:
         if lab_controller is None:
             return []
-        return [Fault("lab_controller", f"is for the role {LAB_CONTROLLER} alone, not for {wanted.role}")]
+        return [Fault("lab_controller", f"is only for the role {LAB_CONTROLLER}, not for {wanted.role}")]
     if lab_controller is None:
-        return [Fault("lab_controller", f"the role {LAB_CONTROLLER} needs the FQDN of the one it is for")]
+        return [Fault("lab_controller", f"is required for the role {LAB_CONTROLLER}: its FQDN")]
     if directory.get("lab-controller", lab_controller) is None:
         return [Fault("lab_controller", unknown_name("lab-controller", lab_controller))]
     return []
@@ -92,7 +92,7 @@ def opens_as_much(token: Mapping[str, Any], roles: Sequence[str]) -> bool:
 
 
 def role_given(directory: Directory, wanted: Wanted) -> Decided:
-    """An admin who makes a token of a role that its user does not have gives the role with it."""
+    """Return the event that gives the user the role of the token, none if the user has it."""
     user = directory.get("user", wanted.user)
     roles = directory.roles_of(wanted.user)
     if user is None or wanted.role in roles:
@@ -102,9 +102,9 @@ def role_given(directory: Directory, wanted: Wanted) -> Decided:
 
 
 def revoke(directory: Directory, token_id: str) -> tuple[Decided, tuple[str, ...]]:
-    """And the subjects it rests on. Nothing if it was revoked, or is long over.
+    """Return the events, none for a token revoked or long expired, and the subjects to check.
 
-    Raises Refused for what the last admin comes in with.
+    Raises Refused for the last credential of the last admin.
     """
     entry = directory.get("token", token_id)
     if entry is None:

@@ -1,4 +1,4 @@
-"""A person changes what a job is called, and how long its results are kept."""
+"""Change of a job's whiteboard, retention tag and product."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ CHANGEABLE = JobChanged.FIELDS
 
 
 def change_job(job: Job, changes: Mapping[str, str | None], tags: RetentionTags) -> Decided:
-    """Return the event of `changes`: some of CHANGEABLE with their new values. Nothing if no value changes.
+    """Return the event of `changes`, new values of some fields in CHANGEABLE; none if no value changes.
 
-    Raises FaultyInput for an unknown retention tag, or one that does not go with the product.
+    Raises FaultyInput for an unknown retention tag, or one that does not allow the product.
     """
     wanted = JobChanged(**{name: changes.get(name, getattr(job, name)) for name in CHANGEABLE})
     if wanted == JobChanged(job.whiteboard, job.retention_tag, job.product):

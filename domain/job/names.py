@@ -21,7 +21,7 @@ KINDS: Final = {
     "power_types": "power-type",
 }
 
-# Requirement -> what it chooses.
+# Requirement -> the kind of thing that it selects.
 _CHOSEN: Final = {"distro_requires": "distro tree", "host_requires": "system"}
 
 Named = tuple[Path, Mapping[str, Any], Mapping[str, Reading]]
@@ -60,7 +60,7 @@ def unknown_names(recipes: Iterable[Named], known: KnownNames) -> Iterator[Unkno
 
 
 def recipes_of(document: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    """The recipes of a document that need not be sound, each with its path and before its guests."""
+    """Yield the recipes of a document that may have faults, with their paths, each before its guests."""
     for set_path, recipe_set in objects(document, (), "recipe_sets"):
         for path, recipe in objects(recipe_set, set_path, "recipes"):
             yield path, recipe
@@ -68,7 +68,7 @@ def recipes_of(document: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str,
 
 
 def objects(parent: Mapping[str, Any], path: Path, field: str) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    """Those members of a list that are objects, each with its path."""
+    """Yield the items of a list that are objects, with their paths."""
     members = parent.get(field)
     for index, member in enumerate(members if isinstance(members, list) else ()):
         if isinstance(member, Mapping):
@@ -116,7 +116,7 @@ def _pool_names(path: Path, autopick: Any, known: KnownNames) -> Iterator[Unknow
 
 
 def _distro_names(path: Path, distro: Any, known: KnownNames) -> Iterator[UnknownName]:
-    """Yield the architecture of a distro of one's own that no system has."""
+    """Yield the architecture of a custom distro if no system has it."""
     arch = distro.get("arch") if isinstance(distro, Mapping) else None
     if isinstance(arch, str) and arch and not known.knows("arches", arch):
         yield UnknownName((*path, "distro", "arch"), "arches", arch, "No system can install this distro")

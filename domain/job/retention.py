@@ -36,7 +36,7 @@ class RetentionTags:
         self.default = next(iter(self._tags))
 
     def fault(self, name: str, product: str | None) -> tuple[str, str] | None:
-        """Return the faulty field and the fault; None if the tag exists and goes with the product."""
+        """Return the faulty field and the message; None if the tag exists and allows the product."""
         tag = self._tags.get(name)
         if tag is None:
             return "retention_tag", f"must be one of {', '.join(self._tags)}"

@@ -1,4 +1,4 @@
-"""A job as its events have made it: whose it is, and what people may change of it."""
+"""The state of a job: its owner, and the fields that people may change."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Job:
 
 
 def folded(job_id: int, past: Iterable[Recorded]) -> Job | None:
-    """The job that all of its events make, None where there are none."""
+    """Return the job after all of its events, None without events."""
     job: Job | None = None
     for recorded in past:
         job = _evolve(job, job_id, recorded.event, Moment.of(recorded))

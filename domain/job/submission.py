@@ -1,4 +1,4 @@
-"""From an accepted job to the events that put it in the log."""
+"""The events of a submission."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from domain.recipe_set.events import RecipeSetSubmitted
 
 @dataclass(frozen=True)
 class Ids:
-    """The numbers a job takes, in document order; each kind is counted on its own."""
+    """The ids of a new job's parts, in document order; each kind has its own numbers."""
 
     job: int
     recipe_sets: tuple[int, ...]
@@ -29,7 +29,7 @@ Counts = tuple[int, int, int]
 
 
 def counts(spec: JobSpec) -> Counts:
-    """How many recipe sets, recipes and tasks need a number; guests are recipes."""
+    """Return the numbers of recipe sets, recipes and tasks of a job; guests are recipes."""
     hosts = [recipe for recipe_set in spec.recipe_sets for recipe in recipe_set.recipes]
     recipes = [recipe for host in hosts for recipe in (host, *host.guests)]
     return len(spec.recipe_sets), len(recipes), sum(len(recipe.tasks) for recipe in recipes)
@@ -37,7 +37,7 @@ def counts(spec: JobSpec) -> Counts:
 
 @dataclass(frozen=True)
 class Original:
-    """A job byte for byte as it was submitted."""
+    """The submitted bytes of a job, with their media type."""
 
     content: bytes
     media_type: str
@@ -54,7 +54,7 @@ def submit(
     tree_ids: Iterable[int | None],
     original: Original | None = None,
 ) -> Decided:
-    """The events of a submission, in log order: the job, then each set followed by its recipes.
+    """Return the events of a submission, in log order: the job, then each set followed by its recipes.
 
     `tree_ids` are the distro trees that the recipes install, one for each in document order; None for one
     with a distro of its own, or that no tree is good for.
@@ -94,7 +94,7 @@ class _Member:
 
 
 def _members(recipe_set: RecipeSetSpec, ids: Iterator[int]) -> Iterator[_Member]:
-    """Each host before its guests."""
+    """Return the recipes of a set, each host before its guests."""
     for recipe in recipe_set.recipes:
         host_id = next(ids)
         yield _Member(host_id, recipe, None)

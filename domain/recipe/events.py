@@ -1,4 +1,4 @@
-"""What happens to a recipe. Every state has an event of its own, so that the log reads as its history."""
+"""Events of recipes. Every state has its own event, so that the log reads as a history."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class RecipeNew(Event):
 
     @classmethod
     def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
-        # Version 1 had neither guests nor distros of one's own, and no way to keep a system.
+        # Version 1 had no guests, custom distros, or `reservesys`.
         return data if version == 1 else super().upcast(data, version)
 
 
@@ -53,7 +53,7 @@ class RecipeQueued(Event):
 
 @event("recipe.assigned")
 class RecipeAssigned(Event):
-    """`reason` where it lost its system, null where a sibling got one."""
+    """`reason`: why the recipe lost its system; null if a sibling got one."""
 
     STATE: ClassVar[str] = "assigned"
     lab_controller: str
@@ -89,7 +89,7 @@ class RecipeRunning(Event):
 class RecipeReserved(Event):
     """The recipe keeps its system for `seconds`, or until a person returns the system.
 
-    `reason` is given where the recipe was given up: it is aborted with that reason afterwards.
+    `reason` is set if the recipe is to be aborted: it is aborted with that reason afterwards.
     """
 
     STATE: ClassVar[str] = "reserved"
@@ -99,7 +99,7 @@ class RecipeReserved(Event):
 
     @classmethod
     def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
-        # Version 1 knew only recipes whose last task had ended.
+        # Version 1 was only for recipes whose last task had ended.
         return data if version == 1 else super().upcast(data, version)
 
 
@@ -127,7 +127,7 @@ class TaskStarted(Event):
 
 @event("recipe.task-result", version=2)
 class TaskResult(Event):
-    """`logs` are {"name", "url", "size_bytes", "sha256"}; the last two are null where unknown."""
+    """`logs` are {"name", "url", "size_bytes", "sha256"}; the last two are null if unknown."""
 
     task_id: int
     result: str
@@ -139,7 +139,7 @@ class TaskResult(Event):
 
     @classmethod
     def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
-        # Version 1 had neither a path nor facts about logs.
+        # Version 1 had no path, and only URLs of logs.
         return data if version == 1 else super().upcast(data, version)
 
 
@@ -155,13 +155,13 @@ class TaskAborted(Event):
 
 @event("recipe.watchdog-set")
 class WatchdogSet(Event):
-    """From now on it has so many seconds."""
+    """The watchdog expires this many seconds after the event."""
 
     seconds: int
 
 
 def state_of_open_tasks(event: Event) -> str | None:
-    """Return the state that open tasks of a recipe get by an event of the recipe; None where they go on."""
+    """Return the state that an event of a recipe gives to its open tasks; None if they go on."""
     if isinstance(event, RecipeReserved):
         return None if event.reason is None else "aborted"
     return str(event.STATE) if isinstance(event, RecipeCancelled | RecipeAborted) else None

@@ -1,4 +1,4 @@
-"""Where a recipe is: the system that it has, and the lab that it is bound to."""
+"""The place of a recipe: its system, and the lab that it is bound to."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NOWHERE: Place = (None, None)
 
 
 def place_after(before: Place, event: Event) -> Place:
-    """What other events move stays where it is, also after its end."""
+    """Return the place after an event; most events keep it, also the end of the recipe."""
     if isinstance(event, RecipeScheduled):
         return event.system, event.lab_controller
     if isinstance(event, RecipeAssigned):

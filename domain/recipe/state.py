@@ -1,4 +1,4 @@
-"""A recipe as its events have made it."""
+"""The state of a recipe."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Recipe:
 
 
 def evolve(recipe: Recipe | None, recipe_id: int, event: Event, moment: Moment) -> Recipe:
-    """The recipe after one more of its events."""
+    """Return the recipe after an event."""
     if isinstance(event, happened.RecipeNew):
         return _begin(recipe_id, event, moment)
     assert recipe is not None, f"recipe {recipe_id} has events before it was new"

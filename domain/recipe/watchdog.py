@@ -1,4 +1,4 @@
-"""How long a recipe has: until its first task, in a task, and while it keeps its system (design 4.5)."""
+"""Watchdogs of recipes: until the first task, in a task, and while the system is kept (design 4.5)."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Deadlines: TypeAlias = tuple[datetime | None, datetime | None]
 
 NEVER: Final[Deadlines] = (None, None)
 
-# The harnesses' own word for a task that needs another time than the usual one.
+# The parameter of the harnesses for a task with another time than the usual one.
 OVERRIDE: Final = "KILLTIMEOVERRIDE"
 
 
 def of_task(params: Mapping[str, str]) -> int:
-    """Seconds from the start of a task: what the job says, else the usual ones."""
+    """Return the seconds from the start of a task: those of the job, else the usual ones."""
     asked = params.get(OVERRIDE, "")
-    # A text that is no sensible number of seconds (a year is not) says nothing.
+    # A text that is not a sensible number of seconds (a year is not) is ignored.
     sensible = asked.isascii() and asked.isdecimal() and 0 < len(asked) < 8
     return int(asked) if sensible else TASK_SECONDS
 

@@ -1,1 +1,1 @@
-"""A recipe set: recipes that start together, in one lab; who leaves, loses or ends takes the others along."""
+"""Recipe sets: recipes that start together, in one lab, and their common decisions."""

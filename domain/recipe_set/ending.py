@@ -1,6 +1,6 @@
-"""A recipe is cancelled or aborted, and with it what cannot be without it (design section 2).
+"""The end of recipes by cancellation or abort, with the recipes that depend on them (design section 2).
 
-Before the start that is the whole set; after it only the recipe itself and, with a host, its guests.
+Before the start the whole set ends; after it only the recipe itself and the guests of a host.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ HOST_ENDED = "its host recipe ended"
 
 
 def cancel_set(members: Members, reason: str) -> Decided:
-    """A person stops all of it; nothing for a set that has finished."""
+    """Return the events that cancel a set, none if it has finished."""
     return _end_set(members, RecipeCancelled(reason=reason))
 
 
 def abort_set(members: Members, reasons: dict[int, str]) -> Decided:
-    """The whole set is given up, each recipe for its own reason."""
+    """Return the events that abort a set, with a reason for each recipe."""
     ended = members.all_of(lambda recipe: RecipeAborted(reason=reasons[recipe.recipe_id]))
     return ended + members.freeing(members.hosts)
 
 
 def abort(members: Members, recipe: Recipe, reason: str) -> Decided:
-    """A recipe is given up; nothing if it has finished."""
+    """Return the events that abort a recipe, none if it has finished."""
     if recipe.finished:
         return []
     if not members.started:
@@ -34,7 +34,7 @@ def abort(members: Members, recipe: Recipe, reason: str) -> Decided:
 
 
 def end_one(members: Members, recipe: Recipe, event: Event) -> Decided:
-    """A started recipe ends with `event`; the guests of a host end with it, and its system is free."""
+    """Return the events that end a started recipe with `event`, abort its guests and free its system."""
     ended: Decided = [(recipe.subject, event)]
     if recipe.is_guest:
         return ended

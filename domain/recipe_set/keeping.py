@@ -1,7 +1,7 @@
-"""Recipes that keep their system after their last task, or after they were given up (`reservesys`).
+"""Recipes that keep their system after their last task, or after an abort (`reservesys`).
 
-A recipe that was given up meets every condition: it is aborted, its result is Warn at least, and it has said
-less than any result.
+An aborted recipe meets every condition: its result is Warn at least, and an aborted task counts as any
+result.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ KEPT_FROM: Final = ("installing", "running")
 
 
 def _at_least(recipe: Recipe, result: str) -> bool:
-    """Whether some result is this bad, or a task was given up, which says less than any result."""
+    """Return whether some result is this bad, or a task was aborted, which counts as any result."""
     worst = result_of(recipe.results.kinds)
     return RESULT_ORDER.index(worst) >= RESULT_ORDER.index(result) or _given_up(recipe)
 
@@ -44,7 +44,7 @@ WHEN: Final[dict[str, Callable[[Recipe], bool]]] = {
 
 
 def kept_seconds(recipe: Recipe) -> int | None:
-    """For how long it keeps the system, or None if it does not."""
+    """Return for how long the recipe keeps its system after its last task, None if it does not."""
     asked = recipe.reservesys
     if asked is None or not WHEN[asked["when"]](recipe):
         return None
@@ -83,9 +83,12 @@ def end_kept(members: Members, recipe: Recipe) -> Decided:
 
 
 def give_back(members: Members, recipe: Recipe) -> Decided:
-    """A recipe that keeps its system returns it; nothing if it has ended. Raises Refused for any other."""
+    """Return the events of a recipe that returns the system that it kept, none if the recipe has ended.
+
+    Raises Refused for a recipe in another state.
+    """
     if recipe.finished:
         return []
     if recipe.state != "reserved":
-        raise Refused(f"{recipe.subject} is {recipe.state}: it is not keeping its system")
+        raise Refused(f"recipe {recipe.recipe_id} is {recipe.state}, not reserved")
     return end_kept(members, recipe)

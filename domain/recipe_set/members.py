@@ -1,4 +1,4 @@
-"""The recipes of one set as they are now, with the systems they hold: what decisions about a set look at."""
+"""The present recipes of a set with their systems, as input of decisions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Members:
 
     @cached_property
     def hosts(self) -> tuple[Recipe, ...]:
-        """Those that need a system of their own."""
+        """Return the recipes that need their own system."""
         return tuple(recipe for recipe in self.recipes if not recipe.is_guest)
 
     @cached_property
@@ -31,12 +31,12 @@ class Members:
 
     @cached_property
     def holding(self) -> tuple[Recipe, ...]:
-        """Hosts that have a system and have not started."""
+        """Return the hosts that have a system and have not started."""
         return tuple(host for host in self.hosts if host.state == "scheduled")
 
     @cached_property
     def started(self) -> bool:
-        """Whether the set has started; from then on each recipe ends for itself."""
+        """Return whether the set has started; from then on each recipe ends separately."""
         return not any(recipe.state in BEFORE_START for recipe in self.recipes)
 
     def recipe(self, recipe_id: int) -> Recipe:
@@ -46,20 +46,20 @@ class Members:
         return tuple([recipe for recipe in self.recipes if recipe.host_recipe_id == host.recipe_id])
 
     def system_of(self, host: Recipe) -> System | None:
-        """The system a host is on, None for a recipe that has none or has finished."""
+        """Return the system of a host, None for a recipe that has none or has finished."""
         if host.system is None or host.finished:
             return None
         return self.systems[host.system]
 
     def together(self, host: Recipe, event: Event) -> Decided:
-        """An event of a host and, as it has not started, of its guests."""
+        """Return an event of a host that has not started, and of its guests."""
         return [(recipe.subject, event) for recipe in (host, *self.guests_of(host)) if not recipe.finished]
 
     def freeing(self, hosts: Iterable[Recipe]) -> Decided:
-        """The events of the systems that these hosts leave."""
+        """Return the events of the systems that these hosts leave."""
         systems = [self.system_of(host) for host in hosts]
         return [freed(system) for system in systems if system is not None]
 
     def all_of(self, make: Callable[[Recipe], Event]) -> Decided:
-        """An event for every unfinished recipe."""
+        """Return an event for every unfinished recipe."""
         return [(recipe.subject, make(recipe)) for recipe in self.unfinished]

@@ -1,4 +1,4 @@
-"""What a lab controller may report of a recipe; `reports.py` says what follows."""
+"""The reports of lab controllers on recipes; `reports.py` decides what follows."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ class ReportCompleted:
 
 @dataclass(frozen=True)
 class ReportAborted:
-    """The lab controller gives the recipe up."""
+    """The lab controller aborts the recipe."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class ReportWatchdog:
-    """From now on the recipe has so many seconds."""
+    """The watchdog of the recipe expires this many seconds from now."""
 
     seconds: int
 

@@ -1,9 +1,10 @@
-"""The priority of a set is changed while it waits."""
+"""The change of a recipe set's priority, which is possible until the set starts."""
 
 from __future__ import annotations
 
 from domain.errors import Refused
 from domain.events import Decided
+from domain.names import called_subject
 from domain.priority import Priority
 from domain.recipe_set.events import RecipeSetPriorityChanged
 from domain.recipe_set.members import Members
@@ -12,11 +13,12 @@ from domain.roll_up import state_of
 
 
 def change_priority(recipe_set: RecipeSet, members: Members, priority: Priority) -> Decided:
-    """Nothing if it has that priority. Raises Refused once the set has started: there it has no meaning."""
+    """Return the events, none if the set has that priority. Raises Refused once the set has started."""
     if recipe_set.priority == priority:
         return []
+    name = called_subject(recipe_set.subject)
     if not members.unfinished:
-        raise Refused(f"{recipe_set.subject} is {state_of(recipe.state for recipe in members.recipes)}")
+        raise Refused(f"{name} is already {state_of(recipe.state for recipe in members.recipes)}")
     if members.started:
-        raise Refused(f"{recipe_set.subject} has started: its priority decides nothing any more")
+        raise Refused(f"{name} has already started")
     return [(recipe_set.subject, RecipeSetPriorityChanged(priority=priority.name))]

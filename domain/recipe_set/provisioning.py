@@ -1,6 +1,6 @@
-"""The consequences of a system that could not be provisioned: its recipe is given up, it may become Broken.
+"""The consequences of a failed provisioning: the recipe is aborted, and the system may become Broken.
 
-Both change in one commit, so that no other recipe is asked about a system that fails for everybody.
+Both change in one commit, so that a broken system is not offered to another recipe.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from domain.system.lifecycle import BROKEN
 from domain.system.state import System
 from domain.system.usage import condition_reason, is_automated
 
-# From these a recipe that is given up has not been provisioned.
+# A recipe that is aborted in one of these states was not provisioned.
 BEFORE_FIRST_TASK = ("waiting", "installing")
 
 
@@ -32,7 +32,7 @@ class Failure:
 
 
 def provisioning_failed(members: Members, recipe: Recipe, failure: Failure, broken_after: int) -> Decided:
-    """Return the events of a recipe and its system; none for a recipe that was given up before or has ended.
+    """Return the events of a recipe and its system; none for a recipe that was aborted before or has ended.
 
     `broken_after` is the limit of the system's lab controller. A guest says nothing about the system.
     """
@@ -58,7 +58,7 @@ def why_broken_by_power(system: System, failure: Failure, broken_after: int) -> 
 def _count(members: Members, recipe: Recipe, reason: str, broken_after: int) -> Decided:
     system = _system(members, recipe)
     row = system.failures.one_more(recipe.job_id, distro_name(recipe.distro_tree_id, recipe.distro))
-    # Lists, as the log gives them back: `verify` compares what it decides again.
+    # Lists, as in the log: `verify` compares recomputed decisions with it.
     event = SystemProvisioningFailed(
         recipe_id=recipe.recipe_id, reason=reason, jobs=list(row.jobs), distros=list(row.distros)
     )
@@ -67,7 +67,7 @@ def _count(members: Members, recipe: Recipe, reason: str, broken_after: int) -> 
         in_a_row = f"provisioning failed for {len(row.jobs)} jobs and {len(row.distros)} distros in a row"
         why = f"{in_a_row}, last for recipe {recipe.recipe_id}: {reason}"
         return failed + _with_broken_system(members, recipe, why)
-    # Behind the usage: a system that is kept is running, which ends a row of failures.
+    # After the event of the usage: a kept system is running, which would reset the failures.
     return give_up(members, recipe, reason) + failed
 
 

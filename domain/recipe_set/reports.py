@@ -1,7 +1,7 @@
-"""What a lab controller reports of a recipe, and the events that follow (docs/http.md, progress).
+"""Reports of a lab controller on a recipe, and the events that follow from them (docs/http.md, progress).
 
-A repeated report changes nothing; one that contradicts the recipe's state is refused. Recipe and system move
-together: the events of both are decided here, for one commit. A host that ends takes its guests along.
+A repeated report changes nothing; a report that contradicts the recipe's state is refused. The events of a
+recipe and its system are decided together, for one commit. The guests of a host end with it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from domain.system import events as system_happened
 from domain.system.failures import BROKEN_AFTER
 from domain.system.lifecycle import USAGE
 
-# Each of them follows `installing`: a report of it is repeated or late.
+# States that follow `installing`: a report of `installing` is then repeated or late.
 AFTER_INSTALLING = ("running", "reserved", "completed")
 PANIC = "panic during installation"
 
@@ -50,7 +50,7 @@ def report(members: Members, recipe: Recipe, message: Report, broken_after: int 
     state.
     """
     if recipe.system is None:
-        raise Refused(f"{recipe.subject} is {recipe.state}: it has no system")
+        raise Refused(f"recipe {recipe.recipe_id} is {recipe.state} and has no system")
     if recipe.state in BEFORE_FIRST_TASK:
         if isinstance(message, ReportAborted):
             return provisioning_failed(members, recipe, Failure(message.reason), broken_after)
@@ -85,7 +85,8 @@ def _task_result(members: Members, recipe: Recipe, message: ReportTaskResult) ->
     if recipe.results.has(event):
         return []
     if task.state not in OPEN_TASK:
-        raise Refused(f"task {task.task_id} of {recipe.subject} is {task.state}: it takes no result now")
+        where = f"task {task.task_id} of recipe {recipe.recipe_id}"
+        raise Refused(f"{where} is {task.state} and accepts no more results")
     _require_room(recipe, event)
     started = _start(members, recipe, task) if task.state == "new" else []
     return [*started, (recipe.subject, event)]
@@ -113,13 +114,13 @@ def _result_event(message: ReportTaskResult) -> happened.TaskResult:
 
 def _require_room(recipe: Recipe, result: happened.TaskResult) -> None:
     if recipe.results.result_count >= MAX_RESULTS:
-        raise Refused(f"{recipe.subject} has {MAX_RESULTS} results: a recipe takes no more")
+        raise Refused(f"recipe {recipe.recipe_id} has {MAX_RESULTS} results, the maximum")
     if recipe.results.log_count + log_count(result) > MAX_LOGS:
-        raise Refused(f"{recipe.subject} would have more than {MAX_LOGS} logs: a recipe takes no more")
+        raise Refused(f"recipe {recipe.recipe_id} would have more than {MAX_LOGS} logs, the maximum")
 
 
 def _task_ended(members: Members, recipe: Recipe, message: ReportTaskEnded) -> Decided:
-    """A task may be given up before it starts; only a started one is completed."""
+    """Return the end of a task, which starts first unless it is aborted."""
     task = _task(recipe, message.task_id)
     if task.state == message.state:
         return []
@@ -134,14 +135,14 @@ def _task_ended(members: Members, recipe: Recipe, message: ReportTaskEnded) -> D
 
 
 def _completed(members: Members, recipe: Recipe, _: ReportCompleted) -> Decided:
-    """The last task has ended: the recipe too, unless its job asked to keep the system."""
+    """Return the end of a recipe whose tasks have ended, or its reservation if its job asked for that."""
     if recipe.state in ("completed", "reserved"):
         return []
     is_unstarted = recipe.state in BEFORE_FIRST_TASK
     RECIPE.require(recipe.subject, "running" if is_unstarted else recipe.state, "completed")
     open_tasks = [str(task.task_id) for task in recipe.tasks if task.state in OPEN_TASK]
     if open_tasks:
-        raise Refused(f"{recipe.subject} cannot be completed: tasks {', '.join(open_tasks)} have not ended")
+        raise Refused(f"recipe {recipe.recipe_id} has unfinished tasks: {', '.join(open_tasks)}")
     # All tasks were aborted, and the reports before that are lost.
     moved = _move(members, recipe, *_until_running(recipe)) if is_unstarted else []
     seconds = kept_seconds(recipe)
@@ -159,7 +160,7 @@ def _aborted(members: Members, recipe: Recipe, message: ReportAborted) -> Decide
 
 def _watchdog(_: Members, recipe: Recipe, message: ReportWatchdog) -> Decided:
     if not recipe.started:
-        raise Refused(f"{recipe.subject} is {recipe.state}: no watchdog is running")
+        raise Refused(f"recipe {recipe.recipe_id} is {recipe.state} and has no running watchdog")
     return [(recipe.subject, happened.WatchdogSet(seconds=message.seconds))]
 
 
@@ -191,7 +192,7 @@ def _move(members: Members, recipe: Recipe, *states: str) -> Decided:
 def _task(recipe: Recipe, task_id: int) -> Task:
     task = recipe.task(task_id)
     if task is None:
-        raise Refused(f"{recipe.subject} has no task {task_id}")
+        raise Refused(f"recipe {recipe.recipe_id} has no task {task_id}")
     return task
 
 

@@ -1,4 +1,4 @@
-"""A recipe set as its events have made it: who is in it, and how urgent it is."""
+"""The state of a recipe set: its recipes and priority."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class RecipeSet:
 
 
 def evolve(recipe_set: RecipeSet | None, recipe_set_id: int, event: Event, moment: Moment) -> RecipeSet:
-    """The recipe set after one more of its events."""
+    """Return the recipe set after an event."""
     if isinstance(event, RecipeSetSubmitted):
         return RecipeSet(
             recipe_set_id=recipe_set_id,

@@ -1,4 +1,4 @@
-"""A set that has not started loses a system, or gives all of them back; its recipes keep their place."""
+"""The withdrawal of systems from a set that has not started; its recipes keep their rank."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from domain.recipe_set.members import Members
 
 
 def withdraw(members: Members, host: Recipe, reason: str) -> Decided:
-    """The recipe's part of losing its system: what becomes of the system, its own change has to say.
+    """Return the events of a recipe that loses its system, without those of the system.
 
     The set stays in its lab as long as it holds another system there.
     """
@@ -20,5 +20,5 @@ def withdraw(members: Members, host: Recipe, reason: str) -> Decided:
 
 
 def let_go(members: Members, reason: str) -> Decided:
-    """The set gives back every system it holds."""
+    """Return the events of a set that releases all of its systems."""
     return members.all_of(lambda _: RecipeQueued(reason=reason)) + members.freeing(members.holding)

@@ -1,4 +1,4 @@
-"""The requirement language: what a job asks of a system and of a distro tree, and who satisfies it."""
+"""The requirement language of jobs for systems and distro trees, and its evaluation."""
 
 from __future__ import annotations
 

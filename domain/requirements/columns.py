@@ -1,4 +1,4 @@
-"""Inventories turned on their side: for each property, which systems have which value.
+"""Column index of inventories: for each property, the systems of each value.
 
 A bitmap is an int; bit n stands for system number n.
 """
@@ -16,7 +16,7 @@ from domain.requirements.vocabulary import SYSTEM, Vocabulary
 
 
 class Column:
-    """Who has which value of one property, and who has any. Mutable: `put` each system, new or changed."""
+    """The systems of each value of one property, and of any value. Mutable: `put` new or changed systems."""
 
     def __init__(self, about: Property, inventories: Mapping[int, Inventory]) -> None:
         self._read = about.read
@@ -29,7 +29,7 @@ class Column:
         self.known = _bitmap([number for number, values in self._values.items() if values])
 
     def put(self, number: int, inventory: Inventory) -> bool:
-        """Whether it has another value than before."""
+        """Store the values of a system; return whether they have changed."""
         before, values = self._values.get(number), self._read(inventory)
         if values == before:
             return False
@@ -50,13 +50,13 @@ class Column:
             del self.holders[value]
 
     def holding(self, op: str, operand: Hashable) -> int:
-        """The systems with a value that passes; each distinct value is tested once, whoever has it."""
+        """Return the systems with a value that passes; each distinct value is tested once."""
         if op == "==":
             return self.holders.get(operand, 0)
         items = self.holders.items()
         if op == "like":
             matches = like(str(operand))
-            # Nearly all values are text: this is asked of every name of a lab.
+            # A fast path for text, which nearly all values are.
             found = [
                 bits for value, bits in items if matches(value if type(value) is str else as_text(value))
             ]
@@ -67,9 +67,9 @@ class Column:
 
 
 class Columns:
-    """Mutable. Taking a system in costs the work of that system, however many there are.
+    """Mutable. The cost of adding a system does not depend on the number of systems.
 
-    A property is looked at from when somebody asks about it: of most, nobody ever does.
+    A column is built at the first question about its property: most are never asked about.
     """
 
     def __init__(self, vocabulary: Vocabulary = SYSTEM) -> None:
@@ -99,7 +99,7 @@ class Columns:
         return self._unread(before, inventory).union(changed)
 
     def _unread(self, before: Inventory, after: Inventory) -> frozenset[str]:
-        """Those of the changed properties that nobody has asked about here."""
+        """Return the changed properties whose columns are not built."""
         # What is the very same need not be read: mostly only who has it, or its pools, are others.
         others = {name for name in before.keys() | after.keys() if before.get(name) is not after.get(name)}
         return frozenset(
@@ -112,7 +112,7 @@ class Columns:
 
 
 def _bitmap(numbers: list[int]) -> int:
-    """In one step for each number."""
+    """Return the bitmap of the numbers."""
     if len(numbers) == 1:
         return 1 << numbers[0]
     digits = bytearray(max(numbers, default=-1) // 8 + 1)

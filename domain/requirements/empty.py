@@ -10,7 +10,7 @@ from domain.requirements.inventory import DEVICE_ATTRIBUTES
 from domain.requirements.operators import EQUALITY, OTHER, SPELLINGS
 from domain.requirements.vocabulary import Element, Vocabulary
 
-_ASKS_NOTHING: Final = "is empty, so this part asks for nothing"
+_ASKS_NOTHING: Final = "is empty, so this part has no effect"
 # Elements with several attributes: an empty one is dropped, and the others still count.
 _OPTIONAL: Final[Mapping[str, tuple[str, ...]]] = {
     "device": DEVICE_ATTRIBUTES,

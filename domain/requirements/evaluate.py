@@ -1,4 +1,4 @@
-"""Which systems satisfy a requirement, all of them at once.
+"""Evaluation of a requirement for all systems at once.
 
 Three-valued: a system satisfies it, does not, or what is known of the system cannot tell. A set that is empty
 or missing (arches, pools, keys, flags, devices) is known to hold nothing. Of anything else that is missing,
@@ -45,7 +45,7 @@ class Ternary(NamedTuple):
 
 
 def matching(node: Node, columns: Columns) -> int:
-    """The systems that satisfy the requirement."""
+    """Return the systems that satisfy the requirement."""
     return evaluate(node, columns).true
 
 
@@ -148,7 +148,7 @@ def _key_value(node: KeyValue, columns: Columns) -> Ternary:
 
 
 def _disk(inner: Node, columns: Columns) -> Ternary:
-    """Ask each distinct disk once, as if it were a system of its own."""
+    """Evaluate a disk requirement, once for each distinct disk."""
     disks, systems = distinct_disks(columns)
     held = evaluate(inner, disks)
     true = reduce(int.__or__, (systems[number] for number in _numbers_in(held.true)), 0)
@@ -174,7 +174,7 @@ def _numbers_in(bitmap: int) -> Iterator[int]:
 
 
 def properties(node: Node) -> frozenset[str]:
-    """The properties of a system that the answer depends on, as `Columns` names them."""
+    """Return the names of the columns that the answer depends on."""
     match node:
         case All(children) | Either(children) | Not(children):
             return frozenset().union(*map(properties, children))

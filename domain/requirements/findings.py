@@ -1,4 +1,4 @@
-"""What is wrong inside a document, told by path; whoever knows the lines turns a path into a place."""
+"""Findings in a document, by path; `api.intake.places` converts a path to a line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Report: TypeAlias = Callable[[Path, str], None]
 
 
 class Finding(NamedTuple):
-    """`unknown` is an unknown element as it was spelled, `known` all spellings there are."""
+    """A message at a path; `unknown` is the spelling of an unknown element, `known` has all spellings."""
 
     path: Path
     message: str

@@ -1,4 +1,4 @@
-"""From a tree back to its JSON form, and to the one text that equal requirements share."""
+"""Conversion of a tree to its JSON form, and to its canonical text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _JOINED: Mapping[type[Node], str] = {All: "and", Either: "or", Not: "not", Disk:
 
 
 def to_form(node: Node) -> dict[str, Any]:
-    """The form that `parse` reads into an equal tree."""
+    """Return the form that `parse` reads to an equal tree."""
     match node:
         case All(children) | Either(children) | Not(children):
             return {_JOINED[type(node)]: _forms(children)}
@@ -52,7 +52,7 @@ def _on_disk(inner: Node) -> tuple[Node, ...]:
 
 
 def to_text(node: Node) -> str:
-    """Children are ordered by their own texts: who writes the same in another order asks for the same."""
+    """Return the canonical text, with children sorted by their texts: their order has no effect."""
     match node:
         case All(children) | Either(children) | Not(children):
             return _joined(node, children)

@@ -12,7 +12,7 @@ from domain.requirements.operands import plain
 from domain.requirements.parse import both, read_node
 from domain.requirements.vocabulary import SYSTEM
 
-# Laptops, prototypes and resources are given only to those who ask for them.
+# Laptops, prototypes and resources have to be required explicitly.
 _ORDINARY: Final = Leaf("system_type", "==", "Machine")
 
 
@@ -26,9 +26,9 @@ def _read(form: Any, notes: Notes) -> Node | None:
 
 
 def _forced(form: Mapping[str, Any], notes: Notes) -> Node | None:
-    """A forced system leaves nothing else to be asked."""
+    """Return the forced system, which excludes other requirements."""
     if len(form) > 1:
-        notes.report((), "a forced system leaves no room for other requirements")
+        notes.report((), "a forced system cannot be combined with other requirements")
     try:
         fqdn = plain(form["force"])
     except ValueError as wrong:
@@ -44,9 +44,9 @@ HOST: Final = Language(_read)
 
 
 def forced_system(text: str) -> str | None:
-    """The system that a requirement (canonical text) names by force, None where it asks for properties."""
+    """Return the system that a requirement (canonical text) forces, None if it forces none."""
     if '"force"' not in text:
-        # Nearly all of them: not read any further.
+        # Nearly all requirements: no parsing needed.
         return None
     node = HOST.from_text(text)
     return node.fqdn if isinstance(node, Forced) else None

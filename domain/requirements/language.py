@@ -1,4 +1,4 @@
-"""A whole requirement: read once for each distinct text, kept as canonical text."""
+"""Whole requirements, parsed once for each distinct text and stored as canonical text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CACHED_TEXT_LENGTH: Final = 4096
 
 @dataclass(frozen=True)
 class Reading:
-    """`node` says what was understood; it is the whole requirement only if there are no findings."""
+    """A parsed requirement; `node` is complete only if there are no findings."""
 
     node: Node
     findings: tuple[Finding, ...]
@@ -27,7 +27,7 @@ class Reading:
 
     @cached_property
     def form(self) -> dict[str, Any]:
-        """The one spelling of what was understood, shared by all who ask: not to be changed."""
+        """Return the canonical form, which is shared and must not be changed."""
         return to_form(self.node)
 
     @cached_property
@@ -36,14 +36,14 @@ class Reading:
 
 
 class Language:
-    """Requirements of one vocabulary. `read` turns a form into a tree, None where it asks nothing."""
+    """The requirements of one vocabulary. `read` parses a form to a tree, None if it has no effect."""
 
     def __init__(self, read: Callable[[Any, Notes], Node | None]) -> None:
         self._read = read
         self._cached = lru_cache(_CACHED)(self._examine)
 
     def examine(self, form: Any) -> Reading:
-        """Everything there is to know about a form of JSON values; equal forms are read once."""
+        """Return the reading of a form of JSON values; readings are cached."""
         text = json.dumps(form)
         return self._cached(text) if len(text) <= _CACHED_TEXT_LENGTH else self._examine(text)
 
@@ -54,7 +54,7 @@ class Language:
         return reading.node
 
     def from_text(self, text: str) -> Node:
-        """The tree of a canonical text. Raises `ValueError` if the text is none."""
+        """Return the tree of a canonical text. Raises `ValueError` for any other text."""
         reading = self._cached(text)
         if reading.findings:
             raise ValueError(reading.findings[0].message)

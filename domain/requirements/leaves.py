@@ -1,4 +1,4 @@
-"""From one written element to its leaf, as its row of the vocabulary says."""
+"""Parsing of one element to its leaf, by its row of the vocabulary."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from domain.requirements.operators import EQUALITY, NEGATIVE, OTHER, SPELLINGS
 from domain.requirements.vocabulary import Element
 
 _DEFAULT_OP: Final = "=="
-# Nobody reads more of one requirement.
+# The maximum number of findings of one requirement.
 MAX_FINDINGS: Final = 1_000
 
 
 class Mention(NamedTuple):
-    """A name the requirement uses; others say whether it is known. `kind` is a field of `KnownNames`.
+    """A name in a requirement, which may be unknown. `kind` is a field of `KnownNames`.
 
-    `excludes`: the part holds for whatever does not have the name.
+    `excludes`: the part matches what does not have the name.
     """
 
     path: Path
@@ -31,7 +31,7 @@ class Mention(NamedTuple):
 
 @dataclass
 class Notes:
-    """What a reading found out beside the tree."""
+    """The results of parsing beside the tree."""
 
     findings: list[Finding] = field(default_factory=list)
     mentions: list[Mention] = field(default_factory=list)
@@ -47,7 +47,7 @@ Build = Callable[[Element, Mapping[str, Any], str], Node | None]
 
 
 def read_leaf(element: Element, form: Mapping[str, Any], path: Path, notes: Notes) -> Node | None:
-    """The leaf, or None when it asks nothing or is wrong."""
+    """Return the leaf, None if it has no effect or is invalid."""
     name = element.spellings[0]
     notes.elements.append(name)
     if not _known_attributes(element, form, path, notes) or element.ignored:
@@ -84,7 +84,7 @@ def _known_attributes(element: Element, form: Mapping[str, Any], path: Path, not
 def _leaf(element: Element, form: Mapping[str, Any], op: str) -> Leaf:
     value = pattern(form) if op == "like" else element.operand(form)
     if value == "" and element.empty_means_none and op not in EQUALITY:
-        raise ValueError("empty can only be asked for with = or !=")
+        raise ValueError("an empty value requires the operator = or !=")
     return Leaf(element.spellings[0], op, value)
 
 
@@ -96,7 +96,7 @@ def _key_value(element: Element, form: Mapping[str, Any], op: str) -> KeyValue:
 
 
 def _device(element: Element, form: Mapping[str, Any], op: str) -> Device | None:
-    """Without attributes it asks nothing."""
+    """Return the leaf, None without attributes: then it has no effect."""
     given = [name for name in element.attributes if form.get(name) is not None]
     attributes = tuple((name, _text(form, name)) for name in given)
     return Device(op, attributes) if attributes else None
@@ -115,7 +115,7 @@ def _text(form: Mapping[str, Any], attribute: str) -> str:
 
 
 def _mention(element: Element, kind: str, leaf: Node, path: Path, notes: Notes) -> None:
-    """A pattern is no name, nor is what names are only ordered by."""
+    """Note the name in a leaf, unless it is a pattern or an operand of an ordering."""
     name = _NAMED[type(leaf)](leaf) if type(leaf) in _NAMED else None
     if name:
         excludes = getattr(leaf, "op", "==") in NEGATIVE
@@ -123,7 +123,7 @@ def _mention(element: Element, kind: str, leaf: Node, path: Path, notes: Notes) 
 
 
 class _Unreadable(Exception):
-    """An attribute beside the value is wrong."""
+    """An attribute other than the value is invalid."""
 
     def __init__(self, attribute: str, message: str) -> None:
         super().__init__(message)

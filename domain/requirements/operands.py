@@ -1,6 +1,6 @@
-"""How the value of a leaf is read: one function per kind, from what was written to what is compared.
+"""Parsing of the values of leaves, with one function per kind.
 
-Each takes the attributes of the leaf and raises `ValueError` with the words for the person who wrote it.
+Each takes the attributes of the leaf and raises `ValueError` with the message for the submitter.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _TRUTH: Final = {"true": True, "1": True, "false": False, "0": False}
 
 
 def plain(raw: Any) -> str:
-    """Text of bearable length without control characters; a number is taken as it is written."""
+    """Return text of bounded length without control characters; a number is converted to text."""
     if isinstance(raw, int) and not isinstance(raw, bool) and abs(raw) < SIZE_LIMIT_BYTES:
         raw = str(raw)
     if not isinstance(raw, str):
@@ -52,14 +52,14 @@ def plain(raw: Any) -> str:
     if len(raw) > TEXT_LENGTH:
         raise ValueError(f"must not be longer than {TEXT_LENGTH} characters")
     if _CONTROL.search(raw):
-        raise ValueError("must not hold control characters")
+        raise ValueError("must not contain control characters")
     return raw
 
 
 def pattern(leaf: Mapping[str, Any]) -> str:
-    """Text, whatever it is laid against."""
+    """Return a pattern as text, even for a property that is no text."""
     if "units" in leaf:
-        raise ValueError("a pattern has no units: it is laid against the number of bytes")
+        raise ValueError("a pattern cannot have units: it is matched against the number of bytes")
     return plain(leaf["value"])
 
 
@@ -70,7 +70,7 @@ def text(leaf: Mapping[str, Any]) -> str:
 def whole(leaf: Mapping[str, Any]) -> int:
     number = _integer(leaf["value"])
     if not -WHOLE_LIMIT <= number < WHOLE_LIMIT:
-        raise ValueError(f"must lie between -{WHOLE_LIMIT} and {WHOLE_LIMIT - 1}")
+        raise ValueError(f"must be between -{WHOLE_LIMIT} and {WHOLE_LIMIT - 1}")
     return number
 
 
@@ -80,7 +80,7 @@ def decimal(leaf: Mapping[str, Any]) -> float:
     if not _DECIMAL.fullmatch(written):
         raise ValueError("must be a number with at most 4 decimal places")
     if not -WHOLE_LIMIT <= float(written) < WHOLE_LIMIT:
-        raise ValueError(f"must lie between -{WHOLE_LIMIT} and {WHOLE_LIMIT - 1}")
+        raise ValueError(f"must be between -{WHOLE_LIMIT} and {WHOLE_LIMIT - 1}")
     return float(written)
 
 
@@ -93,10 +93,10 @@ def truth(leaf: Mapping[str, Any]) -> bool:
 
 
 def anything_but_no(leaf: Mapping[str, Any]) -> bool:
-    """The job language takes whatever is written for yes; who writes no is told, not given the opposite."""
+    """Return True for any text but no, which is refused: the opposite cannot be required."""
     raw = leaf["value"]
     if raw is False or (raw is not True and plain(raw).strip().casefold() in ("", "false", "0", "no")):
-        raise ValueError("must be true: it cannot be asked for the opposite")
+        raise ValueError("must be true; the opposite cannot be required")
     return True
 
 
@@ -106,12 +106,12 @@ def size_bytes(leaf: Mapping[str, Any]) -> int:
         raise ValueError(f"units must be one of {', '.join(UNITS)}")
     number = _integer(leaf["value"]) * UNITS[units]
     if not 0 <= number < SIZE_LIMIT_BYTES:
-        raise ValueError(f"must lie between 0 and {SIZE_LIMIT_BYTES - 1} bytes")
+        raise ValueError(f"must be between 0 and {SIZE_LIMIT_BYTES - 1} bytes")
     return number
 
 
 def day(leaf: Mapping[str, Any]) -> str:
-    """A day as text: ISO days order like the days they name."""
+    """Return a day as ISO text, which sorts chronologically."""
     try:
         return _day(plain(leaf["value"]))
     except ValueError:
@@ -119,7 +119,7 @@ def day(leaf: Mapping[str, Any]) -> str:
 
 
 def day_or_never(leaf: Mapping[str, Any]) -> str:
-    """Empty stands for never."""
+    """Return a day as ISO text, or an empty text for never."""
     written = plain(leaf["value"])
     try:
         return written and _day(written)
@@ -128,7 +128,7 @@ def day_or_never(leaf: Mapping[str, Any]) -> str:
 
 
 def one_of(names: tuple[str, ...]) -> Operand:
-    """One of these, in its one spelling."""
+    """Return a parser that accepts these names in any case and returns the canonical spelling."""
     known = {name.casefold(): name for name in names}
 
     def read(leaf: Mapping[str, Any]) -> str:

@@ -1,8 +1,8 @@
-"""From the JSON form of a requirement to its tree, telling everything that is wrong with it at once.
+"""Parsing of the JSON form of a requirement to its tree, with all faults at once.
 
 A form is `{"and": [...]}`, `{"or": [...]}`, `{"not": [...]}`, `{"disk": [...]}`, or one element with its
-attributes: `{"element": "memory", "op": ">=", "value": 8192}`. What asks nothing is left out and needless
-nesting is undone, so that requirements that are written alike share one text.
+attributes: `{"element": "memory", "op": ">=", "value": 8192}`. Parts without effect are left out and needless
+nesting is removed, so that equivalent requirements share one text.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ELEMENT_LIMIT: Final = 1000
 
 
 def both(children: Iterable[Node]) -> Node | None:
-    """All of the children, as flat as can be; None when there are none."""
+    """Return the conjunction of the children, flattened; None if there are none."""
     flat: list[Node] = []
     for child in children:
         flat.extend(child.children if isinstance(child, All) else (child,))
@@ -48,7 +48,7 @@ def _negated(children: Iterable[Node]) -> Node | None:
 
 
 def _on_one_disk(children: Iterable[Node]) -> Node:
-    """Never nothing: even without children it asks for a disk."""
+    """Return the requirement of a disk, which has an effect even without children."""
     return Disk(both(children) or All(()))
 
 
@@ -60,7 +60,7 @@ JOINS: Final[Mapping[str, Callable[[Iterable[Node]], Node | None]]] = {
 
 
 def read_node(form: Any, vocabulary: Vocabulary, path: Path, notes: Notes) -> Node | None:
-    """The tree of a form, or None when it asks nothing; what is wrong is left out and noted."""
+    """Return the tree of a form, None if it has no effect; faults are noted and left out."""
     if not isinstance(form, Mapping):
         notes.report(path, "must be an object")
         return None

@@ -1,4 +1,4 @@
-"""What becomes another in the document of a system, property by property."""
+"""Differences between two documents of a system, by property."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Difference(NamedTuple):
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Difference]:
-    """By name of the property. What is missing is unknown, as null is."""
+    """Return the differences, sorted by property. A missing property is unknown, like null."""
     was, becomes = dict(_flat(before)), dict(_flat(after))
     names = sorted({*was, *becomes})
     return [

@@ -1,6 +1,6 @@
-"""What happens to a system. Every usage has an event of its own.
+"""Events of systems. Every usage has its own event.
 
-A system waits, installs or runs without a recipe while a person has reserved it.
+A system can be waiting, installing or running without a recipe while a person has reserved it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from domain.events import Event, event
 
 @event("system.registered")
 class SystemRegistered(Event):
-    """`inventory` is the document of the outside, without what stands beside it here."""
+    """`inventory` is the document of the API without the other fields of this event."""
 
     lab_controller: str
     owner: str
@@ -76,7 +76,7 @@ class SystemProvisioningFailed(Event):
 
 @event("system.inventory-changed")
 class SystemInventoryChanged(Event):
-    """`inventory` is the whole of it, as it is from now on."""
+    """`inventory` is the whole new inventory."""
 
     inventory: Mapping[str, Any]
 
@@ -103,7 +103,7 @@ class SystemUndrained(Event):
 
 @event("system.reservation-begun")
 class SystemReservationBegun(Event):
-    """By a person; `until` (RFC 3339) is null where it has no end, `distro_tree_id` is provisioned first."""
+    """By a person; `until` (RFC 3339) is null if it has no end; `distro_tree_id` is provisioned first."""
 
     user: str
     until: str | None
@@ -117,9 +117,9 @@ class SystemReservationEnded(Event):
 
 @event("system.access-policy-changed")
 class SystemAccessPolicyChanged(Event):
-    """`entries` are the whole of its own policy from now on, as `domain.access.policy` tells them.
+    """`entries` are the whole new policy of the system, in the form of `domain.access.policy`.
 
-    `active_pool` names the pool whose policy counts in its place for all but submitting; null: its own does.
+    `active_pool` is the pool whose policy applies instead, except for `submit`; null: there is none.
     """
 
     entries: Sequence[Mapping[str, Any]]
@@ -128,7 +128,7 @@ class SystemAccessPolicyChanged(Event):
 
 @event("system.loaned")
 class SystemLoaned(Event):
-    """To a person, who alone has the use of it; `until` (RFC 3339) is null where it has no end."""
+    """To a person, who alone may use the system; `until` (RFC 3339) is null if it has no end."""
 
     user: str
     until: str | None

@@ -1,4 +1,4 @@
-"""A system as its events have made it."""
+"""The state of a system."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class System:
 
 
 def evolve(system: System | None, fqdn: str, event: Event, moment: Moment) -> System:
-    """The system after one more of its events."""
+    """Return the system after an event."""
     if isinstance(event, happened.SystemRegistered):
         return System(
             fqdn=fqdn,

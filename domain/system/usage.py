@@ -1,4 +1,4 @@
-"""What becomes of a system when nobody has it, and who may have it at all (design sections 1 and 2)."""
+"""The usage of a freed system, and whether recipes may have a system at all (design sections 1 and 2)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from domain.system.state import Loan, System
 
 
 def freed(system: System) -> tuple[str, Event]:
-    """Nobody has it any more: the queue looks first, if recipes may have it without forcing it."""
+    """Return the event of a freed system: pending if recipes may have it without force, else idle."""
     wanted = is_automated(system.condition) and not system.draining
     return system.subject, SystemPending() if wanted else SystemIdle()
 
@@ -23,19 +23,19 @@ def condition_reason(system: System, reason: str) -> str:
 
 
 def is_automated(condition: str) -> bool:
-    """Whether recipes may have a system of this condition without forcing it."""
+    """Return whether recipes may have a system in this condition without force."""
     return condition == "Automated"
 
 
 def is_open(system: System, lab_enabled: bool) -> bool:
-    """Whether a recipe that forces it may have it, now or when it comes free."""
+    """Return whether a recipe that forces the system may have it, now or when it becomes free."""
     return (
         lab_enabled and not system.draining and system.reservation is None and system.condition != "Removed"
     )
 
 
 def why_not_usable(system: System, lab_enabled: bool, *, forced: bool) -> Iterator[str]:
-    """All that keeps recipes from having it, now or when it comes free, as `is_usable` asks it."""
+    """Return all reasons for which recipes may not have the system, now or when it becomes free."""
     if not lab_enabled:
         yield f"its lab is disabled: {system.lab_controller}"
     if system.draining:
@@ -56,7 +56,7 @@ def _until(until: datetime | None) -> str:
 
 
 def is_usable(system: System, lab_enabled: bool) -> bool:
-    """Whether any recipe may have it, now or when it comes free, if it is viable."""
+    """Return whether any recipe for which the system is viable may have it, now or when it becomes free."""
     return is_automated(system.condition) and is_open(system, lab_enabled)
 
 

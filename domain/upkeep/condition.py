@@ -1,4 +1,4 @@
-"""The condition of a system changes, and with it what becomes of the recipe it has (design section 2)."""
+"""Changes of a system's condition, and their effect on the recipe on it (design section 2)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from domain.system.usage import condition_reason, freed, is_automated
 
 
 def change_condition(system: System, members: Members | None, condition: str, reason: str) -> Decided:
-    """`members` is the set of the recipe that has the system; nothing if it is in that condition."""
+    """Return the events, none if the system is in that condition.
+
+    `members` is the recipe set of the recipe on the system.
+    """
     if system.condition == condition:
         return []
     changed = replace(system, condition=condition)
@@ -44,7 +47,7 @@ def _with_recipe(system: System, members: Members, recipe: Recipe, reason: str) 
 
 
 def _without_recipe(system: System) -> Decided:
-    """Free: the queue is asked, or not any more."""
+    """Return the event that makes a free system pending or idle, if it has to change."""
     wanted = is_automated(system.condition) and not system.draining
     if wanted or system.usage == "pending":
         return [freed(system)]

@@ -1,4 +1,4 @@
-"""A system accepts nothing new and finishes what it runs, until it is undrained."""
+"""Draining: a draining system finishes its recipe and accepts no new one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from domain.system.usage import freed, is_automated
 
 
 def drain(system: System, reason: str) -> Decided:
-    """Nothing if it is draining already."""
+    """Return the events, none if the system is draining already."""
     if system.draining:
         return []
     decided: Decided = [(system.subject, SystemDrained(reason=reason))]
@@ -21,7 +21,7 @@ def drain(system: System, reason: str) -> Decided:
 
 
 def undrain(system: System) -> Decided:
-    """Nothing if it is not draining; else the queue is asked, if recipes may have it and nobody has."""
+    """Return the events, none if the system is not draining. A free Automated system becomes pending."""
     if not system.draining:
         return []
     decided: Decided = [(system.subject, SystemUndrained())]

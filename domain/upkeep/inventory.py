@@ -1,4 +1,4 @@
-"""What is known of a system changes: its inventory, its lab, its owner."""
+"""Changes of a system's inventory, lab and owner."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from domain.system.state import System
 
 
 def change_inventory(system: System, changes: Mapping[str, Any]) -> Decided:
-    """`changes` are merged into what is known (`merged`). Nothing if all of it is known."""
+    """Return the event of the inventory with `changes` merged into it, none if nothing changes."""
     inventory = sound(merged(system.inventory, changes))
     if inventory == sound(system.inventory):
         return []
@@ -24,9 +24,7 @@ def change_inventory(system: System, changes: Mapping[str, Any]) -> Decided:
 
 
 def merged(known: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """As RFC 7396 has it: None forgets, an object is merged into the one there is, anything else takes the
-    place of what there is.
-    """
+    """Merge as RFC 7396 does: None removes a property, objects are merged, other values are replaced."""
     result = dict(known)
     for name, value in changes.items():
         if value is None:
@@ -40,16 +38,19 @@ def merged(known: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, An
 
 
 def sound(inventory: Mapping[str, Any]) -> dict[str, Any]:
-    """A CPU of which nothing is known is an unknown one: there is one way to say so."""
+    """Remove an empty CPU: an unknown CPU has one representation."""
     return {name: value for name, value in inventory.items() if name != "cpu" or value}
 
 
 def move_to_lab(system: System, lab_controller: str) -> Decided:
-    """Raises Refused while somebody has the system: a recipe set stays in one lab."""
+    """Return the event, none if the system is in that lab.
+
+    Raises Refused while a recipe or a person has the system: a recipe set stays in one lab.
+    """
     if system.lab_controller == lab_controller:
         return []
     if system.recipe_id is not None or system.reservation is not None:
-        raise Refused(f"{system.subject} is {system.usage}: it cannot change its lab now")
+        raise Refused(f"system {system.fqdn} is {system.usage} and cannot change its lab now")
     return [(system.subject, SystemLabControllerChanged(lab_controller=lab_controller))]
 
 

@@ -1,4 +1,4 @@
-"""A system is lent to a person, who alone has the use of it until the loan ends (design section 2)."""
+"""Loans: only the borrower may use a lent system until the loan ends (design section 2)."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from domain.upkeep.reservation import end
 
 
 def lend(system: System, loan: Loan, until: str | None) -> Decided:
-    """`until` is the end of the loan as it is written; nothing if it is lent just so. Raises Refused.
+    """Return the event of a loan, none if the same loan exists. Raises Refused.
 
-    Whoever has it at the moment goes on.
+    `until` is the end of the loan as text. A present recipe or reservation continues.
     """
     if system.loan == loan:
         return []
     if system.loan is not None and system.loan.user != loan.user:
-        raise Refused(f"{system.subject} is on loan to {system.loan.user}: that loan has to end first")
+        raise Refused(f"system {system.fqdn} is on loan to {system.loan.user}; end that loan first")
     if system.condition == "Removed":
-        raise Refused(f"{system.subject} is Removed")
+        raise Refused(f"system {system.fqdn} is Removed")
     return [(system.subject, SystemLoaned(user=loan.user, until=until))]
 
 
 def end_loan(system: System, reason: str) -> Decided:
-    """Nothing if nobody has it on loan. A recipe that runs there goes on.
+    """Return the events of the end of a loan, none without a loan. A recipe on the system continues.
 
-    A reservation that nothing but the loan allowed ends with it.
+    A reservation that only the loan allowed ends too.
     """
     if system.loan is None:
         return []
@@ -40,7 +40,7 @@ def end_loan(system: System, reason: str) -> Decided:
 
 
 def give_back(system: System, user: str, reason: str) -> Decided:
-    """Whatever a user has of a system goes back: the loan, and the reservation."""
+    """Return the events that end a user's loan and reservation of a system."""
     ended: Decided = []
     if system.loan is not None and system.loan.user == user:
         ended.append((system.subject, SystemLoanEnded(reason=reason)))

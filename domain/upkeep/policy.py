@@ -1,4 +1,4 @@
-"""The access policy of a system changes: its own, which policy counts, and what names who is gone."""
+"""Changes of a system's access policy: its own entries, the active pool, and removed users and groups."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ def change_policy(
     active_pool: str | None,
     pools: Sequence[str],
 ) -> Decided:
-    """`entries` as `domain.access.sound.given` makes them, `pools` those that the system is in.
+    """Return the event, none if nothing changes.
 
-    Raises Refused for the policy of a pool that it is not in. Nothing if all of it is so.
+    `entries` come from `domain.access.sound.given`; `pools` are the pools of the system. Raises Refused for
+    an active pool that the system is not in.
     """
     if active_pool is not None and active_pool not in pools:
-        raise Refused(f"{system.subject} is not in pool {active_pool}, whose policy cannot count for it")
+        raise Refused(f"system {system.fqdn} is not in pool {active_pool}, so its policy cannot apply")
     own = None if system.access_policy is None else told(system.access_policy)
     if own == list(entries) and system.active_pool == active_pool:
         return []
@@ -34,14 +35,14 @@ def change_policy(
 
 
 def leave_pool(system: System, pool: str) -> Decided:
-    """Where the policy of a pool that it leaves counted, its own counts again: also if it comes back."""
+    """Return the event that makes a system's own policy apply again, none if the pool was not active."""
     if system.active_pool != pool:
         return []
     return _becomes(system, told(own_policy(system.access_policy)), None)
 
 
 def part_with(system: System, kind: str, name: str) -> Decided:
-    """What a system says of what is removed, which ends with it: who has the name later is somebody else."""
+    """Remove references to a removed user, group or pool: its name may later be used for another one."""
     if kind == "pool":
         return leave_pool(system, name)
     reason = f"{called(kind, name)} was removed"

@@ -1,4 +1,4 @@
-"""A system joins its lab."""
+"""Registration of a system in its lab."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from domain.system.events import SystemPending, SystemRegistered
 from domain.system.usage import is_automated
 from domain.upkeep.inventory import sound
 
-# What stands beside the inventory in a system's document.
+# The fields of a system's document that are not part of its inventory.
 BESIDE = ("fqdn", "lab_controller", "owner", "condition", "pools")
 
 
 def unknown_names(directory: Directory, document: Mapping[str, Any]) -> list[Fault]:
-    """Names in a system's document, or in what is told of one, that nobody knows."""
+    """Return an error for each unknown name in the document, or partial document, of a system."""
     faults = [
         Fault(field, unknown_name(kind, document[field]))
         for field, kind in (("lab_controller", "lab-controller"), ("owner", "user"))
@@ -34,7 +34,7 @@ def unknown_names(directory: Directory, document: Mapping[str, Any]) -> list[Fau
 
 
 def register(document: Mapping[str, Any]) -> Decided:
-    """The events of a new system: registered, in its pools, and pending if recipes may have it."""
+    """Return the events of a new system: registered, in its pools, and pending if it is Automated."""
     subject = f"system/{document['fqdn']}"
     registered = SystemRegistered(
         lab_controller=document["lab_controller"],

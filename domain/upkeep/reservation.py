@@ -1,4 +1,4 @@
-"""A person reserves a system, has it provisioned, and returns it (design section 2)."""
+"""Reservations of systems by people, with or without provisioning (design section 2)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from domain.system.lifecycle import FOR_PEOPLE
 from domain.system.state import System
 from domain.system.usage import freed
 
-# A person whose system could not be installed has nothing to keep.
+# The prefix of the reason with which a reservation ends when its installation failed.
 NOT_PROVISIONED = "it could not be provisioned"
 
 
@@ -28,42 +28,45 @@ def require_lab(system: System, distro_tree_id: int | None, directory: Directory
     A system whose architectures are unknown may have any.
     """
     if not directory.is_enabled(system.lab_controller):
-        raise Refused(f"{system.subject} is in a disabled lab: {system.lab_controller}")
+        raise Refused(f"system {system.fqdn} is in a disabled lab: {system.lab_controller}")
     entry = None if distro_tree_id is None else directory.get("distro-tree", str(distro_tree_id))
     if entry is None:
         return
     tree, arches = f"distro tree {distro_tree_id}", system.inventory.get("arches")
     if not entry.document["urls"].get(system.lab_controller):
-        raise Refused(f"{tree} is not in the lab of {system.lab_controller}")
+        raise Refused(f"{tree} is not available in the lab of {system.lab_controller}")
     if arches and entry.document["arch"] not in arches:
         has = ", ".join(arches)
-        raise Refused(f"{tree} is for {entry.document['arch']}: {system.subject} has {has}")
+        raise Refused(f"{tree} is for {entry.document['arch']}, but system {system.fqdn} has {has}")
 
 
 def reserve(system: System, user: str, until: str | None, distro_tree_id: int | None) -> Decided:
-    """`until` is RFC 3339; with a tree the system is provisioned first. Raises Refused."""
+    """Return the events of a reservation. Raises Refused.
+
+    `until` is an RFC 3339 time. With a distro tree the system is provisioned first.
+    """
     if system.reservation is not None:
-        raise Refused(f"{system.subject} is reserved by {system.reservation.user}")
+        raise Refused(f"system {system.fqdn} is reserved by {system.reservation.user}")
     if system.recipe_id is not None:
-        raise Refused(f"{system.subject} is {system.usage} with recipe {system.recipe_id}")
+        raise Refused(f"system {system.fqdn} is {system.usage} with recipe {system.recipe_id}")
     if system.loan is not None and system.loan.user != user:
-        raise Refused(f"{system.subject} is on loan to {system.loan.user}")
+        raise Refused(f"system {system.fqdn} is on loan to {system.loan.user}")
     if system.condition == "Removed" or (system.condition != FOR_PEOPLE and system.loan is None):
-        said = f"only {FOR_PEOPLE} systems, and those on loan to them, are reserved by people"
-        raise Refused(f"{system.subject} is {system.condition}: {said}")
+        said = f"a person can reserve only a {FOR_PEOPLE} system, or one on loan to them"
+        raise Refused(f"system {system.fqdn} is {system.condition}; {said}")
     if system.draining:
-        raise Refused(f"{system.subject} is draining: it takes nothing new")
+        raise Refused(f"system {system.fqdn} is draining")
     if system.usage != "idle":
-        raise Refused(f"{system.subject} is {system.usage}: the queue looks at it first")
+        raise Refused(f"system {system.fqdn} is {system.usage}; the scheduler checks the queue for it first")
     begun = SystemReservationBegun(user=user, until=until, distro_tree_id=distro_tree_id)
     first = SystemRunning(recipe_id=None) if distro_tree_id is None else SystemWaiting(recipe_id=None)
     return [(system.subject, begun), (system.subject, first)]
 
 
 def provisioning(system: System, state: str, reason: str) -> Decided:
-    """How far the lab controller is with provisioning it: `running`, `completed` or `failed`.
+    """Return the events of the provisioning state `running`, `completed` or `failed`.
 
-    Nothing where the reservation has ended meanwhile, or has come further already.
+    Return none if the reservation has ended, or is past that state already.
     """
     if system.reservation is None or system.usage not in ("waiting", "installing"):
         return []
@@ -75,13 +78,13 @@ def provisioning(system: System, state: str, reason: str) -> Decided:
             return []
         event = SystemInstalling(recipe_id=None)
     elif system.usage == "waiting":
-        # The lab controller has not said that it began; the log says it all the same.
+        # The report of the start was lost; the log gets the event all the same.
         return [(system.subject, SystemInstalling(recipe_id=None)), (system.subject, event)]
     return [(system.subject, event)]
 
 
 def end(system: System, reason: str) -> Decided:
-    """It is returned, or its time is over; nothing if nobody has reserved it."""
+    """Return the events of the end of a reservation, none without one."""
     if system.reservation is None:
         return []
     ended = SystemReservationEnded(reason=reason)

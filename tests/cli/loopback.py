@@ -57,7 +57,7 @@ class Server:
         self.asked.append(asked)
         route = self.routes.get((asked.method, asked.path))
         if route is None:
-            return Answer({"title": "There is no such thing", "detail": asked.path}, status=404)
+            return Answer({"title": "Not found", "detail": asked.path}, status=404)
         if callable(route):
             return route(asked)
         return route.pop(0) if len(route) > 1 else route[0]

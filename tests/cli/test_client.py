@@ -245,7 +245,7 @@ def test_edit__it_moves_every_time__gives_up(server: Server, client: Client) -> 
 
 
 def test_events__refused__is_a_problem_at_once(server: Server, client: Client) -> None:
-    server.on("GET", "/events", Answer({"title": "You may not do this"}, 403))
+    server.on("GET", "/events", Answer({"title": "Permission denied"}, 403))
     with pytest.raises(Problem, match="You may not"):
         next(client.events())
 

@@ -17,10 +17,10 @@ Run = Callable[..., Result]
 
 def test_refused__several_faults__each_on_its_own_line(server: Server, run: Run) -> None:
     errors = [{"where": "job/a", "message": "is wrong"}, {"where": "job/b", "message": "too"}]
-    server.on("GET", "/queue", Answer({"title": "The input is wrong", "errors": errors}, 422))
+    server.on("GET", "/queue", Answer({"title": "Invalid input", "errors": errors}, 422))
     result = run("queue")
     assert result.exit_code == 1
-    assert result.stderr.splitlines() == ["Error: The input is wrong", "  job/a: is wrong", "  job/b: too"]
+    assert result.stderr.splitlines() == ["Error: Invalid input", "  job/a: is wrong", "  job/b: too"]
 
 
 def test_refused__for_machines__is_a_document_beside_the_output(server: Server, run: Run) -> None:
@@ -47,12 +47,12 @@ def test_token__wrong__says_where_one_is_given(server: Server, run: Run) -> None
 @pytest.mark.parametrize(
     ("status", "detail", "said"),
     [
-        (401, "nobody knows this token", "--token or LABLEDGER_TOKEN"),
+        (401, "unknown token", "--token or LABLEDGER_TOKEN"),
         (403, "PUT /users/{name} is for admin", "labledger whoami"),
         (404, "job 99", "`labledger jobs` to list"),
         (404, "recipe set 99", "`labledger jobs` to list"),
         (404, "distro tree 99", "`labledger distro-trees` to list"),
-        (404, "there is nothing at this path", ""),
+        (404, "there is no resource at this path", ""),
         (409, "system/a is busy", "This request changed nothing"),
         (412, "it is at version 4", "Look at it again"),
         (429, "30 requests a second are allowed", "Tried 1 time. A limit is reached"),

@@ -1,4 +1,4 @@
-"""The reference of the HTTP API, from what it declares: `python -m tests.docs.api_reference` writes it."""
+"""Generator of the HTTP API reference: `python -m tests.docs.api_reference` writes the page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REGENERATE = "python -m tests.docs.api_reference"
 # Any request may be refused with these.
 EVERYWHERE = ("400", "401", "403", "422", "429", "500", "503")
 OWN_LAB = {plain(path) for path, route in ROUTES.items() if route.own_lab}
-# Parameters that so many operations have are told once.
+# Parameters of at least this many operations are listed once.
 OFTEN = 4
 
 _WORDS = ",\n".join(
@@ -30,12 +30,13 @@ _WORDS = ",\n".join(
 
 HEAD = f"""# API reference
 
-Made from the OpenAPI document, by `{REGENERATE}`; change `api/rest/`, not this page. A service
-answers the same as `GET /openapi.json`. How the API behaves as a whole, with examples: [http.md](http.md).
+Generated from the OpenAPI document by `{REGENERATE}`; change `api/rest/`, not this page.
+A service answers that document at `GET /openapi.json`. [http.md](http.md) describes the API as a whole, with
+examples.
 
-Unless it says otherwise, a body and an answer are JSON, done is 200, and refused is a [Problem](#problem):
+Unless stated otherwise, bodies and answers are JSON, success is 200, and an error is a [Problem](#problem):
 {_WORDS}.
-"Also" names what else an operation is refused with.
+"Also" lists further errors of an operation.
 """
 
 Document = Mapping[str, Any]
@@ -97,14 +98,14 @@ def _key(parameter: Parameter) -> tuple[str, str]:
 
 
 def _parameters(shared: Mapping[tuple[str, str], Parameter]) -> Iterator[str]:
-    yield "## Parameters that many have"
+    yield "## Common parameters"
     yield ""
     yield from _table(shared.values())
     yield ""
 
 
 def _table(parameters: Any) -> Iterator[str]:
-    yield "| parameter | in | may be | |"
+    yield "| parameter | in | type | |"
     yield "|---|---|---|---|"
     for parameter in parameters:
         schema = parameter["schema"]
@@ -116,8 +117,8 @@ def _table(parameters: Any) -> Iterator[str]:
 def _operation(path: str, method: str, operation: Document, shared: Mapping[Any, Any]) -> Iterator[str]:
     yield f"### {method} {path}"
     yield ""
-    own_lab = " A lab controller: under its own name." if path in OWN_LAB else ""
-    yield f"{operation['summary']}. {operation.get('description', 'Open to everybody.')}{own_lab}"
+    own_lab = " A lab controller may use only its own name." if path in OWN_LAB else ""
+    yield f"{operation['summary']}. {operation.get('description', 'No token is needed.')}{own_lab}"
     yield ""
     known = [one for one in operation["parameters"] if one["in"] != "path"]
     own = [one for one in known if _key(one) not in shared]
@@ -125,7 +126,7 @@ def _operation(path: str, method: str, operation: Document, shared: Mapping[Any,
         yield from _table(own)
         yield ""
     if often := [f"`{one['name']}`" for one in known if _key(one) in shared]:
-        yield f"- Takes: {', '.join(often)}"
+        yield f"- Common parameters: {', '.join(often)}"
     if "requestBody" in operation:
         yield f"- Body: {_content(operation['requestBody']['content'])}"
     yield from _answers(operation["responses"])
@@ -154,7 +155,7 @@ def _shapes(api: Document) -> Iterator[str]:
         if said := schema.get("description"):
             yield " ".join(said.split())
             yield ""
-        yield "| field | may be | |"
+        yield "| field | type | |"
         yield "|---|---|---|"
         for field, kind, left_out in fields(schema):
             yield f"| `{field}` | {kind} | {left_out} |"

@@ -14,7 +14,7 @@ REGENERATE = "python -m tests.docs.metrics"
 
 HEAD = f"""# Metrics
 
-Made from `api/metrics/declared.py`, by `{REGENERATE}`; change that, not this page.
+Generated from `api/metrics/declared.py` by `{REGENERATE}`; change that file, not this page.
 
 `GET /metrics` answers a token of the role `metrics` (or of an admin or auditor) in the text format of
 Prometheus, or as OpenMetrics where that is asked for. [deploy/prometheus](../deploy/prometheus) has a
@@ -25,27 +25,27 @@ $ labledger user put prometheus --role metrics
 $ labledger token create prometheus --role metrics > token
 ```
 
-No label names a job, a recipe, a user or a system: what one of them does, the lists and the log tell. Each
-process that serves tells the same, of all processes, so that one target is enough.
+No label names a job, a recipe, a user or a system; use the lists and the log for these. Each serving process
+answers the metrics of all processes, so one target is enough.
 """
 
-TABLE = "| metric | type | labels | what it tells |\n|---|---|---|---|"
+TABLE = "| metric | type | labels | meaning |\n|---|---|---|---|"
 
 NOW = """## Now
 
-As it is at the scrape; systems and recipes from the read models, as far behind the log as these are."""
+The state at the scrape. Systems and recipes are from the read models, which may be behind the log."""
 
 TIMES = """## How long recipes take
 
-One entry for each recipe that got so far, guests excepted, since the log began. When the read models are
-built anew, the histograms begin again and end with the same numbers."""
+One observation for each recipe that got so far, except guests, since the log began. When the read models are
+rebuilt, the histograms start again and reach the same numbers."""
 
 COUNTS = f"""## What processes have counted
 
-Every process adds what it has counted to one table, every {WRITE_SECONDS:g} seconds and when it stops.
-So these are sums over all processes on all machines, and go on when one is started again. One that is killed
-takes along what it had not written yet; nothing is ever counted twice. A conflict of the scheduler is decided
-again, and many of them mean that much moves beside it."""
+Every process adds its counts to one table, every {WRITE_SECONDS:g} seconds and when it stops. So these are
+sums over all processes on all machines, and continue after a restart. A killed process loses the counts that
+it has not written yet; nothing is counted twice. After a conflict the scheduler decides again; many conflicts
+mean many concurrent changes."""
 
 LABELS = """## Labels
 
@@ -53,11 +53,11 @@ LABELS = """## Labels
 |---|---|"""
 
 OPEN = {
-    "method": f"that of HTTP; `{OTHER}`: none that there is",
-    "route": f"the path as in the [API](http.md), such as `/jobs/{{job_id}}`; `{OTHER}`: none that there is",
-    "status": "`2xx`, `4xx`, `5xx`: the class of the status of HTTP",
-    "lab_controller": "the name of each lab controller that is registered",
-    "projector": "`all`: there is one for all read models",
+    "method": f"the HTTP method; `{OTHER}`: an unknown one",
+    "route": f"the path as in the [API](http.md), such as `/jobs/{{job_id}}`; `{OTHER}`: an unknown one",
+    "status": "the class of the HTTP status: `2xx`, `4xx`, `5xx`",
+    "lab_controller": "the name of a registered lab controller",
+    "projector": "`all`: one for all read models",
 }
 ALL = (*GAUGES, *DURATIONS, *COUNTERS, *HISTOGRAMS)
 

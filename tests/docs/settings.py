@@ -20,15 +20,15 @@ ANY_COMMAND = "queue"
 
 HEAD = f"""# Configuration
 
-Made from `runtime/settings.py`, by `{REGENERATE}`; change that, not this page.
+Generated from `runtime/settings.py` by `{REGENERATE}`; change that file, not this page.
 
-A setting is given by a flag, else by a variable, else it has its default. A variable that is empty counts as
-not set. What is wrong is told at once, all of it, and the process ends with exit status 2. No service has a
-flag for a secret, since flags are seen by all: the units of [deploy/systemd](../deploy/systemd) read
-variables from a file.
+A setting is taken from its flag, else from its environment variable, else it has its default. An empty
+variable counts as not set. If settings are invalid, the process reports all errors at once and ends with exit
+status 2. Services have no flags for secrets, because other users can see flags: the units of
+[deploy/systemd](../deploy/systemd) read variables from a file.
 
-`up` hands on what it was told to the processes that it runs. In the last column, `commands` are those that
-ask the API: `labledger submit`, `labledger queue` and so on.
+`up` passes its settings to the processes that it runs. In the last column, `commands` are those that use the
+API: `labledger submit`, `labledger queue` and so on.
 
 | variable | flag | meaning | default | read by |
 |---|---|---|---|---|

@@ -31,7 +31,7 @@ VALUES = (
     "retention_tag",
     "must be a mail address",
     "must not be empty",
-    "decides nothing",
+    "has no effect",
 )
 
 

@@ -27,7 +27,7 @@ def reservesys(attributes: str) -> bytes:
     ("body", "where", "message"),
     [
         # distro
-        (job_xml(distro=BOTH), "line 4, <distro>", "leaves no room for <distroRequires>"),
+        (job_xml(distro=BOTH), "line 4, <distro>", "cannot be combined with <distroRequires>"),
         (distro_xml('<tree url="t"/>', ""), "line 4, <distro>", 'has no <tree url="…">'),
         (distro_xml('<tree url="t"/>', "<tree/>"), "line 4, <distro>", 'has no <tree url="…">'),
         (distro_xml('<kernel url="k"/>', ""), "line 4, <distro>", 'has no <kernel url="…">'),
@@ -52,7 +52,7 @@ def reservesys(attributes: str) -> bytes:
         (
             distro_xml('<osversion major="M"/>', '<osversion major="M"/><tree url="u"/>'),
             "line 5, <tree>",
-            "<tree> may stand here only once",
+            "<tree> may occur here only once",
         ),
         (distro_xml('<tree url="t"/>', '<tree url="t">x</tree>'), "line 4, <tree>", "unexpected text"),
         (
@@ -85,7 +85,7 @@ def reservesys(attributes: str) -> bytes:
         (
             job_xml(in_recipe="<reservesys/>\n<reservesys/>"),
             "line 4, <reservesys>",
-            "<reservesys> may stand here only once",
+            "<reservesys> may occur here only once",
         ),
     ],
 )
@@ -128,7 +128,7 @@ def with_distro(**fields: Any) -> dict[str, Any]:
         (
             job_document(recipe={"distro": SHORT_DISTRO}),
             f"{RECIPE}.distro",
-            'leaves no room for "distro_requires"',
+            'cannot be combined with "distro_requires"',
         ),
         (
             job_document(recipe={"distro": 3, "distro_requires": None}),
@@ -165,7 +165,7 @@ def with_distro(**fields: Any) -> dict[str, Any]:
         (
             job_document(recipe={"kickstart": "\x01"}),
             f"{RECIPE}.kickstart",
-            "must not hold control characters: U+0001",
+            "must not contain control characters: U+0001",
         ),
         (
             job_document(recipe={"tasks": [{"fetch": {}}]}),

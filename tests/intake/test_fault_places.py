@@ -87,4 +87,4 @@ def test_results__submitted_as_a_job__are_one_fault() -> None:
 def test_faults__very_many__are_counted_and_few_are_placed() -> None:
     found = faults(job_xml(in_recipe="<x/>" * 15_000))
     assert len(found) == 101
-    assert found[-1] == ("document", "and 14900 more faults")
+    assert found[-1] == ("document", "and 14900 more errors")

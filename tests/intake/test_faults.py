@@ -27,7 +27,7 @@ def test_five_faults__in_xml__are_told_with_their_lines() -> None:
     assert faults_of(FIVE_XML) == [
         ("line 1, <job>", 'unknown attribute "colour"'),
         ("line 3, <recipeSet>", "priority: must be 'Low', 'Medium', 'Normal', 'High' or 'Urgent'"),
-        ("line 6, <watchdog>", "<watchdog> may stand here only once"),
+        ("line 6, <watchdog>", "<watchdog> may occur here only once"),
         ("line 10, <memroy>", "unknown element <memroy> in <and>; did you mean <memory>?"),
         ("line 11, <sockets>", "value: must be a whole number"),
     ]
@@ -75,4 +75,4 @@ def test_faults__beyond_bound__are_counted() -> None:
     many = "".join(f'<x{number} value="1"/>' for number in range(150))
     faults = faults_of(job_xml(host=f"<hostRequires>{many}</hostRequires>"))
     assert len(faults) == 101
-    assert faults[-1] == ("document", "and 50 more faults")
+    assert faults[-1] == ("document", "and 50 more errors")

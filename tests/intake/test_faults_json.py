@@ -19,11 +19,11 @@ RECIPE = "recipe_sets[0].recipes[0]"
         ({"recipe_sets": {}}, "recipe_sets", "must be a list"),
         ({"recipe_sets": [3]}, "recipe_sets[0]", "must be an object"),
         (job_document(whiteboard=3), "whiteboard", "must be text"),
-        (job_document(whiteboard="a\u0000b"), "whiteboard", "must not hold control characters: U+0000"),
+        (job_document(whiteboard="a\u0000b"), "whiteboard", "must not contain control characters: U+0000"),
         (
             job_document(recipe={"ks_meta": "a\nb"}),
             f"{RECIPE}.ks_meta",
-            "must not hold control characters: U+000A",
+            "must not contain control characters: U+000A",
         ),
         (job_document(foreign=["<plain/>"]), "foreign[0]", "must be an element of a foreign namespace"),
         (

@@ -20,7 +20,7 @@ from tests.intake.jobs import faults_of, job_xml
         (
             job_xml(task='<task><fetch url="a"/><fetch url="b"/></task>'),
             "line 6, <fetch>",
-            "<fetch> may stand here only once",
+            "<fetch> may occur here only once",
         ),
         (
             job_xml(in_recipe="<guest/>"),
@@ -103,7 +103,7 @@ def test_xml__one_fault_of_its_form__is_told_once_at_its_line(body: bytes, where
         (
             job_xml(in_recipe="<autopick><pool>big</pool><pool>big</pool></autopick>"),
             "line 3, <autopick>",
-            "<pool>: names one of them twice",
+            "<pool>: contains a name twice",
         ),
         (
             job_xml(in_recipe='<partitions><partition name="/" size="99999999999"/></partitions>'),

@@ -31,7 +31,7 @@ def test_xml_in_json__sound__is_the_same_job() -> None:
             "unknown element <memroy> in <and>; did you mean <memory>?",
         ),
         ("<hostRequires>\nwords</hostRequires>", "", "line 1, column 1: hostRequires: unexpected text"),
-        ("<job/>", "", "line 1: the root is <job>, not <hostRequires>"),
+        ("<job/>", "", "line 1: the root element is <job>, not <hostRequires>"),
         ("<!DOCTYPE x><hostRequires/>", "", "line 1: document types and entities are refused"),
         (3, "", "must be text"),
     ],
@@ -48,4 +48,4 @@ def test_xml_in_json__beside_the_form__is_refused() -> None:
     document = job_document(recipe={"host_requires_xml": "<hostRequires/>"})
     ((where, message),) = faults_of(document)
     assert where.endswith("host_requires_xml")
-    assert message == 'leaves no room for "host_requires"'
+    assert message == 'cannot be combined with "host_requires"'

@@ -117,7 +117,7 @@ GUESTS = "recipe_sets[0].recipes[0].guests"
         (
             guest_document(distro_requires_xml=DISTRO),
             f"{GUESTS}[0].distro_requires_xml",
-            'leaves no room for "distro_requires"',
+            'cannot be combined with "distro_requires"',
         ),
         (
             job_document(recipe={"guestargs": ""}),

@@ -55,4 +55,4 @@ def test_document__thousands_of_faults__words_and_places_those_that_are_shown(
         read_job(body, "application/json", KNOWN, "bob", is_admin=True)
     assert max(calls.values()) <= FAULT_LIMIT
     assert len(refused.value.faults) == FAULT_LIMIT + 1
-    assert refused.value.faults[-1].message == f"and {more} more faults"
+    assert refused.value.faults[-1].message == f"and {more} more errors"

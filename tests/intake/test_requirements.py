@@ -135,7 +135,7 @@ FAULTY = [
     (
         '<auto_prov value="false"/>',
         "line 5, <auto_prov>",
-        "value: must be true: it cannot be asked for the opposite",
+        "value: must be true; the opposite cannot be required",
     ),
     (
         '<system><compatible_with_distro arch="x86_64"/></system>',

@@ -47,7 +47,7 @@ def test_xml__with_such_a_character__names_line_column_and_path(
     with pytest.raises(FaultyInput) as refused:
         parse_xml(place.format(text).encode())
     (fault,) = refused.value.faults
-    said = f"{field}must not hold control characters: U+{ord(character):04X}"
+    said = f"{field}must not contain control characters: U+{ord(character):04X}"
     assert (fault.where, fault.message) == (where, said)
 
 
@@ -74,7 +74,7 @@ def test_json__with_such_a_character__names_line_column_and_path(character: str,
     with pytest.raises(FaultyInput) as refused:
         parse_json(f'{{"recipe_sets":\n[{{"priority": "{text}", "a{text}": 1}}]}}'.encode())
     in_value, in_key = refused.value.faults
-    said = f"must not hold control characters: U+{ord(character):04X}"
+    said = f"must not contain control characters: U+{ord(character):04X}"
     assert in_value == Fault("line 2, column 3: recipe_sets[0].priority", said)
     assert in_key == Fault("line 2, column 2: recipe_sets[0]", f"a key {said}")
 
@@ -83,7 +83,7 @@ def test_json__with_equal_keys__names_the_line_of_the_second() -> None:
     with pytest.raises(FaultyInput) as refused:
         refuse_equal_keys('{"a": {"b": 1,\n"c": 2},\n"a": 3}')
     (fault,) = refused.value.faults
-    assert (fault.where, fault.message) == ("line 3", '"a" stands twice in one object')
+    assert (fault.where, fault.message) == ("line 3", '"a" occurs twice in one object')
 
 
 def test_json__with_equal_keys_in_different_objects__is_taken() -> None:

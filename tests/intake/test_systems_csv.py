@@ -162,7 +162,7 @@ def test_columns__that_do_not_exist__are_one_fault_with_near_names() -> None:
 
 def test_cell__of_json_with_equal_keys__is_a_fault() -> None:
     (fault,) = read_systems(b'fqdn,key_values\na.b,"{""A"":[],""A"":[1]}"\n').faults
-    assert (fault.where, fault.message) == ("row 2, column key_values", '"A" stands twice in one object')
+    assert (fault.where, fault.message) == ("row 2, column key_values", '"A" occurs twice in one object')
 
 
 # A spreadsheet evaluates each of them; a quotation mark before it makes it text.

@@ -13,8 +13,8 @@ from domain.requirements import Columns, Device, KeyValue, from_text, matching
 from domain.requirements.distro import DISTRO, NewestFirst
 from tests.intake.jobs import KNOWN, job_document, job_xml, read_json, read_xml, warnings_of
 
-EMPTY = "value: is empty, so this part asks for nothing"
-GUEST = "decides nothing: a guest runs on the system of its host"
+EMPTY = "value: is empty, so this part has no effect"
+GUEST = "has no effect: a guest runs on the system of its host"
 
 
 def host(*inside: str) -> bytes:

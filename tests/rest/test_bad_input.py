@@ -80,7 +80,7 @@ def test_list__parameter_nobody_knows__is_named(client: httpx.Client, path: str,
 def test_events__types_that_are_none__are_named(client: httpx.Client) -> None:
     answer = client.get("/events", params={"types": "recipe.queued,recipe.qeued"})
     assert answer.status_code == 422
-    assert [fault["message"] for fault in answer.json()["errors"]] == ["'recipe.qeued' is no topic"]
+    assert [fault["message"] for fault in answer.json()["errors"]] == ["'recipe.qeued' is not a topic"]
 
 
 def test_submission__five_planted_faults__exactly_five_with_lines(
@@ -240,7 +240,7 @@ def test_role__that_there_is_not__is_refused_in_the_same_words_everywhere(
 ) -> None:
     answer = client.request(method, path, json=body)
     assert answer.status_code == 422
-    words = 'there is no role "king": it is one of admin, submitter, lab-controller, auditor, metrics'
+    words = 'there is no role "king"; the roles are admin, submitter, lab-controller, auditor, metrics'
     assert answer.json()["errors"] == [{"where": where, "message": words}]
 
 
@@ -251,7 +251,7 @@ def test_equal_keys__of_a_document__are_422_and_nothing_is_stored(
     before = line.end()
     answer = client.put(path, content=b'{"owner": "a",\n"owner": "b"}', headers=JSON)
     assert answer.status_code == 422
-    assert answer.json()["errors"] == [{"where": "line 2", "message": '"owner" stands twice in one object'}]
+    assert answer.json()["errors"] == [{"where": "line 2", "message": '"owner" occurs twice in one object'}]
     assert by_people(line, before) == []
 
 

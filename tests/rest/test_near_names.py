@@ -15,23 +15,23 @@ TASK = {"name": "/t"}
 @pytest.mark.parametrize(
     ("method", "path", "body", "said"),
     [
-        ("PUT", "/pools/x", {"colour": 1}, "is not known here; the fields are description, owner_group"),
+        ("PUT", "/pools/x", {"colour": 1}, "is an unknown field; the fields are description, owner_group"),
         (
             "PUT",
             "/lab-controllers/lab.x",
             {"state": 1},
-            "is not known here; the fields are broken_after, enabled",
+            "is an unknown field; the fields are broken_after, enabled",
         ),
         (
             "PUT",
             "/distro-trees/1",
             {"name": "a", "family": "b", "arch": "c", "colour": 1},
-            "is not known here; the fields are added_at, arch, family, name, tags, urls, variant, version",
+            "is an unknown field; the fields are added_at, arch, family, name, tags, urls, variant, version",
         ),
-        ("PATCH", ARM, {"memroy_mb": 1}, "is not known here; did you mean memory_mb?"),
-        ("PATCH", ARM, {"cpu": {"core": 1}}, "is not known here; did you mean cores?"),
-        ("PATCH", ARM, {"disks": [{"modle": "x"}]}, "is not known here; did you mean model?"),
-        ("PATCH", ARM, {"zzzzzz": 1}, "is not known here"),
+        ("PATCH", ARM, {"memroy_mb": 1}, "is an unknown field; did you mean memory_mb?"),
+        ("PATCH", ARM, {"cpu": {"core": 1}}, "is an unknown field; did you mean cores?"),
+        ("PATCH", ARM, {"disks": [{"modle": "x"}]}, "is an unknown field; did you mean model?"),
+        ("PATCH", ARM, {"zzzzzz": 1}, "is an unknown field"),
         (
             "POST",
             "/jobs",

@@ -36,7 +36,7 @@ def test_loan__of_an_automated_system__is_reserved_by_its_borrower_and_pending_w
     town: Town,
 ) -> None:
     automated(town)
-    with pytest.raises(Refused, match="only Manual systems, and those on loan"):
+    with pytest.raises(Refused, match="only a Manual system, or one on loan"):
         town.ask(reserve_system, by("bob"), "a", BOBS)
     town.ask(lend_system, as_admin(), "a", "bob", None)
     with pytest.raises(Refused, match="on loan to bob"):
@@ -75,7 +75,7 @@ def test_loan__to_another_or_of_a_removed_system__refused_and_known_names_only(t
     assert town.ask(lend_system, as_admin(), "a", "bob", until) is not None
     with pytest.raises(Refused, match="on loan to bob"):
         town.ask(lend_system, as_admin(), "a", "eve", None)
-    with pytest.raises(FaultyInput, match='user: there is no user "zoe"; until: is over'):
+    with pytest.raises(FaultyInput, match='user: there is no user "zoe"; until: is in the past'):
         town.ask(lend_system, as_admin(), "a", "zoe", BEGINNING - timedelta(days=365_000))
     removed = SystemChange(condition="Removed", reason="sold")
     town.ask(change_system, as_admin(), "a", removed, lambda _: None)

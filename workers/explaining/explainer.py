@@ -23,11 +23,11 @@ PATIENCE_SECONDS = 20.0
 
 
 class ExplanationFailed(LabledgerError):
-    """The process that explains has ended."""
+    """The explaining process has ended."""
 
 
 class StillReading(ExplanationFailed):
-    """The log is still being read for that: ask again."""
+    """The explaining process is still reading the log; try again."""
 
 
 class Explainer:
@@ -68,7 +68,7 @@ class Explainer:
             if answer := self._exchanged(self._running(), line):
                 said: dict[str, Any] = orjson.loads(answer)
                 return said
-        raise ExplanationFailed("it has ended without an answer")
+        raise ExplanationFailed("it ended without an answer")
 
     def _exchanged(self, process: subprocess.Popen[bytes], line: bytes) -> bytes:
         """Empty where it has ended."""

@@ -1,1 +1,1 @@
-"""What the HTTP API promises, as data: it checks what comes in, and `/openapi.json` shows it to clients."""
+"""The contract of the HTTP API as data: it validates requests, and `/openapi.json` shows it to clients."""

@@ -1,4 +1,4 @@
-"""What stands in the heads of answers, as OpenAPI has it."""
+"""The headers of answers, in OpenAPI form."""
 
 from __future__ import annotations
 
@@ -13,18 +13,21 @@ Header = dict[str, Any]
 
 _TEXT = {"type": "string"}
 _POSITION: Header = {
-    "description": "the position of the log that it reflects, or that of the last event written",
+    "description": "the log position that the answer reflects, or that of the last event written",
     "required": True,
     "schema": {"type": "integer", "minimum": 0},
 }
-_LOCATION: Header = {"description": "what was made", "required": True, "schema": _TEXT}
-_ETAG: Header = {"description": "the version, for If-Match", "schema": _TEXT}
-_LINK: Header = {"description": "rel=next: where the list goes on", "schema": _TEXT}
-_RETRY: Header = {"description": "in how many seconds", "schema": {"type": "integer", "minimum": 0}}
+_LOCATION: Header = {"description": "path of the new resource", "required": True, "schema": _TEXT}
+_ETAG: Header = {"description": "version of the resource, for If-Match", "schema": _TEXT}
+_LINK: Header = {"description": "rel=next: the next page", "schema": _TEXT}
+_RETRY: Header = {
+    "description": "seconds until a retry",
+    "schema": {"type": "integer", "minimum": 0},
+}
 
 
 def headers_done(method: str, operation: Operation) -> dict[str, Header]:
-    """Of an answer that is no refusal."""
+    """Return the headers of a successful answer."""
     found: dict[str, Header] = {}
     if operation.answer is not None and issubclass(operation.answer, Answer):
         found[POSITION_HEADER] = _POSITION
@@ -39,5 +42,5 @@ def headers_done(method: str, operation: Operation) -> dict[str, Header]:
 
 def headers_refused(status: int) -> dict[str, Header]:
     if status == 401:
-        return {"WWW-Authenticate": {"description": "how to say who asks", "schema": _TEXT}}
+        return {"WWW-Authenticate": {"description": "the authentication scheme", "schema": _TEXT}}
     return {"Retry-After": _RETRY} if status in (429, 503) else {}

@@ -1,4 +1,4 @@
-"""From what a model finds wrong to the faults of an answer."""
+"""Conversion of validation errors to faults."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from api.rest.contract.values import (
 from domain.errors import Fault
 
 _PATTERNS = {
-    NAME_PATTERN: "must be a name: letters, digits and . _ @ + -, a letter or digit first",
+    NAME_PATTERN: "must be a name: letters, digits and . _ @ + -, beginning with a letter or digit",
     FQDN_PATTERN: "must be a host name",
     NUMBER_PATTERN: "must be a number",
     MAIL_PATTERN: "must be a mail address",
@@ -31,11 +31,11 @@ _PATTERNS = {
 def faults_of(
     error: ValidationError, model: type[BaseModel] | None = None, most: int = FAULT_LIMIT
 ) -> list[Fault]:
-    """Return the messages of at most `most` faults, with near names from the model that was broken."""
+    """Return at most `most` faults, with similar field names of the model for unknown fields."""
     found = error.errors(include_url=False, include_input=False)
     faults = [Fault(_where(one["loc"])[:WORDS_LENGTH], _words(one, model)) for one in found[:most]]
     if len(found) > most:
-        faults.append(Fault("body", f"and {len(found) - most} more faults"))
+        faults.append(Fault("body", f"and {len(found) - most} more errors"))
     return faults
 
 

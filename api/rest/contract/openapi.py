@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document, made from what checks the requests: routes, operations and their models."""
+"""The OpenAPI 3.1 document, generated from routes, operations and their models."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Schemas = Mapping[Any, Document]
 def describe(
     routes: Mapping[str, Any], operations: Mapping[tuple[str, str], Operation], version: str
 ) -> Document:
-    """The document. `operations` are those of (path, method); `routes` say who may."""
+    """Return the document. `operations` are keyed by (path, method); `routes` have the permitted roles."""
     schemas, components = _schemas(operations.values())
     paths: dict[str, Document] = {}
     for (path, method), operation in operations.items():
@@ -82,7 +82,7 @@ def _operation(
         "responses": _responses(path, method, operation, roles, schemas),
     }
     if roles:
-        described["description"] = f"For {', '.join(roles)}.{_permitted(path, method)}"
+        described["description"] = f"Roles: {', '.join(roles)}.{_permitted(path, method)}"
         described["security"] = [{"token": []}]
     else:
         described["security"] = []
@@ -99,7 +99,7 @@ def _operation(
 
 def _permitted(path: str, method: str) -> str:
     found = needed(method, path)
-    return f" Permission on the system: {' or '.join(found)}." if found else ""
+    return f" Required permission on the system: {' or '.join(found)}." if found else ""
 
 
 def _responses(
@@ -110,7 +110,7 @@ def _responses(
     done = "201" if operation.created else "200"
     problem = {PROBLEM: {"schema": schemas[Problem, "serialization"]}}
     responses: Document = {
-        done: {"description": "Done", "headers": headers_done(method, operation), "content": content}
+        done: {"description": "Success", "headers": headers_done(method, operation), "content": content}
     }
     for status in sorted(set(_refusals(path, method, operation, roles))):
         responses[str(status)] = {
@@ -122,7 +122,7 @@ def _responses(
 
 
 def _refusals(path: str, method: str, operation: Operation, roles: tuple[str, ...]) -> Iterator[int]:
-    """The states of HTTP in which it may be refused."""
+    """Yield the HTTP statuses of errors that the operation may answer."""
     yield from (400, 422, 500, 503)
     yield from operation.refuses
     if roles:
@@ -141,7 +141,7 @@ def _refusals(path: str, method: str, operation: Operation, roles: tuple[str, ..
 
 @cache
 def plain(path: str) -> str:
-    """A path as people know it: `/jobs/{job_id}`, whatever is checked of the number."""
+    """Return a path without the converters of its parameters: `/jobs/{job_id}`."""
     return re.sub(r":[^}]*(?=\})", "", path)
 
 

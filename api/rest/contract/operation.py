@@ -1,7 +1,8 @@
-"""What one method of one path takes and gives, written at the responder that does it."""
+"""The declaration of an operation (one method of one path), written at its responder."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -12,12 +13,12 @@ from api.rest.contract.queries import Query
 
 MAX_BODY_BYTES = 1 << 20
 MAX_BATCH_BYTES = 16 << 20
-# Of somebody who is nobody yet: the longest name and password, however they are escaped.
+# The maximum before authentication: the longest name and password, with every character escaped.
 MAX_LOGIN_BYTES = 16 << 10
 
 JSON = "application/json"
 
-# States of HTTP for whom a body is read: it does not come on, is too large, or of another kind.
+# Statuses of an operation with a body: it does not arrive, is too large, or has another media type.
 BODY_REFUSALS = (408, 413, 415)
 
 R = TypeVar("R", bound=Callable[..., Any])
@@ -25,11 +26,11 @@ R = TypeVar("R", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Operation:
-    """`does` is a line for people.
+    """`does` is the summary for users, in the imperative; `action` is taken from it.
 
-    `takes` are the media types of the body, `gives` those of the answer: of JSON, `body` and `answer` are the
-    shapes. `versioned`: the answer has an ETag, or the change takes If-Match. `keyed`: it takes an
-    Idempotency-Key. `refuses` are states of HTTP beside those that follow from all this.
+    `takes` are the media types of the body, `gives` those of the answer; `body` and `answer` are the models
+    for JSON. `versioned`: the answer has an ETag, or the change accepts If-Match. `keyed`: the operation
+    accepts an Idempotency-Key. `refuses` are HTTP statuses in addition to those that follow from the rest.
     """
 
     does: str
@@ -44,6 +45,12 @@ class Operation:
     refuses: tuple[int, ...] = ()
     most_bytes: int = MAX_BODY_BYTES
 
+    @property
+    def action(self) -> str:
+        """Return the summary up to its first comma, colon or semicolon, for messages: `cancel a job`."""
+        first = re.split("[,:;]", self.does, maxsplit=1)[0]
+        return first[:1].lower() + first[1:]
+
 
 def operation(
     does: str,
@@ -51,7 +58,7 @@ def operation(
     query: type[Query] = Query,
     **more: Any,
 ) -> Callable[[R], R]:
-    """Say of a responder what it takes and gives."""
+    """Declare the operation of a responder."""
 
     def say(responder: R) -> R:
         responder.operation = Operation(does, answer, query, **more)  # type: ignore[attr-defined]
@@ -61,7 +68,7 @@ def operation(
 
 
 def operation_of(resource: Any, responder: str) -> Operation:
-    """Of one responder. A class that serves several kinds of things says it in its `operations`."""
+    """Return the operation of a responder. A class for several kinds of things has them in `operations`."""
     own: dict[str, Operation] = getattr(resource, "operations", {})
     found: Operation = own.get(responder) or getattr(resource, responder).operation
     return found

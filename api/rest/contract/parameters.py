@@ -1,4 +1,4 @@
-"""What stands in paths, queries and headers, as OpenAPI has it."""
+"""Path, query and header parameters, in OpenAPI form."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FQDN = {"type": "string", "pattern": FQDN_PATTERN, "maxLength": 253}
 _NAME = {"type": "string", "pattern": NAME_PATTERN, "maxLength": 255}
 _NUMBER = {"type": "integer", "minimum": 1, "maximum": 2**31 - 1}
 
-# Path -> what the name in it has to be, where not any name will do.
+# Path -> schema of the name in it, if it is stricter than that of any name.
 _NAMES = {"/lab-controllers/{name}": _FQDN, "/distro-trees/{name}": _NUMBER}
 
 
@@ -54,7 +54,7 @@ def query_parameters(query: type[Query]) -> Iterator[Parameter]:
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """What is not given has no value in a query: null is none."""
+    """Return the schema without null, which a query cannot contain."""
     kept = {key: value for key, value in schema.items() if not (key == "default" and value in (None, []))}
     choices = [choice for choice in kept.pop("anyOf", []) if choice != {"type": "null"}]
     if len(choices) == 1:
@@ -67,24 +67,24 @@ def header_parameters(operation: Operation, method: str) -> Iterator[Parameter]:
         yield {
             "name": IDEMPOTENCY_KEY,
             "in": "header",
-            "description": "the same key and body gives the first answer again",
+            "description": "a repeated request with the same key and body gets the first answer again",
             "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY_LENGTH},
         }
     if operation.versioned and method != "GET":
         yield {
             "name": "If-Match",
             "in": "header",
-            "description": "the ETag that was read: 412 when it has changed since",
+            "description": "the ETag of the version that was read; 412 if the resource has changed since",
             "schema": {"type": "string", "pattern": r'^(\*|"[0-9]{1,18}")$'},
         }
 
 
 def lab_parameters(roles: Collection[str]) -> Iterator[Parameter]:
-    """Of what a lab controller says and asks, and people do not."""
+    """Yield the header of the operations of lab controllers."""
     if LAB_CONTROLLER in roles and SUBMITTER not in roles:
         yield {
             "name": ACTS_AS,
             "in": "header",
-            "description": "the FQDN of the lab controller that an admin stands in for, which is heard by it",
+            "description": "for admins: FQDN of the lab controller to act as, which counts as its contact",
             "schema": _FQDN,
         }

@@ -1,4 +1,4 @@
-"""What may stand behind the `?` of a path: one model for each kind of read, which checks and documents it."""
+"""Query parameters: one model for each kind of read, which validates and documents them."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ from api.rest.contract.values import Condition, Fqdn, Name, RecipeState, UsageSt
 
 
 class Query(BaseModel):
-    """Takes nothing. A misspelt parameter must not be dropped in silence: the answer would look like what was
-    asked for."""
+    """No parameters. Unknown ones are refused: an ignored, misspelt one would give a misleading answer."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -32,7 +31,7 @@ class Query(BaseModel):
 class Strict(Query):
     strict: Annotated[
         Truth,
-        Field(description="refuse input that is otherwise accepted with a warning, such as unknown names"),
+        Field(description="treat warnings, such as those about unknown names, as errors"),
     ] = False
 
 
@@ -43,80 +42,78 @@ class Caught(Query):
 class Read(Caught):
     as_of: Annotated[
         AsOf | None,
-        Field(description="a past position or time, rounded down to the end of a commit"),
+        Field(description="answer as of this past position or time, rounded down to the end of a commit"),
     ] = None
 
 
 class Page(Read):
-    limit: Annotated[Limit, Field(description="as many at most")] = 100
-    cursor: Annotated[Cursor | None, Field(description="where the page before ended, as its `next` says")] = (
-        None
-    )
+    limit: Annotated[Limit, Field(description="maximum number of items")] = 100
+    cursor: Annotated[Cursor | None, Field(description="`next` of the previous page")] = None
 
     def filters(self) -> dict[str, str | None]:
-        """What else is asked of the rows, by name; what is not is None."""
+        """Return the other parameters by name, None for those that were not given."""
         return {
             name: getattr(self, name) for name in type(self).model_fields if name not in Page.model_fields
         }
 
 
 class JobPage(Page):
-    owner: Annotated[Name | None, Field(description="only those of this user")] = None
-    group: Annotated[Name | None, Field(description="only those of this group")] = None
-    state: Annotated[RecipeState | None, Field(description="only those in this state")] = None
+    owner: Annotated[Name | None, Field(description="only jobs of this user")] = None
+    group: Annotated[Name | None, Field(description="only jobs of this group")] = None
+    state: Annotated[RecipeState | None, Field(description="only jobs in this state")] = None
 
 
 class QueuePage(Page):
     system: Annotated[
         Fqdn | None,
-        Field(description="only those that it is viable for, in the order in which it asks them"),
+        Field(description="only recipes that this system is viable for, in its order"),
     ] = None
 
 
 class SystemPage(Page):
-    condition: Annotated[Condition | None, Field(description="only those in this condition")] = None
-    usage: Annotated[UsageState | None, Field(description="only those with this usage")] = None
-    lab_controller: Annotated[Fqdn | None, Field(description="only those of this lab")] = None
-    pool: Annotated[Name | None, Field(description="only those in this pool")] = None
-    owner: Annotated[Name | None, Field(description="only those of this user")] = None
+    condition: Annotated[Condition | None, Field(description="only systems in this condition")] = None
+    usage: Annotated[UsageState | None, Field(description="only systems with this usage")] = None
+    lab_controller: Annotated[Fqdn | None, Field(description="only systems of this lab")] = None
+    pool: Annotated[Name | None, Field(description="only systems in this pool")] = None
+    owner: Annotated[Name | None, Field(description="only systems of this user")] = None
 
 
 class ImportQuery(Query):
-    dry_run: Annotated[Truth, Field(description="change nothing, and tell what would change")] = False
+    dry_run: Annotated[Truth, Field(description="only report what would change")] = False
 
 
 class Explained(Read):
-    limit: Annotated[Limit, Field(description="as many systems at most")] = 100
-    system: Annotated[Fqdn | None, Field(description="this one alone, whatever it is to the recipe")] = None
+    limit: Annotated[Limit, Field(description="maximum number of systems")] = 100
+    system: Annotated[Fqdn | None, Field(description="only this system, even if it is no candidate")] = None
 
 
 class Span(Read):
-    since: Annotated[Time | None, Field(description="from this moment on")] = None
-    until: Annotated[Time | None, Field(description="up to this moment")] = None
+    since: Annotated[Time | None, Field(description="begin of the time span")] = None
+    until: Annotated[Time | None, Field(description="end of the time span")] = None
 
 
 class Summed(Span, Page):
-    """Sums are short, so that a page of them is as long as any may be."""
+    """Sums are short, so the default page is the largest one."""
 
-    group_by: Annotated[GroupBy, Field(description="one sum for each")] = "system"
-    limit: Annotated[Limit, Field(description="as many at most")] = MAX_LIMIT
+    group_by: Annotated[GroupBy, Field(description="return one sum for each of these")] = "system"
+    limit: Annotated[Limit, Field(description="maximum number of items")] = MAX_LIMIT
 
 
 class EventQuery(Read):
-    after: Annotated[Position, Field(description="only what came after this position")] = 0
-    limit: Annotated[Limit, Field(description="as many at most")] = 100
+    after: Annotated[Position, Field(description="only events after this position")] = 0
+    limit: Annotated[Limit, Field(description="maximum number of items")] = 100
     types: Annotated[Topics, Field(description="only these topics")] = ()
     subject: Annotated[Subjects, Field(description="only events of these subjects")] = ()
 
 
 class ReadsQuery(Query):
     after: Annotated[Position, Field(description="only reads after this one")] = 0
-    limit: Annotated[Limit, Field(description="as many at most")] = 100
-    user: Annotated[Name | None, Field(description="only those of this user")] = None
+    limit: Annotated[Limit, Field(description="maximum number of items")] = 100
+    user: Annotated[Name | None, Field(description="only reads of this user")] = None
 
 
 class LogUsageQuery(Query):
-    since: Annotated[Time | None, Field(description="from the day (UTC) of this moment on; else today")] = (
+    since: Annotated[Time | None, Field(description="first day (UTC), as a time in it; default: today")] = (
         None
     )
     limit: Annotated[Limit, Field(description="maximum number of rows")] = MAX_LIMIT
@@ -125,5 +122,5 @@ class LogUsageQuery(Query):
 
 class CommandQuery(Read):
     after: Annotated[Position, Field(description="only commands after this one")] = 0
-    wait_seconds: Annotated[Wait, Field(description="wait as long for the first one")] = 0
-    unfinished: Annotated[Truth, Field(description="only what is not completed or failed")] = False
+    wait_seconds: Annotated[Wait, Field(description="maximum number of seconds to wait for a command")] = 0
+    unfinished: Annotated[Truth, Field(description="only commands that have not completed or failed")] = False

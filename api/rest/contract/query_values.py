@@ -1,4 +1,4 @@
-"""The single values of queries: texts as they stand in a URL, checked and turned into what they mean."""
+"""Types of query parameters: texts of a URL, validated and parsed."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from runtime.settings import MAX_WAIT_SECONDS
 
 MAX_LIMIT = 1_000
 MAX_POSITION = 2**63 - 2
-# What events are of: a topic begins with the kind of its subject.
+# The kinds of subjects: a topic begins with the kind of its subject.
 KINDS: Final = tuple(sorted({topic.partition(".")[0] for topic in TOPICS}))
-# No query has a NUL in it.
+# A query must not contain a NUL.
 _SUBJECT: Final = re.compile(rf"({'|'.join(KINDS)})/[^,\x00]+")
 
 
 def whole(text: str) -> int | None:
-    """The number, if the text is nothing but its digits."""
+    """Return the number, None if the text is not a number in digits."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else None
 
 
 def moment(text: str) -> datetime | None:
-    """An RFC 3339 time with its zone, None for anything else."""
+    """Return an RFC 3339 time with a zone in UTC, None for any other text."""
     try:
         # A space is what a plus sign becomes in a query.
         when = datetime.fromisoformat(text.replace(" ", "+"))
@@ -43,7 +43,7 @@ def _whole(least: int, most: int) -> BeforeValidator:
     def parse(text: Any) -> Any:
         number = whole(text) if isinstance(text, str) else None
         if number is None or not least <= number <= most:
-            raise ValueError(f"{_shown(text)} is no whole number from {least} to {most}")
+            raise ValueError(f"{_shown(text)} is not a whole number from {least} to {most}")
         return number
 
     return BeforeValidator(parse)
@@ -66,13 +66,13 @@ def _as_of(text: Any) -> Any:
 def _time(text: Any) -> Any:
     when = moment(text) if isinstance(text, str) else None
     if when is None:
-        raise ValueError(f"{_shown(text)} is no RFC 3339 time with a zone")
+        raise ValueError(f"{_shown(text)} is not an RFC 3339 time with a zone")
     return when
 
 
 def _group(text: Any) -> Any:
     if text not in GROUPS:
-        raise ValueError(f"{_shown(text)} is none of {', '.join(GROUPS)}")
+        raise ValueError(f"{_shown(text)} is not one of {', '.join(GROUPS)}")
     return text
 
 
@@ -83,7 +83,7 @@ def _truth(text: Any) -> Any:
 
 
 def _listed(value: Any) -> Any:
-    """Given several times, or once with commas."""
+    """Return the values of a parameter that is repeated, or has commas."""
     texts = value if isinstance(value, list) else [value]
     return tuple(part for text in texts for part in str(text).split(","))
 
@@ -92,7 +92,7 @@ def _topics(value: Any) -> Any:
     topics = _listed(value)
     unknown = [topic for topic in topics if topic not in TOPICS]
     if unknown:
-        raise ValueError("; ".join(f"{_shown(topic)} is no topic" for topic in unknown))
+        raise ValueError("; ".join(f"{_shown(topic)} is not a topic" for topic in unknown))
     return topics
 
 
@@ -128,8 +128,8 @@ def _subjects(value: Any) -> Any:
 def _no_subject(text: str) -> str:
     kind, _, name = text.partition("/")
     if not name:
-        return f"{_shown(text)} is no subject such as recipe/12"
-    return f"{_shown(kind)} is no kind of subject; known are {', '.join(KINDS)}"
+        return f"{_shown(text)} is not a subject such as recipe/12"
+    return f"{_shown(kind)} is not a kind of subject; the kinds are {', '.join(KINDS)}"
 
 
 Topics = Annotated[

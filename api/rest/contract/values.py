@@ -1,4 +1,4 @@
-"""The single values that inputs, parameters and answers are made of."""
+"""Types of the fields of inputs, parameters and answers."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]")
 
 
 def _dated(value: Any) -> Any:
-    """Seconds since 1970, which are read as a time otherwise, are none."""
+    """Refuse numbers, which would otherwise be parsed as seconds since 1970."""
     if not isinstance(value, str) or not _DATE.match(value):
         raise ValueError("must be an RFC 3339 time with a zone")
     return value
 
 
 def _utc(moment: datetime) -> datetime:
-    """One zone for all, so that moments can be compared as they are written."""
+    """Convert to UTC, so that stored times can be compared as texts."""
     try:
         return moment.astimezone(UTC)
     except OverflowError:
-        raise ValueError("is before the first or after the last year") from None
+        raise ValueError("must be within the years 1 to 9999") from None
 
 
 def _below_2_31(text: str) -> str:
@@ -55,7 +55,7 @@ def _below_2_31(text: str) -> str:
 
 @dataclass(frozen=True)
 class OneOf:
-    """What `Literal` is, for words that stand in a tuple of the domain."""
+    """A `Literal` of the words of a tuple."""
 
     words: tuple[str, ...]
 
@@ -64,7 +64,7 @@ class OneOf:
 
 
 def no_defaults(schema: dict[str, Any]) -> None:
-    """For a model of what may change: what is left out stays, so its defaults say nothing."""
+    """Remove the defaults from the schema of a patch, in which a missing field stays unchanged."""
     for described in schema.get("properties", {}).values():
         described.pop("default", None)
 
@@ -73,7 +73,7 @@ NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._@+-]*$"
 FQDN_PATTERN = (
     r"^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$"
 )
-# No space, and no control characters: read models take no NUL.
+# No space and no control characters: the read models cannot store a NUL.
 MAIL_PATTERN = r"^[^@\s\x00-\x1f\x7f]+@[^@\s\x00-\x1f\x7f]+$"
 NUMBER_PATTERN = r"^[1-9][0-9]{0,9}$"
 # A scheme, a host, and then no space and no control characters.
@@ -86,36 +86,36 @@ Text = Annotated[str, StringConstraints(max_length=4_096), AfterValidator(printa
 Link = Annotated[str, StringConstraints(max_length=4_096, pattern=LINK_PATTERN)]
 Sha256 = Annotated[str, StringConstraints(pattern=SHA256_PATTERN)]
 Moment = Annotated[AwareDatetime, BeforeValidator(_dated), AfterValidator(_utc)]
-# Of answers: written by this service, so nobody checks it again.
+# For answers, which are not validated.
 Time = Annotated[datetime, WithJsonSchema({"type": "string", "format": "date-time"})]
 Flag = Annotated[bool, Strict()]
-# Bounds stand before it; behind it they would hold, but be described in words that are not of JSON schema.
+# Bounds have to stand before it; after it the schema would have words that JSON schema does not define.
 IS_NUMBER = BeforeValidator(number("a number"))
 Real = Annotated[float, Field(allow_inf_nan=False), IS_NUMBER]
 Count = Annotated[int, Field(ge=0, le=2**31 - 1), IS_NUMBER]
-# An id in a path: the one way to write a number from 1 to 2^31 - 1.
+# An id in a path: a number from 1 to 2^31 - 1, without leading zeros.
 Number = Annotated[str, StringConstraints(pattern=NUMBER_PATTERN), AfterValidator(_below_2_31)]
 SizeBytes = Annotated[int, Field(ge=0, le=2**63 - 1), IS_NUMBER]
 Id = Annotated[int, Field(ge=1, le=2**31 - 1), IS_NUMBER]
-# Of a command: the position of what it follows from.
+# The id of a command is the position of the event that it follows from.
 CommandId = Annotated[int, Field(ge=1, le=2**63 - 1), IS_NUMBER]
 
 Mail = Annotated[str, StringConstraints(max_length=255, pattern=MAIL_PATTERN)]
-# Here it is only described: that there is no such role is told in the words of the domain.
+# The schema only describes the roles: the domain checks them.
 Role = Annotated[
     str,
     StringConstraints(max_length=255),
     WithJsonSchema({"type": "string", "enum": list(ROLES)}),
 ]
 
-# How long one has to be is up to the domain, for the same reason.
+# The domain checks the minimum length.
 Password = Annotated[str, StringConstraints(min_length=1, max_length=passwords.MOST)]
 
 PriorityName = Annotated[str, OneOf(tuple(Priority.__members__))]
 Condition = Annotated[str, OneOf(CONDITIONS)]
 Permission = Annotated[str, OneOf(PERMISSIONS)]
 
-# Of answers: what the state machines of the domain have.
+# For answers: the states of the domain's state machines.
 RecipeState = Annotated[str, OneOf(RECIPE.states)]
 TaskState = Annotated[str, OneOf(TASK.states)]
 CommandState = Annotated[str, OneOf(COMMAND.states)]

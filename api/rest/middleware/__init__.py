@@ -1,1 +1,1 @@
-"""What every request passes on its way in and every answer on its way out."""
+"""Middleware: what every request passes before its resource, and every answer after it."""

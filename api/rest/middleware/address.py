@@ -1,4 +1,4 @@
-"""Where a request comes from: what is counted for strangers, who have no name yet."""
+"""The address of a client, by which requests without a valid token are counted."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from falcon.asgi import Request
 from api.headers import FORWARDED_FOR
 from runtime.setting_values import Network
 
-# One house has that many addresses of its own.
+# A single customer usually has a whole network of this size.
 _HOUSE_BITS: Final = 64
 
 
 def address_of(req: Request, proxies: Collection[Network]) -> str:
-    """The client's address: the peer's, or the last one that our own proxies name, each before the next.
+    """Return the client's address: that of the peer, or the last one in the header that is no trusted proxy.
 
-    What stands before that in the header was written by the client. Of IPv6 it is the network.
+    Earlier addresses in the header were written by the client. For IPv6 return the network.
     """
     address = _read(req.remote_addr)
     named = (req.get_header(FORWARDED_FOR) or "").split(",")
@@ -31,7 +31,7 @@ def address_of(req: Request, proxies: Collection[Network]) -> str:
     return req.remote_addr if address is None else _counted(address)
 
 
-# Of the clients of a moment: the same ask again and again, and reading an address takes longer than a token.
+# Caches parsed addresses: parsing one takes longer than checking a token.
 @lru_cache(1_024)
 def _read(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:

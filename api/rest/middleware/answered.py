@@ -1,4 +1,4 @@
-"""What is kept of each request: who asked for what, and what came of it; never what was in it."""
+"""The access log and the counters of requests, without their contents."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from api.metrics.requests import RequestCounters
 from api.rest.context import route_of
 from api.rest.middleware.principal import Principal
 
-# A name of its own, so that it can be left out by itself.
+# A separate logger, so that it can be disabled separately.
 LOGGER = "labledger.access"
 
 METHODS: Final = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
-# What clients make up is no value of a label: there would be no end to them.
+# Invented methods and paths share one label value: labels must have a bounded number of values.
 OTHER: Final = "other"
 
 logger = logging.getLogger(LOGGER)
 
 
 class Answered:
-    """Falcon middleware: a record in the log, and one more in the counters.
+    """Falcon middleware that logs and counts each request.
 
-    The first that a request meets and the last that its answer passes: it times all others, and hears of what
-    they refuse. The answer is written after that, so a stream is told of when it begins.
+    It is the outermost middleware, so it measures the others and sees their refusals. The answer is written
+    after it, so a stream is logged when it begins.
     """
 
     def __init__(self, counters: RequestCounters) -> None:
@@ -41,7 +41,7 @@ class Answered:
         seconds, route = time.perf_counter() - req.context.began_seconds, route_of(req)
         method = req.method if req.method in METHODS else OTHER
         self._counters.answered(method, route or OTHER, resp.status_code, seconds)
-        # What is not ready yet, or away, is no fault of ours.
+        # 503 is no error of this process: something is not ready or unavailable.
         level = logging.ERROR if resp.status_code == 500 else logging.INFO
         if logger.isEnabledFor(level):
             logger.log(level, "request", extra=_fields(req, resp, route, seconds))

@@ -1,4 +1,4 @@
-"""Who asks, and whether they may: every request passes here first."""
+"""Authentication and authorisation of every request."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from runtime.setting_values import Network
 from store.reads import Read, record
 
 _REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{1,64}$")
-# A token that was revoked elsewhere counts here no longer than that.
+# The maximum time for which this process accepts a token that another one has revoked.
 MOST_UNREAD_SECONDS = 30.0
 
 
 class Gate:
-    """Falcon middleware."""
+    """Falcon middleware that admits or refuses requests."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Gate:
         resp.set_header("X-Request-Id", request_id_of(req))
         req.context.address = address_of(req, self._proxies)
         if "\0" in req.path or "%00" in req.query_string:
-            raise Unreadable([Fault("path or query", "holds a NUL")])
+            raise Unreadable([Fault("path or query", "contains a NUL")])
 
     async def process_resource(
         self, req: Request, resp: Response, resource: Any, params: dict[str, Any]
@@ -78,16 +78,16 @@ class Gate:
     async def _admit(
         self, req: Request, route: Route, allowed: tuple[str, ...], params: dict[str, Any]
     ) -> None:
-        """Raises for who has no token that counts, or not the right for this."""
+        """Raise HTTPUnauthorized without a valid token, NotPermitted without the required role."""
         bearer = await self._principal(req)
-        # Also a request that is refused is a contact.
+        # A refused request counts as a contact too.
         await self._heard(bearer)
         self._rates.take(bearer.counted_as)
         share_of(req).enter(bearer.counted_as)
         principal = bearer.acting_as(req.get_header(ACTS_AS))
         await self._heard(principal)
         if principal.role not in allowed:
-            raise NotPermitted(f"{req.method} {route_of(req)} is for {', '.join(allowed)}")
+            raise NotPermitted(f"{req.method} {route_of(req)} requires the role {' or '.join(allowed)}")
         foreign = route.own_lab and params["name"] != principal.lab_controller
         if foreign and principal.role == LAB_CONTROLLER:
             raise NotPermitted(f"this token is for the lab of {principal.lab_controller}")
@@ -96,7 +96,7 @@ class Gate:
             await self._record(req, principal)
 
     async def _record(self, req: Request, principal: Principal) -> None:
-        """Before it is answered; while that cannot be written, nothing is."""
+        """Record an auditor's read before it is answered; if that fails, the read fails."""
         gives = operation_asked(req).gives
         is_stream = EVENT_STREAM in gives and req.client_prefers(gives) == EVENT_STREAM
         last_event_id = req.get_header(LAST_EVENT_ID) if is_stream else None
@@ -121,7 +121,7 @@ class Gate:
         contacts, now = self._services.contacts, time.monotonic()
         known = self._services.feed.directory.get("lab-controller", lab_controller) is not None
         if known and contacts.is_due(lab_controller, now):
-            # What it asks for matters more than that it was heard.
+            # A failure to record the contact must not fail the request.
             with suppress(DatabaseAway):
                 await asyncio.to_thread(contacts.heard, lab_controller)
 
@@ -136,14 +136,14 @@ class Gate:
         found = directory.token(digest, self._services.clock())
         if found is None:
             self._rates.take_stranger(came_from(req))
-            # It may have been created a moment ago, through another process.
+            # Another process may have created the token just now.
             await self._services.feed.catch_up()
             found = directory.token(digest, self._services.clock())
         if found is None:
             raise falcon.HTTPUnauthorized(
-                description="nobody knows this token", challenges=('Bearer error="invalid_token"',)
+                description="unknown token", challenges=('Bearer error="invalid_token"',)
             )
         if not self._services.feed.is_current(MOST_UNREAD_SECONDS):
-            raise NotReady("it cannot read the log, so this token may have been revoked")
+            raise NotReady("it cannot read the log, so it cannot check whether this token was revoked")
         token_id, document = found
         return Principal(document["user"], document["role"], document["lab_controller"], token_id)

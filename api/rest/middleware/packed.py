@@ -1,4 +1,4 @@
-"""Answers are packed (gzip) for who accepts that, where it saves something."""
+"""Compression of answers (gzip) for clients that accept it, if it saves bytes."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 from falcon.asgi import Request, Response
 
 LEAST_BYTES = 1_024
-# What takes longer than a millisecond or two to pack must not hold up everybody else.
+# Longer answers are compressed in a thread: they would block the event loop for milliseconds.
 LONG_BYTES = 65_536
 LEVEL = 5
 
 
 class Packed:
-    """Falcon middleware."""
+    """Falcon middleware that compresses answers."""
 
     async def process_response(
         self, req: Request, resp: Response, resource: Any, req_succeeded: bool
@@ -31,7 +31,7 @@ class Packed:
 
 
 def _pack(data: bytes) -> bytes:
-    # Without a time in it: the same answer is the same bytes.
+    # Without a timestamp, so that equal answers have equal bytes.
     return gzip.compress(data, LEVEL, mtime=0)
 
 

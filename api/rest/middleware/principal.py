@@ -1,4 +1,4 @@
-"""Who asks: what resources hand on to the use cases."""
+"""The principal of a request, which resources pass to the use cases."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ETAG: Final = re.compile(r'^"[0-9]{1,18}"$')
 
 @dataclass(frozen=True)
 class Principal:
-    """The user a token speaks for, in which role; a lab controller's token names its lab."""
+    """The user and role of a token, and the lab controller of a lab controller's token."""
 
     user: str
     role: str
@@ -37,11 +37,11 @@ class Principal:
         return f"user/{self.user}" if lab_controller is None else f"lab-controller/{lab_controller}"
 
     def acting_as(self, lab_controller: str | None) -> Principal:
-        """An admin may stand in for a lab controller, and is nothing else then. Raises NotPermitted."""
+        """Return the principal of an admin who acts as a lab controller only. Raises NotPermitted."""
         if lab_controller in (None, self.lab_controller):
             return self
         if not self.is_admin:
-            raise NotPermitted("only an admin acts as a lab controller")
+            raise NotPermitted("only an admin may act as a lab controller")
         return replace(self, role=LAB_CONTROLLER, lab_controller=lab_controller)
 
 
@@ -51,7 +51,7 @@ def principal_of(req: HttpRequest) -> Principal:
 
 
 def request_of(req: HttpRequest) -> Request:
-    """The request behind a change that may be repeated as it is."""
+    """Return the request of a change without an Idempotency-Key."""
     principal = principal_of(req)
     return Request(
         principal.user,
@@ -70,7 +70,7 @@ def ends_something(req: HttpRequest) -> bool:
 
 
 def _expected(req: HttpRequest) -> frozenset[int] | None:
-    """The versions that an If-Match names. A tag that no answer has given is that of no version."""
+    """Return the versions in If-Match, None without one. An unknown tag matches no version."""
     header = req.get_header("If-Match")
     if header is None or header.strip() == "*" or not operation_asked(req).versioned:
         return None

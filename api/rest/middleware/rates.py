@@ -1,4 +1,4 @@
-"""How often anybody may ask, so that nobody keeps out the others. Each process counts for itself."""
+"""Rate limits for requests. Each process counts separately."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from typing import Final
 from api.moving_window import MovingWindow
 from domain.errors import TooOften
 
-# Of tokens that nobody knows, from one address: each of them is looked for at the end of the log.
+# For unknown tokens from one address: each of them is looked up at the end of the log.
 STRANGERS_PER_SECOND: Final = 20
 
 
 class Rates:
-    """`per_second` is for each user and each lab controller, 0 for no bound."""
+    """`per_second` is the limit of each user and each lab controller; 0: unlimited."""
 
     def __init__(self, per_second: int) -> None:
         self._callers = MovingWindow(per_second, 1.0) if per_second else None
         self._strangers = MovingWindow(STRANGERS_PER_SECOND, 1.0)
 
     def take(self, caller: str) -> None:
-        """Count a request of a caller, by `Principal.counted_as`. Raises TooOften beyond what is allowed."""
+        """Count a request of a caller, by `Principal.counted_as`. Raises TooOften above the limit."""
         if self._callers is not None:
             _take(self._callers, caller)
 
     def take_stranger(self, address: str) -> None:
-        """The same for a token that nobody knows."""
+        """Count a request with an unknown token, by its address. Raises TooOften above the limit."""
         _take(self._strangers, address)
 
 

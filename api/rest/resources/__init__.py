@@ -1,1 +1,1 @@
-"""The resources that the table of routes names, and how they show what they read."""
+"""The resources in the table of routes."""

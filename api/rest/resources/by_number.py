@@ -1,4 +1,4 @@
-"""Jobs, recipe sets and recipes are known by number: how to look at one of them, and to cancel it."""
+"""Common operations of jobs, recipe sets and recipes: read by number, and cancel."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from domain.roll_up import RESULT_ORDER
 from projections.reader import At, Row
 from store.requests import Committed
 
-# kind -> the query for one, and what its number is called there.
+# kind -> the query for one, and its parameter for the number.
 _QUERIES = {
     "job": ("job", "job_id"),
     "recipe-set": ("recipe_set", "recipe_set_id"),
@@ -29,7 +29,7 @@ _NUMBERS = dict.fromkeys(key for _, key in _QUERIES.values())
 
 
 class Found(NamedTuple):
-    """`beside` has the rows of each query that was asked for what belongs to it."""
+    """A row with its position; `beside` has the rows of each further query."""
 
     at: At
     row: Row
@@ -39,7 +39,7 @@ class Found(NamedTuple):
 async def find(
     req: Request, resp: Response, services: Services, kind: str, number: int, *beside: str
 ) -> Found:
-    """As of when the request asks; the answer gets its version as ETag. Raises Unknown."""
+    """Return the row at the requested position, and set its version as ETag. Raises Unknown."""
     query, key = _QUERIES[kind]
     at = await reading.read_at(req, services)
     asked = {
@@ -66,7 +66,7 @@ async def cancel(
     number: int,
     write: Callable[[Services, Requested, int, str], Awaitable[Committed | None]],
 ) -> None:
-    """`key` is what the number is called in the answer."""
+    """Cancel a job or a recipe set; `key` is the field of its number in the answer."""
     body = await read_json_bytes(req)
     asked: Cancel = await parse_model(req, body)
     done = await once(services, req, body, lambda request: write(services, request, number, asked.reason))

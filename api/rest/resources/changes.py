@@ -1,4 +1,4 @@
-"""From a system as a client sends it to what is to be true of it."""
+"""Conversion of a system in a request to a change."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from api.use_cases.change_system import SystemChange
 
 
 def change_of(told: Changes) -> SystemChange:
-    """What is left out stays, null forgets."""
+    """Return the change: fields that are left out stay, null removes."""
     given = told.given()
     properties = {name: value for name, value in given.items() if name in Properties.model_fields}
     beside = {field.name: given[field.name] for field in fields(SystemChange) if field.name in given}

@@ -1,4 +1,4 @@
-"""/lab-controllers/{fqdn}/commands: what a lab controller must do, and how far it is."""
+"""/lab-controllers/{fqdn}/commands: commands of a lab controller, and reports on them."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from projections.reader import At
 
 KIND = "lab-controller"
 MAX_COMMANDS = 500
-# Documents of jobs, with their kickstarts, are read in batches. A page of commands ends at this size of them.
+# Job documents are read in batches; a page of commands ends when its documents reach this size.
 BATCH = 50
 MAX_PAGE_BYTES = 2**20
-# For one lab controller, in one process. Each looks again whenever the read models move.
+# Per lab controller and process: each waiting request queries again whenever the read models move.
 MAX_WAITING = 16
 RETRY_SECONDS = 5
 
@@ -43,11 +43,11 @@ class Commands:
         self._waiting = Counter[str]()
 
     @operation(
-        "Fetch what a lab controller must do next, waiting for it if asked to",
+        "List the next commands of a lab controller, and wait for one if requested",
         *(answers.LabCommands, queries.CommandQuery),
     )
     async def on_get(self, req: Request, resp: Response, name: str) -> None:
-        """Asked of the past, it waits for nothing, and the lab controller may be gone since."""
+        """Answer the commands. A read of the past does not wait; the lab controller may be removed since."""
         query = query_of(req, queries.CommandQuery)
         if query.as_of is None:
             await known(self._services, KIND, name)
@@ -84,7 +84,7 @@ class Commands:
         return made
 
     async def _found(self, rows: list[Row]) -> dict[int, Row]:
-        """Return what documents say of the recipes to provision, by recipe id."""
+        """Return the parts of documents for the recipes to provision, by recipe id."""
         wanted = [row for row in rows if row["kind"] == "provision" and row["recipe_id"] is not None]
         if not wanted:
             return {}
@@ -96,7 +96,7 @@ class Commands:
         return {row["recipe_id"]: row for row in found}
 
     def _require_token(self, principal: Principal) -> None:
-        """Raise HTTPUnauthorized when the token was revoked, or expired, while its bearer waited."""
+        """Raise HTTPUnauthorized if the token was revoked, or has expired, during the wait."""
         if not token_counts(self._services, principal.token_id):
             raise falcon.HTTPUnauthorized(
                 description="this token was revoked or has expired",
@@ -109,10 +109,10 @@ class Commands:
             raise Unknown(called(KIND, name))
 
     async def _wait(self, asked: dict[str, Any], at: int, seconds: int) -> tuple[int, list[Row]]:
-        """Until there is something. Raises TooOften when as many wait for the same lab as one has use for."""
+        """Wait for a command. Raises TooOften if `MAX_WAITING` requests wait for the same lab."""
         name = asked["lab_controller"]
         if self._waiting[name] >= MAX_WAITING:
-            raise TooOften(f"{MAX_WAITING} requests wait for {name} already", RETRY_SECONDS)
+            raise TooOften(f"{MAX_WAITING} requests already wait for {name}, the maximum", RETRY_SECONDS)
         self._waiting[name] += 1
         try:
             return await self._look_again(asked, at, min(seconds, self._services.bounds.long_poll_seconds))
@@ -130,7 +130,7 @@ class Commands:
             rows = await reader.rows("commands", {**asked, "at": at})
         return at, rows
 
-    @operation("Report how far a command is", answers.CommandReported, body=CommandReport)
+    @operation("Report the state of a command", answers.CommandReported, body=CommandReport)
     async def on_patch_one(self, req: Request, resp: Response, name: str, command_id: int) -> None:
         report: CommandReport = await read_model(req)
         item = CommandItem(command_id, report.state, report.reason, report.power_failed)

@@ -1,4 +1,4 @@
-"""/openapi.json: what this API is, for machines."""
+"""/openapi.json: the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Description:
 
     describe: Callable[[], dict[str, Any]]
 
-    @operation("Describe this API, as OpenAPI 3.1")
+    @operation("Return the OpenAPI 3.1 document of this API")
     async def on_get(self, req: Request, resp: Response) -> None:
         resp.content_type = "application/json"
         resp.data = await asyncio.to_thread(lambda: self._written)

@@ -1,4 +1,4 @@
-"""/users, /groups, /pools, /lab-controllers, /distro-trees: what each has beside its document."""
+"""/users, /groups, /pools, /lab-controllers, /distro-trees: the particulars of each kind."""
 
 from __future__ import annotations
 
@@ -50,19 +50,19 @@ TREES = Shapes(
 
 
 class Users(Documents):
-    """Users have roles, which an admin gives."""
+    """Users, who have roles."""
 
     def __init__(self, services: Services) -> None:
         super().__init__(services, "user", USERS)
 
     def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
-        """Who is only named again stays what it is."""
+        """Return the document with the present roles if none are given."""
         if document["roles"] is not None:
             return document
         entry = self._services.feed.directory.get("user", name)
         return {**document, "roles": entry.document["roles"] if entry else [SUBMITTER]}
 
-    @operation("Set a password", PasswordSet, body=NewPassword, versioned=True)
+    @operation("Set the password of a user", PasswordSet, body=NewPassword, versioned=True)
     async def on_put_password(self, req: Request, resp: Response, name: str) -> None:
         asked: NewPassword = await read_model(req)
         done = await set_password(
@@ -72,30 +72,30 @@ class Users(Documents):
 
 
 class Groups(Documents):
-    """Groups have nothing else."""
+    """Groups, without particulars."""
 
     def __init__(self, services: Services) -> None:
         super().__init__(services, "group", GROUPS)
 
 
 class Pools(Documents):
-    """Pools have systems as well, put in and taken out one by one, and an access policy of their own path."""
+    """Pools, whose systems are added and removed one by one; the access policy has its own path."""
 
     def __init__(self, services: Services) -> None:
         super().__init__(services, "pool", POOLS)
 
     def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
-        """Return the document with the present description where none is given."""
+        """Return the document with the present description if none is given."""
         if document["description"] is not None:
             return document
         entry = self._services.feed.directory.get("pool", name)
         return {**document, "description": entry.document.get("description", "") if entry else ""}
 
-    @operation("Put a system into a pool", answers.PoolMember, versioned=True)
+    @operation("Add a system to a pool", answers.PoolMember, versioned=True)
     async def on_put_system(self, req: Request, resp: Response, name: str, fqdn: str) -> None:
         await self._move(req, resp, name, fqdn, member=True)
 
-    @operation("Take a system out of a pool", answers.PoolMember, versioned=True)
+    @operation("Remove a system from a pool", answers.PoolMember, versioned=True)
     async def on_delete_system(self, req: Request, resp: Response, name: str, fqdn: str) -> None:
         await self._move(req, resp, name, fqdn, member=False)
 
@@ -111,13 +111,13 @@ class Pools(Documents):
 
 
 class DistroTrees(Documents):
-    """Distro trees leave and come back."""
+    """Distro trees, whose key is a number."""
 
     def __init__(self, services: Services) -> None:
         super().__init__(services, "distro-tree", TREES, "id", NUMBER)
 
     def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
-        """When it was first given, later documents need not repeat."""
+        """Return the document with the present `added_at` if none is given."""
         if document["added_at"] is not None:
             return document
         entry = self._services.feed.directory.get("distro-tree", name)
@@ -126,19 +126,19 @@ class DistroTrees(Documents):
 
 
 class LabControllers(Documents):
-    """Lab controllers are enabled and disabled. When one was last heard is told of now, never of then."""
+    """Lab controllers, whose last contact is known of the present only."""
 
     def __init__(self, services: Services) -> None:
         super().__init__(services, "lab-controller", LABS, "fqdn", FQDN)
 
     def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
-        """Return the document with the present limit where none is given."""
+        """Return the document with the present limit if none is given."""
         if document["broken_after"] is not None:
             return document
         return {**document, "broken_after": self._services.feed.directory.broken_after(name)}
 
     @operation(
-        "Enable or disable a lab controller, or change its limit of failures",
+        "Enable or disable a lab controller, or change its failure limit",
         answers.LabControllerChanged,
         body=inputs.LabController,
         versioned=True,

@@ -1,4 +1,4 @@
-"""Things given as a whole by PUT, and known by name: what all kinds of them have in common."""
+"""Named things that are PUT as a whole: the common part of all kinds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAME: TypeAdapter[Any] = TypeAdapter(Name)
 
 
 class Shapes(NamedTuple):
-    """The JSON of one kind of document: as it is given, listed, shown, and answered when given or removed."""
+    """The JSON models of one kind of document: for input, lists, reads, and answers to PUT and DELETE."""
 
     given: type[BaseModel]
     listed: type[BaseModel]
@@ -36,7 +36,7 @@ class Shapes(NamedTuple):
 
 
 class Documents:
-    """One kind of document. `names` checks the name in the path, `key` is its field in answers."""
+    """One kind of document. `names` validates the name in the path, `key` is its field in answers."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class Documents:
         await reading.answer_write(resp, self._services, done, answer)
 
     def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
-        """The document with what it need not say."""
+        """Return the document with the fields that may be left out."""
         return document
 
     def _check_name(self, name: str) -> None:
@@ -107,7 +107,7 @@ class Documents:
             raise FaultyInput(faults) from error
 
     async def _beside(self, req: Request) -> Callable[[str], dict[str, Any]]:
-        """What an answer says of each beside its document."""
+        """Return a function of a name that gives the further fields of its answer."""
         return lambda name: {}
 
     def _shown(self, row: dict[str, Any]) -> dict[str, Any]:

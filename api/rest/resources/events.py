@@ -1,4 +1,4 @@
-"""/events: the log, by pages or as it happens."""
+"""/events: the log, in pages or as a live stream."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from domain.events import TOPICS, split_subject
 from projections.reader import NotThereYet
 from store.selection import Selection
 
-# Who made which for whom, and when: as at /tokens, that is for who sees all of them.
+# As at /tokens, only these roles may see events of all tokens.
 OF_TOKENS = tuple(sorted(topic for topic in TOPICS if topic.startswith("token.")))
 
 
@@ -39,7 +39,7 @@ class Events:
         self._watchers = Watchers(services)
 
     @operation(
-        "Read the log by pages, or live as an event stream",
+        "Read the log in pages, or live as an event stream",
         EventPage,
         queries.EventQuery,
         gives=(JSON, EVENT_STREAM),
@@ -58,7 +58,7 @@ class Events:
         await self._page(req, resp, query, selection)
 
     def _is_still_allowed(self, principal: Principal, hidden: Collection[str]) -> bool:
-        """Who may see more or less than when the stream began resumes it, with what they may see then."""
+        """Return whether the caller may still see the same; if not, the stream ends and is resumed."""
         return token_counts(self._services, principal.token_id) and hidden == seeing.hidden_now(
             principal, self._services
         )
@@ -73,7 +73,7 @@ class Events:
         reading.answer(resp, through, {"events": [shown(one) for one in found], "next": following})
 
     async def _upto(self, req: Request, query: queries.EventQuery) -> int:
-        """The log is there before the read models are: nobody waits for a position that it has."""
+        """Return the position up to which to read: the log itself need not wait for the read models."""
         end = await asyncio.to_thread(self._services.log.end)
         if query.min_position > end:
             with share_of(req).waiting():
@@ -89,24 +89,24 @@ class Events:
 
 
 def _check_stream(query: queries.EventQuery) -> None:
-    """Raises FaultyInput for what would end a stream, which never ends."""
+    """Raise FaultyInput for parameters that would end a stream."""
     asked = [name for name in ("limit", "as_of") if name in query.model_fields_set]
     if asked:
         raise FaultyInput([Fault(name, "is for pages: a stream goes on for ever") for name in asked])
 
 
 def _selection(query: queries.EventQuery, principal: Principal, hidden_systems: Collection[str]) -> Selection:
-    """Raises NotPermitted for who asks for what they may not see (docs/decisions/0016)."""
+    """Return the selection. Raises NotPermitted for events of tokens (docs/decisions/0016)."""
     hidden = () if principal.role in SEES_ALL else OF_TOKENS
     kinds = {split_subject(subject)[0] for subject in query.subject or ()}
     if hidden and ("token" in kinds or any(topic in hidden for topic in query.types or ())):
-        raise NotPermitted(f"the events of tokens are for {', '.join(sorted(SEES_ALL))}")
+        raise NotPermitted(f"the events of tokens require the role {' or '.join(sorted(SEES_ALL))}")
     unseen = frozenset(f"system/{fqdn}" for fqdn in hidden_systems)
     return Selection(query.types or None, query.subject or None, hidden, unseen)
 
 
 def _resumed(req: Request, after: int) -> int:
-    """Where a stream begins: after the last event that its watcher has seen. Raises FaultyInput."""
+    """Return the position after which a stream begins: the last event seen. Raises FaultyInput."""
     last_id = req.get_header(LAST_EVENT_ID)
     if last_id is None:
         return after

@@ -29,7 +29,7 @@ class Explanations:
             hidden=list(hidden),
             unknown=list(seeing.unknown_now(principal_of(req), self._services)),
             recipe_id=recipe_id,
-            # Of the present it tells what is in the log by the time that it answers.
+            # An explanation of the present reflects the end of the log, which may be after the read position.
             at=None if query.as_of is None else at.position,
             most=query.limit,
             system=query.system,

@@ -16,14 +16,14 @@ class Health:
     def __init__(self, services: Services) -> None:
         self._readiness = Readiness(services)
 
-    @operation("Say whether this process answers", Alive)
+    @operation("Report whether this process is alive", Alive)
     async def on_get_alive(self, req: Request, resp: Response) -> None:
         resp.content_type = "application/json"
         resp.data = b'{"alive":true}'
 
-    @operation("Say whether the service does its work", Ready)
+    @operation("Report whether the service is ready", Ready)
     async def on_get_ready(self, req: Request, resp: Response) -> None:
-        """Every check with its figures, whether all is well or not."""
+        """Answer every check with its figures, with 503 if one fails."""
         checks = await self._readiness.checks()
         shown = {name: finding.shown() for name, finding in checks.items()}
         failed = [name for name, finding in checks.items() if finding.fault is not None]

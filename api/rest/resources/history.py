@@ -1,4 +1,4 @@
-"""/systems/{fqdn}/history: what became another in a system, when, by whom, and from what to what."""
+"""/systems/{fqdn}/history: the changes of a system, with time, actor, and old and new values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class History:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    @operation("Show what changed in a system, the latest first", SystemChanges, queries.Page)
+    @operation("List the changes of a system, latest first", SystemChanges, queries.Page)
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
         page = await reading.read_page(req, self._services, first=OPEN)
         await seeing.require_seen(req, self._services, fqdn)
@@ -59,7 +59,7 @@ def _change(row: Row, recorded: Recorded) -> dict[str, Any]:
 
 
 def _document(row: Row | None) -> dict[str, Any]:
-    """All there is to know of it at one time. One that is new was not draining before, which nobody asks."""
+    """Return all properties of a system at one time; a new system has no `draining` before."""
     if row is None:
         return {"draining": False}
     shown = {name: value for name, value in row.items() if name not in NOT_SHOWN}
@@ -67,5 +67,5 @@ def _document(row: Row | None) -> dict[str, Any]:
 
 
 def _plain(name: str, value: Any) -> Any:
-    """Moments as they are written everywhere."""
+    """Return a time as text, any other value as it is."""
     return value.replace("+00:00", "Z") if name.endswith("_until") and value else value

@@ -1,4 +1,4 @@
-"""/inventory: all systems, given and taken as JSON or as a table."""
+"""/inventory: export and import of all systems, as JSON or as a table."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Inventory:
         self._services = services
 
     @operation(
-        "Export the systems, as what takes them back",
+        "Export the systems, in the form that the import accepts",
         answers.InventoryList,
         queries.SystemPage,
         gives=(JSON, CSV),
@@ -53,14 +53,14 @@ class Inventory:
         last = rows[-1]["fqdn"] if rows else None
         resp.append_header("Vary", "Accept")
         if req.client_prefers((JSON, CSV)) == CSV:
-            # What takes longer than a millisecond or two to write must not hold up everybody else.
+            # Written in a thread: it would block the event loop for milliseconds.
             text = await asyncio.to_thread(write_systems, systems)
             reading.answer_table(req, resp, page, text, last if len(rows) == page.limit else None)
         else:
             reading.answer_list(req, resp, page, "systems", systems, last)
 
     @operation(
-        "Import systems: add those that nobody knows, and change the others, in one commit",
+        "Import systems: add the unknown ones and change the others, in one commit",
         answers.InventoryTaken,
         queries.ImportQuery,
         body=Given,
@@ -105,6 +105,6 @@ class Inventory:
 
 
 def _row(fault: Fault) -> int:
-    """Faults of the names come behind those of the values: here they stand together."""
+    """Return the sort key of a fault, which puts the faults of a row together."""
     number = re.search("[0-9]+", fault.where)
     return int(number[0]) if number else 0

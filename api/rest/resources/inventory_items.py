@@ -1,4 +1,4 @@
-"""Systems as an import brings them, one by one: a fault of one keeps nobody from looking at the others."""
+"""The items of an import, validated one by one, so that all faults are found."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ NOTHING: frozenset[str] = frozenset()
 
 
 class Told(NamedTuple):
-    """The systems with which nothing is wrong so far, and the faults of the others."""
+    """The valid systems, and the faults of the others."""
 
     items: list[Item]
     faults: list[Fault]
 
 
 def read_json(body: bytes, moment: str) -> Told:
-    """`moment` is when systems were added that do not say so. Raises Unreadable and FaultyInput."""
+    """Read a JSON body; `moment` is the default of `added_at`. Raises Unreadable and FaultyInput."""
     systems = check_model(parse_json(body), ManySystems).systems
     return _told(((Place(f"systems[{number}]"), one) for number, one in enumerate(systems)), moment)
 
 
 def read_table(body: bytes, moment: str) -> Told:
-    """The same of a table, whose cells may be at fault already."""
+    """Read a table; `moment` is the default of `added_at`. Raises Unreadable and FaultyInput."""
     table = read_systems(body, MOST_IMPORTED)
     places = (Place(f"row {row}", ", column ") for row in table.rows)
     told = _told(zip(places, table.systems, strict=True), moment)
@@ -47,14 +47,14 @@ def _told(systems: Iterable[tuple[Place, Any]], moment: str) -> Told:
             told.items.append(_item(place, document, moment))
         except ValidationError as error:
             told.faults.extend(map(place.of, faults_of(error, NamedSystem)))
-            # What is not at fault may name what nobody knows. Unless nobody knows whose it is.
+            # The names in the valid fields are checked too, if the fqdn is valid.
             with suppress(ValidationError):
                 told.items.append(_item(place, document, moment, _faulty(error)))
     return told
 
 
 def _item(place: Place, document: Any, moment: str, faulty: frozenset[str] = NOTHING) -> Item:
-    """Without its `faulty` fields. Raises ValidationError."""
+    """Return the item without its `faulty` fields. Raises ValidationError."""
     sound = {name: document[name] for name in document if name not in faulty} if faulty else document
     system = NamedSystem.model_validate(sound)
     return Item(place, system.fqdn, system.document(added_at=moment), change_of(system), faulty)

@@ -1,4 +1,4 @@
-"""A job as the body of a request, in any of the forms that jobs have."""
+"""A job as the body of a request, in any of its media types."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from api.rest import seeing
 from api.rest.body import media_type
 from api.rest.middleware.principal import Principal
 from api.services import Services
-from domain.errors import Fault, FaultyInput
+from domain.errors import Fault, FaultyInput, InvalidJob, Unreadable
 
 
 def door_of(req: Request) -> str:
-    """The media type. Raises HTTPUnsupportedMediaType for what no job is."""
+    """Return the media type of the body. Raises HTTPUnsupportedMediaType if a job cannot have it."""
     kind = media_type(req)
     if kind not in DOORS:
-        raise falcon.HTTPUnsupportedMediaType(description=f"a job is one of {', '.join(DOORS)}")
+        raise falcon.HTTPUnsupportedMediaType(description=f"a job must be one of {', '.join(DOORS)}")
     return kind
 
 
 async def read_job(
     services: Services, principal: Principal, body: bytes, kind: str, *, strict: bool = False
 ) -> ReadJob:
-    """Return the job, if nothing is wrong with it. Names are judged against the end of the log."""
+    """Return the job. Raises InvalidJob or Unreadable. Names are checked against the end of the log."""
     before = services.feed.position
     try:
         read = await _check(services, principal, body, kind, strict=strict)
@@ -53,9 +53,14 @@ async def _check(
     shown = seeing.shown_names(principal, services, known)
     read = partial(intake.read_job, strict=strict, shown=shown, tags=services.retention_tags)
     asked = (body, kind, known, principal.user, principal.is_admin)
-    return await services.under_way.parsing.run(principal.counted_as, len(body), partial(read, *asked))
+    try:
+        return await services.under_way.parsing.run(principal.counted_as, len(body), partial(read, *asked))
+    except Unreadable:
+        raise
+    except FaultyInput as error:
+        raise InvalidJob(error.faults) from error
 
 
 def shown(warnings: Iterable[Fault]) -> list[dict[str, str]]:
-    """Return warnings as an answer has them."""
+    """Return warnings for an answer."""
     return [asdict(warning) for warning in warnings]

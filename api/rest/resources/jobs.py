@@ -75,7 +75,7 @@ class Jobs:
         await cancel(req, resp, self._services, "job_id", job_id, cancel_job)
 
     @operation(
-        "Change its whiteboard, retention tag or product",
+        "Change a job: its whiteboard, retention tag or product",
         *(answers.JobChanged, queries.Query),
         body=JobPatch,
         versioned=True,
@@ -99,7 +99,7 @@ class Jobs:
         reading.answer_list(req, resp, page, "jobs", listed, jobs[-1]["job_id"] if jobs else None)
 
     @operation(
-        "Show where a job stands; as XML, its normalised form",
+        "Show a job and its state; as XML, its normalised form",
         *(answers.Job, queries.Read),
         gives=ANSWERS,
         versioned=True,
@@ -115,7 +115,7 @@ class Jobs:
         reading.answer_read(resp, at, job_document(job, recipe_sets[0], seconds))
 
     @operation(
-        "Show a job byte for byte as it was submitted",
+        "Return the submitted bytes of a job",
         *(answers.Original, queries.Read),
         gives=ANSWERS,
         versioned=True,
@@ -125,7 +125,7 @@ class Jobs:
         original = await asyncio.to_thread(original_of, self._services, job_id)
         resp.set_header(POSITION_HEADER, str(at.position))
         resp.content_type, resp.data = original.media_type, original.content
-        # A browser keeps it, and shows nothing of what somebody wrote.
+        # Browsers download it instead of showing content that a user wrote.
         resp.downloadable_as = f"job-{job_id}"
 
     async def _as_xml(self, req: Request, resp: Response, job_id: int, kind: str) -> None:

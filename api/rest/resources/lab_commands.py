@@ -1,4 +1,4 @@
-"""The command that is sent to a lab controller, from rows of commands and documents of jobs."""
+"""Commands for a lab controller, from rows of commands and job documents."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from domain.recipe.watchdog import of_task
 
 Row = dict[str, Any]
 Said = Mapping[str, Any]
-"""What a job document says of one recipe."""
+"""A recipe of a job document."""
 
-# The fields that a command carries as the document has them, each with its value where it is left out.
+# The fields of a command that are copied from the document, with their defaults.
 CARRIED: Final[Mapping[str, Any]] = {
     "whiteboard": "",
     "role": None,
@@ -29,7 +29,7 @@ CARRIED: Final[Mapping[str, Any]] = {
 
 
 def lab_command(row: Row, lab_controller: str, found: Row | None) -> Row:
-    """Return a command with all that it takes to carry it out. A command without a recipe is for a person.
+    """Return a command with everything to execute it. A command without a recipe is for a person.
 
     `found` has the recipe of the document and the ids of its guests, in the order of the document.
     """

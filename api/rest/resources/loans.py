@@ -1,4 +1,4 @@
-"""/systems/{fqdn}/loan: a person alone has the use of a system"""
+"""/systems/{fqdn}/loan: loans of systems"""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class LogUsage:
         self._services = services
 
     @operation(
-        "Show how much each user and process wrote to the log, or one's own share",
+        "Show how much each user and process wrote to the log, or your own share",
         Answered,
         queries.LogUsageQuery,
     )
@@ -41,7 +41,7 @@ def _visible_actor(principal: Principal, wanted: str | None) -> str | None:
     if principal.role in SEES_ALL:
         return wanted
     if wanted not in (None, principal.user):
-        raise NotPermitted("only admins and auditors see the shares of others")
+        raise NotPermitted("only an admin or auditor may see the shares of others")
     return principal.user
 
 

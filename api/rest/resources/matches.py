@@ -1,4 +1,4 @@
-"""/matches: who could run a job, before it is submitted"""
+"""/matches: systems that could run a job, before it is submitted"""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from domain.errors import Fault, FaultyInput, Unreadable
 from domain.job.spec import JobSpec, RecipeSpec
 
 ALONE: Final = ({"host_requires"}, {"host_requires_xml"})
-# A filter is read as that of the smallest job there is.
+# A filter alone is read as part of a minimal job.
 WHERE: Final = "recipe_sets[0].recipes[0]"
 BESIDE: Final = {"distro_requires_xml": "<distroRequires/>", "tasks": [{"name": "/any"}]}
 
-# An answer has a line for each system and recipe: so many are some 60 MB, in two processes.
+# An answer has an entry for each system and recipe; this many take some 60 MB, in two processes.
 MOST_TOLD: Final = 200_000
 
 Named = tuple[str, dict[str, Any]]
-"""Where a recipe stands in its job, and what is asked of it."""
+"""The place of a recipe in its job, and its query."""
 
 
 class Matches:
@@ -42,7 +42,7 @@ class Matches:
         self._services = services
 
     @operation(
-        "Find the systems that could run a job, or that a host requirement fits",
+        "Find the systems that could run a job, or match a host requirement",
         answers.Matches,
         queries.Strict,
         body=Matchable,
@@ -62,7 +62,7 @@ class Matches:
             {"where": where, "systems": systems}
             for (where, _), systems in zip(named, told["recipes"], strict=True)
         ]
-        # What takes longer than a millisecond or two must not hold up everybody else.
+        # Computed in a thread: it would block the event loop for milliseconds.
         systems = await asyncio.to_thread(_together, recipes)
         answer = {"systems": systems, "recipes": recipes, "warnings": shown(warnings)}
         reading.answer(resp, told["position"], answer)
@@ -92,15 +92,15 @@ class Matches:
 
 
 def require_few(recipes: int, systems: int) -> None:
-    """Raises FaultyInput for more than an answer may tell of; of one recipe it tells whatever there is."""
+    """Raise FaultyInput if an answer for several recipes would be too large."""
     most = max(1, MOST_TOLD // max(1, systems))
     if recipes > most:
-        said = f"has {recipes} recipes that need a system: of {systems} systems {most} are told of at once"
+        said = f"has {recipes} recipes that need a system; for {systems} systems at most {most} are allowed"
         raise FaultyInput([Fault("body", said)])
 
 
 def _filter_alone(body: bytes, kind: str) -> dict[str, Any] | None:
-    """A host requirement without a job; None for anything else, which is read as a job."""
+    """Return a host requirement without a job; None for any other body, which is read as a job."""
     if kind != JSON:
         return None
     try:
@@ -111,12 +111,12 @@ def _filter_alone(body: bytes, kind: str) -> dict[str, Any] | None:
 
 
 def _as_alone(fault: Fault) -> Fault:
-    """Without the job that was made around it."""
+    """Return a fault of a filter with its place in the filter instead of the minimal job."""
     return Fault(fault.where.partition(f"{WHERE}.")[2] or fault.where, fault.message)
 
 
 def _recipes(spec: JobSpec, owner: str, trees: Iterator[int | None]) -> Iterator[Named]:
-    """Each that needs a system of its own."""
+    """Return each recipe that needs its own system, so no guests."""
     for set_number, recipe_set in enumerate(spec.recipe_sets):
         for number, recipe in enumerate(recipe_set.recipes):
             own = next(trees)
@@ -143,7 +143,7 @@ def _wanted(
 
 
 def _together(recipes: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """By system: viable for some recipe; else all reasons, each with its recipe where there are several."""
+    """Return the match of each system: viable for some recipe, else the reasons of all recipes."""
     if len(recipes) == 1:
         only: list[dict[str, Any]] = recipes[0]["systems"]
         return only

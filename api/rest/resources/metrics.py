@@ -18,9 +18,9 @@ class Metrics:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    @operation("Show the metrics, for Prometheus", gives=("text/plain", "application/openmetrics-text"))
+    @operation("Return the metrics for Prometheus", gives=("text/plain", "application/openmetrics-text"))
     async def on_get(self, req: Request, resp: Response) -> None:
-        """The same whichever process answers: what this one counts is told by the table that all write to."""
+        """Answer the metrics, which are the same in every process: all write their counters to one table."""
         registry = CollectorRegistry(auto_describe=False)
         registry.register(_Once(await measured(self._services.reader, self._services.log)))
         encode, resp.content_type = choose_encoder(req.accept)

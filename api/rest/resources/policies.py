@@ -1,4 +1,4 @@
-"""/pools/{name}/access-policy, /systems/{fqdn}/access-policy: who may do what"""
+"""/pools/{name}/access-policy, /systems/{fqdn}/access-policy"""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class AccessPolicies:
         entries = row["document"].get("access_policy", [])
         reading.answer_read(resp, at, {"pool": name, "entries": entries})
 
-    @operation("Give a pool an access policy", answers.PoolPolicyPut, body=PoolPolicy, versioned=True)
+    @operation("Set the access policy of a pool", answers.PoolPolicyPut, body=PoolPolicy, versioned=True)
     async def on_put_pool(self, req: Request, resp: Response, name: str) -> None:
         policy: PoolPolicy = await read_model(req)
         entries = policy.forms()
@@ -44,14 +44,14 @@ class AccessPolicies:
         answer = {"pool": name, "entries": given(entries), "changed": done is not None}
         await reading.answer_write(resp, self._services, done, answer)
 
-    @operation("Take the access policy of a pool away", answers.PoolPolicyRemoved, versioned=True)
+    @operation("Remove the access policy of a pool", answers.PoolPolicyRemoved, versioned=True)
     async def on_delete_pool(self, req: Request, resp: Response, name: str) -> None:
         done = await change_pool_policy(self._services, request_of(req), name, [])
         await reading.answer_write(resp, self._services, done, {"pool": name, "removed": done is not None})
 
     @operation("Show the access policy of a system", answers.SystemPolicyShown, queries.Read, versioned=True)
     async def on_get_system(self, req: Request, resp: Response, fqdn: str) -> None:
-        """Where it was never given one, what counts until then."""
+        """Answer the policy of a system, or the initial one if it was never set."""
         at = await reading.read_at(req, self._services)
         await seeing.require_seen(req, self._services, fqdn)
         asked = {"at": at.position, "fqdn": fqdn}
@@ -68,7 +68,7 @@ class AccessPolicies:
         reading.answer_read(resp, at, answer)
 
     @operation(
-        "Give a system an access policy, and say which one counts",
+        "Set the access policy of a system, and its active pool",
         answers.SystemPolicyPut,
         body=SystemPolicy,
         versioned=True,

@@ -1,4 +1,4 @@
-"""The forms a progress report may take, as reports of the domain."""
+"""The forms of a progress report, and their reports in the domain."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _watchdog(item: ProgressItem) -> Report | None:
     return ReportWatchdog(item.watchdog_seconds or 0)
 
 
-# The fields that must be given, those that may be as well, and the report they make.
+# The required fields, the optional ones, and the report that they make.
 FORMS: tuple[Form, ...] = (
     (frozenset({"task_id", "result"}), frozenset({"message", "score", "path", "logs", "log_urls"}), _result),
     (frozenset({"task_id", "state"}), frozenset(), _task),
@@ -66,9 +66,11 @@ FORMS: tuple[Form, ...] = (
 
 
 def read_report(item: ProgressItem) -> Report:
-    """Raises FaultyInput when the fields given are none of the forms."""
+    """Return the report. Raises FaultyInput if the given fields are those of no form."""
     given = {name for name in ProgressItem.model_fields if getattr(item, name) is not None}
     for needed, allowed, make in FORMS:
         if needed <= given <= needed | allowed and (report := make(item)) is not None:
             return report
-    raise FaultyInput([Fault("body", f"no progress report has just {', '.join(sorted(given)) or 'nothing'}")])
+    raise FaultyInput(
+        [Fault("body", f"no progress report has exactly these fields: {', '.join(sorted(given)) or 'none'}")]
+    )

@@ -1,4 +1,4 @@
-"""What must be so for the service to do its work: a row for each, with the figures it goes by."""
+"""The readiness checks of the service, one per row, with their figures."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from store.readiness import Standing, standing
 
 MOST_LAG_EVENTS = 10_000
 MOST_LAG_SECONDS = 60.0
-# The log is looked at once a second, with or without news.
+# The log is read at least once a second.
 MOST_UNREAD_SECONDS = 10.0
 ANSWER_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
 class Look:
-    """What is judged: what the database says, and how far this process has read."""
+    """The input of the checks: the state of the database, and how far this process has read."""
 
     standing: Standing
     is_full: bool
@@ -36,7 +36,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Finding:
-    """`fault`: why the service is not ready; None where all is well."""
+    """The result of a check; `fault` says why the service is not ready, None if the check passes."""
 
     fault: str | None
     figures: Mapping[str, Any]
@@ -51,7 +51,7 @@ class Readiness:
         self._services = services
 
     async def checks(self) -> dict[str, Finding]:
-        """By name."""
+        """Return the results of all checks, by name."""
         services = self._services
         position = services.reader.position
 
@@ -71,7 +71,7 @@ class Readiness:
 
 
 def _database(look: Look) -> Finding:
-    """A standby in recovery answers, and takes nothing in."""
+    """Check that the database is writable, which a standby in recovery is not."""
     if look.is_full:
         return Finding("its disk is full", {"writable": False})
     if look.standing.append_hangs:
@@ -81,7 +81,7 @@ def _database(look: Look) -> Finding:
 
 
 def _read_models(look: Look) -> Finding:
-    """Whoever reads must not decide on what was long ago."""
+    """Check that the read models are not far behind the log."""
     position, events, seconds = look.read_models, look.lag(look.read_models), look.standing.behind_seconds
     fault = None
     if position < look.whole_from:
@@ -92,7 +92,7 @@ def _read_models(look: Look) -> Finding:
 
 
 def _directory(look: Look) -> Finding:
-    """Tokens and names that this process does not know yet would be refused, and revoked ones would count."""
+    """Check that the directory is current: otherwise new tokens are refused and revoked ones accepted."""
     if look.directory is None:
         return Finding("it is being read from the log", {"lag_events": look.standing.log_end})
     events = look.lag(look.directory)
@@ -103,7 +103,7 @@ def _directory(look: Look) -> Finding:
 
 
 def _scheduler(look: Look) -> Finding:
-    """Without one nobody gets a system."""
+    """Check that a scheduler is active."""
     holder = look.standing.holder
     if holder is None:
         return Finding("nobody holds its lease: does one run?", {"holder": None})

@@ -20,7 +20,7 @@ class Reads:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    @operation("List what auditors have read", ReadList, queries.ReadsQuery)
+    @operation("List the reads of auditors", ReadList, queries.ReadsQuery)
     async def on_get(self, req: Request, resp: Response) -> None:
         query = query_of(req, queries.ReadsQuery)
         log = self._services.log

@@ -31,7 +31,10 @@ class RecipeSets:
         reading.answer_read(resp, at, recipe_set_document(recipe_set, shown[0]))
 
     @operation(
-        "Change its priority, before its start", answers.PriorityChanged, body=PriorityChange, versioned=True
+        "Change the priority of a recipe set, before it starts",
+        answers.PriorityChanged,
+        body=PriorityChange,
+        versioned=True,
     )
     async def on_patch(self, req: Request, resp: Response, recipe_set_id: int) -> None:
         change: PriorityChange = await read_model(req)

@@ -36,7 +36,7 @@ from store.requests import Committed
 ORDER_START: list[Any] = [False, -(2**15), -(2**15), 0, 0]
 # (not assigned, -priority, submission, recipe id) before all others.
 QUEUE_START: list[Any] = [False, -(2**15), 0, 0]
-# What is shown of a recipe beside itself.
+# The further queries for one recipe.
 BESIDE = ("tasks", "seconds_in_states", "tree_of_recipe", "history_of_recipe", "results_of_recipe")
 
 
@@ -45,7 +45,7 @@ class Recipes:
         self._services = services
 
     @operation(
-        "Show a recipe, the history of its states and its results",
+        "Show a recipe with its state history and results",
         *(answers.Recipe, queries.Read),
         versioned=True,
     )
@@ -62,14 +62,19 @@ class Recipes:
         reading.answer_read(resp, at, body)
 
     async def _deadline(self, recipe: dict[str, Any], at: int) -> datetime | None:
-        """No row has it: it moves with every task, and only who looks at one recipe asks for it."""
+        """Return the deadline of the watchdog, folded from the log: no read model has it."""
         if recipe["state"] not in STARTED:
             return None
         subject = f"recipe/{recipe['recipe_id']}"
         state = await asyncio.to_thread(self._services.aggregates.as_of, subject, at)
         return state.recorded_deadline if isinstance(state, Recipe) else None
 
-    @operation("Report on a recipe, from its lab", answers.Reported, body=ProgressItem, keyed=True)
+    @operation(
+        "Report the progress of a recipe, as its lab controller",
+        answers.Reported,
+        body=ProgressItem,
+        keyed=True,
+    )
     async def on_post_progress(self, req: Request, resp: Response, recipe_id: int) -> None:
         body = await read_json_bytes(req)
         told: ProgressItem = await parse_model(req, body)
@@ -86,7 +91,10 @@ class Recipes:
         await reading.answer_write(resp, self._services, done, {"recipe_id": recipe_id})
 
     @operation(
-        "End a recipe that keeps its system", answers.RecipeReturned, keyed=True, refuses=BODY_REFUSALS
+        "Return the system of a recipe, which keeps it after its tasks",
+        answers.RecipeReturned,
+        keyed=True,
+        refuses=BODY_REFUSALS,
     )
     async def on_post_return(self, req: Request, resp: Response, recipe_id: int) -> None:
         body = await read_body(req)
@@ -95,7 +103,7 @@ class Recipes:
         answer = {"recipe_id": recipe_id, "returned": done is not None}
         await reading.answer_write(resp, self._services, done, answer)
 
-    @operation("List the recipes that wait, in rank order", answers.Queue, queries.QueuePage, refuses=(404,))
+    @operation("List the waiting recipes, in rank order", answers.Queue, queries.QueuePage, refuses=(404,))
     async def on_get_queue(self, req: Request, resp: Response) -> None:
         system = query_of(req, queries.QueuePage).system
         if system is not None:
@@ -110,10 +118,10 @@ class Recipes:
         reading.answer_list(req, resp, page, "recipes", [queued_recipe(row) for row in rows], key)
 
     async def _queue_of(self, req: Request, resp: Response, system: str) -> None:
-        """The scheduler's order is asked where it is known, and the read models about the recipes in it."""
+        """Answer the queue of a system, in the scheduler's order, with rows of the read models."""
         page = await reading.read_page(req, self._services, first=ORDER_START)
         await seeing.require_seen(req, self._services, system)
-        # Of the present it tells what is in the log by the time that it answers.
+        # The order of the present reflects the end of the log, which may be after the read position.
         at = None if query_of(req, queries.QueuePage).as_of is None else page.position
         asked = {"at": at, "after": page.after, "most": page.limit, "system": system}
         told = await self._services.explainer.ask("order", **asked)

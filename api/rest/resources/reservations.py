@@ -1,4 +1,4 @@
-"""/systems/{fqdn}/reservation: a person has a system"""
+"""/systems/{fqdn}/reservation: reservations of systems by people"""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Reservations:
         answer = {"fqdn": fqdn, "user": user, "until": asked.until, "distro_tree": asked.distro_tree}
         await reading.answer_write(resp, self._services, done, answer)
 
-    @operation("Return a system", answers.SystemReturned, versioned=True)
+    @operation("Return a reserved system", answers.SystemReturned, versioned=True)
     async def on_delete(self, req: Request, resp: Response, fqdn: str) -> None:
         done = await return_system(self._services, request_of(req), fqdn)
         await reading.answer_write(resp, self._services, done, {"fqdn": fqdn, "returned": done is not None})

@@ -1,4 +1,4 @@
-"""/login and /whoami: people come in with a password, and see who they are"""
+"""/login, /whoami and passwords"""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Sessions:
         }
         reading.answer(resp, done.position, body)
 
-    @operation("Say who a token speaks for", answers.Whoami)
+    @operation("Show the user and role of the token", answers.Whoami)
     async def on_get_whoami(self, req: Request, resp: Response) -> None:
         principal = principal_of(req)
         body = {

@@ -1,4 +1,4 @@
-"""From rows of the read models to the JSON of answers."""
+"""Conversion of rows of the read models to the JSON of answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def listed_job(job: Row) -> Row:
 
 
 def job_document(job: Row, shown: Row, seconds: list[Row]) -> Row:
-    """`shown` has its recipe sets as JSON: of those there may be hundreds."""
+    """Return a job; `shown` has its recipe sets as JSON, of which there may be hundreds."""
     return {
         **job,
         "document": Fragment(job["document"]),
@@ -33,13 +33,13 @@ def job_document(job: Row, shown: Row, seconds: list[Row]) -> Row:
 
 
 def recipe_set_document(recipe_set: Row, shown: Row) -> Row:
-    """`shown` has it as jobs do, as JSON."""
+    """Return a recipe set; `shown` has it as JSON."""
     (of_job,) = loads(shown["recipe_sets"])
     return {**recipe_set, "recipes": of_job["recipes"]}
 
 
 def recipe_document(recipe: Row, tasks: list[Row], deadline: datetime | None) -> Row:
-    """`guests` are the ids of its guest recipes; `deadline` is when its watchdog expires."""
+    """Return a recipe; `guests` are the ids of its guest recipes, `deadline` is that of its watchdog."""
     of_it = ("job_id", "recipe_set_id", "priority", "owner", "group")
     shown = ("recipe_id", "host_recipe_id", "state", "system", "lab_controller", "whiteboard", "role")
     beside = ("guests", "guestname", "guestargs", "reservesys", "distro")
@@ -53,7 +53,7 @@ def recipe_document(recipe: Row, tasks: list[Row], deadline: datetime | None) ->
 
 
 def seconds_document(rows: list[Row]) -> Row:
-    """Of a recipe, or of those of a job: in each state it has been in, and of which phase they are."""
+    """Return the seconds of a recipe, or of all recipes of a job, by state and by phase."""
     by_state = {row["state"]: row["seconds"] for row in sorted(rows, key=_state_order)}
     of_phase = {phase: sum(by_state.get(state, 0.0) for state in states) for phase, states in PHASES.items()}
     return {"by_state": by_state, **of_phase}
@@ -64,7 +64,7 @@ def _state_order(row: Row) -> int:
 
 
 def queued_recipe(row: Row) -> Row:
-    """`effective_priority` and `weight` are for one system and for resource locks: null without either."""
+    """Return a queued recipe; `effective_priority` and `weight` are null outside the queue of a system."""
     shown = {name: value for name, value in row.items() if name != "submission"}
     return {
         **shown,
@@ -75,7 +75,7 @@ def queued_recipe(row: Row) -> Row:
 
 
 def ranked(place: Row) -> Row:
-    """The same as it is on one system."""
+    """Return a queued recipe with its effective priority on one system."""
     return {
         "priority": Priority(place["priority"]).name,
         "effective_priority": Priority(place["effective_priority"]).name,
@@ -103,7 +103,7 @@ def system_document(row: Row) -> Row:
 
 
 def exported(row: Row) -> Row:
-    """All that can be imported again, null where it is unknown."""
+    """Return all properties of a system that can be imported, None for unknown ones."""
     inventory = {name: row["inventory"].get(name) for name in Properties.model_fields}
     cpu = inventory["cpu"]
     inventory["cpu"] = {name: cpu.get(name) for name in Cpu.model_fields} if cpu else None

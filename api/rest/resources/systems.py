@@ -25,7 +25,7 @@ from domain.errors import Fault, FaultyInput, Unknown
 from domain.names import called
 from projections.filters import ANY_SYSTEM
 
-# What a reason is given for.
+# The changes that have a reason.
 WITH_REASON = ("condition", "draining")
 
 
@@ -69,7 +69,7 @@ class Systems:
         reading.answer_read(resp, at, system_document(rows[0]))
 
     @operation(
-        "Change properties, condition, lab or owner of a system, or drain it",
+        "Change a system: its properties, condition, lab or owner, or drain it",
         answers.SystemChanged,
         body=SystemPatch,
         versioned=True,
@@ -80,9 +80,9 @@ class Systems:
             raise FaultyInput([Fault("reason", f"is one for {' or '.join(WITH_REASON)}")])
         await self._change(req, resp, fqdn, change_of(patch))
 
-    @operation("Make a system Removed", answers.SystemChanged, versioned=True)
+    @operation("Remove a system, which keeps its history", answers.SystemChanged, versioned=True)
     async def on_delete_one(self, req: Request, resp: Response, fqdn: str) -> None:
-        """It stays known: it is Removed until somebody changes its condition."""
+        """Set the condition to Removed, which can be changed again."""
         reason = f"removed by {principal_of(req).user}"
         await self._change(req, resp, fqdn, SystemChange(condition="Removed", reason=reason))
 

@@ -1,4 +1,4 @@
-"""/tokens: shown once, when they are made; listed without what they are"""
+"""/tokens: a token is shown once, when it is created"""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ class Tokens:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    @operation("Make a token, shown this once", answers.TokenMade, body=Token, created=True, keyed=True)
+    @operation(
+        "Create a token, which is shown only once", answers.TokenMade, body=Token, created=True, keyed=True
+    )
     async def on_post(self, req: Request, resp: Response) -> None:
-        """The answer is the only place where the token is ever shown: a repeated one is without it."""
+        """Answer the only copy of the token: the answer to a repeated request has none."""
         body = await read_json_bytes(req)
         wanted: Token = await parse_model(req, body)
         token, token_id, position = await create_token(
@@ -43,7 +45,7 @@ class Tokens:
         resp.location = f"/tokens/{token_id}"
         reading.answer(resp, position, {"token_id": token_id, "token": token})
 
-    @operation("List the tokens, or one's own", answers.TokenList, queries.Page)
+    @operation("List all tokens, or your own", answers.TokenList, queries.Page)
     async def on_get(self, req: Request, resp: Response) -> None:
         page = await reading.read_page(req, self._services, first="")
         asked = {
@@ -55,7 +57,7 @@ class Tokens:
         rows = await self._services.reader.rows("tokens", {**asked, "token_id": None})
         reading.answer_list(req, resp, page, "tokens", rows, rows[-1]["token_id"] if rows else None)
 
-    @operation("Show a token, without what it is", answers.TokenShown, queries.Read)
+    @operation("Show a token, without its secret", answers.TokenShown, queries.Read)
     async def on_get_one(self, req: Request, resp: Response, token_id: str) -> None:
         at = await reading.read_at(req, self._services)
         asked: dict[str, Any] = {"at": at.position, "limit": 1, "after": "", **self._only(principal_of(req))}
@@ -71,7 +73,7 @@ class Tokens:
         await reading.answer_write(resp, self._services, done, answer)
 
     def _only(self, principal: Principal) -> dict[str, Any]:
-        """Whose they see, and since when these are theirs."""
+        """Return the user whose tokens the caller may see, and since when that name is theirs."""
         if principal.role in SEES_ALL:
             return {"user": None, "user_since": 0}
         entry = self._services.feed.directory.get("user", principal.user)

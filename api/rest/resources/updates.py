@@ -42,7 +42,7 @@ UNDRAIN = SystemChange(draining=False)
 REMOVE = SystemChange(condition="Removed", reason="removed by its lab controller")
 
 
-# Of all items of a message together.
+# For all items of a message together.
 MAX_WORDED_FAULTS: Final = 2_000
 
 Read: TypeAlias = Item | Reported | Told | Released
@@ -53,7 +53,7 @@ class LabUpdates:
         self._services = services
 
     @operation(
-        "Report on many recipes, commands and systems at once",
+        "Report on many recipes, commands and systems in one message",
         UpdatesTaken,
         body=Updates,
         most_bytes=MAX_BATCH_BYTES,
@@ -77,7 +77,7 @@ class LabUpdates:
     def _read_all(
         self, message: list[dict[str, Any]], name: str, request: Requested
     ) -> tuple[dict[int, Read], dict[int, Answer]]:
-        """Return the items, and the answers to those that are faulty."""
+        """Return the valid items, and the answers to the faulty ones."""
         items: dict[int, Read] = {}
         answers: dict[int, Answer] = {}
         left = MAX_WORDED_FAULTS
@@ -90,7 +90,7 @@ class LabUpdates:
         return items, answers
 
     def _read(self, item: dict[str, Any], name: str, request: Requested, most: int = FAULT_LIMIT) -> Read:
-        """Return the update of an item. Raises FaultyInput with all its faults, `most` of them in words."""
+        """Return the update of an item. Raises FaultyInput with at most `most` faults."""
         if len(orjson.dumps(item)) > MAX_BODY_BYTES:
             raise FaultyInput([Fault("item", f"is larger than {MAX_BODY_BYTES} bytes")])
         update = check_model(item, Update, most)
@@ -122,7 +122,7 @@ class LabUpdates:
         return self._simple(update, name)
 
     def _simple(self, update: Update, name: str) -> Told:
-        """The items that say no more than which system."""
+        """Return the item of an update that consists of a system's name."""
         changes = ((update.drain, DRAIN), (update.undrain, UNDRAIN), (update.remove, REMOVE))
         ((fqdn, change),) = [(fqdn, change) for fqdn, change in changes if fqdn is not None]
         make = partial(change_own_system, self._services, lab_controller=name, fqdn=fqdn, change=change)

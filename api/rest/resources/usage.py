@@ -1,4 +1,4 @@
-"""/systems/{fqdn}/usage, /idle-pool and /system-usage: what systems do, and did"""
+"""/systems/{fqdn}/usage, /idle-pool and /system-usage: present and past usage of systems"""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Usage:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    @operation("Show what a system did", answers.SystemHistory, queries.Span)
+    @operation("List the usage intervals of a system", answers.SystemHistory, queries.Span)
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
         query = query_of(req, queries.Span)
         at = await reading.read_at(req, self._services)
@@ -38,7 +38,7 @@ class Usage:
             raise Unknown(called("system", fqdn))
         reading.answer_read(resp, at, {"intervals": rows})
 
-    @operation("List the systems that have nothing to do", answers.IdlePool, queries.Page)
+    @operation("List the idle systems", answers.IdlePool, queries.Page)
     async def on_get_idle_pool(self, req: Request, resp: Response) -> None:
         page = await reading.read_page(req, self._services, first="")
         hidden = await seeing.hidden_rows(req, self._services)
@@ -47,7 +47,7 @@ class Usage:
         reading.answer_list(req, resp, page, "systems", rows, rows[-1]["fqdn"] if rows else None)
 
     def _until(self, at: At, asked: datetime | None) -> datetime:
-        """As of then, nobody knows how it went on; nor does anybody now."""
+        """Return `until`, at most the as-of moment or now."""
         known = at.moment or self._services.clock()
         return min(asked or known, known)
 
@@ -67,7 +67,7 @@ class Usage:
         reading.answer_page(req, resp, page, {"since": since, "until": until, "groups": groups}, key)
 
     async def _of_each_system(self, page: reading.PageAt, asked: Row) -> tuple[orjson.Fragment, str | None]:
-        """Those of a page, and after which system the next one begins."""
+        """Return the sums of a page, and the last system on it."""
         params = {**asked, "after": page.after, "limit": page.limit}
         row = await self._services.reader.row("usage_of_each_system", params)
         assert row is not None
@@ -83,8 +83,9 @@ def _groups(rows: Iterable[Row]) -> list[dict[str, Any]]:
 
 
 def _page(groups: list[dict[str, Any]], page: reading.PageAt) -> tuple[list[dict[str, Any]], str | None]:
-    """Some of all groups. What has no key is the last; the others are put in order here: a database may have
-    one of its own, by which a page would end elsewhere than the next one begins.
+    """Return a page of the groups, with the group without a key last, and the key of its last one.
+
+    Python sorts the keys: the collation of the database could put the page boundary elsewhere.
     """
     left = [group for group in groups if group["key"] is None or group["key"] > page.after]
     left.sort(key=lambda group: (group["key"] is None, group["key"]))

@@ -1,4 +1,4 @@
-"""Streams of events over HTTP: server-sent events, which any browser reads and resumes by itself."""
+"""Event streams over HTTP, as server-sent events, which browsers can read and resume."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Watchers:
         selection: Selection,
         still_allowed: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Answer with everything selected after a position, and then with whatever comes.
+        """Answer with all selected events after a position, then with new ones.
 
         `still_allowed` is asked about once a second, and must not block; the stream ends when it says no.
         """
@@ -43,6 +43,6 @@ class Watchers:
         resp.content_type = EVENT_STREAM
         resp.set_header(POSITION_HEADER, str(self._broadcast.position))
         resp.set_header("Cache-Control", "no-cache")
-        # Or nginx would keep the stream back.
+        # Disables the buffering of nginx.
         resp.set_header("X-Accel-Buffering", "no")
         resp.stream = self._broadcast.watch(selection, after, connection, still_allowed, who)

@@ -1,1 +1,1 @@
-"""The server around the application: its workers, their connections, and how they end."""
+"""The HTTP server: its workers, their connections, and graceful shutdown."""

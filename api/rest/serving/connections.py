@@ -1,8 +1,8 @@
-"""The open connections of a worker: never more than it has room for, and who keeps it waiting goes first.
+"""The open connections of a worker, with a maximum number and eviction.
 
-Whoever connects need not say who they are, so nobody has a right to sit here in silence: where all places are
-taken, the one whose client has been waited for the longest is ended for the next. Requests that are being
-answered, streams and long polls keep their place.
+Clients are not authenticated when they connect. If all places are taken, the connection that has waited for
+its client for the longest time is closed for the next one. Requests in progress, streams and long polls keep
+their place.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from api.rest.serving.seldom import Seldom
 from api.watching.capacity import most_connections
 
 LOOK_SECONDS = 1.0
-# Of those that were told their last word and may still take it.
+# Connections whose last answer is being sent.
 MOST_PARTING = 64
 
 logger = logging.getLogger(__name__)
@@ -24,34 +24,34 @@ logger = logging.getLogger(__name__)
 
 class Open(Protocol):
     def abort(self) -> None:
-        """End it at once, and leave."""
+        """Close the connection at once, and remove it."""
 
     def look(self, now: float) -> None:
-        """From time to time: whether the client takes too long."""
+        """Check regularly whether the client takes too long."""
 
 
 class Connections:
-    """For one event loop."""
+    """The connections of one event loop."""
 
     def __init__(self, loop: AbstractEventLoop, most: Callable[[], int] = most_connections) -> None:
         self._loop = loop
         self._most = most
         self._open: dict[Open, None] = {}
-        # The eldest first.
+        # Ordered by the time since when the client is awaited, oldest first.
         self._awaited: dict[Open, None] = {}
         self._parting: dict[Open, None] = {}
         self._timer: TimerHandle | None = None
         self._seldom = Seldom(logger)
 
     def enter(self, one: Open) -> bool:
-        """False: no place could be made for it."""
+        """Add a connection; return False if there is no place for it."""
         self._open[one] = None
         if self._timer is None:
             self._timer = self._loop.call_later(LOOK_SECONDS, self._look)
         if len(self._open) - len(self._parting) <= self._most() or self.make_room():
             self._awaited[one] = None
             return True
-        self._seldom.warn("all connections that there may be are in use: the next are told to come again")
+        self._seldom.warn("all connections are in use; further clients get 503")
         return False
 
     def leave(self, one: Open) -> None:
@@ -59,17 +59,17 @@ class Connections:
             those.pop(one, None)
 
     def awaits(self, one: Open) -> None:
-        """From now on it is for the client to say or to take something."""
+        """Note that the server waits for the client from now on."""
         self._awaited.pop(one, None)
         if one in self._open and one not in self._parting:
             self._awaited[one] = None
 
     def answers(self, one: Open) -> None:
-        """From now on it is for us."""
+        """Note that the client waits for the server from now on."""
         self._awaited.pop(one, None)
 
     def parts(self, one: Open) -> None:
-        """It was told all that it will be."""
+        """Note that the last answer of the connection was sent."""
         self._awaited.pop(one, None)
         if one in self._open:
             self._parting[one] = None
@@ -77,7 +77,7 @@ class Connections:
             next(iter(self._parting)).abort()
 
     def make_room(self) -> bool:
-        """End the one that has been waited for the longest; False when none is."""
+        """Close the connection that was awaited for the longest time; return False if there is none."""
         eldest = next(iter(self._awaited), None)
         if eldest is None:
             return False

@@ -1,7 +1,6 @@
-"""A worker that is told to stop takes nothing new, and finishes what it is in.
+"""Graceful shutdown of a worker: it accepts nothing new and finishes its requests.
 
-The stock one waits for connections instead of requests: for idle ones in vain, and for those who wait
-themselves until it cuts them off.
+The worker of gunicorn waits for connections instead of requests: also for idle ones, and for long polls.
 """
 
 from __future__ import annotations
@@ -12,9 +11,9 @@ from collections.abc import Callable
 from api.rest.serving.in_flight import InFlight
 from api.rest.serving.worker import Worker
 
-# Of the time that the master grants, for what comes before and after the requests.
+# The part of the master's grace time for work before and after the requests.
 AROUND_SECONDS = 2.0
-# An answer that is complete still has to leave.
+# A complete answer still has to be sent.
 FLUSH_SECONDS = 0.5
 
 
@@ -24,7 +23,7 @@ class FinishingWorker(Worker):
         self._in_flight: InFlight = self.app.wsgi()
 
     def handle_exit_signal(self) -> None:
-        """In the event loop, between two steps of the requests."""
+        """Start the shutdown in the event loop."""
         super().handle_exit_signal()
         self._in_flight.dismiss()
 

@@ -1,4 +1,4 @@
-"""What is being answered now: known, so that a server that is told to stop can wait for it."""
+"""The requests in progress, for which a stopping server waits."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ Asgi = Callable[[Any, Any, Any], Awaitable[None]]
 
 
 class InFlight:
-    """An ASGI application around another.
+    """An ASGI application that wraps another one and counts its requests.
 
-    `dismiss` sends away those who wait for whatever may come; to be called in the loop that serves.
+    `dismiss` ends streams and long polls; call it in the serving event loop.
     """
 
     def __init__(self, application: Asgi, dismiss: Callable[[], None]) -> None:

@@ -1,4 +1,4 @@
-"""asyncio's event loop, as a server needs it that anybody may connect to."""
+"""The asyncio event loop of a public server."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ logger = logging.getLogger(__name__)
 
 
 class ServingLoop(asyncio.SelectorEventLoop):
-    """gunicorn's worker asks it for a server; that speaks `protocol`, as the worker itself cannot be told."""
+    """An event loop whose servers use `protocol`, which gunicorn's worker cannot be configured to do."""
 
     protocol: Callable[[], asyncio.BaseProtocol]
 
     async def create_server(self, protocol_factory: Any, *args: Any, **named: Any) -> Any:
-        """As many are accepted at once as may wait, for asyncio: few, so that no wave of them takes all files
-        before the first is counted. Those that wait are the kernel's.
+        """Create a server with a small backlog: asyncio accepts a whole backlog at once, before connections
+        are counted, and a wave of them could take all file descriptors. The kernel keeps the others waiting.
         """
         server = await super().create_server(self.protocol, *args, backlog=ACCEPTED_AT_ONCE, **named)
         named["sock"].listen(MOST_WAITING)
@@ -35,7 +35,7 @@ class ServingLoop(asyncio.SelectorEventLoop):
 
 
 def when_nothing_is_left(connections: Connections) -> ExceptionHandler:
-    """asyncio tells of each connection that it could not accept, with a trace, and a hundred at a time."""
+    """Log failures to accept a connection seldom: asyncio reports each with a traceback."""
     seldom = Seldom(logger)
 
     def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

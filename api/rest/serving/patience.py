@@ -1,26 +1,26 @@
-"""How long a client is waited for."""
+"""Timeouts for clients."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, auto
 
-# Of what is sent and taken slowly, so much has to come or go in the time of a request.
+# The bytes of a slow body or answer that have to arrive or leave within the request timeout.
 PROGRESS_BYTES = 64 << 10
-# For an answer to be taken by one who still sends, and hears nothing after a reset.
+# The time for a client that still sends to read its answer before the connection is reset.
 PARTING_SECONDS = 2.0
 
 
 class Phase(Enum):
-    """Where a connection is."""
+    """The phase of a connection."""
 
-    # A request is awaited, or the rest of its head.
+    # Waiting for a request, or the rest of its head.
     HEAD = auto()
     BODY = auto()
     ANSWER = auto()
     # Between requests.
     IDLE = auto()
-    # All is said; what still comes is not listened to.
+    # The last answer was sent; further input is ignored.
     PARTING = auto()
 
 
@@ -30,7 +30,7 @@ class Patience:
     keepalive_seconds: float
 
     def seconds(self, phase: Phase) -> float:
-        """The most for which a phase may go on without an end or progress."""
+        """Return the maximum time of a phase without an end or progress."""
         match phase:
             case Phase.HEAD | Phase.BODY:
                 return self.request_seconds

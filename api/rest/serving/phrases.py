@@ -1,4 +1,4 @@
-"""What a status is called in the first line of an answer: gunicorn calls those it does not know "Unknown"."""
+"""Reason phrases for the statuses that gunicorn calls "Unknown"."""
 
 from __future__ import annotations
 

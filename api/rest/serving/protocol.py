@@ -1,7 +1,8 @@
-"""gunicorn's HTTP, by a client who may be idle, slow or hostile.
+"""gunicorn's HTTP protocol with timeouts, against idle, slow or hostile clients.
 
-gunicorn waits for the rest of a request for ever, and for as many clients as there are files. Here each
-connection knows whose turn it is, and since when; when it is the client's for too long, it is ended.
+gunicorn waits for the rest of a request for ever, and accepts as many clients as there are file descriptors.
+Here each connection knows which side it waits for, and since when; if the client takes too long, the
+connection is closed.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from api.rest.serving.patience import PROGRESS_BYTES, Patience, Phase
 from api.rest.serving.refusal import refusal
 from api.rest.serving.reset import reset
 
-# Each line has its own bound, and so has their number; without this, thousands of clients fill the memory.
+# The bound on a whole head: with bounds on lines and their number only, many clients could fill the memory.
 MAX_HEAD_BYTES = 64 << 10
 
 
@@ -29,7 +30,7 @@ class PatientProtocol(ASGIProtocol):  # type: ignore[misc]
         self._now = worker.loop.time
         self._phase = Phase.HEAD
         self._since: float = self._now()
-        # Of the phase, since then.
+        # When the phase began.
         self._bytes = 0
         self._closed = False
         self._unsent_bytes = 0
@@ -43,7 +44,7 @@ class PatientProtocol(ASGIProtocol):  # type: ignore[misc]
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self._connections.leave(self)
-        # Or who waits for the next request would be kept for seconds.
+        # Otherwise a connection between requests would be kept for seconds.
         self._request_ready.set()
 
     def data_received(self, data: bytes) -> None:
@@ -76,12 +77,12 @@ class PatientProtocol(ASGIProtocol):  # type: ignore[misc]
     def _overdue(self, now: float) -> None:
         seconds = f"{self._patience.request_seconds:g} s"
         if self._phase is Phase.PARTING:
-            # What is still to be taken has a time of its own.
+            # The rest of the answer has its own timeout.
             if not self.transport.get_write_buffer_size():
                 self.abort()
         elif self._phase is Phase.BODY:
             if self._body_receiver._waiter is None:
-                # Nobody has asked for it yet.
+                # The application has not read the body yet.
                 self._since = now
             else:
                 self._part_with(408, f"the body of the request did not come on for {seconds}")
@@ -132,12 +133,12 @@ class PatientProtocol(ASGIProtocol):  # type: ignore[misc]
         self._turn(Phase.ANSWER)
 
     def _arm_keepalive_timer(self) -> None:
-        """The next request is waited for; how long, `look` knows, so that no request needs a timer."""
+        """Begin to wait for the next request. `look` checks the timeout, so requests need no timer."""
         if self._phase is Phase.ANSWER:
             self._turn(Phase.IDLE)
 
     def _will_close(self, request: Any, response_requires_close: bool) -> bool:
-        """Who is answered before the body has come must know that nothing more is heard here."""
+        """Return whether the answer closes the connection, as one before the end of the body does."""
         receiver = self._body_receiver
         is_early = receiver is not None and not receiver._complete
         return is_early or bool(super()._will_close(request, response_requires_close))
@@ -148,11 +149,11 @@ class PatientProtocol(ASGIProtocol):  # type: ignore[misc]
         self._request_ready.set()
 
     def _send_error_response(self, status: int, message: str, extra_headers: Iterable[Any] = ()) -> None:
-        """Also what gunicorn says by itself, of a head that it cannot read for one."""
+        """Send an error as a problem, also those of gunicorn itself about a bad head."""
         self._safe_write(refusal(status, message, extra_headers))
 
     def _close_transport(self) -> None:
-        """Who still sends is heard for a moment: closed at once, the kernel would take the answer back."""
+        """Close the connection, later if the client still sends: a reset would discard the answer."""
         if self._closed or self.transport is None:
             return
         is_sending = self._phase in (Phase.HEAD, Phase.BODY)
@@ -164,6 +165,6 @@ class PatientProtocol(ASGIProtocol):  # type: ignore[misc]
         self._closed = True
         self._resume_reading()
         if not self.transport.is_closing():
-            # Who has reset the connection meanwhile hears nothing any more.
+            # The client may have reset the connection meanwhile.
             with suppress(OSError):
                 self.transport.write_eof()

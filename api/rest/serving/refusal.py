@@ -1,4 +1,4 @@
-"""An answer of the server itself, before or without the application: a problem as all others are."""
+"""Answers of the server itself, before or without the application, as problems."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from api.rest.problems import RETRY_SECONDS, problem
 
 
 def refusal(status: int, detail: str, extra: Iterable[tuple[str, str]] = ()) -> bytes:
-    """As it is written; the connection ends with it."""
+    """Return the bytes of an error answer that closes the connection."""
     phrase = HTTPStatus(status).phrase
     body = orjson.dumps(problem(status, detail or phrase))
     fields = [("Content-Type", PROBLEM), ("Content-Length", str(len(body))), ("Connection", "close"), *extra]

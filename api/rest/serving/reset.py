@@ -1,4 +1,4 @@
-"""The end of a connection at once, for one who does not read."""
+"""The reset of a connection whose client does not read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _RESET = struct.pack("ii", 1, 0)
 
 
 def reset(transport: Any) -> None:
-    """What was not taken is given up, here and in the kernel, which would go on trying to deliver it."""
+    """Reset the connection and discard unsent data, also in the kernel, which would keep it for retries."""
     line = transport.get_extra_info("socket")
     if line is not None:
         line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)

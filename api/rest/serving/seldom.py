@@ -1,4 +1,4 @@
-"""What may happen thousands of times a second is no line in the log each time."""
+"""Throttled logging, for messages that may occur thousands of times a second."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ EVERY_SECONDS = 60.0
 
 
 class Seldom:
-    """Says each thing at once, and then at most once a minute, with how often it was."""
+    """Logs each message at once, then at most once a minute with a count."""
 
     def __init__(self, logger: logging.Logger) -> None:
         self._logger = logger
@@ -18,7 +18,7 @@ class Seldom:
         self._said: dict[str, float] = {}
 
     def warn(self, what: str) -> None:
-        """There must be few different ones."""
+        """Log a message; there must be few different ones."""
         self._times[what] += 1
         now = time.monotonic()
         if now - self._said.get(what, -EVERY_SECONDS) >= EVERY_SECONDS:

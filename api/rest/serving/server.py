@@ -19,7 +19,7 @@ from runtime.settings import Settings
 
 
 class Server(BaseApplication):  # type: ignore[misc]
-    """`make` builds the application in each worker, after the fork: pools and threads do not survive one."""
+    """A gunicorn server; `make` builds the application in each worker, after the fork."""
 
     def __init__(self, settings: Settings, make: Callable[[], InFlight]) -> None:
         self._settings = settings
@@ -36,19 +36,19 @@ class Server(BaseApplication):  # type: ignore[misc]
             "workers": settings.api_workers,
             "worker_class": FinishingWorker,
             "worker_connections": 10_000,
-            # Less than `up` grants this process, so that it is the one to end its workers.
+            # Less than the grace time of `up`, so that this process ends its workers itself.
             "graceful_timeout": max(1, int(settings.stop_seconds) - 1),
-            # Only that there is such a thing: how long, the worker knows from `patience`.
+            # Enables keep-alive; the worker takes the timeout from `patience`.
             "keepalive": 75,
-            # Cursors and lists of subjects may be long; this is the most it takes.
+            # The maximum of gunicorn: cursors and lists of subjects may be long.
             "limit_request_line": 8190,
             "timeout": 60,
             "loglevel": settings.log_level,
             "logger_class": _Logger,
-            # It would open a socket in the home folder.
+            # The control socket would be in the home folder.
             "control_socket_disable": True,
             "proc_name": "labledger-serve",
-            # A worker without its master would keep the port from the next one.
+            # A worker without its master would keep the port of the next server.
             "post_fork": _die_with_the_master,
         }.items():
             self.cfg.set(name, value)
@@ -58,7 +58,7 @@ class Server(BaseApplication):  # type: ignore[misc]
 
 
 class _Logger(Logger):  # type: ignore[misc]
-    """Records go where all of the process go, in the same form. Requests are logged by `Answered`."""
+    """Logger of gunicorn that uses the logging of the process. `Answered` logs the requests."""
 
     def setup(self, cfg: Any) -> None:
         self.cfg = cfg

@@ -1,4 +1,4 @@
-"""Nobody has to send a body before it is known whether it is wanted."""
+"""Bodies that are read only after the request was admitted."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ Receive = Callable[[], Awaitable[dict[str, Any]]]
 
 
 def from_when_asked(receive: Receive) -> Receive:
-    """Falcon takes the first part of a body before it looks at what is asked. This gives it an empty one.
+    """Return a `receive` whose first part is empty, because Falcon reads one before it routes the request.
 
-    So who announces too much, or may not do this, is refused before the first byte; and who expects
-    `100 Continue` gets it when the body is really read.
+    So a request that is too large, or not permitted, is refused before its body is read, and `100 Continue`
+    is sent only when the body is read.
     """
     is_first = True
 

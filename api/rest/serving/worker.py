@@ -1,7 +1,7 @@
-"""gunicorn's ASGI worker, with what ASGI has no words for: a connection that is ended at once.
+"""gunicorn's ASGI worker, extended by what ASGI lacks: the immediate end of a connection.
 
-Its `send` waits while the network takes nothing, for ever, and a connection that is closed is kept until its
-last byte is taken. Both are right for answers; of those who watch and never read they would keep thousands.
+ASGI's `send` waits for ever while the client does not read, and a closed connection is kept until its last
+byte is read. Both are right for answers, but watchers that never read would accumulate.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from api.rest.serving.unasked import from_when_asked
 from api.watching.capacity import allow_many_files
 
 CONNECTION = "labledger.connection"
-# What the kernel keeps of a stream that is not read. It doubles what it is told.
+# The send buffer of a stream in the kernel, which doubles the value.
 SEND_BUFFER_BYTES = 64 << 10
-# A peer that is gone without a word is known to be after so long.
+# The time after which a silent, vanished peer is detected.
 SILENCE_SECONDS = 30
 
 Application = Callable[[dict[str, Any], Any, Any], Awaitable[None]]
@@ -56,7 +56,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]
 
 
 class Connection:
-    """The line of a watcher."""
+    """The connection of a watcher."""
 
     def __init__(self, transport: Any) -> None:
         self._transport = transport
@@ -65,8 +65,8 @@ class Connection:
         reset(self._transport)
 
     def keep_little(self) -> None:
-        """Buffer no more than a stream needs, and notice when nobody is there any more."""
-        # Nothing is asked for while anything waits to be taken: one piece is all there is of a stream.
+        """Use small buffers for a stream, and detect a vanished client."""
+        # With a high-water mark of 0 at most one piece of a stream is buffered.
         self._transport.set_write_buffer_limits(high=0)
         line = self._transport.get_extra_info("socket")
         if line is not None and line.family in (socket.AF_INET, socket.AF_INET6):

@@ -66,7 +66,7 @@ def test_thing__as_of_after_it_was_deleted__is_said_so(real: Run, late: dict[str
 @pytest.mark.usefixtures("late")
 def test_thing__never_there__is_no_such_thing(real: Run) -> None:
     said = real("user", "show", "nobody", "--as-of", "3").stderr
-    assert "There is no such thing" in said and "`labledger users`" in said
+    assert "User nobody not found" in said and "`labledger users`" in said
 
 
 @pytest.mark.parametrize("command", ["jobs", "queue", "systems", "idle", "users", "usage", "user show late"])

@@ -67,7 +67,7 @@ def test_matches__of_host_requires_alone__asks_for_just_that(server: Server, run
 
 def test_matches__refused__tells_every_fault(server: Server, run: Run) -> None:
     fault = {"where": "line 2, <pool>", "message": 'value: there is no pool "bigg"'}
-    refused = {"title": "The input is wrong", "status": 422, "detail": "1 fault", "errors": [fault]}
+    refused = {"title": "Invalid input", "status": 422, "detail": "1 error", "errors": [fault]}
     server.on("POST", "/matches", Answer(refused, status=422))
     result = run("matches", "-", input=JOB)
     assert (result.exit_code, result.stdout) == (1, "")

@@ -54,13 +54,13 @@ def test_generate__jobs__one_a_line_for_submit(server: Server, run: Run) -> None
 
 
 def test_submit__one_is_refused__others_are_not_kept_back(server: Server, run: Run) -> None:
-    refusal = Answer({"title": "The input is wrong"}, 422)
+    refusal = Answer({"title": "Invalid input"}, 422)
     server.on("POST", "/jobs", Answer({"job_id": 1}, 201), refusal, Answer({"job_id": 2}, 201))
     result = run("lab", "submit", "-", "--json", input='{"a": 1}\n\n{"b": 2}\n{"c": 3}\n')
     assert result.exit_code == 1
     assert [json.loads(line)["line"] for line in result.stdout.splitlines()] == [1, 4]
     refused = json.loads(result.stderr)
-    assert (refused["where"], refused["title"]) == ("line 3", "The input is wrong")
+    assert (refused["where"], refused["title"]) == ("line 3", "Invalid input")
 
 
 @pytest.mark.parametrize(

@@ -84,10 +84,10 @@ def test_events__there_are_none__is_said_beside_the_answer(real: Run, arguments:
 @pytest.mark.parametrize(
     ("subject", "said"),
     [
-        ("recpie/12", "'recpie' is no kind of subject; known are command, distro-tree, group, job,"),
-        ("Recipe/12", "'Recipe' is no kind of subject"),
-        ("recipe", "'recipe' is no subject such as recipe/12"),
-        ("recipe/", "'recipe/' is no subject such as recipe/12"),
+        ("recpie/12", "'recpie' is not a kind of subject; the kinds are command, distro-tree, group, job,"),
+        ("Recipe/12", "'Recipe' is not a kind of subject"),
+        ("recipe", "'recipe' is not a subject such as recipe/12"),
+        ("recipe/", "'recipe/' is not a subject such as recipe/12"),
     ],
 )
 def test_events__of_what_is_no_subject__names_what_there_is(real: Run, subject: str, said: str) -> None:

@@ -104,7 +104,7 @@ def test_import__faults_in_several_parts__all_told_where_they_are_in_the_file(
     write_table(as_table, rows)
     refused = real("systems", "import", str(as_table))
     assert refused.exit_code == 1
-    for place in ("row 3, column owner", "row 4, column memory_mb", "row 7, column fqdn: is told of twice"):
+    for place in ("row 3, column owner", "row 4, column memory_mb", "row 7, column fqdn: occurs twice"):
         assert f"  {place}" in refused.stderr
     as_json.write_text(json.dumps({"systems": rows}), encoding="utf-8")
     refused = real("systems", "import", "--json", str(as_json))
@@ -127,7 +127,7 @@ def test_commands_of_a_list__options_before_them__are_not_dropped_in_silence(rea
         # What is in it is not what its name says; no systems; not even text.
         ("a.csv", b'{"systems": []}', "row 1"),
         ("a.json", b"fqdn\na.b\n", "line 1, column"),
-        ("a.json", b'{"systems": {}, "users": []}', "users: is not known here"),
+        ("a.json", b'{"systems": {}, "users": []}', "users: is an unknown field"),
         ("a.csv", b"\xff\xfe", "is not UTF-8"),
     ],
 )

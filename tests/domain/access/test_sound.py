@@ -11,8 +11,8 @@ from domain.access.sound import faults_of, given, without
 from domain.priority import Priority
 
 VIEW = {"permission": "view"}
-NOBODY = 'names nobody: an entry has one of "user", "group" and "everybody": true'
-BOTH = 'names user and group: an entry has one of "user", "group" and "everybody": true'
+NOBODY = 'names nobody; an entry must have one of "user", "group" and "everybody": true'
+BOTH = 'names user and group; an entry must have one of "user", "group" and "everybody": true'
 
 
 def knows(kind: str, name: str) -> bool:
@@ -33,7 +33,7 @@ def test_faults__of_all_entries__each_at_its_place() -> None:
         ("entries[1]", BOTH),
         ("entries[2].user", 'there is no user "eve"'),
         ("entries[3].group", 'there is no group "bob"'),
-        ("entries[3].maximum_effective_priority", "is for the permission submit alone"),
+        ("entries[3].maximum_effective_priority", "is only for the permission submit"),
     ]
 
 

@@ -33,5 +33,5 @@ def test_report__any_state_after_any_state__is_answered_by_the_table(before: str
     if (before, after) in ANSWERS:
         assert report("command/7", before, after, "no power") == ANSWERS[before, after]
         return
-    with pytest.raises(Refused, match=f"command/7 is {before}: it cannot become {after}"):
+    with pytest.raises(Refused, match=f"command 7 is {before} and cannot become {after}"):
         report("command/7", before, after, "no power")

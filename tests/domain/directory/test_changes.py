@@ -120,7 +120,7 @@ UNKNOWN = [
         [
             Fault(
                 "roles[1]",
-                'there is no role "king": it is one of admin, submitter, lab-controller, auditor, metrics',
+                'there is no role "king"; the roles are admin, submitter, lab-controller, auditor, metrics',
             )
         ],
     ),

@@ -69,7 +69,7 @@ def test_user__removed__leaves_groups_and_tokens_go_in_the_same_commit(directory
 
 def test_user__who_owns_systems__refused_with_their_names(directory: Directory) -> None:
     many = [replace(MACHINE, fqdn=f"m{number:02}", owner="bob") for number in range(12)]
-    with pytest.raises(Refused, match=r"user bob owns m00, .*, m09 and 2 more: give them"):
+    with pytest.raises(Refused, match=r"user bob owns m00, .*, m09 and 2 more; give them"):
         remove("user", directory, "bob", [MACHINE, *many])
 
 
@@ -104,7 +104,7 @@ def test_pool__removed__its_systems_leave_it_first(directory: Directory) -> None
 
 
 def test_lab_controller__with_systems_that_are_not_removed__refused(directory: Directory) -> None:
-    with pytest.raises(Refused, match="lab controller lab-1 has a: remove them"):
+    with pytest.raises(Refused, match="lab controller lab-1 has a; remove them"):
         remove("lab-controller", directory, "lab-1", [MACHINE])
 
 

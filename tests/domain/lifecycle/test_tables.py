@@ -37,7 +37,7 @@ def test_require__any_pair_of_states__follows_the_documented_table(
         return
     with pytest.raises(Refused) as refused:
         lifecycle.require("recipe/12", before, after)
-    assert str(refused.value) == f"recipe/12 is {before}: it cannot become {after}"
+    assert str(refused.value) == f"recipe 12 is {before} and cannot become {after}"
 
 
 @pytest.mark.parametrize("lifecycle", TABLES, ids=lambda lifecycle: lifecycle.name)

@@ -102,5 +102,5 @@ def test_report__guest_of_a_set_that_has_not_started__aborts_the_whole_set() -> 
 def test_report__guest_whose_host_waits_for_a_system__is_refused() -> None:
     members = with_guest("queued", "queued")
     guest = replace(members.recipe(9), system=None)
-    with pytest.raises(Refused, match="recipe/9 is queued: it has no system"):
+    with pytest.raises(Refused, match="recipe 9 is queued and has no system"):
         report(members, guest, ReportInstalling())

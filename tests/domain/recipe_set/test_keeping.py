@@ -82,5 +82,5 @@ def test_give_back__has_ended__changes_nothing(state: str) -> None:
 @pytest.mark.parametrize("state", [state for state in UNFINISHED if state != "reserved"])
 def test_give_back__any_other_state__is_refused(state: str) -> None:
     members = set_of(state)
-    with pytest.raises(Refused, match=f"recipe/1 is {state}: it is not keeping its system"):
+    with pytest.raises(Refused, match=f"recipe 1 is {state}, not reserved"):
         give_back(members, members.recipes[0])

@@ -41,13 +41,13 @@ def test_change_priority__set_that_has_not_started__is_changed(recipe_set: Recip
 
 @pytest.mark.parametrize("state", STARTED)
 def test_change_priority__set_has_started__is_refused(recipe_set: RecipeSet, state: str) -> None:
-    with pytest.raises(Refused, match="recipe-set/7 has started"):
+    with pytest.raises(Refused, match="recipe set 7 has already started"):
         change_priority(recipe_set, set_of(state), Priority.Urgent)
 
 
 @pytest.mark.parametrize("state", sorted(FINISHED))
 def test_change_priority__set_has_finished__is_refused_with_how(recipe_set: RecipeSet, state: str) -> None:
-    with pytest.raises(Refused, match=f"recipe-set/7 is {state}$"):
+    with pytest.raises(Refused, match=f"recipe set 7 is already {state}$"):
         change_priority(recipe_set, set_of(state), Priority.Urgent)
 
 

@@ -54,13 +54,13 @@ def test_reserve__with_a_distro_tree__waits_to_be_provisioned() -> None:
 
 LAB_REFUSES = [
     # The lab, the architecture of the tree and of the system; with a tree or without.
-    (False, "x86_64", ["x86_64"], None, "system/a is in a disabled lab: lab-1"),
-    (False, "x86_64", ["x86_64"], 1, "system/a is in a disabled lab: lab-1"),
-    (True, "aarch64", ["x86_64", "i386"], 1, "distro tree 1 is for aarch64: system/a has x86_64, i386"),
+    (False, "x86_64", ["x86_64"], None, "system a is in a disabled lab: lab-1"),
+    (False, "x86_64", ["x86_64"], 1, "system a is in a disabled lab: lab-1"),
+    (True, "aarch64", ["x86_64", "i386"], 1, "distro tree 1 is for aarch64, but system a has x86_64, i386"),
     (True, "aarch64", ["x86_64"], None, None),
     (True, "x86_64", ["x86_64"], 1, None),
     (True, "x86_64", None, 1, None),
-    (True, "x86_64", ["x86_64"], 2, "distro tree 2 is not in the lab of lab-1"),
+    (True, "x86_64", ["x86_64"], 2, "distro tree 2 is not available in the lab of lab-1"),
 ]
 
 
@@ -78,14 +78,14 @@ def test_require_lab__disabled_or_without_such_a_tree__is_refused_with_the_reaso
 
 
 REFUSED = [
-    (reserved(), "system/a is reserved by ada"),
-    (system_in("running", "Manual"), "system/a is running with recipe 1"),
+    (reserved(), "system a is reserved by ada"),
+    (system_in("running", "Manual"), "system a is running with recipe 1"),
     (
         system_in("idle", "Automated"),
-        "system/a is Automated: only Manual systems, and those on loan to them, are",
+        "system a is Automated; a person can reserve only a Manual system, or one on loan",
     ),
-    (replace(system_in("idle", "Manual"), draining=True), "system/a is draining: it takes nothing new"),
-    (system_in("idle", "Broken"), "system/a is Broken: only Manual systems, and those on loan to"),
+    (replace(system_in("idle", "Manual"), draining=True), "system a is draining"),
+    (system_in("idle", "Broken"), "system a is Broken; a person can reserve only a Manual system"),
 ]
 
 

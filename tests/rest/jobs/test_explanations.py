@@ -153,7 +153,7 @@ def test_matches__more_recipes_and_systems_than_an_answer_can_have__is_refused()
     require_few(1, 10 * MOST_TOLD)
     require_few(20, MOST_TOLD // 20)
     require_few(2000, 0)
-    with pytest.raises(FaultyInput, match=r"has 21 recipes .* of 10000 systems 20 are told of at once"):
+    with pytest.raises(FaultyInput, match=r"has 21 recipes .* for 10000 systems at most 20 are allowed"):
         require_few(21, 10_000)
 
 

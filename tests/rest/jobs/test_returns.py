@@ -123,7 +123,7 @@ def test_return__recipe_that_runs__409(client: httpx.Client, machine: str) -> No
     (recipe_id,) = submit(client, recipe_for(machine))["recipe_ids"]
     start(client, recipe_id)
     answer = client.post(f"/recipes/{recipe_id}/return")
-    assert (answer.status_code, "not keeping" in answer.json()["detail"]) == (409, True)
+    assert (answer.status_code, "not reserved" in answer.json()["detail"]) == (409, True)
     assert client.post("/recipes/999999/return").status_code == 404
 
 

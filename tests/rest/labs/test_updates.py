@@ -175,9 +175,9 @@ def test_items__many_with_many_faults__share_a_bound_of_faults_in_words(people: 
     told = [[fault["message"] for fault in item["errors"]] for item in answer.json()["items"][:60]]
     worded = sum("is not known" in message for messages in told for message in messages)
     assert 0 < worded <= MAX_WORDED_FAULTS
-    assert told[0][-1] == "and 50 more faults"
+    assert told[0][-1] == "and 50 more errors"
     # Every faulty item says so, and how many faults it has.
-    assert told[-1] == [f"and {len(faulty)} more faults"]
+    assert told[-1] == [f"and {len(faulty)} more errors"]
 
 
 def test_items__of_another_lab__403(

@@ -98,11 +98,11 @@ def test_import__by_permission__changes_what_it_opens_and_no_more(
     before = line.end()
     # To give it away it has to be theirs; who may not view it may not learn that it is there.
     refused = take(people["bob"], {"fqdn": machine, "owner": "bob"})
-    assert refused.status_code == 403 and "only they give it" in refused.json()["detail"]
+    assert refused.status_code == 403 and "only its owner" in refused.json()["detail"]
     for vendor in ("bob's", "carol's"):
         hidden = {"fqdn": machine, "lab_controller": EAST, "owner": "alice", "vendor": vendor}
         refused = take(people["carol"], hidden)
-        assert refused.status_code == 403 and refused.json()["detail"] == "only an admin adds systems"
+        assert refused.status_code == 403 and refused.json()["detail"] == "only an admin may add systems"
     assert by_people(line, before) == []
 
 
@@ -112,6 +112,6 @@ def test_import__equal_unknown_names__are_one_fault_that_counts(client: httpx.Cl
     assert answer.status_code == 422
     faults = [(fault["where"], fault["message"].partition(" (")[2]) for fault in answer.json()["errors"]]
     assert faults == [
-        ("systems[0].owner", "also of 3 other systems)"),
-        ("systems[0].pools[0]", "also of 3 other systems)"),
+        ("systems[0].owner", "also for 3 other systems)"),
+        ("systems[0].pools[0]", "also for 3 other systems)"),
     ]

@@ -150,7 +150,7 @@ def test_import__hidden_system_in_other_letters__is_refused_as_one_that_is_not_t
         for name in (fqdn, fqdn.upper(), "missing.example.com")
     ]
     assert {(answer.status_code, answer.json()["detail"]) for answer in answers} == {
-        (403, "only an admin adds systems")
+        (403, "only an admin may add systems")
     }
 
 

@@ -1,1 +1,1 @@
-"""The JSON of answers."""
+"""Models of the JSON of answers."""

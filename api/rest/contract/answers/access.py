@@ -1,4 +1,4 @@
-"""Answers about tokens, and about who one is."""
+"""Answers about tokens, logins and the caller."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from api.rest.contract.values import Time
 
 
 class TokenMade(Answer):
-    """`token` is answered this once: null where the same Idempotency-Key came before."""
+    """`token` is answered only once: it is null if the request was repeated with its Idempotency-Key."""
 
     token_id: str
     token: str | None
@@ -32,7 +32,7 @@ class TokenShown(ReadAnswer, ListedToken):
 
 
 class TokenRevoked(Answer):
-    """`revoked` is false where it was revoked before."""
+    """`revoked` is false if the token was revoked before."""
 
     token_id: str
     revoked: bool

@@ -1,4 +1,4 @@
-"""What all answers have in common."""
+"""The base of all answers."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from api.rest.contract.values import Time
 
 
 class Shape(BaseModel):
-    """A part of an answer. It has these fields and no others."""
+    """A part of an answer, without other fields."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class Answer(Shape):
-    """`position`: what an answer reflects, or the last event of what was written."""
+    """`position`: the log position that the answer reflects, or that of the last event written."""
 
     position: int
 
 
 class ReadAnswer(Answer):
-    """`as_of` is the moment it speaks of, where one of the past was asked for."""
+    """`as_of`: the time of an answer about the past."""
 
     as_of: Time | None = None
 
 
 class ListAnswer(ReadAnswer):
-    """`next`: where the list goes on."""
+    """`next`: the cursor of the next page, null on the last one."""
 
     next: str | None
 
@@ -37,7 +37,7 @@ class FaultShape(Shape):
 
 
 class Problem(BaseModel):
-    """RFC 9457. `errors` has the faults of the input: of very many the first, and how many more there are."""
+    """RFC 9457. `errors` has the errors in the input; if there are many, the first ones and a count."""
 
     type: str
     title: str

@@ -1,4 +1,4 @@
-"""Answers about things known by name."""
+"""Answers about named things."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class _Named(Shape):
 
 
 class _Put(Answer):
-    """Both are false where it was so already."""
+    """`added` and `changed` are both false if the thing was like that already."""
 
     added: bool
     changed: bool
@@ -77,9 +77,10 @@ class PoolMember(Answer):
 
 
 class ListedLabController(LabController):
-    """`silent`: its systems get no recipes until it is heard. `never_heard`: silent since its registration.
+    """`silent`: it has not contacted the service for long, so its systems get no recipes.
 
-    `last_heard_at` is its last contact, which is known of the present only.
+    `never_heard`: silent since its registration. `last_heard_at`: its last contact, null in answers about
+    the past.
     """
 
     fqdn: str

@@ -1,4 +1,4 @@
-"""Answers about why."""
+"""Explanations, and systems that match."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from api.rest.contract.values import Id, PriorityName, RecipeState, Time, UsageS
 
 
 class RuleTold(Shape):
-    """How many systems the rule lets through by itself, and how many are left after it and all before it."""
+    """`passes`: systems that pass this rule alone; `left`: those that also pass all rules before it."""
 
     name: str
     reason: str
@@ -18,8 +18,10 @@ class RuleTold(Shape):
 
 
 class Counted(Shape):
-    """Systems: known at all, and by what they are to the recipe. The `usable` ones it might have, now or when
-    they come free; on `first_in_order` of these nobody is asked before it.
+    """Counts of systems by their relation to the recipe.
+
+    The `usable` ones could get the recipe, now or when they become free. On `first_in_order` of these no
+    other recipe is ahead of it.
     """
 
     known: int
@@ -32,8 +34,10 @@ class Counted(Shape):
 
 
 class HolderTold(Shape):
-    """The recipe or person that has a system. `until` is the time at which the service takes the system back:
-    the end of a reservation, of the time for which a recipe keeps it (`reservesys`), or of a watchdog.
+    """The recipe or person that has a system.
+
+    `until` is the time at which the service takes the system back: the end of a reservation, of the time for
+    which a recipe keeps its system (`reservesys`), or of a watchdog.
     """
 
     usage: UsageState
@@ -46,7 +50,7 @@ class HolderTold(Shape):
 
 
 class PriorityChange(Shape):
-    """The last change of a recipe set's priority: its event, and the person or process behind it."""
+    """The last change of a recipe set's priority, with its actor and event."""
 
     actor: str
     position: int
@@ -56,7 +60,7 @@ class PriorityChange(Shape):
 
 
 class Ahead(Shape):
-    """A recipe that the system asks before this one, and by what."""
+    """A recipe that is ahead of this one on the system; `by` says why."""
 
     recipe_id: Id
     priority: PriorityName
@@ -66,7 +70,7 @@ class Ahead(Shape):
 
 
 class Candidate(Shape):
-    """A system; `before` counts the recipes that it asks before this one, `ahead` are the first of these."""
+    """A candidate system; `before` counts the recipes that are ahead of this one, `ahead` lists the first."""
 
     fqdn: str
     lab_controller: str
@@ -79,8 +83,8 @@ class Candidate(Shape):
 
 
 class Waiting(Shape):
-    """`systems` are those that could run it, nearest first, and those that could but for a loan or access;
-    as many as were asked for, of `systems_count`.
+    """`systems`: those that could run the recipe, nearest first, and those that only a loan or an access
+    policy excludes; at most `limit` of `systems_count`.
     """
 
     rules: list[RuleTold]
@@ -90,7 +94,7 @@ class Waiting(Shape):
 
 
 class Rival(Shape):
-    """Another recipe that the system was asked about, and why it did not get it."""
+    """Another recipe that the scheduler considered for the system; `why` it did not get the system."""
 
     recipe_id: Id
     priority: PriorityName
@@ -100,7 +104,7 @@ class Rival(Shape):
 
 
 class Choice(Shape):
-    """An idle system that a new recipe could have had, by what decides between them."""
+    """An idle system that a new recipe could have got, with the criteria of the choice."""
 
     fqdn: str
     pool: str | None
@@ -109,9 +113,9 @@ class Choice(Shape):
 
 
 class Granted(Shape):
-    """`passed_over` stood before the recipe, `behind` next after it; `choices` in the order of preference.
+    """`passed_over` were ahead of the recipe, `behind` after it; `choices` are in the order of preference.
 
-    The last two have their first entries only, of `behind_count` and `choices_count`.
+    `behind` and `choices` have only the first of `behind_count` and `choices_count` entries.
     """
 
     position: int
@@ -127,8 +131,10 @@ class Granted(Shape):
 
 
 class Explanation(ReadAnswer):
-    """Why a recipe waits (`waiting`), or why it got its system (`granted`). Of one that was given up without
-    a system `waiting` is how it stood then; of one that a person ended without one there is neither.
+    """Why a recipe waits (`waiting`), or why it got its system (`granted`).
+
+    For a recipe that was aborted without a system, `waiting` is as of that moment. A recipe that a person
+    ended without a system has neither.
     """
 
     recipe_id: Id
@@ -148,7 +154,7 @@ class Explanation(ReadAnswer):
 
 
 class Match(Shape):
-    """`reasons` are all that keep the system from being viable."""
+    """`reasons`: everything that keeps the system from being viable."""
 
     fqdn: str
     viable: bool
@@ -156,14 +162,14 @@ class Match(Shape):
 
 
 class RecipeMatches(Shape):
-    """`where` a recipe that needs a system stands in its job; nowhere for a host requirement alone."""
+    """`where`: the place of the recipe in its job, empty for a host requirement alone."""
 
     where: str
     systems: list[Match]
 
 
 class Matches(Answer):
-    """`systems` are viable for some of the recipes."""
+    """`systems`: those that are viable for at least one of the recipes."""
 
     systems: list[Match]
     recipes: list[RecipeMatches]

@@ -1,4 +1,4 @@
-"""Answers about what systems are: exported, imported, and how it came to be so."""
+"""Answers about the inventory of systems: export, import and changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from api.rest.contract.values import Condition, Time
 
 
 class ExportedSystem(Properties):
-    """As it can be imported again: every property, null where it is unknown."""
+    """A system in the form that the import accepts: every property, null if it is unknown."""
 
     fqdn: str
     lab_controller: str
@@ -26,7 +26,7 @@ class InventoryList(ListAnswer):
 
 
 class PropertyChange(Shape):
-    """What an object has is told by itself (`cpu.cores`). Null is unknown."""
+    """A changed property; parts of an object are listed separately (`cpu.cores`). Null is unknown."""
 
     property: str
     before: Any = Field(alias="from")
@@ -40,7 +40,7 @@ class ImportedSystem(Shape):
 
 
 class InventoryTaken(Answer):
-    """How many systems are new, became another, stay. `systems` tells of a dry run what would change."""
+    """Counts of added, changed and unchanged (`kept`) systems. `systems`: the changes of a dry run."""
 
     added: int
     changed: int
@@ -50,7 +50,7 @@ class InventoryTaken(Answer):
 
 
 class SystemChange(Shape):
-    """One event: by whom, why, and what became another by it."""
+    """An event that changed the system, with its actor, reason and changes."""
 
     position: int
     at: Time
@@ -62,6 +62,6 @@ class SystemChange(Shape):
 
 
 class SystemChanges(ListAnswer):
-    """The latest first."""
+    """Changes of a system, latest first."""
 
     changes: list[SystemChange]

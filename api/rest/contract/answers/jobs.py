@@ -12,7 +12,7 @@ from api.rest.contract.values import Id, PriorityName, RecipeState, Result, Time
 
 
 class Submitted(Answer):
-    """`warnings` name parts without effect, and parts that fit nothing in the lab."""
+    """`warnings`: about parts of the job without effect, and unknown names."""
 
     job_id: Id
     recipe_set_ids: list[Id]
@@ -70,7 +70,7 @@ class Job(ReadAnswer):
 
 
 class Original(ReadAnswer):
-    """The submitted job itself, JSON or XML; its position is in the header alone."""
+    """The submitted job itself, JSON or XML; the position is only in the header."""
 
     model_config = ConfigDict(extra="allow")
 

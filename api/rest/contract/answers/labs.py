@@ -1,4 +1,4 @@
-"""What lab controllers are told."""
+"""Answers to lab controllers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from api.rest.contract.values import CommandState, Id
 
 
 class CommandTree(Shape):
-    """The places of a tree for this lab."""
+    """A distro tree with its URLs for this lab."""
 
     id: Id
     name: str
@@ -20,7 +20,7 @@ class CommandTree(Shape):
 
 
 class CommandTask(Shape):
-    """`watchdog_seconds`: the watchdog of the recipe expires so long after the start of the task."""
+    """`watchdog_seconds`: the watchdog of the recipe expires this long after the start of the task."""
 
     id: Id
     name: str
@@ -57,7 +57,7 @@ class TaskRole(Shape):
 
 
 class CommandMember(Shape):
-    """A recipe of the set with its system, for the roles. `tasks` are those with a role of their own."""
+    """A recipe of the set with its system, for roles. `tasks`: the tasks that have their own role."""
 
     recipe_id: Id
     host_recipe_id: Id | None
@@ -68,7 +68,7 @@ class CommandMember(Shape):
 
 
 class LabCommand(Shape):
-    """The fields from `distro_tree` on are those of a command to provision."""
+    """The fields from `distro_tree` on are only for a `provision` command."""
 
     id: int
     kind: str
@@ -111,6 +111,6 @@ class UpdateTaken(Shape):
 
 
 class UpdatesTaken(Answer):
-    """One for each item, in their order."""
+    """The answers for the items, in their order."""
 
     items: list[UpdateTaken | Problem]

@@ -1,4 +1,4 @@
-"""Answers from the log of events, and from that of what auditors read."""
+"""Answers from the event log, and from the record of auditors' reads."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from api.rest.contract.values import Time
 
 
 class Batch(Shape):
-    """The triggers behind position `after` up to `upto`, which the scheduler answers together. `left` is the
-    first kind of them that the commit leaves unanswered.
+    """The triggers after position `after` up to `upto`, which the scheduler answers together.
+
+    `left`: the first kind of trigger that this commit leaves unanswered, null if there is none.
     """
 
     after: int
@@ -20,7 +21,7 @@ class Batch(Shape):
 
 
 class LoggedEvent(Shape):
-    """One event; the fields from `now` on are those of decisions. `version` is that of its subject."""
+    """An event. `version`: that of its subject. The fields from `now` on are only for decisions."""
 
     position: int
     topic: str
@@ -41,7 +42,7 @@ class LoggedEvent(Shape):
 
 
 class EventPage(Answer):
-    """`next`: the position to go on after."""
+    """`next`: the `after` of the next page, null on the last one."""
 
     events: list[LoggedEvent]
     next: int | None
@@ -62,14 +63,14 @@ class RecordedRead(Shape):
 
 
 class ReadList(Answer):
-    """`next`: the read to go on after."""
+    """`next`: the `after` of the next page, null on the last one."""
 
     reads: list[RecordedRead]
     next: int | None
 
 
 class WrittenShare(Shape):
-    """The events and bytes that a user or a process has written on one day (UTC)."""
+    """The events and bytes that a user or process wrote to the log on one day (UTC)."""
 
     day: date
     actor: str

@@ -7,7 +7,7 @@ from api.rest.contract.values import Permission, PriorityName, Time
 
 
 class PolicyEntry(Shape):
-    """It has one of `user`, `group` and `everybody`, and its maximum where it is to submit."""
+    """A permission for either `user`, `group` or `everybody`; `submit` has a maximum effective priority."""
 
     permission: Permission
     user: str | None = None
@@ -22,7 +22,7 @@ class _OfPool(Shape):
 
 
 class _OfSystem(Shape):
-    """`active_pool`: whose policy counts in the place of this one, for all but `submit`."""
+    """`active_pool`: the pool whose policy applies instead of this one, except for `submit`."""
 
     fqdn: str
     entries: list[PolicyEntry]
@@ -46,7 +46,7 @@ class SystemPolicyPut(Answer, _OfSystem):
 
 
 class PoolPolicyRemoved(Answer):
-    """`removed` is false where there was none."""
+    """`removed` is false if there was no policy."""
 
     pool: str
     removed: bool
@@ -59,7 +59,7 @@ class Loaned(Answer):
 
 
 class LoanEnded(Answer):
-    """`ended` is false where nobody had it on loan."""
+    """`ended` is false if the system was not on loan."""
 
     fqdn: str
     ended: bool

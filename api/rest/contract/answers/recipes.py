@@ -10,7 +10,7 @@ from api.rest.contract.values import Id, PriorityName, RecipeState, Result, Task
 
 
 class Seconds(Shape):
-    """Of one recipe, or of all of a job: in each state, and of states together."""
+    """Seconds of a recipe, or of all recipes of a job, by state and by groups of states."""
 
     by_state: dict[str, float]
     queueing: float
@@ -73,7 +73,7 @@ class TaskResult(Shape):
 
 
 class Recipe(ReadAnswer, RecipeSummary):
-    """`deadline` is when its watchdog expires; `guests` are the ids of its guest recipes."""
+    """`deadline`: the time at which the watchdog expires. `guests`: the ids of the guest recipes."""
 
     job_id: Id
     recipe_set_id: Id
@@ -102,7 +102,7 @@ class RecipeReturned(Answer):
 
 
 class QueuedRecipe(Shape):
-    """`effective_priority` is for one system, `weight` for resource locks: null without either."""
+    """`effective_priority` is only for the queue of one system, `weight` only for resource locks."""
 
     recipe_id: Id
     recipe_set_id: Id

@@ -1,4 +1,4 @@
-"""Answers about systems, what they do and who has them."""
+"""Answers about systems, their usage and their users."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from api.rest.contract.values import Condition, Id, Time, UsageState
 
 
 class ListedSystem(Properties):
-    """Properties that are unknown are left out. `user` has it as a person; `loaned_to` alone may use it."""
+    """Unknown properties are left out. `user`: the person who reserved it. `loaned_to`: the borrower."""
 
     fqdn: str
     lab_controller: str
@@ -67,7 +67,7 @@ class IdlePool(ListAnswer):
 
 
 class UsageSum(Shape):
-    """`seconds` by condition and usage; `key` is null for systems in no pool, or of unknown arch."""
+    """`seconds` by condition and usage. `key` is null for systems without a pool or a known arch."""
 
     key: str | None
     seconds: dict[str, dict[str, float]]

@@ -1,1 +1,1 @@
-"""The JSON that clients send, as models that check it."""
+"""Models of the JSON that clients send, which validate it."""

@@ -1,4 +1,4 @@
-"""Tokens, passwords, and who comes in with one."""
+"""Inputs about tokens, passwords and logins."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from api.rest.contract.values import Fqdn, Moment, Name, Password, Role
 
 
 class Token(Input):
-    """`lab_controller` is for the role of that name; without `expires_at` it counts until it is revoked."""
+    """`lab_controller` is only for that role. Without `expires_at` the token is valid until it is revoked."""
 
     user: Name
     role: Role
@@ -16,7 +16,7 @@ class Token(Input):
 
 
 class Login(Input):
-    """`role`: one of those that the user may take on, else the first of them."""
+    """`role`: one of the user's roles (default: the first)."""
 
     user: Name
     password: Password
@@ -24,7 +24,7 @@ class Login(Input):
 
 
 class NewPassword(Input):
-    """`current_password` is needed by who changes their own."""
+    """`current_password` is required to change your own password."""
 
     password: Password
     current_password: Password | None = None

@@ -1,4 +1,4 @@
-"""What all JSON that clients send has in common."""
+"""The base of all inputs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Input(BaseModel):
-    """Unknown fields are faults: a misspelt one must not be dropped in silence."""
+    """Unknown fields are errors: a misspelt one must not be ignored."""
 
     model_config = ConfigDict(extra="forbid")

@@ -1,4 +1,4 @@
-"""Things known by name, as they are given."""
+"""Inputs of named things, for PUT."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from domain.system.failures import MAX_BROKEN_AFTER
 
 
 class User(Input):
-    """`roles` are those it may take on, the first where it names none; left out, they stay."""
+    """`roles`: the roles of the user; a login without a role gets the first. If left out, they stay."""
 
     roles: Annotated[list[Role], Field(max_length=100)] | None = None
     email: Mail | None = None
@@ -24,16 +24,16 @@ class Group(Input):
 
 
 class Pool(Input):
-    """A description that is left out stays as it is."""
+    """If `description` is left out, it stays."""
 
     owner_group: Name | None = None
     description: Text | None = None
 
 
 class LabController(Input):
-    """`broken_after` provisioning failures in a row, of different jobs and distros, make a system Broken.
+    """`broken_after` consecutive provisioning failures, of different jobs and distros, make a system Broken.
 
-    0 turns that off, also for failed power commands. A limit that is left out stays as it is, at first 2.
+    0 disables this, also for failed power commands. If it is left out, it stays (initially 2).
     """
 
     enabled: Flag = True

@@ -1,4 +1,4 @@
-"""What is done to jobs and recipe sets."""
+"""Inputs of changes to jobs and recipe sets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Cancel(Input):
 
 
 class JobPatch(Input):
-    """What is left out stays; a product of null is none. The defaults are never read."""
+    """Fields that are left out stay; a null `product` removes it."""
 
     model_config = ConfigDict(json_schema_extra=no_defaults)
 

@@ -1,4 +1,4 @@
-"""What lab controllers report, one by one and many at once."""
+"""Inputs of reports by lab controllers, single ones and many in one message."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from api.rest.contract.values import (
 from domain.recipe_set.reports import MAX_LOGS
 from domain.roll_up import RESULT_ORDER
 
-# `New` is that of a task nobody has reported on.
+# `New` is the result of a task without reports.
 REPORTED = tuple(result for result in RESULT_ORDER if result != "New")
 
 
 class CommandReport(Input):
-    """`power_failed` says that the command failed because the system did not obey its power control."""
+    """`power_failed`: the command failed because the power control of the system did not work."""
 
     state: Literal["running", "completed", "failed"]
     reason: Text = ""
@@ -38,7 +38,7 @@ class CommandReport(Input):
 
 
 class CommandTold(CommandReport):
-    """One of many: it says which command it is about."""
+    """A report on the command `id`, as one of many."""
 
     id: CommandId
 
@@ -53,7 +53,7 @@ class LogItem(Input):
 
 
 class ProgressItem(Input):
-    """One of the forms of docs/http.md, told apart by which fields are there."""
+    """One of the forms in docs/http.md, which differ by their fields."""
 
     state: Literal["installing", "running", "completed", "aborted"] | None = None
     task_id: Id | None = None
@@ -68,26 +68,26 @@ class ProgressItem(Input):
 
 
 class RecipeProgress(ProgressItem):
-    """One of many: it says which recipe it is about."""
+    """A report on the recipe `recipe_id`, as one of many."""
 
     recipe_id: Id
 
 
 class Release(Input):
-    """Of a recipe, by its lab controller."""
+    """The release of a recipe from its system, by its lab controller."""
 
     recipe_id: Id
     reason: Text = "released by its lab controller"
 
 
 class Updates(Input):
-    """Items are checked one by one, because each has its own answer."""
+    """A message of many items (`Update`), each of which has its own answer."""
 
     items: Annotated[list[dict[str, Any]], Field(max_length=1_000)]
 
 
 class Update(Input):
-    """One item of a lab controller's message: one of these."""
+    """One item of a lab controller's message, with exactly one of these fields."""
 
     progress: RecipeProgress | None = None
     command: CommandTold | None = None
@@ -100,5 +100,5 @@ class Update(Input):
     @model_validator(mode="after")
     def _just_one(self) -> Update:
         if sum(getattr(self, name) is not None for name in Update.model_fields) != 1:
-            raise ValueError(f"an item is one of {', '.join(Update.model_fields)}")
+            raise ValueError(f"must have exactly one of {', '.join(Update.model_fields)}")
         return self

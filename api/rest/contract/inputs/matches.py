@@ -1,4 +1,4 @@
-"""What is asked before a job is submitted."""
+"""Inputs of searches for matching systems."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from api.rest.contract.inputs.common import Input
 
 
 class Filter(Input):
-    """A host requirement alone: as XML, or in its JSON form. One of the two."""
+    """A host requirement, either as XML or in its JSON form."""
 
     host_requires_xml: Annotated[str | None, Field(description="`<hostRequires>…</hostRequires>`")] = None
     host_requires: dict[str, Any] | None = None
 
 
 class Matchable(RootModel[Filter | Job]):
-    """A host requirement, or a whole job as it would be submitted."""
+    """A host requirement, or a whole job as for submission."""

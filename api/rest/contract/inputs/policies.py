@@ -1,4 +1,4 @@
-"""Access policies as they are given, always as a whole."""
+"""Inputs of access policies, always as a whole."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from api.rest.contract.values import Flag, Name, Permission, PriorityName
 
 
 class Entry(Input):
-    """One permission, for one of `user`, `group` (its members) and `everybody`.
+    """One permission, for either `user`, `group` (its members) or `everybody`.
 
-    `maximum_effective_priority` is for `submit` alone: Urgent where it is left out.
+    `maximum_effective_priority` is only for `submit` (default: Urgent).
     """
 
     permission: Permission
@@ -31,6 +31,6 @@ class PoolPolicy(Input):
 
 
 class SystemPolicy(PoolPolicy):
-    """`active_pool`: the pool whose policy counts in the place of this one, for all but `submit`."""
+    """`active_pool`: the pool whose policy applies instead of this one, except for `submit`."""
 
     active_pool: Name | None = None

@@ -1,4 +1,4 @@
-"""Systems as clients send them: whole, what changes of one, and what a person wants of one."""
+"""Inputs of systems: new ones, changes, imports, loans and reservations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from api.rest.contract.values import (
     no_defaults,
 )
 
-# At once, in one commit.
+# The maximum number of systems in one import, which is one commit.
 MOST_IMPORTED = 1_000
 
 
@@ -64,7 +64,7 @@ class Exclusion(Input):
 
 
 class Properties(Input):
-    """The inventory of a system; whatever is null is unknown."""
+    """The inventory of a system; null is unknown."""
 
     type: Literal["Machine", "Prototype", "Laptop", "Resource"] | None = None
     arches: list[Name] | None = None
@@ -87,14 +87,14 @@ class Properties(Input):
 
 
 class Answered(Input):
-    """What is answered and not given. Null, as of a system that nobody has, may be sent back all the same."""
+    """Fields of answers that cannot be set. Null is accepted, so that an answer can be sent back."""
 
     user: None = None
     loaned_to: None = None
 
 
 class System(Properties, Answered):
-    """A system as it is added; whatever is left out is unknown."""
+    """A new system; fields that are left out are unknown."""
 
     fqdn: Fqdn
     lab_controller: Fqdn
@@ -103,15 +103,14 @@ class System(Properties, Answered):
     pools: list[Name] = Field(default_factory=list)
 
     def document(self, added_at: str) -> dict[str, Any]:
-        """As it is registered; `added_at` is for one that does not bring it along."""
+        """Return the document to register; `added_at` is the default of that field."""
         return {"added_at": added_at, **bare(self.model_dump(mode="json"))}
 
 
 class Changes(Properties, Answered):
-    """What is left out stays. Null forgets a property, or what an object has; what every system has cannot be
-    forgotten.
+    """Fields that are left out stay. Null removes a property, or a part of an object.
 
-    The defaults are never read.
+    Fields that every system has cannot be null.
     """
 
     model_config = ConfigDict(json_schema_extra=no_defaults)
@@ -123,7 +122,7 @@ class Changes(Properties, Answered):
     added_at: Moment = datetime.min.replace(tzinfo=UTC)
 
     def given(self) -> dict[str, Any]:
-        """Null where something is forgotten: a property, or what an object has."""
+        """Return the given fields, None for a property, or a part of an object, to remove."""
         told = self.model_dump(mode="json", exclude_unset=True)
         return {name: value if isinstance(value, dict) else bare(value) for name, value in told.items()}
 
@@ -134,17 +133,17 @@ class SystemPatch(Changes):
 
 
 class NamedSystem(Changes):
-    """One of many: it is changed, or added with what is given."""
+    """One system of an import: it is changed, or added if it is unknown."""
 
     fqdn: Fqdn
 
     def document(self, **otherwise: Any) -> dict[str, Any]:
-        """As it is registered; `otherwise` is for what it does not bring along."""
+        """Return the document to register; `otherwise` has the defaults."""
         return {"condition": "Automated", "pools": [], **otherwise, **bare(self.given())}
 
 
 class SystemItem(NamedSystem):
-    """One that a lab controller tells of."""
+    """A system that its lab controller reports."""
 
     reason: Text = ""
 
@@ -154,26 +153,26 @@ class SystemItem(NamedSystem):
 
 
 class Inventory(Input):
-    """Many systems, as they are exported."""
+    """Many systems, in the form of the export."""
 
     systems: Annotated[list[NamedSystem], Field(max_length=MOST_IMPORTED)]
 
 
 class ManySystems(Input):
-    """The same, each of which is looked at by itself."""
+    """Many systems, each of which is validated separately."""
 
     systems: Annotated[list[Any], Field(max_length=MOST_IMPORTED)]
 
 
 class LoanWanted(Input):
-    """`user`: who borrows it, else who asks."""
+    """`user`: the borrower (default: the caller)."""
 
     user: Name | None = None
     until: Moment | None = None
 
 
 class ReservationWanted(Input):
-    """`distro_tree`: the id of one that is provisioned first."""
+    """`user` defaults to the caller; `distro_tree`: id of the distro tree to provision first."""
 
     user: Name | None = None
     until: Moment | None = None
@@ -181,7 +180,7 @@ class ReservationWanted(Input):
 
 
 def bare(value: Any) -> Any:
-    """Without what is null, however deep."""
+    """Return the value without nulls, at any depth."""
     if isinstance(value, dict):
         return {name: bare(inner) for name, inner in value.items() if inner is not None}
     if isinstance(value, list):
