@@ -21,7 +21,7 @@ from domain.system.state import System
 def is_safe(partition: Partition, host: Recipe, number: int) -> bool:
     """Whether a recipe may have a system: it is the last of its set, or all holders can still be
     completed."""
-    if partition.sets.is_alone(host):
+    if partition.sets.is_single(host.recipe_set_id):
         return True
     lab_controller = partition.system(number).lab_controller
     if hopeless(partition, host.recipe_set_id, lab_controller):

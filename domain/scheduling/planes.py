@@ -38,7 +38,7 @@ class Planes:
             while borrow:
                 plane = self._planes[digit]
                 self._planes[digit] = plane = plane ^ borrow
-                # Those that had no such digit have it now. Without a complement: that of an integer is slow.
+                # Numbers without this digit borrow, and have it now. A complement would be slow.
                 borrow &= plane
                 digit += 1  # noqa: PLW2901  (the borrow moves up)
 

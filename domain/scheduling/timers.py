@@ -169,9 +169,10 @@ def _distro_trees(partition: Partition, clock: Clock, findings: Findings) -> Ite
 
 
 def _known_trees(partition: Partition, recipes: Iterable[Recipe]) -> list[str]:
-    """Return the subjects of trees: one that comes back before the commit keeps its sets waiting.
+    """Return the subjects of the recipes' trees that the directory knows, for the version check.
 
-    The directory has no version of a tree that was removed long ago.
+    A tree that comes back before the commit makes the commit a conflict. The directory forgets a removed tree
+    after a day.
     """
     subjects = {f"distro-tree/{recipe.distro_tree_id}": None for recipe in recipes}
     return [subject for subject in subjects if partition.directory.version(subject)]

@@ -112,14 +112,15 @@ class Waking:
     def _note(self, taken: Taken) -> None:
         """Take the system out of its group, and invalidate the heads that the grant may have changed.
 
-        A recipe that is alone in its set starts at once, and never holds a system that others wait for. So it
-        only makes way at the heads of the groups. The grant of a larger set may change which others are safe.
+        The only recipe of a set starts at once, and never holds a system while it waits for another. Its
+        grant takes it from the heads of the groups, and changes no other head. The grant of a larger set may
+        change which grants are safe.
         """
-        is_alone = self._partition.sets.is_alone(taken.host)
+        is_single = self._partition.sets.is_single(taken.host.recipe_set_id)
         for group in self._groups:
             group.systems &= ~(1 << taken.number)
             stays = group.head is None or group.head.place[-1] != taken.host.recipe_id
-            group.has_head = group.has_head and is_alone and stays
+            group.has_head = group.has_head and is_single and stays
         self._groups = [group for group in self._groups if group.systems]
 
 
@@ -150,7 +151,7 @@ def _groups(partition: Partition, asked: int) -> Iterator[Group]:
     fits = partition.filters.fitting(partition.available.idle(forced=False) & asked, by_force)
     for decides, of_class in partition.labs.access.each() if fits else ():
         if systems := by_force & of_class:
-            filters = union(number for number, fitting in fits if fitting & systems)
+            filters = union(own for own, fitting in fits if fitting & systems)
             if filters:
                 yield Group(decides, systems, _tiers(partition, systems, filters))
 
@@ -205,7 +206,7 @@ def _first_in(
 
 def _where_safe(partition: Partition, host: Recipe, systems: int) -> int:
     """Return the systems of labs that could serve the whole set, and in which one is safe for the recipe."""
-    if partition.sets.is_alone(host):
+    if partition.sets.is_single(host.recipe_set_id):
         return systems
     sufficient = of_sufficient_labs(partition, host, systems)
     of_labs = (sufficient & of_lab for _, of_lab in partition.labs.each())
@@ -217,6 +218,6 @@ def _is_any_safe(partition: Partition, host: Recipe, systems: int) -> bool:
 
 
 def _in_order(partition: Partition, group: Group, asking: Asking) -> Iterator[tuple[Place, Asking]]:
-    # No two recipes have one place: what stands behind it is never compared.
+    # No two recipes have the same place, so that `merge` never compares the askings.
     places = partition.filters.in_order(asking.line, asking.filters, group.decides)
     return ((place, asking) for place in places)

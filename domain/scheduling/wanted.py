@@ -36,8 +36,6 @@ def _wanted_in(partition: Partition, lab_controller: str, asked: int) -> int:
 
 def of_sufficient_labs(partition: Partition, host: Recipe, systems: int) -> int:
     """Return the systems whose lab could serve all that the set still wants, if every system came free."""
-    if partition.sets.is_alone(host):
-        return systems
     return systems & union(
         lab
         for name, lab in partition.labs.each()
@@ -51,8 +49,8 @@ def hopeless(partition: Partition, recipe_set_id: int, lab_controller: str) -> b
     Asked again and again, of sets that wait for a system to be repaired, or that only another lab can serve:
     the answer is kept until what is usable changes, or who of the set waits.
     """
-    if len(partition.sets.sets[recipe_set_id].recipe_ids) < 2:
-        # Whoever asks has a system for it.
+    if partition.sets.is_single(recipe_set_id):
+        # The caller has a system for it.
         return False
     known = partition.holders.hopeless.setdefault(recipe_set_id, {})
     if lab_controller not in known:
