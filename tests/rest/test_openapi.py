@@ -8,7 +8,7 @@ import secrets
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
@@ -20,6 +20,8 @@ from api.rest.routes import ROUTES
 from tests.harness.asking import PLAIN
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
+from tests.rest.conftest import NUMBERS
+from tests.rest.schemathesis_hooks import STAY_KNOWN
 
 TOP = Path(__file__).parents[2]
 HOOKS = "tests.rest.schemathesis_hooks"
@@ -27,6 +29,7 @@ HOOKS = "tests.rest.schemathesis_hooks"
 SEED = "LABLEDGER_SOAK_SEED"
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
 # It asks with any number for `min_position` and `wait_seconds`: nobody should wait for that here.
+REMOVABLE = [path for path, route in ROUTES.items() if {"GET", "DELETE"} <= set(route.roles)]
 IMPATIENT = {"LABLEDGER_POSITION_WAIT_SECONDS": "0.02", "LABLEDGER_LONG_POLL_SECONDS": "0.02"}
 
 
@@ -86,6 +89,39 @@ def test_name_in_a_path__as_it_is_described__is_taken(
     address = path.format(name=name)
     assert client.put(address, json=body).status_code == (200 if sound else 422)
     client.delete(address)
+
+
+def test_removed__shown_afterwards__is_what_the_fuzzing_expects(
+    client: httpx.Client, machines: Callable[..., str]
+) -> None:
+    """The table STAY_KNOWN, row by row, and that what is in no row is gone."""
+    number = next(NUMBERS)
+    name = f"removed-{number}"
+    values = {"name": name, "fqdn": machines()}
+    tree = {"name": "RHEL-0", "family": "RHEL", "arch": "x86_64"}
+    bodies = {"/distro-trees/{name}": tree, "/pools/{name}/access-policy": {"entries": []}}
+
+    def address(path: str) -> str:
+        # A distro tree is named by its number.
+        return path.format_map({**values, "name": 900_000 + number} if "distro" in path else values)
+
+    for path in ("/users/{name}", "/tokens", *REMOVABLE):
+        if path == "/tokens":
+            values["token_id"] = client.post(path, json={"user": name, "role": "auditor"}).json()["token_id"]
+        elif "PUT" in ROUTES[path].roles:
+            put = client.put(address(path), json=bodies.get(path, {}))
+            assert put.status_code == 200, (path, put.text)
+    for path in reversed(REMOVABLE):
+        gone = client.delete(address(path))
+        assert gone.status_code == 200, (path, gone.text)
+        position = gone.headers["labledger-position"]
+        shown = {
+            below
+            for below, route in ROUTES.items()
+            if below.startswith(path) and "GET" in route.roles and "command_id" not in below
+            if client.get(address(below), params={"min_position": position}).status_code != 404
+        }
+        assert shown == set(STAY_KNOWN.get(f"DELETE {path}", ())), path
 
 
 def test_subject__with_a_nul__is_not_described(client: httpx.Client) -> None:

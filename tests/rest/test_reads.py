@@ -29,7 +29,7 @@ LISTS = [
 def test_list__paged_by_one__same_rows_as_in_one_page(client: httpx.Client, path: str) -> None:
     if path == "/jobs":
         for _ in range(2):
-            _wait_placed_then_abort(client, _submit(client, b"Low"))
+            _wait_placed_then_cancel(client, _submit(client, b"Low"))
     at = client.get(path).json()["position"]
     (name,) = client.get(path).json().keys() - {"position", "next"}
     whole = client.get(path, params={"as_of": at, "limit": 1000}).json()[name]
@@ -58,13 +58,13 @@ def test_queue__recipes_wait__in_rank_order_page_by_page(client: httpx.Client) -
     row = _queued(client)[0]
     assert (row["priority"], row["state"], row["whiteboard"]) == ("Urgent", "queued", "")
     for recipe_id in (first, urgent, high, normal, low):
-        _wait_placed_then_abort(client, recipe_id)
+        _wait_placed_then_cancel(client, recipe_id)
     assert _queued(client) == []
 
 
 def test_jobs__listed__with_their_sets(client: httpx.Client) -> None:
     recipe_id = _submit(client, b"Low")
-    _wait_placed_then_abort(client, recipe_id)
+    _wait_placed_then_cancel(client, recipe_id)
     of_it = client.get(f"/recipes/{recipe_id}").json()
     assert (of_it["priority"], of_it["distro_tree"]["name"]) == ("Low", "RHEL-9.6")
     (job,) = client.get("/jobs", params={"limit": 1}).json()["jobs"]
@@ -74,7 +74,7 @@ def test_jobs__listed__with_their_sets(client: httpx.Client) -> None:
 def test_read__as_of_each_position__is_what_it_was_then(client: httpx.Client, line: Running) -> None:
     start = client.get("/queue").json()["position"]
     recipe_id = _submit(client, b"Normal")
-    _wait_placed_then_abort(client, recipe_id)
+    _wait_placed_then_cancel(client, recipe_id)
     events = [event for event in line.events(start) if event["subject"] == f"recipe/{recipe_id}"]
     ends = {event["commit_end"]: event["topic"].removeprefix("recipe.") for event in events}
     for position, state in ends.items():
@@ -98,7 +98,7 @@ def test_read__as_of_inside_a_commit__rounds_to_the_end_before(client: httpx.Cli
 def test_read__as_of_then__nothing_of_what_came_later(client: httpx.Client, line: Running) -> None:
     start = client.get("/queue").json()["position"]
     recipe_id = _submit(client, b"Normal")
-    _wait_placed_then_abort(client, recipe_id)
+    _wait_placed_then_cancel(client, recipe_id)
     events = [event for event in line.events(start) if event["subject"] == f"recipe/{recipe_id}"]
     placed = next(event for event in events if event["topic"] == "recipe.waiting")
     then = {"as_of": placed["commit_end"]}
@@ -195,14 +195,15 @@ def _queued(client: httpx.Client) -> list[dict[str, Any]]:
     return found
 
 
-def _wait_placed_then_abort(client: httpx.Client, recipe_id: int) -> None:
+def _wait_placed_then_cancel(client: httpx.Client, recipe_id: int) -> None:
     def placed() -> bool:
         answer = client.get(f"/recipes/{recipe_id}")
         return answer.status_code == 200 and answer.json()["state"] == "waiting"
 
     until(placed, f"recipe {recipe_id} to be placed")
-    report = {"state": "aborted", "reason": "the test has seen it"}
-    done = client.post(f"/recipes/{recipe_id}/progress", json=report)
+    # A recipe that is aborted before it runs counts as a failure of the machine, which other tests need.
+    job_id = client.get(f"/recipes/{recipe_id}").json()["job_id"]
+    done = client.post(f"/jobs/{job_id}/cancel", json={"reason": "the test has seen it"})
     assert done.status_code == 200
     client.get("/queue", params=after(done))
 

@@ -13,12 +13,13 @@ from workers.explaining.follower import Follower
 
 
 def add_changes(follower: Follower, partition: Partition, told: Iterable[dict[str, Any]], upto: int) -> None:
-    """Add `priority_change` to descriptions that have a `recipe_id`, as of a position. One query."""
-    described = list(told)
-    sets = {one["recipe_id"]: partition.sets.recipes[one["recipe_id"]].recipe_set_id for one in described}
-    pasts = follower.pasts({f"recipe-set/{number}" for number in sets.values()}, upto)
-    for one in described:
-        one["priority_change"] = _last_change(pasts[f"recipe-set/{sets[one['recipe_id']]}"])
+    """Add `priority_change` to descriptions that have a `recipe_id`, as of a position. One query at most."""
+    described = [(one, partition.sets.recipes[one["recipe_id"]].recipe_set_id) for one in told]
+    # Most sets have no event but their submission.
+    changed = {f"recipe-set/{number}" for _, number in described if partition.sets.sets[number].version > 1}
+    pasts = follower.pasts(changed, upto) if changed else {}
+    for one, number in described:
+        one["priority_change"] = _last_change(pasts.get(f"recipe-set/{number}", ()))
 
 
 def _last_change(past: Iterable[Recorded]) -> dict[str, Any] | None:

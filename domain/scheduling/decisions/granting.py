@@ -20,7 +20,7 @@ from domain.system.state import System
 
 def is_safe(partition: Partition, host: Recipe, number: int) -> bool:
     """Return whether a grant is safe: the system completes the set, or all holders can still be completed."""
-    if partition.sets.is_alone(host):
+    if partition.sets.is_single(host.recipe_set_id):
         return True
     lab_controller = partition.system(number).lab_controller
     if hopeless(partition, host.recipe_set_id, lab_controller):

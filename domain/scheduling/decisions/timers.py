@@ -6,7 +6,7 @@ that ran out. States that should never occur are counted, and corrected if possi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -163,8 +163,19 @@ def _distro_trees(partition: Partition, clock: Clock, findings: Findings) -> Ite
         draft = _draft(partition, f"distro-tree/{gone[0].distro_tree_id}")
         own = {r.recipe_id: f"{DISTRO_LEFT}: {called(partition, r.distro_tree_id)}" for r in gone}
         reasons = {r.recipe_id: own.get(r.recipe_id, SIBLING_IMPOSSIBLE) for r in members.recipes}
+        draft.rest_on(_known_trees(partition, gone))
         draft.happen(abort_set(members, reasons))
         yield draft.decision()
+
+
+def _known_trees(partition: Partition, recipes: Iterable[Recipe]) -> list[str]:
+    """Return the subjects of the recipes' trees that the directory knows, for the version check.
+
+    A tree that comes back before the commit makes the commit a conflict. The directory forgets a removed tree
+    after a day.
+    """
+    subjects = {f"distro-tree/{recipe.distro_tree_id}": None for recipe in recipes}
+    return [subject for subject in subjects if partition.directory.version(subject)]
 
 
 def _without_tree(partition: Partition, now: datetime) -> list[int]:

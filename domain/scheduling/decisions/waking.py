@@ -112,15 +112,15 @@ class Waking:
     def _note(self, granted: NextGrant) -> None:
         """Take the system out of its group, and invalidate the best recipes that the grant may have changed.
 
-        A recipe that is alone in its set starts at once, and never holds a system that others wait for. So
+        The only recipe of a set starts at once, and never holds a system that others wait for. So
         its grant affects only the groups where it is the best recipe. The grant of a larger set may change
         which other grants are safe.
         """
-        is_alone = self._partition.sets.is_alone(granted.host)
+        is_single = self._partition.sets.is_single(granted.host.recipe_set_id)
         for group in self._groups:
             group.systems &= ~(1 << granted.number)
             stays = group.best is None or group.best.place[-1] != granted.host.recipe_id
-            group.has_best = group.has_best and is_alone and stays
+            group.has_best = group.has_best and is_single and stays
         self._groups = [group for group in self._groups if group.systems]
 
 
@@ -152,7 +152,7 @@ def _groups(partition: Partition, asked: int) -> Iterator[Group]:
     fits = partition.filters.filters_fitting(partition.available.idle(forced=False) & asked, by_force)
     for decides, of_class in partition.labs.access.each() if fits else ():
         if systems := by_force & of_class:
-            filters = union(number for number, fitting in fits if fitting & systems)
+            filters = union(own for own, fitting in fits if fitting & systems)
             if filters:
                 yield Group(decides, systems, _tiers(partition, systems, filters))
 
@@ -207,7 +207,7 @@ def _first_in(
 
 def _where_safe(partition: Partition, host: Recipe, systems: int) -> int:
     """Return the systems of labs that could serve the whole set, and in which one is safe for the recipe."""
-    if partition.sets.is_alone(host):
+    if partition.sets.is_single(host.recipe_set_id):
         return systems
     sufficient = of_sufficient_labs(partition, host, systems)
     of_labs = (sufficient & of_lab for _, of_lab in partition.labs.each())

@@ -36,8 +36,6 @@ def _wanted_in(partition: Partition, lab_controller: str, asked: int) -> int:
 
 def of_sufficient_labs(partition: Partition, host: Recipe, systems: int) -> int:
     """Return the systems whose lab could serve all that the set still wants, if every system came free."""
-    if partition.sets.is_alone(host):
-        return systems
     return systems & union(
         lab
         for name, lab in partition.labs.each()
@@ -51,7 +49,7 @@ def hopeless(partition: Partition, recipe_set_id: int, lab_controller: str) -> b
     The question recurs for sets that wait for a repair, or that only another lab can serve. So the result is
     cached until the usable systems or the recipes of the set change.
     """
-    if len(partition.sets.sets[recipe_set_id].recipe_ids) < 2:
+    if partition.sets.is_single(recipe_set_id):
         # A single-recipe set is never hopeless: the caller has a candidate for it.
         return False
     known = partition.holders.hopeless.setdefault(recipe_set_id, {})

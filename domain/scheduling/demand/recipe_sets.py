@@ -265,9 +265,9 @@ class RecipeSets:
     def key(self, host: Recipe) -> FilterKey:
         return self._demands[host.recipe_id].key
 
-    def is_alone(self, recipe: Recipe) -> bool:
-        """Return whether its set has no other recipe."""
-        return len(self.sets[recipe.recipe_set_id].recipe_ids) == 1
+    def is_single(self, recipe_set_id: int) -> bool:
+        """Return whether a set consists of one recipe."""
+        return len(self.sets[recipe_set_id].recipe_ids) == 1
 
     def members(self, recipe_set_id: int) -> tuple[Recipe, ...]:
         """Return the unfinished recipes of a set, including guests."""

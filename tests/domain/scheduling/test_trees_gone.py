@@ -46,6 +46,18 @@ def test_distro_tree__left_every_lab__waiting_set_is_given_up(world: World) -> N
     assert world.states(runs["a"], second) == ["waiting", "queued"]
 
 
+def test_distro_tree__gone__decision_rests_on_its_version(world: World) -> None:
+    # A tree that is registered again while the decision is appended makes the commit a conflict.
+    world.add_idle("a")
+    world.drain("a")
+    world.submit(ANY)
+    world.settle()
+    world.remove_tree(1)
+    (decision,) = tick(world, AWAY_SECONDS).decisions
+    assert decision.trigger.cause == "timer/distro-tree/1"
+    assert ("distro-tree/1", world.directory.version("distro-tree/1")) in decision.expected
+
+
 def test_distro_tree__left_one_of_two_labs__set_waits_on(world: World) -> None:
     world.add_lab("lab-2")
     world.put_tree(1, "x86_64", ["lab-1", "lab-2"])
