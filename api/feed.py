@@ -19,16 +19,16 @@ from contextlib import nullcontext
 from functools import partial
 from typing import TypeVar
 
-from api.places import Places
+from api.caller_slots import Places
 from api.watching.broadcast import Broadcast
 from api.watching.message import Message
-from domain.directory.accesses import Accesses
 from domain.directory.state import Directory
+from domain.directory.visibility import Accesses
 from domain.distro_choice.distro_trees import DistroTrees
 from domain.errors import LabledgerError
 from domain.events import Recorded
 from projections.advancing import Advancing
-from runtime.processes.garbage import nothing_collected
+from runtime.processes.garbage_collection import nothing_collected
 from store.event_log import FOLDED_TOPICS, EventLog
 from store.mapper import Row
 from store.tailer import Tailer, is_of_many

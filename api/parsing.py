@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
 
-from api.places import Places
+from api.caller_slots import Places
 
 # A longer body takes more than a millisecond or two to parse.
 MIN_LONG_BYTES: Final = 16_384

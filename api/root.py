@@ -16,11 +16,11 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from api.metrics import counted
+from api.metrics import counters
 from api.metrics.writer import CounterWriter
 from domain.scheduling.world.partition import Partition
 from postgres.errors import DatabaseAway
-from runtime.processes.garbage import (
+from runtime.processes.garbage_collection import (
     YOUNG_OF_A_FOLD,
     nothing_collected,
     spare_what_is_there,
@@ -55,9 +55,9 @@ def migrate(settings: Settings) -> list[str]:
 def http_application(settings: Settings) -> InFlight:
     """Return the ASGI application of `labledger serve`, for one worker process."""
     # Imported here: a scheduler starts faster without the modules of HTTP.
-    from api.opening import Opening
     from api.rest.app import Allowed, Lifespan, application
     from api.rest.serving.in_flight import InFlight
+    from api.startup import Opening
 
     url = require_url(settings.database_url)
     log = EventLog(url, pool_size=4)
@@ -92,15 +92,15 @@ def http_application(settings: Settings) -> InFlight:
 
 
 def _services(settings: Settings, log: EventLog, appended: EventLog) -> Services:
+    from api.concurrency_limits import MaxUnderWay, UnderWay
     from api.feed import Feed
     from api.quotas import QuotaLimits, Quotas
     from api.services import Bounds, Services
-    from api.under_way import MaxUnderWay, UnderWay
     from domain.job.retention import RetentionTags
     from projections.reader import Reader
     from store.aggregates import Aggregates
     from store.group_commit import GroupCommit
-    from store.numbers import Numbers
+    from store.job_numbers import Numbers
     from workers.explaining.explainer import Explainer
 
     url = require_url(settings.database_url)
@@ -135,7 +135,7 @@ def _services(settings: Settings, log: EventLog, appended: EventLog) -> Services
 def _counted(services: Services) -> Totals:
     feed = services.feed
     tailer = feed.tailer.counters if feed.tailer is not None else None
-    return counted.serving(services.requests, services.commits.counters, feed.broadcast.counters, tailer)
+    return counters.serving(services.requests, services.commits.counters, feed.broadcast.counters, tailer)
 
 
 def run_scheduler(settings: Settings) -> None:
@@ -167,7 +167,7 @@ def run_scheduler(settings: Settings) -> None:
             snapshots,
         )
         counts = (scheduler.counters, consistency.findings, consistency.withheld, tailer.counters)
-        with CounterWriter(Counters(log, partial(counted.scheduling, *counts))):
+        with CounterWriter(Counters(log, partial(counters.scheduling, *counts))):
             scheduler.run(stop.made)
     log.close()
 
@@ -193,7 +193,7 @@ def run_projector(settings: Settings) -> None:
     log = EventLog(url, pool_size=1)
     counts = (projector.ProjectorCounters(), TailerCounters())
     spare_what_lasts()
-    with CounterWriter(Counters(log, partial(counted.projecting, *counts))):
+    with CounterWriter(Counters(log, partial(counters.projecting, *counts))):
         projector.run(url, stop.made, *counts)
     log.close()
 

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from api.attempts import Attempts
+from api.concurrency_limits import UnderWay
 from api.faulty_logins import FaultyLogins
 from api.feed import Feed
 from api.metrics.requests import RequestCounters
+from api.password_attempts import Attempts
 from api.passwords import Hashing
 from api.quotas import Quotas
-from api.under_way import UnderWay
 from domain.events import Stamp
 from domain.job.retention import RetentionTags
 from projections.reader import Reader
@@ -21,7 +21,7 @@ from store.aggregates import Aggregates
 from store.contacts import Contacts
 from store.event_log import EventLog
 from store.group_commit import GroupCommit
-from store.numbers import Numbers
+from store.job_numbers import Numbers
 from store.requests import Append, Outcome
 from workers.explaining.explainer import Explainer
 

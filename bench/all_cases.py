@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryFile
 
+from bench.capacity_check import require_room
 from bench.outcome import Outcome, Sizes
 from bench.picture import require_matplotlib
+from bench.progress import Told, nobody
 from bench.report import write_report
-from bench.room import require_room
 from bench.run import CASES, run_together
-from bench.told import Told, nobody
 
 DEPTHS = (100, 10, 1)
 """The queue is so many times less deep than the deepest."""

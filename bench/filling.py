@@ -10,9 +10,9 @@ from itertools import cycle, islice
 from typing import Any
 
 from api.client.lab_file import load
+from bench.cluster_fixture import Stand
 from bench.jobs import JobReader
-from bench.stand import Stand
-from bench.told import Told, nobody
+from bench.progress import Told, nobody
 from domain.access.policy import policy_of, told
 from domain.directory.events import LabControllerHeard, PoolAccessPolicyChanged
 from domain.directory.state import Directory
@@ -21,7 +21,7 @@ from domain.events import Change, Decided, Stamp
 from domain.job.spec import JobSpec
 from domain.job.submission import counts, submit
 from domain.system.events import SystemAccessPolicyChanged
-from domain.upkeep.registration import register
+from domain.system_admin.registration import register
 from store.requests import Append, committed, new_command_id
 
 ACTOR = "admin"

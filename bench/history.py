@@ -13,12 +13,12 @@ from datetime import UTC, datetime
 from itertools import islice
 
 from bench.cases.full_lab import made_up
+from bench.cluster_fixture import Stand
 from bench.filling import ACTOR, Filling
 from bench.outcome import Sizes
-from bench.stand import Stand
-from bench.told import Told
+from bench.progress import Told
 from domain.events import Change, Decided, Event, Stamp
-from domain.gathered import members_after
+from domain.read_set import members_after
 from domain.recipe.state import Recipe
 from domain.recipe_set.members import Members
 from domain.recipe_set.messages import (

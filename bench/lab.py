@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 import orjson
 
-from bench.wire import Wire, request
+from bench.raw_http import Wire, request
 from replay.simulated_lab.behaviour import Behaviour
 from replay.simulated_lab.machine import life
 from replay.simulated_lab.steps import Step

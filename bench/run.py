@@ -22,12 +22,12 @@ from bench.cases import (
     submit,
     verify,
 )
+from bench.cluster_fixture import Stand, stand
+from bench.deployment import whole
 from bench.limits.database import of_the_database
 from bench.limits.http import of_http
 from bench.outcome import Figures, Outcome, Sizes
-from bench.stand import Stand, stand
-from bench.told import Told, nobody
-from bench.whole import whole
+from bench.progress import Told, nobody
 
 # For each of the limits, at most.
 LIMIT_SECONDS = 2.5

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from bench.measured import SQL
-from bench.stand import Stand
+from bench.cluster_fixture import Stand
+from bench.measurements import SQL
 
 # Longer nothing may take: then something is wrong.
 PATIENCE_SECONDS = 900.0

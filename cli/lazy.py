@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.failures import AS_JSON, failures_shown
-from runtime.processes.garbage import nothing_collected
+from runtime.processes.garbage_collection import nothing_collected
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

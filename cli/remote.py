@@ -72,7 +72,7 @@ def settle(client: Client) -> None:
     """Wait, but not for long, until the read models show the change to other processes as well."""
     if client.position is None:
         return
-    from api.client.patience import AT_ONCE
+    from api.client.retry_policy import AT_ONCE
     from domain.errors import LabledgerError
 
     with suppress(LabledgerError), client.another(patience=AT_ONCE, answer_seconds=SETTLE_SECONDS) as asking:

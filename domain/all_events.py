@@ -5,9 +5,9 @@ Every reader of the log imports it: an event whose module was not imported would
 
 from __future__ import annotations
 
-import domain.command.events
 import domain.directory.events
 import domain.job.events
+import domain.lab_commands.events
 import domain.recipe.events
 import domain.recipe_set.events
 import domain.system.events  # noqa: F401

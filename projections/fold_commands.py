@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from domain.command.derive import Command
 from domain.events import Recorded
+from domain.lab_commands.derive import Command
 from projections.intervals import Now
 from projections.read_models import ReadModels, number_of
 from projections.rows import CommandRow

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from domain.command.derive import PlacedRecipe, of_recipe
 from domain.events import Recorded
+from domain.lab_commands.derive import PlacedRecipe, of_recipe
 from domain.priority import Priority
 from domain.recipe import events as recipe
 from domain.recipe.lifecycle import OPEN_TASK, UNPLACED

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from domain.access.policy import policy_of, told
-from domain.command.derive import of_system
 from domain.directory import events as directory
 from domain.events import Event, Moment, Recorded, split_subject
+from domain.lab_commands.derive import of_system
 from domain.system.state import Loan, Reservation, System, evolve
 from domain.system.usage import in_idle_pool
 from projections.fold_commands import command

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from domain.command import events as command_happened
 from domain.directory import events as directory
 from domain.events import Event, Recorded
 from domain.job import events as job
+from domain.lab_commands import events as command_happened
 from domain.recipe import events as recipe
 from domain.recipe_set import events as recipe_set
 from domain.system import events as system_happened

@@ -134,7 +134,7 @@ class DurationRow(NamedTuple):
 
 
 class CommandRow(NamedTuple):
-    """As `domain.command.derive` makes it, and how far the lab controller is with it."""
+    """As `domain.lab_commands.derive` makes it, and how far the lab controller is with it."""
 
     lab_controller: str
     kind: str

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 
 from domain.events import Moment
-from domain.gathered import Gathered, neighbours
+from domain.read_set import Gathered, neighbours
 from domain.subjects import State, evolve
 from store.event_log import EventLog
 

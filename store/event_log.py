@@ -12,8 +12,8 @@ from psycopg.errors import LockNotAvailable
 from psycopg.rows import tuple_row
 from psycopg_pool import PoolTimeout
 
-from domain.directory.accesses import FOLLOWED as OF_ACCESS
 from domain.directory.state import DIRECTORY_TOPICS
+from domain.directory.visibility import FOLLOWED as OF_ACCESS
 from domain.distro_choice.installable import FOLLOWED
 from domain.events import Recorded
 from domain.job.submission import Counts, Ids

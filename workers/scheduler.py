@@ -29,7 +29,7 @@ from store.tailer import Tailer
 from workers.consistency import ConsistencyLoop
 from workers.decided import append_of
 from workers.heartbeat import Heartbeat, Progress
-from workers.keeping import Keeping
+from workers.snapshotting import Keeping
 
 DECISIONS_PER_COMMIT = 500
 RETRY_SECONDS = 0.2

@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 
 from api.client.listener import require_listener
-from api.client.patience import PASSING, PERSISTENT, Patience
 from api.client.problems import Problem, Unreachable, problem_of
+from api.client.retry_policy import PASSING, PERSISTENT, Patience
 from api.client.stream import ServerEvent, messages
 
 ANSWER_SECONDS = 30.0

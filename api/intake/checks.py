@@ -15,9 +15,9 @@ from api.intake.document import Job
 from api.intake.limits import FAULT_LIMIT, RECIPES_IN_JOB_LIMIT, RECIPES_IN_SET_LIMIT
 from api.intake.model_words import words_of
 from api.intake.near_names import fields_at, is_a_field, meant
-from api.intake.not_yet import NOT_YET
 from api.intake.places import Places
 from api.intake.requirements import LANGUAGES, Required
+from api.intake.unsupported import NOT_YET
 from domain.directory.known_names import KnownNames
 from domain.job.names import check_owners, objects
 from domain.job.retention import RetentionTags

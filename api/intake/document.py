@@ -26,7 +26,7 @@ from api.intake.values import (
     unless_empty,
 )
 from domain.job.spec import DEFAULT_RETENTION_TAG
-from domain.recipe_set.keeping import DEFAULT_SECONDS
+from domain.recipe_set.kept_systems import DEFAULT_SECONDS
 
 
 def none_of(kind: type[list[Any]] | type[dict[str, Any]]) -> Any:

@@ -8,8 +8,8 @@ from typing import Final, NamedTuple, cast
 from lxml import etree
 
 from api.intake.near_names import meant
-from api.intake.not_yet import NOT_YET
 from api.intake.places import XmlPlaces, local_name, unknown_element
+from api.intake.unsupported import NOT_YET
 
 OWN_NAMESPACE: Final = "urn:labledger:job"
 

@@ -9,7 +9,7 @@ from itertools import accumulate, product
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.utils import floatToGoString
 
-from api.metrics.declared import Declared
+from api.metrics.declarations import Declared
 
 Values = tuple[str, ...]
 """The values of the labels, in the order of their declaration."""

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from functools import cache
 
-from api.metrics.declared import REQUEST_BOUNDS
+from api.metrics.declarations import REQUEST_BOUNDS
 from api.metrics.families import limits
 from store.counters import Series, Totals, series
 

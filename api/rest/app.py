@@ -10,13 +10,14 @@ from typing import Any
 import falcon
 import falcon.asgi
 
+from api.concurrency_limits import counting
 from api.headers import POSITION_HEADER
 from api.rest import problems
 from api.rest.contract.openapi import describe
 from api.rest.contract.operation import Operation, operation_of
-from api.rest.middleware.answered import Answered
+from api.rest.middleware.access_log import Answered
+from api.rest.middleware.compression import Packed
 from api.rest.middleware.gate import Gate
-from api.rest.middleware.packed import Packed
 from api.rest.middleware.rates import Rates
 from api.rest.resources.commands import Commands
 from api.rest.resources.description import Description
@@ -43,7 +44,6 @@ from api.rest.resources.updates import LabUpdates
 from api.rest.resources.usage import Usage
 from api.rest.routes import ROUTES, responder_of
 from api.services import Services
-from api.under_way import counting
 from domain.errors import LabledgerError
 from runtime.setting_values import Network
 

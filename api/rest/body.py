@@ -10,12 +10,12 @@ import orjson
 from falcon.asgi import Request
 from pydantic import BaseModel, ValidationError
 
+from api.concurrency_limits import share_of
 from api.intake.json_text import refuse_equal_keys
 from api.intake.limits import FAULT_LIMIT
 from api.rest.context import came_from, operation_asked
 from api.rest.contract.faults import faults_of
 from api.rest.contract.operation import JSON
-from api.under_way import share_of
 from domain.errors import Fault, FaultyInput, Unreadable
 
 M = TypeVar("M", bound=BaseModel)

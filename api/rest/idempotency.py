@@ -15,7 +15,7 @@ from api.headers import IDEMPOTENCY_KEY
 from api.rest.contract.parameters import MAX_KEY_LENGTH
 from api.rest.middleware.principal import request_of
 from api.services import Request, Services
-from api.use_cases.keyed import written_once
+from api.use_cases.idempotency import written_once
 from domain.errors import Fault, FaultyInput
 from store.requests import Committed
 

@@ -11,10 +11,10 @@ import falcon
 import orjson
 from falcon.asgi import Request, Response
 
+from api.concurrency_limits import Overloaded
 from api.feed import NotReady
 from api.headers import PROBLEM
 from api.rest.context import action_asked, request_id_of
-from api.under_way import Overloaded
 from domain.errors import (
     Fault,
     FaultyInput,

@@ -10,7 +10,7 @@ from api.services import Request, Services
 from api.use_cases.commit import commit_gathered, require_expected
 from api.use_cases.rights import own_job, own_recipe_set
 from domain.events import Decided
-from domain.gathered import Gathered
+from domain.read_set import Gathered
 from domain.recipe_set.ending import cancel_set
 from store.requests import Committed
 

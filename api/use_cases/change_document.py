@@ -7,7 +7,7 @@ from typing import Any
 
 from api.services import Request, Services
 from api.use_cases.commit import append_of, commit_named
-from api.use_cases.known import known
+from api.use_cases.resolve import known
 from domain.directory.changes import put
 from domain.errors import Unknown
 from domain.names import called

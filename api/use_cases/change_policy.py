@@ -7,18 +7,18 @@ from typing import Any
 
 from api.services import Request, Services
 from api.use_cases.commit import append_of, commit_gathered, commit_named
-from api.use_cases.known import known
+from api.use_cases.resolve import known
 from api.use_cases.rights import owned_by, require_own_pool
 from api.use_cases.system_rights import require_permission, rests_on
 from domain.access.policy import EDIT_POLICY, told
-from domain.access.sound import NAMED, faults_of, given
+from domain.access.validation import NAMED, faults_of, given
 from domain.directory.events import PoolAccessPolicyChanged
-from domain.directory.standing import policy_of_pool
+from domain.directory.system_access import policy_of_pool
 from domain.errors import Fault, FaultyInput, Unknown
 from domain.events import Decided
-from domain.gathered import Gathered
 from domain.names import called, unknown_name
-from domain.upkeep.policy import change_policy
+from domain.read_set import Gathered
+from domain.system_admin.policy import change_policy
 from store.requests import Append, Committed
 
 Entries = Sequence[Mapping[str, Any]]

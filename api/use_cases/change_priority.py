@@ -8,8 +8,8 @@ from api.services import Request, Services
 from api.use_cases.commit import commit_gathered
 from api.use_cases.rights import own_recipe_set
 from domain.events import Decided
-from domain.gathered import Gathered
 from domain.priority import Priority
+from domain.read_set import Gathered
 from domain.recipe_set.priority import change_priority as decide_priority
 from store.requests import Committed
 

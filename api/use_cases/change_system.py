@@ -12,13 +12,13 @@ from api.use_cases.system_rights import rests_on
 from domain.directory.state import Directory
 from domain.errors import Fault, FaultyInput, Refused, Unknown
 from domain.events import Decided
-from domain.gathered import Gathered
 from domain.names import called, unknown_name
+from domain.read_set import Gathered
 from domain.subjects import supposed
 from domain.system.state import System
-from domain.upkeep.condition import change_condition
-from domain.upkeep.draining import drain, undrain
-from domain.upkeep.inventory import change_inventory, change_owner, move_to_lab
+from domain.system_admin.condition import change_condition
+from domain.system_admin.draining import drain, undrain
+from domain.system_admin.inventory import change_inventory, change_owner, move_to_lab
 from store.requests import Committed
 
 

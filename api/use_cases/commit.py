@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from api.services import Request, Services
 from domain.errors import FaultyInput, Refused, Stale
 from domain.events import Change, Decided
-from domain.gathered import Gathered
 from domain.job.submission import Original
 from domain.names import called_subject
+from domain.read_set import Gathered
 from store.requests import Append, Committed, Conflict, Outcome, committed, new_command_id
 
 PATIENCE_SECONDS = 10.0

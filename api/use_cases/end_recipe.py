@@ -9,10 +9,10 @@ from api.use_cases.commit import commit_gathered
 from api.use_cases.rights import own_recipe, require_own_lab
 from domain.errors import Refused, Unknown
 from domain.events import Decided
-from domain.gathered import Gathered
 from domain.names import called
+from domain.read_set import Gathered
 from domain.recipe_set.ending import abort
-from domain.recipe_set.keeping import give_back
+from domain.recipe_set.kept_systems import give_back
 from store.requests import Committed
 
 

@@ -15,12 +15,12 @@ from domain.access.policy import VIEW
 from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
 from domain.errors import Fault, FaultyInput, NotPermitted, Refused
 from domain.events import Decided
-from domain.gathered import Gathered
+from domain.read_set import Gathered
 from domain.subjects import State, supposed
 from domain.system.differences import Difference, differences
 from domain.system.state import System
-from domain.upkeep.policy import leave_pool
-from domain.upkeep.registration import BESIDE, register, unknown_names
+from domain.system_admin.policy import leave_pool
+from domain.system_admin.registration import BESIDE, register, unknown_names
 
 # Fields that a new system has to have.
 NEEDED = ("lab_controller", "owner")

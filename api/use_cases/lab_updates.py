@@ -12,16 +12,16 @@ from typing import Any
 
 from api.services import Request, Services
 from api.use_cases.change_system import SystemChange, change_system
-from api.use_cases.drafts import CommandItem, Item
-from api.use_cases.keyed import part, parts_done_before, require_same
+from api.use_cases.idempotency import part, parts_done_before, require_same
 from api.use_cases.register_system import register_system
 from api.use_cases.report_command import moves_more, not_told, report_on, told
+from api.use_cases.report_drafts import CommandItem, Item
 from api.use_cases.report_progress import Answer, answers_kept, report_progress
 from api.use_cases.rights import require_own_lab
 from api.use_cases.system_rights import require_may_give_away
 from domain.errors import Fault, FaultyInput, LabledgerError, NotPermitted, Refused
 from domain.system.state import System
-from domain.upkeep.registration import unknown_names
+from domain.system_admin.registration import unknown_names
 from store.requests import Committed
 
 # The maximum number of concurrent items; more would only wait for a database session.

@@ -15,10 +15,10 @@ from api.use_cases.system_rights import (
 )
 from domain.errors import Fault, FaultyInput, Unknown
 from domain.events import Decided
-from domain.gathered import Gathered
 from domain.names import called, unknown_name
+from domain.read_set import Gathered
 from domain.system.state import Loan, System
-from domain.upkeep import loan as upkeep
+from domain.system_admin import loan as upkeep
 from store.requests import Committed
 
 

@@ -6,7 +6,7 @@ import asyncio
 
 from api.services import Request, Services
 from api.use_cases.commit import append_of, commit, require_expected
-from api.use_cases.known import known
+from api.use_cases.resolve import known
 from api.use_cases.rights import owned_by, require_own_pool
 from api.use_cases.system_rights import holds, require_permission, require_viewed, rests_on
 from domain.access.policy import EDIT_POLICY
@@ -15,7 +15,7 @@ from domain.errors import Unknown
 from domain.events import Decided
 from domain.names import called
 from domain.system.state import System
-from domain.upkeep.policy import leave_pool
+from domain.system_admin.policy import leave_pool
 from store.requests import Append, Committed
 
 

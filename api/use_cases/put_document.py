@@ -16,8 +16,8 @@ from domain.directory.roles import ADMIN
 from domain.directory.state import Directory
 from domain.errors import FaultyInput
 from domain.events import Decided
-from domain.gathered import Gathered
-from domain.upkeep.policy import part_with
+from domain.read_set import Gathered
+from domain.system_admin.policy import part_with
 from store.requests import Append, Committed
 
 

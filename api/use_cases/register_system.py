@@ -8,7 +8,7 @@ from typing import Any
 from api.services import Request, Services
 from api.use_cases.commit import append_of, commit_named
 from domain.errors import FaultyInput, Refused
-from domain.upkeep.registration import register, unknown_names
+from domain.system_admin.registration import register, unknown_names
 from store.requests import Append, Committed
 
 

@@ -14,7 +14,7 @@ from domain.errors import Unknown
 from domain.events import Decided
 from domain.names import called
 from domain.system.state import System
-from domain.upkeep.policy import part_with
+from domain.system_admin.policy import part_with
 from store.passwords import forget_hashes
 from store.requests import Append, Committed
 

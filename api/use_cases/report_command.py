@@ -9,10 +9,10 @@ from typing import Any
 
 from api.services import Request, Services
 from api.use_cases.commit import append_of, commit
-from api.use_cases.drafts import CommandItem, of_commands
+from api.use_cases.report_drafts import CommandItem, of_commands
 from domain.errors import LabledgerError, Unknown
 from domain.events import Decided
-from domain.gathered import Gathered
+from domain.read_set import Gathered
 from domain.recipe.events import RecipeAssigned, RecipeQueued, RecipeScheduled
 from domain.recipe_set.provisioning import Failure, provisioning_failed, why_broken_by_power
 from domain.system.events import (
@@ -22,8 +22,8 @@ from domain.system.events import (
     SystemRunning,
 )
 from domain.system.lifecycle import BROKEN
-from domain.upkeep.condition import change_condition
-from domain.upkeep.reservation import provisioning
+from domain.system_admin.condition import change_condition
+from domain.system_admin.reservation import provisioning
 from projections.reader import BeingBuilt
 from store.event_log import EventLog
 from store.requests import Append, Committed

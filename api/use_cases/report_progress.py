@@ -11,8 +11,8 @@ import orjson
 
 from api.services import Request, Services
 from api.use_cases.commit import PATIENCE_SECONDS, append_of
-from api.use_cases.drafts import CommandItem, Draft, Item, of_commands, of_recipes
-from api.use_cases.keyed import part, parts_done_before, require_same
+from api.use_cases.idempotency import part, parts_done_before, require_same
+from api.use_cases.report_drafts import CommandItem, Draft, Item, of_commands, of_recipes
 from domain.errors import LabledgerError, Refused
 from store.requests import Append, Committed, Conflict, committed
 

@@ -18,10 +18,10 @@ from api.use_cases.system_rights import (
 from domain.directory.state import Entry
 from domain.errors import Fault, FaultyInput, NotPermitted, Unknown
 from domain.events import Decided
-from domain.gathered import Gathered
 from domain.names import called, unknown_name
+from domain.read_set import Gathered
 from domain.system.state import Reservation, System
-from domain.upkeep.reservation import end, require_lab, reserve
+from domain.system_admin.reservation import end, require_lab, reserve
 from store.requests import Append, Committed
 
 

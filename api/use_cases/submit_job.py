@@ -13,8 +13,8 @@ from api.use_cases.choose_trees import distro_trees
 from api.use_cases.commit import append_of
 from domain.job.spec import JobSpec
 from domain.job.submission import Original, counts, submit
+from store.quota_counts import unfinished_count
 from store.requests import Committed, committed
-from store.written import unfinished_count
 
 
 async def submit_job(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from api.services import Request, Services
 from domain.access.people import Person, may
 from domain.access.policy import CONTROL_SYSTEM, EDIT_SYSTEM, LOAN_ANY, LOAN_SELF, RESERVE, VIEW
-from domain.directory.standing import Groups, access_to
+from domain.directory.system_access import Groups, access_to
 from domain.errors import NotPermitted, Unknown
 from domain.names import called
 from domain.system.state import System

@@ -11,7 +11,7 @@ import orjson
 
 from api.services import Request, Services, written
 from api.use_cases.commit import append_of, commit_named, require_expected
-from api.use_cases.keyed import done_before, require_same
+from api.use_cases.idempotency import done_before, require_same
 from api.use_cases.rights import require_oneself
 from domain.directory.events import TokenCreated
 from domain.directory.roles import GIVEN_BY_ADMINS, LAB_CONTROLLER

@@ -13,11 +13,11 @@ from typing import Final
 
 from api.client import Client
 from bench.cases.full_lab import Document, enable, fill_with, made_up
-from bench.measured import SQL, span_of
+from bench.cluster_fixture import Stand
+from bench.measurements import SQL, span_of
 from bench.outcome import Figures, Sizes
+from bench.progress import Told
 from bench.settling import settle, take_turn
-from bench.stand import Stand
-from bench.told import Told
 
 MOST_CHANGED: Final = 1_000
 # Of all systems, the part that each of the two takes at most.

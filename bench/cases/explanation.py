@@ -9,13 +9,13 @@ from pathlib import Path
 from random import Random
 
 from bench.cases.full_lab import enable
-from bench.ending import endings, running
+from bench.cluster_fixture import Stand, peak_mb
+from bench.completions import endings, running
 from bench.latencies import in_milliseconds
-from bench.measured import SQL
+from bench.measurements import SQL
 from bench.outcome import Figures, Sizes
+from bench.progress import Told
 from bench.settling import settle
-from bench.stand import Stand, peak_mb
-from bench.told import Told
 
 EXPLAINS = b"workers.explaining.part"
 # However long they take.

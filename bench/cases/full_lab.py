@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from bench.cluster_fixture import Stand
 from bench.filling import Filling
 from bench.outcome import Sizes
+from bench.progress import Told
 from bench.settling import settle, wait_for_projectors
-from bench.stand import Stand
-from bench.told import Told
 from replay.workload.generated_access import with_access, without_policies
 from replay.workload.generated_lab import generate_lab
 from replay.workload.generated_queue import all_at_work, generate_filters, generate_sets

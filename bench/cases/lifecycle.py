@@ -7,14 +7,14 @@ import itertools
 
 from bench.cases.full_lab import made_up
 from bench.cases.submit import CLIENTS, bodies
+from bench.cluster_fixture import Stand
 from bench.filling import Filling
 from bench.latencies import in_milliseconds
-from bench.measured import SQL, span_of
+from bench.measurements import SQL, span_of
 from bench.outcome import Figures, Sizes
+from bench.progress import Told
+from bench.raw_http import asked_for, request
 from bench.settling import wait_until
-from bench.stand import Stand
-from bench.told import Told
-from bench.wire import asked_for, request
 
 
 def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:

@@ -9,15 +9,15 @@ everything ends, again and again, until each of those that held systems and wait
 from __future__ import annotations
 
 from bench.cases.full_lab import enable, fill_with, made_up, queue
-from bench.ending import end_all, running
+from bench.cluster_fixture import Stand
+from bench.completions import end_all, running
 from bench.filling import Filling
-from bench.holding import Holding, holding_of
+from bench.hold_times import Holding, holding_of
 from bench.latencies import in_milliseconds
-from bench.measured import SQL, Span, span_of
+from bench.measurements import SQL, Span, span_of
 from bench.outcome import Figures, Sizes
+from bench.progress import Told
 from bench.settling import settle
-from bench.stand import Stand
-from bench.told import Told
 
 MOST_IN_A_SET = 8
 SINGLE, FIRST = "Low", "Urgent"

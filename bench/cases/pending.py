@@ -11,12 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 
 from bench.cases.full_lab import enable
+from bench.cluster_fixture import DIRECTLY, Stand
 from bench.latencies import in_milliseconds
-from bench.measured import SQL, seconds_to_next
+from bench.measurements import SQL, seconds_to_next
 from bench.outcome import Figures, Sizes
+from bench.progress import Told
 from bench.settling import settle
-from bench.stand import DIRECTLY, Stand
-from bench.told import Told
 from domain.errors import LabledgerError
 
 CLIENTS = 8

@@ -12,12 +12,12 @@ from threading import Event
 from typing import Any
 
 from bench.cases.full_lab import enable
+from bench.cluster_fixture import Stand
 from bench.latencies import in_milliseconds
 from bench.outcome import Figures, Sizes
+from bench.progress import Told
+from bench.raw_http import Wire, request
 from bench.settling import wait_for_projectors
-from bench.stand import Stand
-from bench.told import Told
-from bench.wire import Wire, request
 
 READERS = 4
 # However soon it is over.

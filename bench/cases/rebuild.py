@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
+from bench.cluster_fixture import Stand
 from bench.outcome import Figures, Sizes
-from bench.stand import Stand
-from bench.told import Told
+from bench.progress import Told
 
 
 def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:

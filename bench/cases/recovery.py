@@ -8,13 +8,13 @@ from collections.abc import Callable
 import httpx
 
 from bench.cases.full_lab import enable
-from bench.ending import endings
-from bench.measured import SQL
+from bench.cluster_fixture import DIRECTLY, Stand
+from bench.completions import endings
+from bench.deployment import API, API_WORKER, POSTGRESQL, SCHEDULER, Whole
+from bench.measurements import SQL
 from bench.outcome import Figures, Sizes
+from bench.progress import Told
 from bench.settling import settle
-from bench.stand import DIRECTLY, Stand
-from bench.told import Told
-from bench.whole import API, API_WORKER, POSTGRESQL, SCHEDULER, Whole
 from postgres.errors import DatabaseAway
 
 KILLS = (SCHEDULER, API_WORKER, API, POSTGRESQL)

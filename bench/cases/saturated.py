@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bench.cases.full_lab import enable
+from bench.cluster_fixture import Stand
 from bench.limits.rows import EVENTS_OF_A_GRANT
-from bench.measured import span_of
+from bench.measurements import span_of
 from bench.outcome import Figures, Sizes
+from bench.progress import Told
 from bench.settling import wait_for_projectors
-from bench.stand import Stand
-from bench.told import Told
 
 
 def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:

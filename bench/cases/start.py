@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from typing import Final, NamedTuple
 
-from bench.measured import SQL
+from bench.cluster_fixture import Stand
+from bench.measurements import SQL
 from bench.outcome import Figures, Sizes
+from bench.progress import Told
 from bench.settling import take_turn
-from bench.stand import Stand
-from bench.told import Told
 from store.lease import SCHEDULER
 from store.snapshots import Snapshots
 

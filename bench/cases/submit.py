@@ -9,13 +9,13 @@ from typing import Any
 
 from api.intake.xml_writer import write_job
 from bench.cases.full_lab import enable, made_up
+from bench.cluster_fixture import Stand
 from bench.filling import Filling
 from bench.latencies import in_milliseconds
 from bench.outcome import Figures, Sizes
+from bench.progress import Told
+from bench.raw_http import asked_for, request
 from bench.settling import wait_for_projectors
-from bench.stand import Stand
-from bench.told import Told
-from bench.wire import asked_for, request
 from replay.workload.generated_queue import generate_filters, generate_sets
 
 CLIENTS = 16

@@ -6,9 +6,9 @@ import time
 
 from bench.cases import saturated
 from bench.cases.full_lab import fill
+from bench.cluster_fixture import Stand
 from bench.outcome import Figures, Sizes
-from bench.stand import Stand
-from bench.told import Told
+from bench.progress import Told
 
 
 def prepare(stand: Stand, sizes: Sizes, told: Told) -> None:

@@ -9,7 +9,7 @@ import time
 from dataclasses import replace
 
 from bench.outcome import Figures
-from bench.wire import Wire, asked_for, request
+from bench.raw_http import Wire, asked_for, request
 from runtime.embedded.ports import any_free
 from runtime.processes.programs import program
 from runtime.processes.supervisor import end, spawn

@@ -44,7 +44,7 @@ def watch(client: Client, output: Output, job_id: int) -> None:
 
 def follow(client: Client, output: Output, job_id: int) -> bool:
     """Show a job until it is finished, across restarts of the server. Return whether it passed."""
-    from api.client.patience import PERSISTENT
+    from api.client.retry_policy import PERSISTENT
 
     view = JobView(client, job_id)
     view.read(client.position)

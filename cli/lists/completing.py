@@ -52,7 +52,7 @@ def topics(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
 
 
 def _rows(ctx: click.Context, listing: Listing, most: int) -> list[dict[str, Any]]:
-    from api.client.patience import AT_ONCE
+    from api.client.retry_policy import AT_ONCE
     from cli.remote import connect
 
     given = (ctx.params.get(name) for name in ("url", "token", "data"))

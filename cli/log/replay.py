@@ -40,7 +40,7 @@ def rebuild(check: bool, data: str | None, as_json: bool) -> None:
     LABLEDGER_OWNER_DATABASE_URL or LABLEDGER_DATABASE_URL, else that of a running `labledger up`.
     """
     from runtime.embedded.running import database_url
-    from runtime.processes.garbage import YOUNG_OF_A_FOLD, spare_what_lasts
+    from runtime.processes.garbage_collection import YOUNG_OF_A_FOLD, spare_what_lasts
     from runtime.settings import Settings
 
     url = database_url(Settings.read(data=data))

@@ -28,7 +28,7 @@ class Reading:
     """A reader of overviews, which caches unchanging parts."""
 
     def __init__(self, client: Client) -> None:
-        from api.client.patience import AT_ONCE
+        from api.client.retry_policy import AT_ONCE
 
         self._client = client
         # The check of readiness does not retry.

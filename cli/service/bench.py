@@ -13,7 +13,7 @@ import click
 
 if TYPE_CHECKING:
     from bench.outcome import Outcome, Sizes
-    from bench.told import Told
+    from bench.progress import Told
 
 
 # Repeated here, so that `--help` does not import the benchmark.
@@ -120,7 +120,7 @@ def _measured(case: str, sizes: Sizes, folder: Path, on_progress: Told) -> list[
         from bench.all_cases import run_all
 
         return run_all(sizes, folder, on_progress)
-    from bench.room import require_room
+    from bench.capacity_check import require_room
     from bench.run import CASES, run
 
     require_room(sizes)

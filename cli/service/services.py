@@ -16,7 +16,7 @@ from cli.arguments.setting_flags import flags
 from domain.errors import LabledgerError
 from runtime.embedded.ports import is_free_within
 from runtime.processes.logs import set_up_logging
-from runtime.processes.turn import await_turn
+from runtime.processes.prestart import await_turn
 from runtime.settings import MIGRATE, PROJECTOR, SCHEDULER, SERVE, Settings, require_url
 
 # Maximum wait for the port of a predecessor that was killed.

@@ -12,7 +12,7 @@ from cli.remote import OPTIONS as REMOTE_OPTIONS
 from cli.remote import connect
 from cli.terminal.output import Output, xml
 from cli.workflow.arches import arches_of
-from cli.workflow.not_here import DONE_ANYWAY, FLAGS, WITH_VALUE
+from cli.workflow.unsupported import DONE_ANYWAY, FLAGS, WITH_VALUE
 
 PRIORITIES = ("Low", "Medium", "Normal", "High", "Urgent")
 SYSTEM_TYPES = ("Machine", "Prototype", "Laptop", "Resource")

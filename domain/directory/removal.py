@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from domain.access.policy import told
-from domain.access.sound import names, without
+from domain.access.validation import names, without
 from domain.directory import events as happened
 from domain.directory.admins import require_admin_without
-from domain.directory.standing import policy_of_pool
 from domain.directory.state import Directory
+from domain.directory.system_access import policy_of_pool
 from domain.directory.tokens import revoked
 from domain.errors import Refused
 from domain.events import Decided

@@ -14,8 +14,8 @@ from typing import Any
 
 from domain.directory import events as happened
 from domain.directory.credentials import Credentials
+from domain.directory.former_members import Leavers
 from domain.directory.known_names import KnownNames
-from domain.directory.leavers import Leavers
 from domain.directory.pools import PoolSystems
 from domain.directory.roles import ROLES, SUBMITTER
 from domain.events import TOPICS, Event, Recorded, shown_of, split_subject

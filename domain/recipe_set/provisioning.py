@@ -11,7 +11,7 @@ from domain.events import Decided
 from domain.recipe.lifecycle import STARTED
 from domain.recipe.state import Recipe
 from domain.recipe_set.ending import abort
-from domain.recipe_set.keeping import give_up
+from domain.recipe_set.kept_systems import give_up
 from domain.recipe_set.members import Members
 from domain.system.events import SystemConditionChanged, SystemProvisioningFailed
 from domain.system.failures import distro_name

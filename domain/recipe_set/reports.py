@@ -17,7 +17,7 @@ from domain.recipe.lifecycle import OPEN_TASK, RECIPE, TASK
 from domain.recipe.results import log_count
 from domain.recipe.state import Recipe, Task
 from domain.recipe_set.ending import end_one
-from domain.recipe_set.keeping import give_up, kept_seconds
+from domain.recipe_set.kept_systems import give_up, kept_seconds
 from domain.recipe_set.members import Members
 from domain.recipe_set.messages import (
     Report,

@@ -21,7 +21,7 @@ from domain.scheduling.decisions.draft import Decision
 from domain.scheduling.decisions.timers import SILENT_AFTER_SECONDS, Clock, Findings, correct
 from domain.scheduling.world.batches import catch_up
 from domain.scheduling.world.partition import Partition
-from replay.verify.decided import Decided, DecidedCommit, commits, decided, event_position
+from replay.verify.recorded_decisions import Decided, DecidedCommit, commits, decided, event_position
 
 # So many events may come between a basis and its commit; a scheduler reads them in seconds.
 MOST_AHEAD = 50_000

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import IO
 
 from runtime.processes.parent_death import die_with
-from runtime.processes.turn import give_turn, told_to_wait
+from runtime.processes.prestart import give_turn, told_to_wait
 
 log = logging.getLogger(__name__)
 

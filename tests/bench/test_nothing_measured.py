@@ -10,11 +10,11 @@ from unittest.mock import MagicMock
 import pytest
 
 from bench.cases import change, explanation, multihost, query, submit
-from bench.holding import Holding
-from bench.measured import Span
+from bench.hold_times import Holding
+from bench.measurements import Span
 from bench.outcome import Sizes
-from bench.told import nobody
-from bench.wire import Refused
+from bench.progress import nobody
+from bench.raw_http import Refused
 
 SIZES = Sizes(10, 10, 10, None, 50, 1, 1)
 

@@ -10,10 +10,10 @@ from click.testing import CliRunner
 
 from bench.cases import saturated
 from bench.cases.full_lab import fill
+from bench.cluster_fixture import stand
 from bench.outcome import Outcome, Sizes
+from bench.progress import nobody
 from bench.run import CASES
-from bench.stand import stand
-from bench.told import nobody
 from cli import main
 from domain.access.policy import policy_of
 from domain.directory.events import PoolAccessPolicyChanged

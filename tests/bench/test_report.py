@@ -9,13 +9,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bench import room
+from bench import capacity_check
 from bench.all_cases import RUNS, Together, run_all
-from bench.holding import holding_of
+from bench.capacity_check import NoRoom, require_room
+from bench.hold_times import holding_of
 from bench.outcome import Outcome, Sizes
 from bench.picture import SHOWN
 from bench.report import MISSED, REACHED, page
-from bench.room import NoRoom, require_room
 from bench.run import CASES
 from bench.targets import EVENTS, FILTERS, QUEUED, SYSTEMS
 from cli.service.bench import CASES as OFFERED
@@ -84,7 +84,7 @@ def test_room__more_than_any_machine_has__says_what_is_missing() -> None:
 def test_room__a_little_more_and_a_little_less_than_the_smallest_needs__is_there_and_is_not(
     monkeypatch: pytest.MonkeyPatch, more_mb: int, said: str
 ) -> None:
-    monkeypatch.setattr(room, "_available_mb", lambda: room.BASE_MB + more_mb)
+    monkeypatch.setattr(capacity_check, "_available_mb", lambda: capacity_check.BASE_MB + more_mb)
     found = missing(Sizes(10, 10, 10, None, 1, 1, 1, 10))
     assert found.startswith(said) and bool(found) == bool(said)
 

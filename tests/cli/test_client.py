@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from api.client import Client, Patience, Problem, Unreachable
 from api.client.listener import NotTheServer
-from api.client.patience import PERSISTENT
+from api.client.retry_policy import PERSISTENT
 from api.client.stream import messages
 from domain.errors import Fault
 from tests.cli.loopback import HANG_UP, Answer, Asked, Server, sent_events

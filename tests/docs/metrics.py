@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from api.metrics.declared import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS, Declared
+from api.metrics.declarations import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS, Declared
 from api.metrics.writer import WRITE_SECONDS
-from api.rest.middleware.answered import OTHER
+from api.rest.middleware.access_log import OTHER
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "metrics.md"
 REGENERATE = "python -m tests.docs.metrics"
 
 HEAD = f"""# Metrics
 
-Generated from `api/metrics/declared.py` by `{REGENERATE}`; change that file, not this page.
+Generated from `api/metrics/declarations.py` by `{REGENERATE}`; change that file, not this page.
 
 `GET /metrics` answers a token of the role `metrics` (or of an admin or auditor) in the text format of
 Prometheus, or as OpenMetrics where that is asked for. [deploy/prometheus](../deploy/prometheus) has a

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from domain.command.lifecycle import COMMAND
+from domain.lab_commands.lifecycle import COMMAND
 from domain.lifecycle import Lifecycle
 from domain.recipe.lifecycle import RECIPE, TASK
 from domain.system.lifecycle import USAGE

@@ -7,16 +7,16 @@ from functools import cache
 
 import pytest
 
-from api import attempts, faulty_logins, parsing
+from api import faulty_logins, parsing, password_attempts
 from api.client import inventory_file
 from api.intake import limits
 from api.rest import routes
 from api.rest.contract import operation, query_values
 from api.rest.contract.inputs import systems as system_inputs
 from api.rest.contract.queries import Page, Summed
-from api.rest.middleware import gate, packed
+from api.rest.middleware import compression, gate
 from api.rest.resources import commands, matches, readiness
-from api.rest.serving import patience, protocol
+from api.rest.serving import protocol, timeouts
 from api.use_cases import choose_trees, log_in
 from api.watching import capacity, recent, watcher
 from bench import all_cases
@@ -24,7 +24,7 @@ from bench.cases import submit as bench_submit
 from bench.limits import database as bench_database
 from domain.directory import passwords
 from domain.recipe import watchdog
-from domain.recipe_set import keeping, reports
+from domain.recipe_set import kept_systems, reports
 from domain.requirements import comparisons
 from domain.scheduling.decisions import timers
 from domain.scheduling.world import trees_away
@@ -46,14 +46,14 @@ HTTP = (
     f"504 after {SET.position_wait_seconds:g} s (`LABLEDGER_POSITION_WAIT_SECONDS`)",
     f"take `limit` ({query_values.MAX_LIMIT:,} at most; {Page().limit} where nothing is said",
     f"of `/system-usage` and `/log-usage` {Summed().limit:,})",
-    f"Answers of {packed.LEAST_BYTES // KIB} KiB and more are compressed",
+    f"Answers of {compression.LEAST_BYTES // KIB} KiB and more are compressed",
     f"the first {limits.FAULT_LIMIT} of them",
     f"A body has at most {operation.MAX_BODY_BYTES // MIB} MiB",
     f"`/updates` and `/inventory` {operation.MAX_BATCH_BYTES // MIB} MiB",
     f"`/login` {operation.MAX_LOGIN_BYTES // KIB} KiB (413)",
     f"{SET.requests_per_second:,} requests a second (`LABLEDGER_REQUESTS_PER_SECOND`)",
-    f"after {attempts.ATTEMPTS} wrong passwords for a name",
-    f"or {attempts.ATTEMPTS_OF_ADDRESS} from one address",
+    f"after {password_attempts.ATTEMPTS} wrong passwords for a name",
+    f"or {password_attempts.ATTEMPTS_OF_ADDRESS} from one address",
     f"at most {choose_trees.MAX_COMPARISONS:,} comparisons",
     f"{choose_trees.MAX_CPU_SECONDS:g} s of CPU time",
     f"a device as {comparisons.DEVICE_COST}",
@@ -66,7 +66,7 @@ HTTP = (
     f"from {parsing.MIN_LONG_BYTES // KIB} KiB on",
     f"After {faulty_logins.MAX_FAULTY} logins within a minute",
     f"A client has {SET.request_seconds:g} s for the head of a request",
-    f"for each {patience.PROGRESS_BYTES // KIB} KiB of its body",
+    f"for each {timeouts.PROGRESS_BYTES // KIB} KiB of its body",
     f"and {SET.keepalive_seconds:g} s between requests",
     f"A head has at most {protocol.MAX_HEAD_BYTES // KIB} KiB (431)",
     f"for a token of {log_in.LASTING.total_seconds() / 3600:g} hours",
@@ -79,7 +79,7 @@ HTTP = (
     f"was not heard for {timers.SILENT_AFTER_SECONDS} s",
     f"at most some {sql.PAGE_BYTES // MIB} MiB of events",
     f"has at least {passwords.LEAST} characters",
-    f"keeps the system for {keeping.DEFAULT_SECONDS // 3600} hours",
+    f"keeps the system for {kept_systems.DEFAULT_SECONDS // 3600} hours",
     f"{watchdog.FIRST_TASK_SECONDS:,} s until the first task, then {watchdog.TASK_SECONDS:,} s",
     f"to {contacts.GRAIN_SECONDS:g} s",
 )

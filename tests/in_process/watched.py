@@ -6,7 +6,7 @@ from domain.events import Recorded
 from domain.scheduling.world.partition import Partition
 from replay.audit import Audit, Record, Violation, from_recorded
 from replay.audit.world import World
-from replay.verify.decided import commits
+from replay.verify.recorded_decisions import commits
 from store.event_log import EventLog
 from tests.replay.audit.sound import fail_on
 

@@ -8,7 +8,7 @@ import pytest
 
 from api.intake.document import RecipeSet, Reservesys
 from domain.priority import Priority
-from domain.recipe_set.keeping import WHEN
+from domain.recipe_set.kept_systems import WHEN
 from tests.intake.jobs import job_xml, read_json, read_xml
 from tests.intake.rich import RICH
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from domain.errors import Refused
 from domain.recipe.lifecycle import STARTED
 from domain.system.state import System
-from domain.upkeep.reservation import reserve
+from domain.system_admin.reservation import reserve
 from tests.domain.scheduling.policies import everybody, group
 from tests.model_check.case import BIG_MB, GROUP, POOL, SUBMITTER
 from tests.model_check.model import Model

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from argon2 import PasswordHasher
 
-from api.attempts import ATTEMPTS, ATTEMPTS_OF_ADDRESS, MAX_WAITING, Attempts
+from api.password_attempts import ATTEMPTS, ATTEMPTS_OF_ADDRESS, MAX_WAITING, Attempts
 from api.passwords import AT_ONCE, DOUBTFUL_AT_ONCE, DOUBTFUL_WAITING, WAITING, Hashing
 from domain.errors import TooOften
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from domain.command.events import CommandFailed
 from domain.directory.events import DistroTreeRemoved, LabControllerDisabled, PoolRegistered, PoolSystemAdded
+from domain.lab_commands.events import CommandFailed
 from domain.recipe import events as recipe
 from domain.recipe_set.events import RecipeSetPriorityChanged
 from domain.system import events as system

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from domain.command.events import CommandCompleted, CommandRunning
 from domain.directory.events import DistroTreeRemoved
+from domain.lab_commands.events import CommandCompleted, CommandRunning
 from domain.recipe import events as recipe
 from domain.system import events as system
 from tests.projections.happened import (

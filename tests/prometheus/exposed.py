@@ -9,7 +9,7 @@ import httpx
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
-from api.metrics.declared import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS
+from api.metrics.declarations import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS
 from tests.harness.waiting import until
 
 DECLARED = (*GAUGES, *DURATIONS, *COUNTERS, *HISTOGRAMS)

@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics_families
 
-from api.metrics.declared import Labels
-from api.rest.middleware.answered import METHODS, OTHER
+from api.metrics.declarations import Labels
+from api.rest.middleware.access_log import METHODS, OTHER
 from api.rest.routes import ROUTES
 from tests.prometheus.exposed import DECLARED, Exposed, read
 from tests.prometheus.tools import promtool

@@ -10,9 +10,9 @@ import orjson
 from api.use_cases.cancel import cancel_job
 from api.use_cases.change_policy import change_pool_policy
 from api.use_cases.change_system import SystemChange, change_system
-from api.use_cases.drafts import Item
 from api.use_cases.move_system import move_system
 from api.use_cases.put_document import put_document
+from api.use_cases.report_drafts import Item
 from api.use_cases.report_progress import Answer, report_progress
 from api.use_cases.submit_job import submit_job
 from domain.directory import events as directory
@@ -21,7 +21,7 @@ from domain.priority import Priority
 from domain.recipe.state import Recipe
 from domain.recipe_set.messages import Report
 from domain.system.state import System
-from domain.upkeep.registration import register
+from domain.system_admin.registration import register
 from replay.audit.world import World
 from tests.in_process.bench import Scene
 from tests.in_process.door import Door

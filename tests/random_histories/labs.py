@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from domain.directory import events as directory
 from domain.events import Decided
-from domain.upkeep.registration import register
+from domain.system_admin.registration import register
 
 LABS = ("lab-1", "lab-2", "lab-3")
 POOLS = ("net", "gpu")

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from api.attempts import ATTEMPTS_OF_ADDRESS
+from api.password_attempts import ATTEMPTS_OF_ADDRESS
 from tests.harness.asking import PLAIN
 from tests.harness.pool import ServerPool
 from tests.harness.running import Running, running

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from domain.events import Change, Decided, Event, Recorded
-from domain.gathered import members_after
+from domain.read_set import members_after
 from domain.recipe.events import RecipeCancelled, RecipeNew, RecipeQueued, RecipeScheduled
 from domain.recipe_set.ending import cancel_set
 from domain.recipe_set.events import RecipeSetSubmitted

@@ -10,7 +10,7 @@ import pytest
 from domain.job.submission import Counts, Ids
 from postgres.errors import DatabaseAway
 from store.event_log import EventLog
-from store.numbers import AHEAD, KEPT_SECONDS, Numbers
+from store.job_numbers import AHEAD, KEPT_SECONDS, Numbers
 from tests.harness.databases import TestDatabase
 
 WANTED: Sequence[Counts] = ((1, 1, 1), (2, 3, 4), (1, 2, 0), (1, 1, 5))

@@ -8,8 +8,8 @@ from domain.events import Change, Event, Stamp
 from domain.recipe.events import RecipeAborted, RecipeCompleted, RecipeQueued
 from store.event_log import EventLog
 from store.migrate import migrations
+from store.quota_counts import unfinished_count
 from store.requests import Append, Committed, Conflict
-from store.written import unfinished_count
 from tests.domain.recipe.made import recipe_new
 from tests.harness.sessions import Owner
 

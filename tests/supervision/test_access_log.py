@@ -12,7 +12,7 @@ import pytest
 from falcon import testing
 
 from api.metrics.requests import RequestCounters
-from api.rest.middleware.answered import LOGGER, Answered
+from api.rest.middleware.access_log import LOGGER, Answered
 
 TOKEN = "ll_not_for_the_log"
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from runtime.processes.garbage import spare_what_lasts
+from runtime.processes.garbage_collection import spare_what_lasts
 
 
 @pytest.fixture(autouse=True)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from runtime.processes.prestart import give_turn
 from runtime.processes.programs import SPARED, program
 from runtime.processes.supervisor import end, spawn
-from runtime.processes.turn import give_turn
 from runtime.settings import Settings
 from tests.harness.databases import TestDatabase
 from tests.harness.waiting import until

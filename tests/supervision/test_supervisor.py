@@ -38,7 +38,7 @@ while kind != "brief":
 """
 
 # What one does that may wait for its turn, before anything else.
-WAITING = "from runtime.processes.turn import await_turn\nawait_turn()\n"
+WAITING = "from runtime.processes.prestart import await_turn\nawait_turn()\n"
 
 SUPERVISING = """
 import sys

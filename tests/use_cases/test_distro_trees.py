@@ -23,7 +23,7 @@ from domain.job.spec import JobSpec, RecipeSetSpec
 from domain.priority import Priority
 from domain.recipe.events import RecipeNew
 from domain.system.events import SystemAccessPolicyChanged
-from domain.upkeep.registration import register
+from domain.system_admin.registration import register
 from store.requests import Append
 from tests.in_process.bench import BEGINNING, Bench
 from tests.intake.jobs import KNOWN, SAMPLES, sample

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from api.attempts import ATTEMPTS
+from api.password_attempts import ATTEMPTS
 from api.passwords import Hashing
 from api.services import Request, Services
 from api.use_cases.log_in import LASTING, LoggedIn, log_in

@@ -18,8 +18,8 @@ from api.use_cases.tokens import create_token, revoke_token
 from domain.errors import Refused, TooOften
 from domain.job.spec import JobSpec, RecipeSetSpec
 from domain.priority import Priority
+from store.quota_counts import unfinished_count, written
 from store.requests import Committed
-from store.written import unfinished_count, written
 from tests.harness.making import append_to
 from tests.random_histories.jobs import job, named, recipe
 from tests.use_cases.asking import LAB, Town, as_admin, by

@@ -11,8 +11,8 @@ import pytest
 
 from api.services import Request
 from api.use_cases.change_system import SystemChange
-from api.use_cases.drafts import Item
 from api.use_cases.lab_updates import Released, Told, change_own_system, take_updates
+from api.use_cases.report_drafts import Item
 from api.use_cases.report_progress import Answer
 from domain.errors import FaultyInput, Refused, Unknown
 from domain.recipe_set.messages import ReportAborted, ReportCompleted, ReportInstalling, ReportWatchdog

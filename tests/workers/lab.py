@@ -9,7 +9,7 @@ from domain.events import Change, Event
 from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec, TaskSpec
 from domain.job.submission import counts, submit
 from domain.priority import Priority
-from domain.upkeep.registration import register
+from domain.system_admin.registration import register
 from store.event_log import EventLog
 from store.requests import Append
 from tests.harness.making import STAMP, positions

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from api.metrics import counted
+from api.metrics import counters
 from api.metrics.writer import CounterWriter
 from domain.scheduling.decisions.timers import Findings
 from postgres.errors import DatabaseAway
@@ -126,7 +126,7 @@ def test_scheduler__two_systems_asked__decisions_and_their_commit_are_told(
     scheduler.step(timeout_seconds=1.0)
     scheduler.run(lambda: True)
     Counters(
-        log, lambda: counted.scheduling(scheduler.counters, consistency.findings, {}, tailer.counters)
+        log, lambda: counters.scheduling(scheduler.counters, consistency.findings, {}, tailer.counters)
     ).write()
     assert table(owner) == {
         series("scheduler_decisions", trigger="pending-system"): 2,
@@ -137,7 +137,7 @@ def test_scheduler__two_systems_asked__decisions_and_their_commit_are_told(
 
 def test_findings__of_the_consistency_loop__are_told_by_name() -> None:
     findings = Findings(watchdogs_expired=3, out_of_step=1)
-    told = counted.scheduling(SchedulerCounters(), findings, {"moved": 2}, TailerCounters())
+    told = counters.scheduling(SchedulerCounters(), findings, {"moved": 2}, TailerCounters())
     assert told[series("consistency_findings", finding="watchdogs_expired")] == 3
     assert told[series("consistency_findings", finding="out_of_step")] == 1
     assert told[series("consistency_withheld_turns", doubt="moved")] == 2
@@ -149,7 +149,7 @@ def test_projector__followed_the_log__pages_and_events_are_told(
     equip(log, systems=2)
     folded, tailed = projector.ProjectorCounters(), TailerCounters()
     projector.run(database.service_url, lambda: folded.events > 0, folded, tailed)
-    Counters(log, lambda: counted.projecting(folded, tailed)).write()
+    Counters(log, lambda: counters.projecting(folded, tailed)).write()
     told = table(owner)
     events = owner.execute("SELECT count(*) FROM log.events").fetchone()
     assert (told[series("projector_events")],) == events

@@ -12,8 +12,8 @@ from domain.scheduling.world.batches import catch_up
 from domain.scheduling.world.not_folded import NOT_FOLDED
 from domain.scheduling.world.partition import Partition
 from postgres.errors import AWAY, away
-from replay.verify.decided import DecidedCommit, decided
-from runtime.processes.garbage import collect_what_lasted, nothing_collected
+from replay.verify.recorded_decisions import DecidedCommit, decided
+from runtime.processes.garbage_collection import collect_what_lasted, nothing_collected
 from store.event_log import EventLog
 from store.lease import SCHEDULER
 from store.log_part import LogPart

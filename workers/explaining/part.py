@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 import orjson
 
 from domain.errors import LabledgerError
-from runtime.processes.garbage import spare_what_lasts
+from runtime.processes.garbage_collection import spare_what_lasts
 from runtime.settings import variable
 from workers.explaining.answers import ANSWERS
 from workers.explaining.follower import Follower

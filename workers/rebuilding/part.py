@@ -14,7 +14,7 @@ from typing import IO
 
 from postgres.errors import AWAY
 from projections.rebuild.parts import Part
-from runtime.processes.garbage import nothing_collected
+from runtime.processes.garbage_collection import nothing_collected
 from runtime.settings import Settings
 from store.log_part import LogPart
 from workers.rebuilding.message import Done, Failed, Message, Reached, say

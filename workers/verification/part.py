@@ -12,14 +12,14 @@ from typing import Any
 
 import orjson
 
-from runtime.processes.garbage import nothing_collected
+from runtime.processes.garbage_collection import nothing_collected
 from runtime.processes.stop_request import StopRequest, listening
 from runtime.settings import Settings, require_url
 from store.mapper import Row
-from workers.verification.against_rules import AgainstRules
+from workers.verification.audit import AgainstRules
 from workers.verification.kind import AUDIT, DECISIONS, Part
-from workers.verification.made_again import MadeAgain
 from workers.verification.reading import pages
+from workers.verification.recomputation import MadeAgain
 
 PARTS: dict[str, Callable[[], Part]] = {DECISIONS: MadeAgain, AUDIT: AgainstRules}
 

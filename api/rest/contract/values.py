@@ -21,9 +21,9 @@ from pydantic_core import CoreSchema, core_schema
 
 from api.intake.words import number, printable
 from domain.access.policy import PERMISSIONS
-from domain.command.lifecycle import COMMAND
 from domain.directory import passwords
 from domain.directory.roles import ROLES
+from domain.lab_commands.lifecycle import COMMAND
 from domain.priority import Priority
 from domain.recipe.lifecycle import RECIPE, TASK
 from domain.roll_up import RESULT_ORDER

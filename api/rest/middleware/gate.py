@@ -13,6 +13,7 @@ from typing import Any
 import falcon
 from falcon.asgi import Request, Response
 
+from api.concurrency_limits import share_of
 from api.feed import NotReady
 from api.headers import ACTS_AS, EVENT_STREAM, LAST_EVENT_ID
 from api.intake.limits import WORDS_LENGTH
@@ -24,7 +25,6 @@ from api.rest.middleware.rates import Rates
 from api.rest.query import read_query
 from api.rest.routes import ROUTES, Route
 from api.services import Services
-from api.under_way import share_of
 from api.use_cases.tokens import digest_of
 from domain.directory.roles import AUDITOR, LAB_CONTROLLER
 from domain.errors import Fault, NotPermitted, Unreadable

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from falcon.asgi import Request, Response
 
-from api.rest import reading
+from api.rest import paging
 from api.rest.body import parse_model, read_json_bytes
 from api.rest.contract.inputs.jobs import Cancel
 from api.rest.idempotency import once
@@ -41,7 +41,7 @@ async def find(
 ) -> Found:
     """Return the row at the requested position, and set its version as ETag. Raises Unknown."""
     query, key = _QUERIES[kind]
-    at = await reading.read_at(req, services)
+    at = await paging.read_at(req, services)
     asked = {
         "at": at.position,
         "moment": at.moment,
@@ -70,4 +70,4 @@ async def cancel(
     body = await read_json_bytes(req)
     asked: Cancel = await parse_model(req, body)
     done = await once(services, req, body, lambda request: write(services, request, number, asked.reason))
-    await reading.answer_write(resp, services, done, {key: number, "cancelled": done is not None})
+    await paging.answer_write(resp, services, done, {key: number, "cancelled": done is not None})

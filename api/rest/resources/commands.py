@@ -9,7 +9,7 @@ from typing import Any
 import falcon
 from falcon.asgi import Request, Response
 
-from api.rest import reading
+from api.rest import paging
 from api.rest.body import read_model
 from api.rest.context import query_of
 from api.rest.contract import queries
@@ -19,9 +19,9 @@ from api.rest.contract.operation import operation
 from api.rest.middleware.principal import Principal, principal_of, request_of
 from api.rest.resources.lab_commands import Row, lab_command
 from api.services import Services
-from api.use_cases.drafts import CommandItem
-from api.use_cases.known import known
 from api.use_cases.report_command import report_command
+from api.use_cases.report_drafts import CommandItem
+from api.use_cases.resolve import known
 from api.use_cases.tokens import token_counts
 from domain.errors import TooOften, Unknown
 from domain.names import called
@@ -51,7 +51,7 @@ class Commands:
         query = query_of(req, queries.CommandQuery)
         if query.as_of is None:
             await known(self._services, KIND, name)
-        at = await reading.read_at(req, self._services)
+        at = await paging.read_at(req, self._services)
         if query.as_of is not None:
             await self._require_then(name, at)
         asked = {
@@ -66,7 +66,7 @@ class Commands:
             position, rows = await self._wait(asked, at.position, query.wait_seconds)
             at = At(position)
             self._require_token(principal_of(req))
-        reading.answer_read(resp, at, {"commands": await self._commands(rows, name)})
+        paging.answer_read(resp, at, {"commands": await self._commands(rows, name)})
 
     async def _commands(self, rows: list[Row], name: str) -> list[Row]:
         """Return the commands with their parts of jobs' documents, fewer where these are large together."""
@@ -136,4 +136,4 @@ class Commands:
         item = CommandItem(command_id, report.state, report.reason, report.power_failed)
         done = await report_command(self._services, request_of(req), name, item)
         body = {"id": command_id, "state": report.state}
-        await reading.answer_write(resp, self._services, done, body)
+        await paging.answer_write(resp, self._services, done, body)

@@ -10,7 +10,7 @@ from typing import Any
 from falcon.asgi import Request, Response
 from pydantic import TypeAdapter
 
-from api.rest import reading
+from api.rest import paging
 from api.rest.body import read_model
 from api.rest.contract.answers import documents as answers
 from api.rest.contract.answers.access import PasswordSet
@@ -68,7 +68,7 @@ class Users(Documents):
         done = await set_password(
             self._services, request_of(req), name, asked.password, asked.current_password
         )
-        await reading.answer_write(resp, self._services, done, {"user": name})
+        await paging.answer_write(resp, self._services, done, {"user": name})
 
 
 class Groups(Documents):
@@ -107,7 +107,7 @@ class Pools(Documents):
     async def _move(self, req: Request, resp: Response, name: str, fqdn: str, *, member: bool) -> None:
         done = await move_system(self._services, request_of(req), name, fqdn, member=member)
         answer = {"pool": name, "fqdn": fqdn, "member": member}
-        await reading.answer_write(resp, self._services, done, answer)
+        await paging.answer_write(resp, self._services, done, answer)
 
 
 class DistroTrees(Documents):
@@ -147,7 +147,7 @@ class LabControllers(Documents):
         change: inputs.LabController = await read_model(req)
         changes = change.model_dump(exclude_unset=True)
         done = await change_lab_controller(self._services, request_of(req), name, changes)
-        await reading.answer_write(resp, self._services, done, {"fqdn": name, "changed": done is not None})
+        await paging.answer_write(resp, self._services, done, {"fqdn": name, "changed": done is not None})
 
     async def _beside(self, req: Request) -> Callable[[str], dict[str, Any]]:
         heard: dict[str, datetime] = {}

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from falcon.asgi import Request, Response
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from api.rest import reading
+from api.rest import paging
 from api.rest.body import read_model
 from api.rest.contract import queries
 from api.rest.contract.answers.documents import NamedRemoved
@@ -62,22 +62,22 @@ class Documents:
         }
 
     async def on_get_list(self, req: Request, resp: Response) -> None:
-        page = await reading.read_page(req, self._services, first="")
+        page = await paging.read_page(req, self._services, first="")
         asked = {"kind": self._kind, "at": page.position, "limit": page.limit, "after": page.after}
         rows = await self._services.reader.rows("documents", asked)
         beside = await self._beside(req)
         shown = [{**beside(row["name"]), **self._shown(row)} for row in rows]
-        reading.answer_list(req, resp, page, self._plural, shown, rows[-1]["name"] if rows else None)
+        paging.answer_list(req, resp, page, self._plural, shown, rows[-1]["name"] if rows else None)
 
     async def on_get(self, req: Request, resp: Response, name: str) -> None:
-        at = await reading.read_at(req, self._services)
+        at = await paging.read_at(req, self._services)
         asked = {"kind": self._kind, "name": name, "at": at.position}
         row = await self._services.reader.row("document", asked)
         if row is None:
             raise Unknown(called(self._kind, name))
         resp.etag = str(row["version"])
         beside = await self._beside(req)
-        reading.answer_read(resp, at, {**beside(name), **self._shown(row)})
+        paging.answer_read(resp, at, {**beside(name), **self._shown(row)})
 
     async def on_put(self, req: Request, resp: Response, name: str) -> None:
         self._check_name(name)
@@ -87,13 +87,13 @@ class Documents:
         done = await put_document(self._services, request_of(req), self._kind, name, document)
         told = {"added": done is not None and not known, "changed": done is not None and known}
         answer = {self._key: _key(self._key, name), **document, **told}
-        await reading.answer_write(resp, self._services, done, answer)
+        await paging.answer_write(resp, self._services, done, answer)
 
     async def on_delete(self, req: Request, resp: Response, name: str) -> None:
         self._check_name(name)
         done = await remove_document(self._services, request_of(req), self._kind, name)
         answer = {self._key: _key(self._key, name), "removed": done is not None}
-        await reading.answer_write(resp, self._services, done, answer)
+        await paging.answer_write(resp, self._services, done, answer)
 
     def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
         """Return the document with the fields that may be left out."""

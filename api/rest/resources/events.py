@@ -8,10 +8,11 @@ from functools import partial
 
 from falcon.asgi import Request, Response
 
+from api.concurrency_limits import share_of
 from api.feed import NotReady
 from api.headers import EVENT_STREAM, LAST_EVENT_ID
 from api.intake.limits import WORDS_LENGTH
-from api.rest import reading, seeing
+from api.rest import paging, visibility
 from api.rest.context import query_of
 from api.rest.contract import queries
 from api.rest.contract.answers.log import EventPage
@@ -20,7 +21,6 @@ from api.rest.contract.query_values import MAX_POSITION, whole
 from api.rest.middleware.principal import Principal, principal_of
 from api.rest.resources.watchers import Watchers
 from api.services import Services
-from api.under_way import share_of
 from api.use_cases.tokens import token_counts
 from api.watching.message import shown
 from domain.directory.roles import SEES_ALL
@@ -46,7 +46,7 @@ class Events:
     )
     async def on_get(self, req: Request, resp: Response) -> None:
         query = query_of(req, queries.EventQuery)
-        hidden = await seeing.hidden_systems(req, self._services)
+        hidden = await visibility.hidden_systems(req, self._services)
         selection = _selection(query, principal_of(req), hidden)
         resp.append_header("Vary", "Accept")
         if req.client_prefers((JSON, EVENT_STREAM)) == EVENT_STREAM:
@@ -59,7 +59,7 @@ class Events:
 
     def _is_still_allowed(self, principal: Principal, hidden: Collection[str]) -> bool:
         """Return whether the caller may still see the same; if not, the stream ends and is resumed."""
-        return token_counts(self._services, principal.token_id) and hidden == seeing.hidden_now(
+        return token_counts(self._services, principal.token_id) and hidden == visibility.hidden_now(
             principal, self._services
         )
 
@@ -70,7 +70,7 @@ class Events:
         select = self._services.log.select
         found, through = await asyncio.to_thread(select, query.after, upto, query.limit, selection)
         following = through if through < upto else None
-        reading.answer(resp, through, {"events": [shown(one) for one in found], "next": following})
+        paging.answer(resp, through, {"events": [shown(one) for one in found], "next": following})
 
     async def _upto(self, req: Request, query: queries.EventQuery) -> int:
         """Return the position up to which to read: the log itself need not wait for the read models."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from falcon.asgi import Request, Response
 
-from api.rest import reading, seeing
+from api.rest import paging, visibility
 from api.rest.context import query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import explanations as answers
@@ -20,14 +20,14 @@ class Explanations:
     @operation("Explain why a recipe waits, or why it got its system", answers.Explanation, queries.Explained)
     async def on_get(self, req: Request, resp: Response, recipe_id: int) -> None:
         query = query_of(req, queries.Explained)
-        at = await reading.read_at(req, self._services)
-        hidden = await seeing.hidden_systems(req, self._services)
+        at = await paging.read_at(req, self._services)
+        hidden = await visibility.hidden_systems(req, self._services)
         if query.system is not None:
-            await seeing.require_seen(req, self._services, query.system)
+            await visibility.require_seen(req, self._services, query.system)
         told = await self._services.explainer.ask(
             "recipe",
             hidden=list(hidden),
-            unknown=list(seeing.unknown_now(principal_of(req), self._services)),
+            unknown=list(visibility.unknown_now(principal_of(req), self._services)),
             recipe_id=recipe_id,
             # An explanation of the present reflects the end of the log, which may be after the read position.
             at=None if query.as_of is None else at.position,
@@ -36,4 +36,4 @@ class Explanations:
         )
         position = told.pop("position")
         body = told if at.moment is None else {"as_of": at.moment, **told}
-        reading.answer(resp, position, body)
+        paging.answer(resp, position, body)

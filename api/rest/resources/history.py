@@ -7,7 +7,7 @@ from typing import Any
 
 from falcon.asgi import Request, Response
 
-from api.rest import reading, seeing
+from api.rest import paging, visibility
 from api.rest.contract import queries
 from api.rest.contract.answers.inventory import SystemChanges
 from api.rest.contract.operation import operation
@@ -30,8 +30,8 @@ class History:
 
     @operation("List the changes of a system, latest first", SystemChanges, queries.Page)
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
-        page = await reading.read_page(req, self._services, first=OPEN)
-        await seeing.require_seen(req, self._services, fqdn)
+        page = await paging.read_page(req, self._services, first=OPEN)
+        await visibility.require_seen(req, self._services, fqdn)
         asked = {"at": page.position, "fqdn": fqdn, "before": page.after, "limit": page.limit}
         rows = await self._services.reader.rows("changes_of_system", asked)
         known = rows or await self._services.reader.row(
@@ -42,7 +42,7 @@ class History:
         positions = [row["since_position"] for row in rows]
         events = await asyncio.to_thread(self._services.log.at, positions)
         changes = [_change(row, events[row["since_position"]]) for row in rows]
-        reading.answer_list(req, resp, page, "changes", changes, positions[-1] if rows else None)
+        paging.answer_list(req, resp, page, "changes", changes, positions[-1] if rows else None)
 
 
 def _change(row: Row, recorded: Recorded) -> dict[str, Any]:

@@ -11,9 +11,10 @@ import falcon
 import orjson
 from falcon.asgi import Request, Response
 
+from api.concurrency_limits import share_of
 from api.headers import CSV
 from api.intake.systems_csv import write_systems
-from api.rest import reading, seeing
+from api.rest import paging, visibility
 from api.rest.body import media_type, read_body
 from api.rest.context import came_from, query_of
 from api.rest.contract import queries
@@ -25,7 +26,6 @@ from api.rest.resources.inventory_items import Told, read_json, read_table
 from api.rest.resources.shapes import exported, shown_differences
 from api.services import Request as Requested
 from api.services import Services
-from api.under_way import share_of
 from api.use_cases.import_systems import counted, import_systems, look_at_systems
 from domain.errors import Fault, FaultyInput
 from store.requests import Committed
@@ -44,10 +44,10 @@ class Inventory:
         gives=(JSON, CSV),
     )
     async def on_get(self, req: Request, resp: Response) -> None:
-        page = await reading.read_page(req, self._services, first="")
+        page = await paging.read_page(req, self._services, first="")
         asked = query_of(req, queries.SystemPage).filters()
         params = {"at": page.position, "limit": page.limit, "after": page.after, "fqdn": None, **asked}
-        params["hidden"] = await seeing.hidden_rows(req, self._services)
+        params["hidden"] = await visibility.hidden_rows(req, self._services)
         rows = await self._services.reader.rows("systems", params)
         systems = [exported(row) for row in rows]
         last = rows[-1]["fqdn"] if rows else None
@@ -55,9 +55,9 @@ class Inventory:
         if req.client_prefers((JSON, CSV)) == CSV:
             # Written in a thread: it would block the event loop for milliseconds.
             text = await asyncio.to_thread(write_systems, systems)
-            reading.answer_table(req, resp, page, text, last if len(rows) == page.limit else None)
+            paging.answer_table(req, resp, page, text, last if len(rows) == page.limit else None)
         else:
-            reading.answer_list(req, resp, page, "systems", systems, last)
+            paging.answer_list(req, resp, page, "systems", systems, last)
 
     @operation(
         "Import systems: add the unknown ones and change the others, in one commit",
@@ -91,7 +91,7 @@ class Inventory:
             if one.added or one.differences
         ]
         answer = {**counted(found), "dry_run": True, "systems": systems}
-        await reading.answer_write(resp, self._services, None, answer)
+        await paging.answer_write(resp, self._services, None, answer)
 
     async def _import(self, req: Request, resp: Response, body: bytes, told: Told) -> None:
         async def write(request: Requested) -> Committed | None:
@@ -101,7 +101,7 @@ class Inventory:
         nothing = {"added": 0, "changed": 0, "kept": len(told.items)}
         counts: dict[str, Any] = orjson.loads(done.answer) if done and done.answer else nothing
         answer = {**counts, "dry_run": False, "systems": []}
-        await reading.answer_write(resp, self._services, done, answer)
+        await paging.answer_write(resp, self._services, done, answer)
 
 
 def _row(fault: Fault) -> int:

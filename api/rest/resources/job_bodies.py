@@ -11,7 +11,7 @@ from falcon.asgi import Request
 
 from api import intake
 from api.intake import DOORS, ReadJob
-from api.rest import seeing
+from api.rest import visibility
 from api.rest.body import media_type
 from api.rest.middleware.principal import Principal
 from api.services import Services
@@ -49,8 +49,8 @@ async def read_job(
 async def _check(
     services: Services, principal: Principal, body: bytes, kind: str, *, strict: bool
 ) -> ReadJob:
-    known = seeing.known_names(principal, services)
-    shown = seeing.shown_names(principal, services, known)
+    known = visibility.known_names(principal, services)
+    shown = visibility.shown_names(principal, services, known)
     read = partial(intake.read_job, strict=strict, shown=shown, tags=services.retention_tags)
     asked = (body, kind, known, principal.user, principal.is_admin)
     try:

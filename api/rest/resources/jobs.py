@@ -12,7 +12,7 @@ from api.headers import POSITION_HEADER
 from api.intake import DOORS
 from api.intake.document import Job
 from api.intake.xml_writer import write_job
-from api.rest import reading
+from api.rest import paging
 from api.rest.body import read_body, read_model
 from api.rest.context import query_of
 from api.rest.contract import queries
@@ -68,7 +68,7 @@ class Jobs:
         answer = orjson.loads(done.answer or b"{}")
         resp.status = 201
         resp.location = f"/jobs/{answer['job_id']}"
-        reading.answer(resp, done.position, answer)
+        paging.answer(resp, done.position, answer)
 
     @operation("Cancel a job", answers.JobCancelled, body=Cancel, keyed=True)
     async def on_post_cancel(self, req: Request, resp: Response, job_id: int) -> None:
@@ -84,19 +84,17 @@ class Jobs:
         patch: JobPatch = await read_model(req)
         changes = patch.model_dump(exclude_unset=True)
         done = await change_job(self._services, request_of(req), job_id, changes)
-        await reading.answer_write(
-            resp, self._services, done, {"job_id": job_id, "changed": done is not None}
-        )
+        await paging.answer_write(resp, self._services, done, {"job_id": job_id, "changed": done is not None})
 
     @operation("List jobs, newest first", answers.JobList, queries.JobPage)
     async def on_get(self, req: Request, resp: Response) -> None:
-        page, reader = await reading.read_page(req, self._services, first=2**31), self._services.reader
+        page, reader = await paging.read_page(req, self._services, first=2**31), self._services.reader
         asked = query_of(req, queries.JobPage).filters()
         params = {"at": page.position, "limit": page.limit, "before": page.after, **asked}
         found = await reader.rows(job_ids_query(asked), params)
         jobs = await reader.rows("jobs", {**params, "job_ids": [row["job_id"] for row in found]})
         listed = [listed_job(job) for job in jobs]
-        reading.answer_list(req, resp, page, "jobs", listed, jobs[-1]["job_id"] if jobs else None)
+        paging.answer_list(req, resp, page, "jobs", listed, jobs[-1]["job_id"] if jobs else None)
 
     @operation(
         "Show a job and its state; as XML, its normalised form",
@@ -112,7 +110,7 @@ class Jobs:
             return
         beside = ("recipe_sets", "seconds_in_states")
         at, job, (recipe_sets, seconds) = await find(req, resp, self._services, "job", job_id, *beside)
-        reading.answer_read(resp, at, job_document(job, recipe_sets[0], seconds))
+        paging.answer_read(resp, at, job_document(job, recipe_sets[0], seconds))
 
     @operation(
         "Return the submitted bytes of a job",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from falcon.asgi import Request, Response
 
-from api.rest import reading
+from api.rest import paging
 from api.rest.body import read_model
 from api.rest.contract.answers import policies as answers
 from api.rest.contract.inputs.systems import LoanWanted
@@ -25,9 +25,9 @@ class Loans:
         user = asked.user or request.actor
         done = await lend_system(self._services, request, fqdn, user, asked.until)
         answer = {"fqdn": fqdn, "user": user, "until": asked.until}
-        await reading.answer_write(resp, self._services, done, answer)
+        await paging.answer_write(resp, self._services, done, answer)
 
     @operation("End the loan of a system", answers.LoanEnded, versioned=True)
     async def on_delete(self, req: Request, resp: Response, fqdn: str) -> None:
         done = await end_loan(self._services, request_of(req), fqdn)
-        await reading.answer_write(resp, self._services, done, {"fqdn": fqdn, "ended": done is not None})
+        await paging.answer_write(resp, self._services, done, {"fqdn": fqdn, "ended": done is not None})

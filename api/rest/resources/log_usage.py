@@ -7,7 +7,7 @@ from datetime import UTC
 
 from falcon.asgi import Request, Response
 
-from api.rest import reading
+from api.rest import paging
 from api.rest.context import query_of
 from api.rest.contract import queries
 from api.rest.contract.answers.log import LogUsage as Answered
@@ -16,7 +16,7 @@ from api.rest.middleware.principal import Principal, principal_of
 from api.services import Services
 from domain.directory.roles import SEES_ALL
 from domain.errors import NotPermitted
-from store.written import Written, written
+from store.quota_counts import Written, written
 
 
 class LogUsage:
@@ -33,7 +33,7 @@ class LogUsage:
         actor = _visible_actor(principal_of(req), query.actor)
         since = (query.since or services.clock()).astimezone(UTC).date()
         found = await asyncio.to_thread(written, services.log, since, query.limit, actor)
-        reading.answer(resp, services.feed.position, {"shares": [_shown(one) for one in found]})
+        paging.answer(resp, services.feed.position, {"shares": [_shown(one) for one in found]})
 
 
 def _visible_actor(principal: Principal, wanted: str | None) -> str | None:

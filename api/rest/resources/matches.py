@@ -11,7 +11,7 @@ import orjson
 from falcon.asgi import Request, Response
 
 from api.intake import ReadJob
-from api.rest import reading, seeing
+from api.rest import paging, visibility
 from api.rest.body import parse_json, read_body
 from api.rest.context import query_of
 from api.rest.contract import queries
@@ -52,7 +52,7 @@ class Matches:
         kind, body = door_of(req), await read_body(req)
         strict = query_of(req, queries.Strict).strict
         named, warnings = await self._asked(principal_of(req), body, kind, strict=strict)
-        hidden = seeing.hidden_now(principal_of(req), self._services)
+        hidden = visibility.hidden_now(principal_of(req), self._services)
         registered_count = sum(1 for _ in self._services.feed.directory.items("system"))
         require_few(len(named), registered_count - len(hidden))
         asked = [asked for _, asked in named]
@@ -65,7 +65,7 @@ class Matches:
         # Computed in a thread: it would block the event loop for milliseconds.
         systems = await asyncio.to_thread(_together, recipes)
         answer = {"systems": systems, "recipes": recipes, "warnings": shown(warnings)}
-        reading.answer(resp, told["position"], answer)
+        paging.answer(resp, told["position"], answer)
 
     async def _asked(
         self, principal: Principal, body: bytes, kind: str, *, strict: bool

@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import Metric
 from prometheus_client.exposition import choose_encoder
 
-from api.metrics.measured import measured
+from api.metrics.samples import measured
 from api.rest.contract.operation import operation
 from api.services import Services
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from falcon.asgi import Request, Response
 
-from api.rest import reading, seeing
+from api.rest import paging, visibility
 from api.rest.body import read_model
 from api.rest.contract import queries
 from api.rest.contract.answers import policies as answers
@@ -16,7 +16,7 @@ from api.rest.middleware.principal import request_of
 from api.services import Services
 from api.use_cases.change_policy import change_pool_policy, change_system_policy
 from domain.access.policy import UNTIL_GIVEN, told
-from domain.access.sound import given
+from domain.access.validation import given
 from domain.errors import Unknown
 from domain.names import called
 
@@ -27,14 +27,14 @@ class AccessPolicies:
 
     @operation("Show the access policy of a pool", answers.PoolPolicyShown, queries.Read, versioned=True)
     async def on_get_pool(self, req: Request, resp: Response, name: str) -> None:
-        at = await reading.read_at(req, self._services)
+        at = await paging.read_at(req, self._services)
         asked = {"kind": "pool", "name": name, "at": at.position}
         row = await self._services.reader.row("document", asked)
         if row is None:
             raise Unknown(called("pool", name))
         resp.etag = str(row["version"])
         entries = row["document"].get("access_policy", [])
-        reading.answer_read(resp, at, {"pool": name, "entries": entries})
+        paging.answer_read(resp, at, {"pool": name, "entries": entries})
 
     @operation("Set the access policy of a pool", answers.PoolPolicyPut, body=PoolPolicy, versioned=True)
     async def on_put_pool(self, req: Request, resp: Response, name: str) -> None:
@@ -42,18 +42,18 @@ class AccessPolicies:
         entries = policy.forms()
         done = await change_pool_policy(self._services, request_of(req), name, entries)
         answer = {"pool": name, "entries": given(entries), "changed": done is not None}
-        await reading.answer_write(resp, self._services, done, answer)
+        await paging.answer_write(resp, self._services, done, answer)
 
     @operation("Remove the access policy of a pool", answers.PoolPolicyRemoved, versioned=True)
     async def on_delete_pool(self, req: Request, resp: Response, name: str) -> None:
         done = await change_pool_policy(self._services, request_of(req), name, [])
-        await reading.answer_write(resp, self._services, done, {"pool": name, "removed": done is not None})
+        await paging.answer_write(resp, self._services, done, {"pool": name, "removed": done is not None})
 
     @operation("Show the access policy of a system", answers.SystemPolicyShown, queries.Read, versioned=True)
     async def on_get_system(self, req: Request, resp: Response, fqdn: str) -> None:
         """Answer the policy of a system, or the initial one if it was never set."""
-        at = await reading.read_at(req, self._services)
-        await seeing.require_seen(req, self._services, fqdn)
+        at = await paging.read_at(req, self._services)
+        await visibility.require_seen(req, self._services, fqdn)
         asked = {"at": at.position, "fqdn": fqdn}
         version = {"at": at.position, "subject": f"system/{fqdn}"}
         rows, versions = await self._services.reader.together(
@@ -65,7 +65,7 @@ class AccessPolicies:
         own: Any = rows[0]["access_policy"]
         entries = told(UNTIL_GIVEN) if own is None else own
         answer = {"fqdn": fqdn, "entries": entries, "active_pool": rows[0]["active_pool"]}
-        reading.answer_read(resp, at, answer)
+        paging.answer_read(resp, at, answer)
 
     @operation(
         "Set the access policy of a system, and its active pool",
@@ -78,4 +78,4 @@ class AccessPolicies:
         entries, active_pool = policy.forms(), policy.active_pool
         done = await change_system_policy(self._services, request_of(req), fqdn, entries, active_pool)
         answer = {"fqdn": fqdn, "entries": given(entries), "active_pool": active_pool}
-        await reading.answer_write(resp, self._services, done, {**answer, "changed": done is not None})
+        await paging.answer_write(resp, self._services, done, {**answer, "changed": done is not None})

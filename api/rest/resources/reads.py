@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from falcon.asgi import Request, Response
 
-from api.rest import reading
+from api.rest import paging
 from api.rest.context import query_of
 from api.rest.contract import queries
 from api.rest.contract.answers.log import ReadList
@@ -27,7 +27,7 @@ class Reads:
         found = await asyncio.to_thread(select, log, query.after, query.limit, query.user)
         following = found[-1].read_id if len(found) == query.limit else None
         body = {"reads": [_shown(one) for one in found], "next": following}
-        reading.answer(resp, self._services.feed.position, body)
+        paging.answer(resp, self._services.feed.position, body)
 
 
 def _shown(recorded: RecordedRead) -> dict[str, object]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from falcon.asgi import Request, Response
 
-from api.rest import reading
+from api.rest import paging
 from api.rest.body import read_model
 from api.rest.contract import queries
 from api.rest.contract.answers import jobs as answers
@@ -28,7 +28,7 @@ class RecipeSets:
         at, recipe_set, (shown,) = await find(
             req, resp, self._services, "recipe-set", recipe_set_id, "recipe_sets"
         )
-        reading.answer_read(resp, at, recipe_set_document(recipe_set, shown[0]))
+        paging.answer_read(resp, at, recipe_set_document(recipe_set, shown[0]))
 
     @operation(
         "Change the priority of a recipe set, before it starts",
@@ -41,7 +41,7 @@ class RecipeSets:
         priority = Priority[change.priority]
         done = await change_priority(self._services, request_of(req), recipe_set_id, priority)
         body = {"recipe_set_id": recipe_set_id, "changed": done is not None}
-        await reading.answer_write(resp, self._services, done, body)
+        await paging.answer_write(resp, self._services, done, body)
 
     @operation("Cancel a recipe set", answers.SetCancelled, body=Cancel, keyed=True)
     async def on_post_cancel(self, req: Request, resp: Response, recipe_set_id: int) -> None:

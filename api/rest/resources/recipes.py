@@ -10,7 +10,7 @@ from typing import Any
 
 from falcon.asgi import Request, Response
 
-from api.rest import reading, seeing
+from api.rest import paging, visibility
 from api.rest.body import parse_model, read_body, read_json_bytes
 from api.rest.context import query_of
 from api.rest.contract import queries
@@ -24,8 +24,8 @@ from api.rest.resources.progress import read_report
 from api.rest.resources.shapes import queued_recipe, ranked, recipe_document, seconds_document
 from api.services import Request as Requested
 from api.services import Services
-from api.use_cases.drafts import Item
 from api.use_cases.end_recipe import return_recipe
+from api.use_cases.report_drafts import Item
 from api.use_cases.report_progress import report_progress
 from domain.errors import LabledgerError
 from domain.recipe.lifecycle import STARTED
@@ -59,7 +59,7 @@ class Recipes:
             "history": history,
             "results": results,
         }
-        reading.answer_read(resp, at, body)
+        paging.answer_read(resp, at, body)
 
     async def _deadline(self, recipe: dict[str, Any], at: int) -> datetime | None:
         """Return the deadline of the watchdog, folded from the log: no read model has it."""
@@ -88,7 +88,7 @@ class Recipes:
             return answer
 
         done = await once(self._services, req, body, write)
-        await reading.answer_write(resp, self._services, done, {"recipe_id": recipe_id})
+        await paging.answer_write(resp, self._services, done, {"recipe_id": recipe_id})
 
     @operation(
         "Return the system of a recipe, which keeps it after its tasks",
@@ -101,7 +101,7 @@ class Recipes:
         give_back = partial(return_recipe, self._services, recipe_id=recipe_id)
         done = await once(self._services, req, body, give_back)
         answer = {"recipe_id": recipe_id, "returned": done is not None}
-        await reading.answer_write(resp, self._services, done, answer)
+        await paging.answer_write(resp, self._services, done, answer)
 
     @operation("List the waiting recipes, in rank order", answers.Queue, queries.QueuePage, refuses=(404,))
     async def on_get_queue(self, req: Request, resp: Response) -> None:
@@ -109,18 +109,18 @@ class Recipes:
         if system is not None:
             await self._queue_of(req, resp, system)
             return
-        page = await reading.read_page(req, self._services, first=QUEUE_START)
+        page = await paging.read_page(req, self._services, first=QUEUE_START)
         names = ("not_assigned", "minus_priority", "submission", "recipe_id")
         params = {"at": page.position, "limit": page.limit, **dict(zip(names, page.after, strict=True))}
         rows = await self._services.reader.rows("queue", params)
         last = rows[-1] if rows else None
         key = last and [last["state"] != "assigned", -last["priority"], last["submission"], last["recipe_id"]]
-        reading.answer_list(req, resp, page, "recipes", [queued_recipe(row) for row in rows], key)
+        paging.answer_list(req, resp, page, "recipes", [queued_recipe(row) for row in rows], key)
 
     async def _queue_of(self, req: Request, resp: Response, system: str) -> None:
         """Answer the queue of a system, in the scheduler's order, with rows of the read models."""
-        page = await reading.read_page(req, self._services, first=ORDER_START)
-        await seeing.require_seen(req, self._services, system)
+        page = await paging.read_page(req, self._services, first=ORDER_START)
+        await visibility.require_seen(req, self._services, system)
         # The order of the present reflects the end of the log, which may be after the read position.
         at = None if query_of(req, queries.QueuePage).as_of is None else page.position
         asked = {"at": at, "after": page.after, "most": page.limit, "system": system}
@@ -131,4 +131,4 @@ class Recipes:
         rows = {row["recipe_id"]: row for row in await self._services.reader.rows("queue_of", params)}
         recipes = [{**rows[one["recipe_id"]], **ranked(one)} for one in order]
         page = replace(page, at=page.at._replace(position=position))
-        reading.answer_list(req, resp, page, "recipes", recipes, order[-1]["key"] if order else None)
+        paging.answer_list(req, resp, page, "recipes", recipes, order[-1]["key"] if order else None)

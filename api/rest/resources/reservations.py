@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from falcon.asgi import Request, Response
 
-from api.rest import reading
+from api.rest import paging
 from api.rest.body import read_model
 from api.rest.contract.answers import systems as answers
 from api.rest.contract.inputs.systems import ReservationWanted
@@ -26,9 +26,9 @@ class Reservations:
         wanted = Wanted(user, asked.until, asked.distro_tree)
         done = await reserve_system(self._services, request, fqdn, wanted)
         answer = {"fqdn": fqdn, "user": user, "until": asked.until, "distro_tree": asked.distro_tree}
-        await reading.answer_write(resp, self._services, done, answer)
+        await paging.answer_write(resp, self._services, done, answer)
 
     @operation("Return a reserved system", answers.SystemReturned, versioned=True)
     async def on_delete(self, req: Request, resp: Response, fqdn: str) -> None:
         done = await return_system(self._services, request_of(req), fqdn)
-        await reading.answer_write(resp, self._services, done, {"fqdn": fqdn, "returned": done is not None})
+        await paging.answer_write(resp, self._services, done, {"fqdn": fqdn, "returned": done is not None})

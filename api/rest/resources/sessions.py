@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from falcon.asgi import Request, Response
 
-from api.rest import reading
+from api.rest import paging
 from api.rest.body import read_model
 from api.rest.context import came_from, request_id_of
 from api.rest.contract.answers import access as answers
@@ -41,7 +41,7 @@ class Sessions:
             "token_id": done.token_id,
             "expires_at": done.expires_at,
         }
-        reading.answer(resp, done.position, body)
+        paging.answer(resp, done.position, body)
 
     @operation("Show the user and role of the token", answers.Whoami)
     async def on_get_whoami(self, req: Request, resp: Response) -> None:
@@ -52,4 +52,4 @@ class Sessions:
             "lab_controller": principal.lab_controller,
             "token_id": principal.token_id,
         }
-        reading.answer(resp, self._services.feed.position, body)
+        paging.answer(resp, self._services.feed.position, body)

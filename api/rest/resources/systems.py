@@ -6,7 +6,7 @@ from functools import partial
 
 from falcon.asgi import Request, Response
 
-from api.rest import reading, seeing
+from api.rest import paging, visibility
 from api.rest.body import parse_model, read_json_bytes, read_model
 from api.rest.context import query_of
 from api.rest.contract import queries
@@ -43,30 +43,30 @@ class Systems:
         assert done is not None, "a registration is always something new"
         resp.status = 201
         resp.location = f"/systems/{document['fqdn']}"
-        reading.answer(resp, done.position, {"fqdn": document["fqdn"]})
+        paging.answer(resp, done.position, {"fqdn": document["fqdn"]})
 
     @operation("List the systems", answers.SystemList, queries.SystemPage)
     async def on_get(self, req: Request, resp: Response) -> None:
-        page = await reading.read_page(req, self._services, first="")
+        page = await paging.read_page(req, self._services, first="")
         asked = query_of(req, queries.SystemPage).filters()
-        hidden = await seeing.hidden_rows(req, self._services)
+        hidden = await visibility.hidden_rows(req, self._services)
         params = {"at": page.position, "limit": page.limit, "after": page.after, "fqdn": None, **asked}
         params["hidden"] = hidden
         rows = await self._services.reader.rows("systems", params)
         systems = [system_document(row) for row in rows]
-        reading.answer_list(req, resp, page, "systems", systems, rows[-1]["fqdn"] if rows else None)
+        paging.answer_list(req, resp, page, "systems", systems, rows[-1]["fqdn"] if rows else None)
 
     @operation("Show a system", answers.System, queries.Read, versioned=True)
     async def on_get_one(self, req: Request, resp: Response, fqdn: str) -> None:
-        at = await reading.read_at(req, self._services)
-        await seeing.require_seen(req, self._services, fqdn)
+        at = await paging.read_at(req, self._services)
+        await visibility.require_seen(req, self._services, fqdn)
         asked = {**ANY_SYSTEM, "at": at.position, "fqdn": fqdn, "after": "", "limit": 1}
         version = {"at": at.position, "subject": f"system/{fqdn}"}
         rows, versions = await self._services.reader.together(("systems", asked), ("version", version))
         if not rows:
             raise Unknown(called("system", fqdn))
         resp.etag = str(versions[0]["version"])
-        reading.answer_read(resp, at, system_document(rows[0]))
+        paging.answer_read(resp, at, system_document(rows[0]))
 
     @operation(
         "Change a system: its properties, condition, lab or owner, or drain it",
@@ -91,4 +91,4 @@ class Systems:
         give_away = change.owner is not None
         may = partial(require_may_change, self._services, request, give_away=give_away)
         done = await change_system(self._services, request, fqdn, change, may)
-        await reading.answer_write(resp, self._services, done, {"fqdn": fqdn, "changed": done is not None})
+        await paging.answer_write(resp, self._services, done, {"fqdn": fqdn, "changed": done is not None})

@@ -6,7 +6,7 @@ from typing import Any
 
 from falcon.asgi import Request, Response
 
-from api.rest import reading
+from api.rest import paging
 from api.rest.body import parse_model, read_json_bytes
 from api.rest.contract import queries
 from api.rest.contract.answers import access as answers
@@ -43,11 +43,11 @@ class Tokens:
         )
         resp.status = 201
         resp.location = f"/tokens/{token_id}"
-        reading.answer(resp, position, {"token_id": token_id, "token": token})
+        paging.answer(resp, position, {"token_id": token_id, "token": token})
 
     @operation("List all tokens, or your own", answers.TokenList, queries.Page)
     async def on_get(self, req: Request, resp: Response) -> None:
-        page = await reading.read_page(req, self._services, first="")
+        page = await paging.read_page(req, self._services, first="")
         asked = {
             "at": page.position,
             "limit": page.limit,
@@ -55,22 +55,22 @@ class Tokens:
             **self._only(principal_of(req)),
         }
         rows = await self._services.reader.rows("tokens", {**asked, "token_id": None})
-        reading.answer_list(req, resp, page, "tokens", rows, rows[-1]["token_id"] if rows else None)
+        paging.answer_list(req, resp, page, "tokens", rows, rows[-1]["token_id"] if rows else None)
 
     @operation("Show a token, without its secret", answers.TokenShown, queries.Read)
     async def on_get_one(self, req: Request, resp: Response, token_id: str) -> None:
-        at = await reading.read_at(req, self._services)
+        at = await paging.read_at(req, self._services)
         asked: dict[str, Any] = {"at": at.position, "limit": 1, "after": "", **self._only(principal_of(req))}
         row = await self._services.reader.row("tokens", {**asked, "token_id": token_id})
         if row is None:
             raise Unknown(called("token", token_id))
-        reading.answer_read(resp, at, row)
+        paging.answer_read(resp, at, row)
 
     @operation("Revoke a token", answers.TokenRevoked)
     async def on_delete_one(self, req: Request, resp: Response, token_id: str) -> None:
         done = await revoke_token(self._services, request_of(req), token_id)
         answer = {"token_id": token_id, "revoked": done is not None}
-        await reading.answer_write(resp, self._services, done, answer)
+        await paging.answer_write(resp, self._services, done, answer)
 
     def _only(self, principal: Principal) -> dict[str, Any]:
         """Return the user whose tokens the caller may see, and since when that name is theirs."""

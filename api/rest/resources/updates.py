@@ -8,8 +8,9 @@ from typing import Any, Final, TypeAlias
 import orjson
 from falcon.asgi import Request, Response
 
+from api.concurrency_limits import share_of
 from api.intake.limits import FAULT_LIMIT
-from api.rest import reading
+from api.rest import paging
 from api.rest.body import check_model, parse_model, read_json_bytes
 from api.rest.context import came_from
 from api.rest.contract.answers.labs import UpdatesTaken
@@ -21,11 +22,8 @@ from api.rest.resources.changes import change_of
 from api.rest.resources.progress import read_report
 from api.services import Request as Requested
 from api.services import Services
-from api.under_way import share_of
 from api.use_cases.change_system import SystemChange
-from api.use_cases.drafts import CommandItem, Item
 from api.use_cases.end_recipe import release_recipe
-from api.use_cases.known import known
 from api.use_cases.lab_updates import (
     Released,
     Reported,
@@ -34,7 +32,9 @@ from api.use_cases.lab_updates import (
     change_own_system,
     take_updates,
 )
+from api.use_cases.report_drafts import CommandItem, Item
 from api.use_cases.report_progress import Answer
+from api.use_cases.resolve import known
 from domain.errors import Fault, FaultyInput, LabledgerError
 
 DRAIN = SystemChange(draining=True, reason="drained by its lab controller")
@@ -71,8 +71,8 @@ class LabUpdates:
         await self._answer(resp, [answers[number] for number in range(len(message.items))])
 
     async def _answer(self, resp: Response, answers: list[Answer]) -> None:
-        end = await reading.position_of(self._services, None)
-        reading.answer(resp, end, {"items": [_shown(answer, end) for answer in answers]})
+        end = await paging.position_of(self._services, None)
+        paging.answer(resp, end, {"items": [_shown(answer, end) for answer in answers]})
 
     def _read_all(
         self, message: list[dict[str, Any]], name: str, request: Requested

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 from falcon.asgi import Request, Response
 
-from api.rest import reading, seeing
+from api.rest import paging, visibility
 from api.rest.context import query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import systems as answers
@@ -29,22 +29,22 @@ class Usage:
     @operation("List the usage intervals of a system", answers.SystemHistory, queries.Span)
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
         query = query_of(req, queries.Span)
-        at = await reading.read_at(req, self._services)
-        await seeing.require_seen(req, self._services, fqdn)
+        at = await paging.read_at(req, self._services)
+        await visibility.require_seen(req, self._services, fqdn)
         asked = {"at": at.position, "fqdn": fqdn, "since": query.since, "until": query.until}
         rows = await self._services.reader.rows("usage_of_system", asked)
         known = rows or await self._services.reader.row("system_is_known", {"at": at.position, "fqdn": fqdn})
         if not known:
             raise Unknown(called("system", fqdn))
-        reading.answer_read(resp, at, {"intervals": rows})
+        paging.answer_read(resp, at, {"intervals": rows})
 
     @operation("List the idle systems", answers.IdlePool, queries.Page)
     async def on_get_idle_pool(self, req: Request, resp: Response) -> None:
-        page = await reading.read_page(req, self._services, first="")
-        hidden = await seeing.hidden_rows(req, self._services)
+        page = await paging.read_page(req, self._services, first="")
+        hidden = await visibility.hidden_rows(req, self._services)
         params = {"at": page.position, "limit": page.limit, "after": page.after, "hidden": hidden}
         rows = await self._services.reader.rows("idle_pool", params)
-        reading.answer_list(req, resp, page, "systems", rows, rows[-1]["fqdn"] if rows else None)
+        paging.answer_list(req, resp, page, "systems", rows, rows[-1]["fqdn"] if rows else None)
 
     def _until(self, at: At, asked: datetime | None) -> datetime:
         """Return `until`, at most the as-of moment or now."""
@@ -54,9 +54,9 @@ class Usage:
     @operation("Sum the seconds of systems by condition and usage", answers.SystemUsage, queries.Summed)
     async def on_get_summed(self, req: Request, resp: Response) -> None:
         query = query_of(req, queries.Summed)
-        page = await reading.read_page(req, self._services, first="")
+        page = await paging.read_page(req, self._services, first="")
         since, until = query.since or BEGINNING, self._until(page.at, query.until)
-        hidden = await seeing.hidden_rows(req, self._services)
+        hidden = await visibility.hidden_rows(req, self._services)
         asked = {"at": page.position, "since": since, "until": until, "group_by": query.group_by}
         asked["hidden"] = hidden
         groups: Any
@@ -64,9 +64,9 @@ class Usage:
             groups, key = await self._of_each_system(page, asked)
         else:
             groups, key = _page(_groups(await self._services.reader.rows("system_usage", asked)), page)
-        reading.answer_page(req, resp, page, {"since": since, "until": until, "groups": groups}, key)
+        paging.answer_page(req, resp, page, {"since": since, "until": until, "groups": groups}, key)
 
-    async def _of_each_system(self, page: reading.PageAt, asked: Row) -> tuple[orjson.Fragment, str | None]:
+    async def _of_each_system(self, page: paging.PageAt, asked: Row) -> tuple[orjson.Fragment, str | None]:
         """Return the sums of a page, and the last system on it."""
         params = {**asked, "after": page.after, "limit": page.limit}
         row = await self._services.reader.row("usage_of_each_system", params)
@@ -82,7 +82,7 @@ def _groups(rows: Iterable[Row]) -> list[dict[str, Any]]:
     return [{"key": key, "seconds": seconds} for key, seconds in groups.items()]
 
 
-def _page(groups: list[dict[str, Any]], page: reading.PageAt) -> tuple[list[dict[str, Any]], str | None]:
+def _page(groups: list[dict[str, Any]], page: paging.PageAt) -> tuple[list[dict[str, Any]], str | None]:
     """Return a page of the groups, with the group without a key last, and the key of its last one.
 
     Python sorts the keys: the collation of the database could put the page boundary elsewhere.

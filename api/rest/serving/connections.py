@@ -12,7 +12,7 @@ from asyncio import AbstractEventLoop, TimerHandle
 from collections.abc import Callable
 from typing import Protocol
 
-from api.rest.serving.seldom import Seldom
+from api.rest.serving.throttled_logging import Seldom
 from api.watching.capacity import most_connections
 
 LOOK_SECONDS = 1.0

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from api.rest.serving.connections import Connections
-from api.rest.serving.seldom import Seldom
+from api.rest.serving.throttled_logging import Seldom
 
 ACCEPTED_AT_ONCE = 16
 MOST_WAITING = 512

@@ -13,10 +13,10 @@ from typing import Any
 
 from gunicorn.asgi.protocol import ASGIProtocol  # type: ignore[import-untyped]
 
+from api.rest.serving.abort import reset
 from api.rest.serving.connections import Connections
-from api.rest.serving.patience import PROGRESS_BYTES, Patience, Phase
 from api.rest.serving.refusal import refusal
-from api.rest.serving.reset import reset
+from api.rest.serving.timeouts import PROGRESS_BYTES, Patience, Phase
 
 # The bound on a whole head: with bounds on lines and their number only, many clients could fill the memory.
 MAX_HEAD_BYTES = 64 << 10

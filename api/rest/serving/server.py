@@ -10,10 +10,10 @@ from typing import Any
 from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]
 from gunicorn.glogging import Logger  # type: ignore[import-untyped]
 
-from api.rest.middleware.answered import LOGGER as ACCESS_LOG
+from api.rest.middleware.access_log import LOGGER as ACCESS_LOG
 from api.rest.serving.finishing import FinishingWorker
 from api.rest.serving.in_flight import InFlight
-from api.rest.serving.patience import Patience
+from api.rest.serving.timeouts import Patience
 from runtime.processes.parent_death import die_with
 from runtime.settings import Settings
 

@@ -14,13 +14,13 @@ from typing import Any
 
 from gunicorn.workers.gasgi import ASGIWorker  # type: ignore[import-untyped]
 
-from api.rest.serving import phrases
+from api.rest.serving import reason_phrases
+from api.rest.serving.abort import reset
 from api.rest.serving.connections import Connections
+from api.rest.serving.expect_continue import from_when_asked
 from api.rest.serving.loop import ServingLoop, when_nothing_is_left
-from api.rest.serving.patience import Patience
 from api.rest.serving.protocol import PatientProtocol
-from api.rest.serving.reset import reset
-from api.rest.serving.unasked import from_when_asked
+from api.rest.serving.timeouts import Patience
 from api.watching.capacity import allow_many_files
 
 CONNECTION = "labledger.connection"
@@ -39,7 +39,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]
 
     def init_process(self) -> None:
         allow_many_files()
-        phrases.know_all()
+        reason_phrases.know_all()
         super().init_process()
 
     def _setup_event_loop(self) -> None:

@@ -16,7 +16,7 @@ from domain.events import Decided, Event
 from domain.recipe.lifecycle import UNPLACED
 from domain.recipe.state import Recipe
 from domain.recipe_set.ending import abort_set
-from domain.recipe_set.keeping import end_kept, give_up
+from domain.recipe_set.kept_systems import end_kept, give_up
 from domain.recipe_set.members import Members
 from domain.recipe_set.provisioning import Failure, provisioning_failed
 from domain.scheduling.decisions.draft import Decision, Draft, recorded
@@ -33,8 +33,8 @@ from domain.scheduling.supply.reasons import (
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import TIMER, Trigger
 from domain.system.state import System
-from domain.upkeep.loan import end_loan
-from domain.upkeep.reservation import end as end_reservation
+from domain.system_admin.loan import end_loan
+from domain.system_admin.reservation import end as end_reservation
 
 SILENT_AFTER_SECONDS: Final = 300
 

@@ -11,8 +11,8 @@ from typing import Final
 from domain.access.people import Person, is_open_to_all, may, may_submit
 from domain.access.policy import VIEW, Policy
 from domain.directory.roles import SEES_ALL
-from domain.directory.standing import Groups, access_to, counting_policy
 from domain.directory.state import Directory
+from domain.directory.system_access import Groups, access_to, counting_policy
 from domain.requirements.operators import fold
 from domain.requirements.records import held_in
 from domain.scheduling.bitsets.bitmaps import union

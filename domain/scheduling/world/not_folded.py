@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from domain.command import events as command
 from domain.events import Event
 from domain.job import events as job
+from domain.lab_commands import events as command
 
 _OF_OTHERS: Final[tuple[type[Event], ...]] = (
     # The events of recipes and recipe sets repeat what the scheduler needs of a job.

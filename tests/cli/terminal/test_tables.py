@@ -16,7 +16,7 @@ from cli.lists.systems import IDLE, LAB_CONTROLLERS, SYSTEMS
 from cli.terminal.fitting import GAP, Need, kept
 from cli.terminal.states import STYLES, style_of
 from cli.terminal.tables import Column, Rows
-from domain.command.lifecycle import COMMAND
+from domain.lab_commands.lifecycle import COMMAND
 from domain.priority import Priority
 from domain.recipe.lifecycle import RECIPE, TASK
 from domain.roll_up import RESULT_ORDER

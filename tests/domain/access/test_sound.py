@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from domain.access.policy import Entry
-from domain.access.sound import faults_of, given, without
+from domain.access.validation import faults_of, given, without
 from domain.priority import Priority
 
 VIEW = {"permission": "view"}

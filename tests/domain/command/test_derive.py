@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from domain.command.derive import Command, PlacedRecipe, of_recipe, of_system
 from domain.events import Event
+from domain.lab_commands.derive import Command, PlacedRecipe, of_recipe, of_system
 from domain.recipe import events as recipe
 from domain.recipe.lifecycle import FINISHED, RECIPE, STARTED
 from domain.system import events as system

@@ -6,10 +6,10 @@ from itertools import product
 
 import pytest
 
-from domain.command.events import CommandCompleted, CommandFailed, CommandRunning
-from domain.command.lifecycle import COMMAND, report
 from domain.errors import Refused
 from domain.events import Event
+from domain.lab_commands.events import CommandCompleted, CommandFailed, CommandRunning
+from domain.lab_commands.lifecycle import COMMAND, report
 
 ANSWERS: dict[tuple[str, str], Event | None] = {
     ("queued", "running"): CommandRunning(),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from domain.directory import events as directory
-from domain.directory.accesses import Accesses
 from domain.directory.state import Directory
+from domain.directory.visibility import Accesses
 from domain.events import Event, Recorded, Stamp
 from domain.system import events as system
 from tests.domain.directory.told import NOW

@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
-from domain.command.lifecycle import COMMAND
 from domain.errors import Refused
+from domain.lab_commands.lifecycle import COMMAND
 from domain.lifecycle import Lifecycle
 from domain.recipe.lifecycle import FINISHED, PLACED, RECIPE, STARTED, TASK, UNPLACED
 from domain.system.lifecycle import CONDITIONS, USAGE

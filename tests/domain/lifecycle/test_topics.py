@@ -6,8 +6,8 @@ from typing import get_type_hints
 
 import pytest
 
-from domain.command import events as command_events
 from domain.events import TOPICS, Event, UnknownTopic, UnknownVersion, data_of, from_data
+from domain.lab_commands import events as command_events
 from domain.lifecycle import Lifecycle
 from domain.recipe import events as recipe_events
 from domain.recipe.lifecycle import RECIPE

@@ -12,7 +12,7 @@ from domain.recipe.events import RecipeCompleted, RecipeReserved
 from domain.recipe.lifecycle import FINISHED, UNFINISHED
 from domain.recipe.results import Results
 from domain.recipe.state import Recipe, Task
-from domain.recipe_set.keeping import give_back
+from domain.recipe_set.kept_systems import give_back
 from domain.recipe_set.messages import ReportCompleted
 from domain.recipe_set.reports import report
 from domain.system.events import SystemIdle, SystemPending

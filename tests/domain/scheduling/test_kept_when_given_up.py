@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from domain.recipe_set.ending import HOST_ENDED
-from domain.recipe_set.keeping import WHEN, give_back
+from domain.recipe_set.kept_systems import WHEN, give_back
 from domain.recipe_set.messages import ReportAborted, ReportInstalling, ReportTaskRunning, ReportWatchdog
 from domain.scheduling.supply.reasons import WATCHDOG_EXPIRED
 from replay.audit import from_recorded

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from domain.recipe.watchdog import OVERRIDE
-from domain.recipe_set.keeping import give_back
+from domain.recipe_set.kept_systems import give_back
 from domain.recipe_set.messages import (
     ReportCompleted,
     ReportInstalling,

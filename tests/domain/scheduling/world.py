@@ -28,12 +28,12 @@ from domain.recipe_set.reports import report
 from domain.scheduling.decisions.decide import decide
 from domain.scheduling.decisions.draft import Decision
 from domain.system.events import SystemAccessPolicyChanged, SystemLoaned, SystemLoanEnded
-from domain.upkeep.condition import change_condition
-from domain.upkeep.draining import drain, undrain
-from domain.upkeep.inventory import change_inventory, change_owner, move_to_lab
-from domain.upkeep.registration import register
-from domain.upkeep.reservation import end as end_reservation
-from domain.upkeep.reservation import reserve
+from domain.system_admin.condition import change_condition
+from domain.system_admin.draining import drain, undrain
+from domain.system_admin.inventory import change_inventory, change_owner, move_to_lab
+from domain.system_admin.registration import register
+from domain.system_admin.reservation import end as end_reservation
+from domain.system_admin.reservation import reserve
 from tests.domain.recipe.made import recipe_new
 from tests.domain.scheduling.folded_log import FoldedLog
 

@@ -14,7 +14,7 @@ from domain.requirements.host import HOST
 from domain.system.events import SystemConditionChanged, SystemIdle, SystemPending, SystemReservationEnded
 from domain.system.lifecycle import CONDITIONS
 from domain.system.state import Reservation, System
-from domain.upkeep.condition import change_condition
+from domain.system_admin.condition import change_condition
 from tests.domain.recipe.made import system_in
 from tests.domain.recipe_set.made import guest_of, set_of
 

@@ -11,8 +11,8 @@ from domain.errors import Refused
 from domain.system.events import SystemInventoryChanged, SystemLabControllerChanged, SystemOwnerChanged
 from domain.system.lifecycle import WITH_RECIPE
 from domain.system.state import System, evolve
-from domain.upkeep.inventory import change_inventory, change_owner, move_to_lab
-from domain.upkeep.reservation import reserve
+from domain.system_admin.inventory import change_inventory, change_owner, move_to_lab
+from domain.system_admin.reservation import reserve
 from tests.domain.recipe.made import moment, system_in
 
 KNOWN = {"memory_mb": 4096, "arches": ["x86_64"]}

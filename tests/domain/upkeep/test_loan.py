@@ -10,9 +10,9 @@ from domain.errors import Refused
 from domain.events import Decided
 from domain.system.events import SystemLoaned
 from domain.system.state import Loan, Reservation, System
-from domain.upkeep.condition import change_condition
-from domain.upkeep.loan import end_loan, give_back, lend
-from domain.upkeep.reservation import reserve
+from domain.system_admin.condition import change_condition
+from domain.system_admin.loan import end_loan, give_back, lend
+from domain.system_admin.reservation import reserve
 from tests.domain.recipe.made import system_in
 from tests.domain.upkeep.moving import after
 

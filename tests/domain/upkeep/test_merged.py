@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from domain.upkeep.inventory import merged, sound
+from domain.system_admin.inventory import merged, sound
 
 # The examples of RFC 7396, appendix A, that are of objects: what there is, what comes, what there is then.
 MERGED: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = [

@@ -9,7 +9,7 @@ import pytest
 from domain.access.policy import Entry, Policy, told
 from domain.errors import Refused
 from domain.system.state import Loan
-from domain.upkeep.policy import change_policy, leave_pool, part_with
+from domain.system_admin.policy import change_policy, leave_pool, part_with
 from tests.domain.recipe.made import system_in
 
 OPEN: Policy = (Entry("view"),)

@@ -11,7 +11,7 @@ from domain.directory.state import Directory
 from domain.errors import Fault
 from domain.system.events import SystemPending, SystemRegistered
 from domain.system.lifecycle import CONDITIONS
-from domain.upkeep.registration import register, unknown_names
+from domain.system_admin.registration import register, unknown_names
 from tests.domain.directory.told import told
 
 SYSTEM: dict[str, Any] = {

@@ -21,7 +21,7 @@ from domain.system.events import (
 )
 from domain.system.lifecycle import WITH_RECIPE
 from domain.system.state import System
-from domain.upkeep.reservation import end, provisioning, require_lab, reserve
+from domain.system_admin.reservation import end, provisioning, require_lab, reserve
 from tests.domain.recipe.made import system_in
 from tests.domain.scheduling.world import World
 from tests.domain.upkeep.moving import after

@@ -16,7 +16,7 @@ from api.use_cases.remove_document import remove_document
 from api.use_cases.reserve_system import Wanted, reserve_system, return_system
 from domain.directory.events import LabControllerHeard, LabControllerSilent
 from domain.events import Event
-from domain.upkeep.reservation import provisioning
+from domain.system_admin.reservation import provisioning
 from store.requests import Append, Committed
 from tests.in_process.bench import Scene
 from tests.random_histories import labs

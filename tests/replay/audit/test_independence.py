@@ -61,7 +61,7 @@ def test_audit__in_a_process_of_its_own__loads_nothing_that_it_checks() -> None:
         "from domain import lifecycle",
         "from domain.events import Recorded",
         "import domain.events",
-        "from replay.verify.decided import commits",
+        "from replay.verify.recorded_decisions import commits",
         "from replay import verify",
         "from tests.domain.scheduling import world",
         "from ..domain.scheduling import world",

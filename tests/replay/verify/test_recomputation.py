@@ -20,8 +20,8 @@ from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.wake_ups import WAKE_UPS, TriggerRule
 from domain.system.events import SystemIdle
 from replay.verify import recomputation
-from replay.verify.decided import commits
 from replay.verify.recomputation import Difference, Recomputation
+from replay.verify.recorded_decisions import commits
 from tests.domain.scheduling.contents import contents
 from tests.domain.scheduling.history import ACTS, EVERYTHING, Acts, begin, burst, live
 from tests.domain.scheduling.ticking import tick

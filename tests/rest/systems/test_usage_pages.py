@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from api.rest.reading import PageAt
+from api.rest.paging import PageAt
 from api.rest.resources.usage import _page
 from projections.reader import At
 

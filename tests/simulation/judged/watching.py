@@ -7,8 +7,8 @@ from typing import Any
 
 from domain.events import Recorded
 from replay.audit import Audit
-from replay.verify.decided import commits
 from replay.verify.recomputation import Recomputation
+from replay.verify.recorded_decisions import commits
 from store.mapper import EventMapper
 
 

@@ -25,7 +25,7 @@ TIMED = (
     "api.use_cases.commit",
     "api.use_cases.report_progress",
     "workers.heartbeat",
-    "workers.keeping",
+    "workers.snapshotting",
     "workers.projector",
     "workers.scheduler",
     "cli.lab.agent",
@@ -146,7 +146,7 @@ def _table(loop: SimulatedLoop, connect: Any, datastore: Any, mapper: Any) -> di
         ("store.requests", "uuid"): Numbers(),
         ("api.feed", "asyncio"): Threadsafe(),
         # So that snapshots are made in a log of some hundred events.
-        ("workers.keeping", "SNAPSHOT_EVENTS"): 100,
+        ("workers.snapshotting", "SNAPSHOT_EVENTS"): 100,
         **{(module, "EventMapper"): mapper for module in MAPPED},
         ("api.feed", "os"): own_end,
         # What is simulated takes rows as they are.

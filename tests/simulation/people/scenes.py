@@ -8,7 +8,7 @@ from typing import Any
 from domain.directory.changes import put
 from domain.directory.events import PoolAccessPolicyChanged
 from domain.events import Change, Decided, Stamp
-from domain.upkeep.registration import register
+from domain.system_admin.registration import register
 from replay.simulated_lab.behaviour import Behaviour
 from replay.workload.generated_lab import generate_lab
 from store.event_log import EventLog

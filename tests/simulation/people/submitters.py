@@ -15,7 +15,7 @@ from api.use_cases.cancel import cancel_job, cancel_recipe_set
 from api.use_cases.change_job import change_job
 from api.use_cases.change_priority import change_priority
 from api.use_cases.end_recipe import return_recipe
-from api.use_cases.keyed import written_once
+from api.use_cases.idempotency import written_once
 from api.use_cases.submit_job import submit_job
 from domain.priority import Priority
 from replay.workload.generated_jobs import generate_jobs

@@ -9,8 +9,8 @@ from api.client import Client
 from api.rest.problems import problem_of
 from api.rest.resources.updates import LabUpdates
 from api.services import Request, Services
-from api.use_cases.known import known
 from api.use_cases.lab_updates import take_updates
+from api.use_cases.resolve import known
 from domain.errors import LabledgerError, Unknown
 from tests.simulation.service.network import ANSWER_SECONDS, Asker, Network
 

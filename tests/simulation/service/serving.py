@@ -16,7 +16,7 @@ from store.aggregates import Aggregates
 from store.contacts import Contacts
 from store.event_log import EventLog
 from store.group_commit import GroupCommit
-from store.numbers import Numbers
+from store.job_numbers import Numbers
 from tests.simulation.database.server import Server
 from tests.simulation.machine.strands import Process
 from tests.simulation.service.reading import SimulatedReader
@@ -24,7 +24,7 @@ from tests.simulation.service.reading import SimulatedReader
 Operation = Callable[[Services, Request], Awaitable[Any]]
 
 URL = "simulated"
-# As `api.opening` does.
+# As `api.startup` does.
 RETRY_SECONDS = 0.5
 
 

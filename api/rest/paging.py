@@ -13,12 +13,12 @@ from urllib.parse import urlencode
 import orjson
 from falcon.asgi import Request, Response
 
+from api.concurrency_limits import share_of
 from api.headers import CSV, POSITION_HEADER
 from api.rest.context import query_of
 from api.rest.contract.operation import JSON
 from api.rest.contract.queries import Page, Read
 from api.services import Services
-from api.under_way import share_of
 from domain.errors import Fault, FaultyInput
 from projections.reader import At
 from store.requests import Committed

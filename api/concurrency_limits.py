@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
+from api.caller_slots import Places
 from api.parsing import Parsing
-from api.places import Places
 from domain.errors import LabledgerError, TooOften
 
 RETRY_SECONDS: Final = 1

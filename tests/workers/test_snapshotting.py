@@ -10,8 +10,7 @@ import pytest
 
 from domain.scheduling.world.partition import Partition
 from postgres.errors import DatabaseAway
-from workers import keeping
-from workers.keeping import CALM_SNAPSHOT_SECONDS, SNAPSHOT_EVENTS, Keeping
+from workers.snapshotting import CALM_SNAPSHOT_SECONDS, SNAPSHOT_EVENTS, Keeping
 
 
 class Kept:
@@ -41,7 +40,7 @@ class Kept:
 def test_is_due__news_and_time_since__both_are_wanted(
     monkeypatch: pytest.MonkeyPatch, news: int, seconds: float, due: bool
 ) -> None:
-    monkeypatch.setattr(keeping, "SNAPSHOT_SECONDS", seconds)
+    monkeypatch.setattr(snapshotting, "SNAPSHOT_SECONDS", seconds)
     partition = Partition()
     partition.position = 7
     kept: Any = Kept()
@@ -65,7 +64,7 @@ def test_is_due__idle_most_of_the_time__sooner(
 ) -> None:
     """Waits by when each ends, and how long it was."""
     clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr(keeping, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(snapshotting, "time", SimpleNamespace(monotonic=lambda: clock.now))
     partition = Partition()
     kept: Any = Kept()
     keeps = Keeping(kept, partition)
@@ -77,7 +76,7 @@ def test_is_due__idle_most_of_the_time__sooner(
 
 
 def test_keep__nothing_new__is_kept_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keeping, "SNAPSHOT_SECONDS", 0.0)
+    monkeypatch.setattr(snapshotting, "SNAPSHOT_SECONDS", 0.0)
     partition = Partition()
     kept: Any = Kept()
     keeps = Keeping(kept, partition)
@@ -105,7 +104,7 @@ def test_keep_some__partition_goes_on__kept_is_what_was_known_at_the_beginning()
 
 
 def test_keep_some__database_goes_away__begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keeping, "SNAPSHOT_SECONDS", 0.0)
+    monkeypatch.setattr(snapshotting, "SNAPSHOT_SECONDS", 0.0)
     partition = Partition()
     kept: Any = Kept()
     keeps = Keeping(kept, partition)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from domain.command.events import CommandCompleted, CommandFailed, CommandRunning
 from domain.events import Event
+from domain.lab_commands.events import CommandCompleted, CommandFailed, CommandRunning
 from domain.lifecycle import Lifecycle, fan_in
 
 COMMAND = Lifecycle(

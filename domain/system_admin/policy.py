@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from domain.access.policy import own_policy, told
-from domain.access.sound import names, without
+from domain.access.validation import names, without
 from domain.errors import Refused
 from domain.events import Decided
 from domain.names import called
 from domain.system.events import SystemAccessPolicyChanged
 from domain.system.state import System
-from domain.upkeep.loan import give_back
+from domain.system_admin.loan import give_back
 
 
 def change_policy(
@@ -23,8 +23,8 @@ def change_policy(
 ) -> Decided:
     """Return the event, none if nothing changes.
 
-    `entries` come from `domain.access.sound.given`; `pools` are the pools of the system. Raises Refused for
-    an active pool that the system is not in.
+    `entries` come from `domain.access.validation.given`; `pools` are the pools of the system. Raises Refused
+    for an active pool that the system is not in.
     """
     if active_pool is not None and active_pool not in pools:
         raise Refused(f"system {system.fqdn} is not in pool {active_pool}, so its policy cannot apply")

@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 import httpx
 import pytest
 
-from api import faulty_logins, parsing, places
+from api import faulty_logins, parsing
+from api.concurrency_limits import MaxUnderWay, Overloaded, Share, UnderWay
 from api.parsing import Parsing
 from api.rest.app import Lifespan, application
 from api.services import Bounds
-from api.under_way import MaxUnderWay, Overloaded, Share, UnderWay
 from api.use_cases import choose_trees
 from api.use_cases.tokens import digest_of
 from domain.directory import events as directory
@@ -123,7 +123,7 @@ async def until(is_so: Callable[[], bool], under_way: list[asyncio.Task[httpx.Re
 def test_long_choices__many_of_one_user__another_user_comes_second_and_the_others_are_refused(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(places, "MAX_WAIT_SECONDS", 0.5)
+    monkeypatch.setattr(caller_slots, "MAX_WAIT_SECONDS", 0.5)
     began, may_end, choose_all = list[str](), threading.Semaphore(0), choose_trees._choose_all
 
     def held(trees: Any, spec: Any, owner: str, *rest: Any) -> Any:
@@ -154,7 +154,7 @@ def test_long_choices__many_of_one_user__another_user_comes_second_and_the_other
 def test_matches__one_of_the_user_is_answered__the_next_is_refused(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(places, "MAX_WAIT_SECONDS", 0.2)
+    monkeypatch.setattr(caller_slots, "MAX_WAIT_SECONDS", 0.2)
 
     async def attack() -> httpx.Response:
         async with site.client("ada") as ada, site.services.under_way.matches.of("ada"):

@@ -9,7 +9,7 @@ from typing import Final
 
 from prometheus_client.core import Metric
 
-from api.metrics.declared import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS, Declared
+from api.metrics.declarations import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS, Declared
 from api.metrics.families import Samples, Values, counter, gauge, histogram, limits
 from projections.reader import Reader, Row
 from store.event_log import EventLog

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from falcon.asgi import Request
 
+from api.concurrency_limits import share_of
 from api.feed import NotReady
 from api.rest.context import query_of
 from api.rest.contract.queries import Caught
 from api.rest.middleware.principal import Principal, principal_of
 from api.services import Services
-from api.under_way import share_of
 from domain.directory.known_names import KnownNames
 from domain.directory.roles import SEES_ALL
 from domain.errors import Unknown

@@ -12,7 +12,7 @@ from domain.events import Decided
 from domain.names import unknown_name
 from domain.system.events import SystemPending, SystemRegistered
 from domain.system.usage import is_automated
-from domain.upkeep.inventory import sound
+from domain.system_admin.inventory import sound
 
 # The fields of a system's document that are not part of its inventory.
 BESIDE = ("fqdn", "lab_controller", "owner", "condition", "pools")

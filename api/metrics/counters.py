@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from api.metrics.declared import PROJECTOR, SCHEDULER, SERVE
+from api.metrics.declarations import PROJECTOR, SCHEDULER, SERVE
 from store.counters import Totals, series
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from api.use_cases.rights import require_own_lab
-from domain.command.lifecycle import report as report_command
-from domain.command.lifecycle import state_after
 from domain.directory.state import Directory
 from domain.errors import LabledgerError, NotPermitted, Refused, Unknown
 from domain.events import Decided
-from domain.gathered import Gathered, members_after
+from domain.lab_commands.lifecycle import report as report_command
+from domain.lab_commands.lifecycle import state_after
 from domain.names import called
+from domain.read_set import Gathered, members_after
 from domain.recipe_set.messages import Report
 from domain.recipe_set.reports import report
 from store.aggregates import Aggregates

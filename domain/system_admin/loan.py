@@ -9,7 +9,7 @@ from domain.events import Decided
 from domain.system.events import SystemLoaned, SystemLoanEnded
 from domain.system.lifecycle import FOR_PEOPLE
 from domain.system.state import Loan, System
-from domain.upkeep.reservation import end
+from domain.system_admin.reservation import end
 
 
 def lend(system: System, loan: Loan, until: str | None) -> Decided:

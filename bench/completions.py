@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 import httpx
 
-from bench.measured import SQL
-from bench.stand import DIRECTLY, Stand
+from bench.cluster_fixture import DIRECTLY, Stand
+from bench.measurements import SQL
 from postgres.errors import DatabaseAway
 
 AT_ONCE = 500

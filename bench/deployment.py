@@ -16,9 +16,9 @@ from typing import IO
 import httpx
 
 from api.client.connection_file import Connection
+from bench.cluster_fixture import DIRECTLY, HOST, READY_SECONDS, STOP_SECONDS, Stand
 from bench.interruption import ended_cleanly, undisturbed
 from bench.settling import wait_until
-from bench.stand import DIRECTLY, HOST, READY_SECONDS, STOP_SECONDS, Stand
 from runtime.embedded.cluster import Cluster
 from runtime.embedded.environment import forget_libpq
 from runtime.embedded.ports import any_free

@@ -8,8 +8,8 @@ from typing import Any
 
 from domain.events import Event, Recorded, shown_of
 from domain.scheduling.world.not_folded import NOT_FOLDED
-from replay.verify.decided import Decided
 from replay.verify.recomputation import Difference, Recomputation
+from replay.verify.recorded_decisions import Decided
 from store.mapper import EventMapper, Row
 from workers.verification.kind import SHOWN
 

@@ -12,12 +12,12 @@ from typing import Final, NamedTuple
 
 from domain.access.people import Person, is_open_to_all, may, may_submit
 from domain.access.policy import VIEW, Policy
-from domain.access.sound import names
 from domain.access.submitting import submitting
+from domain.access.validation import names
 from domain.directory import events as happened
 from domain.directory.known_names import KnownNames
-from domain.directory.standing import Groups, access_to, counting_policy, policy_of_pool
 from domain.directory.state import Directory
+from domain.directory.system_access import Groups, access_to, counting_policy, policy_of_pool
 from domain.events import Event, Moment, Recorded, split_subject
 from domain.system import events as of_system
 from domain.system.state import System, evolve
