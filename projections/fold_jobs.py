@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from domain.events import Recorded, data_of
-from domain.job import events as job
+from domain.job import events as job_events
 from domain.priority import Priority
-from domain.recipe_set import events as recipe_set
+from domain.recipe_set import events as recipe_set_events
 from domain.roll_up import result_of
 from projections.intervals import Now
 from projections.read_models import ReadModels, number_of
 from projections.rows import JobDocumentRow, JobRow, RecipeSetRow
 
 
-def job_document(models: ReadModels, recorded: Recorded, event: job.JobSubmitted, now: Now) -> None:
+def job_document(models: ReadModels, recorded: Recorded, event: job_events.JobSubmitted, now: Now) -> None:
     row = JobDocumentRow(
         job_id=number_of(recorded),
         owner=event.owner,
@@ -24,24 +24,24 @@ def job_document(models: ReadModels, recorded: Recorded, event: job.JobSubmitted
     models.job_documents.add(row, now)
 
 
-def job_submitted(models: ReadModels, recorded: Recorded, _: job.JobSubmitted, now: Now) -> None:
+def job_submitted(models: ReadModels, recorded: Recorded, _: job_events.JobSubmitted, now: Now) -> None:
     models.jobs.put((number_of(recorded),), JobRow("new", "New"), now)
 
 
-def job_changed(models: ReadModels, recorded: Recorded, event: job.JobChanged, now: Now) -> None:
+def job_changed(models: ReadModels, recorded: Recorded, event: job_events.JobChanged, now: Now) -> None:
     key = (number_of(recorded),)
     models.jobs.put(key, models.jobs.of(key)._replace(changed=data_of(event)), now)
 
 
 def recipe_set_submitted(
-    models: ReadModels, recorded: Recorded, event: recipe_set.RecipeSetSubmitted, now: Now
+    models: ReadModels, recorded: Recorded, event: recipe_set_events.RecipeSetSubmitted, now: Now
 ) -> None:
     row = RecipeSetRow(event.job_id, event.priority, "new", "New")
     models.recipe_sets.put((number_of(recorded),), row, now)
 
 
 def priority_changed(
-    models: ReadModels, recorded: Recorded, event: recipe_set.RecipeSetPriorityChanged, now: Now
+    models: ReadModels, recorded: Recorded, event: recipe_set_events.RecipeSetPriorityChanged, now: Now
 ) -> None:
     """Its recipes that are in the queue change their place there."""
     set_id = number_of(recorded)

@@ -12,7 +12,7 @@ from typing import Any
 from domain.events import Recorded
 from domain.lab_commands.derive import PlacedRecipe, of_recipe
 from domain.priority import Priority
-from domain.recipe import events as recipe
+from domain.recipe import events as recipe_events
 from domain.recipe.lifecycle import OPEN_TASK, UNPLACED
 from domain.recipe.place import NOWHERE, place_after
 from domain.roll_up import GIVEN_UP_RESULT, result_in, result_of
@@ -28,7 +28,7 @@ from projections.rows import QueueRow, RecipeDetailsRow, RecipeRow, TaskResultRo
 _placed_recipe = maker(PlacedRecipe)
 
 
-def recipe_new(models: ReadModels, recorded: Recorded, event: recipe.RecipeNew, now: Now) -> None:
+def recipe_new(models: ReadModels, recorded: Recorded, event: recipe_events.RecipeNew, now: Now) -> None:
     recipe_id = number_of(recorded)
     task_ids = [task["task_id"] for task in event.tasks]
     models.members.add(recipe_id, _member(recorded, event), task_ids)
@@ -37,7 +37,7 @@ def recipe_new(models: ReadModels, recorded: Recorded, event: recipe.RecipeNew, 
     recipe_state(models, recorded, event, now)
 
 
-def recipe_details(models: ReadModels, recorded: Recorded, event: recipe.RecipeNew, now: Now) -> None:
+def recipe_details(models: ReadModels, recorded: Recorded, event: recipe_events.RecipeNew, now: Now) -> None:
     row = RecipeDetailsRow(
         recipe_id=number_of(recorded),
         recipe_set_id=event.recipe_set_id,
@@ -57,7 +57,7 @@ def recipe_details(models: ReadModels, recorded: Recorded, event: recipe.RecipeN
     models.recipe_details.add(row, now)
 
 
-def _member(recorded: Recorded, event: recipe.RecipeNew) -> Member:
+def _member(recorded: Recorded, event: recipe_events.RecipeNew) -> Member:
     return Member(
         job_id=event.job_id,
         recipe_set_id=event.recipe_set_id,
@@ -75,7 +75,7 @@ def recipe_state(models: ReadModels, recorded: Recorded, event: Any, now: Now) -
     models.recipes.put((recipe_id,), after, now)
     models.members.move(recipe_id, after.state, now[1])
     _index_queue(models, recipe_id, after, now)
-    ended = recipe.state_of_open_tasks(event)
+    ended = recipe_events.state_of_open_tasks(event)
     if ended is not None:
         _end_tasks(models, recipe_id, ended, now)
     if before is not None:
@@ -130,13 +130,15 @@ def task_state(state: str) -> Callable[[ReadModels, Recorded, Any, Now], None]:
     return folded
 
 
-def task_aborted(models: ReadModels, recorded: Recorded, event: recipe.TaskAborted, now: Now) -> None:
+def task_aborted(models: ReadModels, recorded: Recorded, event: recipe_events.TaskAborted, now: Now) -> None:
     row = models.tasks.of((event.task_id,))
     models.tasks.put((event.task_id,), _ended(row, "aborted"), now)
     roll_up(models, number_of(recorded), now, GIVEN_UP_RESULT)
 
 
-def task_result_details(models: ReadModels, recorded: Recorded, event: recipe.TaskResult, now: Now) -> None:
+def task_result_details(
+    models: ReadModels, recorded: Recorded, event: recipe_events.TaskResult, now: Now
+) -> None:
     row = TaskResultRow(
         event.task_id,
         number_of(recorded),
@@ -150,7 +152,7 @@ def task_result_details(models: ReadModels, recorded: Recorded, event: recipe.Ta
     models.task_results.add(row, now)
 
 
-def task_result(models: ReadModels, recorded: Recorded, event: recipe.TaskResult, now: Now) -> None:
+def task_result(models: ReadModels, recorded: Recorded, event: recipe_events.TaskResult, now: Now) -> None:
     recipe_id = number_of(recorded)
     row = models.tasks.of((event.task_id,))
     worst = result_of((row.result, event.result))

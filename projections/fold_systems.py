@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from domain.access.policy import policy_of, told
-from domain.directory import events as directory
+from domain.directory import events as directory_events
 from domain.events import Event, Moment, Recorded, split_subject
 from domain.lab_commands.derive import of_system
 from domain.system.state import Loan, Reservation, System, evolve
@@ -46,7 +46,7 @@ def pool_system(models: ReadModels, recorded: Recorded, event: Any, now: Now) ->
     pool = split_subject(recorded.subject)[1]
     row = models.systems.of((event.system,))
     others = [name for name in row.pools if name != pool]
-    added = isinstance(event, directory.PoolSystemAdded)
+    added = isinstance(event, directory_events.PoolSystemAdded)
     pools = [*others, pool] if added else others
     models.systems.put((event.system,), row._replace(pools=pools), now)
 

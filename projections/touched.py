@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from domain.directory import events as directory
+from domain.directory import events as directory_events
 from domain.events import Event, Recorded, split_subject
 from domain.system.events import SystemLabControllerChanged, SystemRegistered
 
@@ -13,11 +13,11 @@ from domain.system.events import SystemLabControllerChanged, SystemRegistered
 _NO_DOCUMENT = frozenset(("job", "recipe-set", "recipe", "system", "command"))
 
 SERVING = (
-    directory.LabControllerRegistered,
-    directory.LabControllerEnabled,
-    directory.LabControllerDisabled,
-    directory.LabControllerSilent,
-    directory.LabControllerHeard,
+    directory_events.LabControllerRegistered,
+    directory_events.LabControllerEnabled,
+    directory_events.LabControllerDisabled,
+    directory_events.LabControllerSilent,
+    directory_events.LabControllerHeard,
 )
 """Events after which all idle systems of a lab may be had, or may not."""
 
@@ -39,7 +39,7 @@ class Touched:
                 self._enabled[name] = None
 
     def _mentioned(self, event: Event) -> None:
-        if isinstance(event, directory.PoolSystemAdded | directory.PoolSystemRemoved):
+        if isinstance(event, directory_events.PoolSystemAdded | directory_events.PoolSystemRemoved):
             self._names["system"][event.system] = None
         if isinstance(event, SystemRegistered | SystemLabControllerChanged):
             self._names["lab-controller"][event.lab_controller] = None

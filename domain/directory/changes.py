@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from domain.directory import events as happened
+from domain.directory import events as directory_events
 from domain.directory.roles import ROLES, SUBMITTER
 from domain.directory.state import Directory, Entry, document_after
 from domain.errors import Fault
@@ -17,10 +17,10 @@ Document = Mapping[str, Any]
 
 # kind -> the events of the first and of every later document.
 _WHOLE: dict[str, tuple[type[Event], type[Event]]] = {
-    "user": (happened.UserRegistered, happened.UserChanged),
-    "group": (happened.GroupRegistered, happened.GroupChanged),
-    "pool": (happened.PoolRegistered, happened.PoolChanged),
-    "distro-tree": (happened.DistroTreeRegistered, happened.DistroTreeChanged),
+    "user": (directory_events.UserRegistered, directory_events.UserChanged),
+    "group": (directory_events.GroupRegistered, directory_events.GroupChanged),
+    "pool": (directory_events.PoolRegistered, directory_events.PoolChanged),
+    "distro-tree": (directory_events.DistroTreeRegistered, directory_events.DistroTreeChanged),
 }
 
 
@@ -55,13 +55,17 @@ def _lab_controller(before: Entry | None, document: Document) -> list[Event]:
     broken_after = document.get("broken_after")
     if before is None:
         limit = BROKEN_AFTER if broken_after is None else broken_after
-        return [happened.LabControllerRegistered(document["enabled"], broken_after=limit, silent=True)]
+        return [
+            directory_events.LabControllerRegistered(document["enabled"], broken_after=limit, silent=True)
+        ]
     events: list[Event] = []
     if broken_after not in (None, before.document.get("broken_after", BROKEN_AFTER)):
-        events.append(happened.LabControllerChanged(broken_after=broken_after))
+        events.append(directory_events.LabControllerChanged(broken_after=broken_after))
     if before.document["enabled"] != document["enabled"]:
         enabled = document["enabled"]
-        events.append(happened.LabControllerEnabled() if enabled else happened.LabControllerDisabled())
+        events.append(
+            directory_events.LabControllerEnabled() if enabled else directory_events.LabControllerDisabled()
+        )
     return events
 
 

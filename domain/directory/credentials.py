@@ -7,7 +7,7 @@ from datetime import datetime
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
-from domain.directory import events as happened
+from domain.directory import events as directory_events
 from domain.events import Recorded
 
 
@@ -38,21 +38,21 @@ class Credentials:
     def apply(self, name: str, recorded: Recorded) -> list[str]:
         """Apply an event; return the ids of the tokens that it drops."""
         event = recorded.event
-        if isinstance(event, happened.TokenCreated):
+        if isinstance(event, directory_events.TokenCreated):
             self._hold(name, Held(event.digest, event.user, event.lab_controller, event.expires_at))
             # The earlier of both clocks, so that a wrong clock drops no token too early.
             return self._forget(self._over_at(min(recorded.recorded_at, recorded.stamp.at)))
-        if isinstance(event, happened.TokenRevoked):
+        if isinstance(event, directory_events.TokenRevoked):
             self._forget([name])
             # Also a token that expired before its revocation.
             return [name]
-        if isinstance(event, happened.UserPasswordSet):
+        if isinstance(event, directory_events.UserPasswordSet):
             self._passwords[name] = event.password_id
-        elif isinstance(event, happened.UserRemoved):
+        elif isinstance(event, directory_events.UserRemoved):
             self._passwords.pop(name, None)
             # Also tokens created concurrently with the removal of the user, which no event revokes.
             return self._forget(list(self.tokens_of(name)))
-        elif isinstance(event, happened.LabControllerRemoved):
+        elif isinstance(event, directory_events.LabControllerRemoved):
             return self._forget([one for one, held in self._held.items() if held.lab_controller == name])
         return []
 

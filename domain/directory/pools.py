@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from domain.directory import events as happened
+from domain.directory import events as directory_events
 from domain.events import Event
 
 
@@ -17,10 +17,10 @@ class PoolSystems:
         self._pools: dict[str, dict[str, None]] = {}
 
     def apply(self, pool: str, event: Event) -> None:
-        if isinstance(event, happened.PoolSystemAdded):
+        if isinstance(event, directory_events.PoolSystemAdded):
             self._systems.setdefault(pool, {})[event.system] = None
             self._pools.setdefault(event.system, {})[pool] = None
-        elif isinstance(event, happened.PoolSystemRemoved):
+        elif isinstance(event, directory_events.PoolSystemRemoved):
             self._systems.get(pool, {}).pop(event.system, None)
             self._pools.get(event.system, {}).pop(pool, None)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from domain.access.policy import told
 from domain.access.validation import names, without
-from domain.directory import events as happened
+from domain.directory import events as directory_events
 from domain.directory.admins import require_admin_without
 from domain.directory.state import Directory
 from domain.directory.system_access import policy_of_pool
@@ -38,7 +38,7 @@ def _user(directory: Directory, name: str, systems: Iterable[System]) -> Decided
         raise Refused(f"{called('user', name)} owns {_listed(owned)}; give them to another user first")
     require_admin_without(directory, name)
     tokens = revoked(token_id for token_id, _ in directory.tokens_of(name))
-    return [*left_behind(directory, "user", name), *tokens, (f"user/{name}", happened.UserRemoved())]
+    return [*left_behind(directory, "user", name), *tokens, (f"user/{name}", directory_events.UserRemoved())]
 
 
 def left_behind(directory: Directory, kind: str, name: str) -> Decided:
@@ -58,7 +58,9 @@ def left_behind(directory: Directory, kind: str, name: str) -> Decided:
         pools = [
             (
                 f"pool/{pool}",
-                happened.PoolChanged(owner_group=None, description=entry.document.get("description", "")),
+                directory_events.PoolChanged(
+                    owner_group=None, description=entry.document.get("description", "")
+                ),
             )
             for pool, entry in directory.items("pool")
             if entry.document["owner_group"] == name
@@ -71,14 +73,14 @@ def _named_no_more(directory: Directory, kind: str, name: str) -> Decided:
     """Return the events that remove the name from the policies of pools."""
     policies = [(pool, policy_of_pool(directory, pool) or ()) for pool, _ in directory.items("pool")]
     return [
-        (f"pool/{pool}", happened.PoolAccessPolicyChanged(entries=told(without(policy, kind, name))))
+        (f"pool/{pool}", directory_events.PoolAccessPolicyChanged(entries=told(without(policy, kind, name))))
         for pool, policy in policies
         if names(policy, kind, name)
     ]
 
 
-def _without(user: str, owners: Sequence[str], members: Sequence[str]) -> happened.GroupChanged:
-    return happened.GroupChanged(
+def _without(user: str, owners: Sequence[str], members: Sequence[str]) -> directory_events.GroupChanged:
+    return directory_events.GroupChanged(
         owners=[name for name in owners if name != user],
         members=[name for name in members if name != user],
     )
@@ -88,14 +90,16 @@ def _group(directory: Directory, name: str, _: Iterable[System]) -> Decided:
     owned = sorted(pool for pool, entry in directory.items("pool") if entry.document["owner_group"] == name)
     if owned:
         raise Refused(f"{called('group', name)} owns {_listed(owned)}; give them to another group first")
-    return [*left_behind(directory, "group", name), (f"group/{name}", happened.GroupRemoved())]
+    return [*left_behind(directory, "group", name), (f"group/{name}", directory_events.GroupRemoved())]
 
 
 def _pool(directory: Directory, name: str, _: Iterable[System]) -> Decided:
     """Return one event for each system that leaves the pool, so that readers need not handle removals."""
     subject = f"pool/{name}"
-    leaves = [(subject, happened.PoolSystemRemoved(system=fqdn)) for fqdn in directory.systems_of(name)]
-    return [*leaves, (subject, happened.PoolRemoved())]
+    leaves = [
+        (subject, directory_events.PoolSystemRemoved(system=fqdn)) for fqdn in directory.systems_of(name)
+    ]
+    return [*leaves, (subject, directory_events.PoolRemoved())]
 
 
 def _lab_controller(directory: Directory, name: str, systems: Iterable[System]) -> Decided:
@@ -108,12 +112,12 @@ def _lab_controller(directory: Directory, name: str, systems: Iterable[System]) 
     tokens = revoked(
         token_id for token_id, entry in directory.items("token") if entry.document["lab_controller"] == name
     )
-    return [*tokens, (f"lab-controller/{name}", happened.LabControllerRemoved())]
+    return [*tokens, (f"lab-controller/{name}", directory_events.LabControllerRemoved())]
 
 
 def _distro_tree(_: Directory, name: str, __: Iterable[System]) -> Decided:
     """Return the removal alone: the scheduler aborts the recipes that need the tree."""
-    return [(f"distro-tree/{name}", happened.DistroTreeRemoved())]
+    return [(f"distro-tree/{name}", directory_events.DistroTreeRemoved())]
 
 
 def _listed(names: Sequence[str]) -> str:

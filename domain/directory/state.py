@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from domain.directory import events as happened
+from domain.directory import events as directory_events
 from domain.directory.credentials import Credentials
 from domain.directory.former_members import Leavers
 from domain.directory.known_names import KnownNames
@@ -27,12 +27,16 @@ Document = Mapping[str, Any]
 DIRECTORY_TOPICS = sorted(
     topic
     for topic, cls in TOPICS.items()
-    if issubclass(cls, (happened.DirectoryEvent, SystemRegistered, SystemInventoryChanged))
+    if issubclass(cls, (directory_events.DirectoryEvent, SystemRegistered, SystemInventoryChanged))
 )
 """The topics of the events that change a directory."""
 
 # Events of a named thing that do not change its document.
-_BESIDE = (happened.PoolSystemAdded, happened.PoolSystemRemoved, happened.UserPasswordSet)
+_BESIDE = (
+    directory_events.PoolSystemAdded,
+    directory_events.PoolSystemRemoved,
+    directory_events.UserPasswordSet,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,23 +54,23 @@ class Entry:
 
 def document_after(document: Document, event: Event) -> Document:
     """Return the document after an event, in the form of PUT and GET."""
-    if isinstance(event, happened.LabControllerEnabled | happened.LabControllerDisabled):
-        return {**document, "enabled": isinstance(event, happened.LabControllerEnabled)}
-    if isinstance(event, happened.PoolAccessPolicyChanged):
+    if isinstance(event, directory_events.LabControllerEnabled | directory_events.LabControllerDisabled):
+        return {**document, "enabled": isinstance(event, directory_events.LabControllerEnabled)}
+    if isinstance(event, directory_events.PoolAccessPolicyChanged):
         return {**document, "access_policy": event.entries}
     if isinstance(event, _BESIDE):
         return document
-    if isinstance(event, happened.REMOVED):
+    if isinstance(event, directory_events.REMOVED):
         return {}
-    if isinstance(event, happened.LabControllerRegistered):
+    if isinstance(event, directory_events.LabControllerRegistered):
         never_heard = {"never_heard": True} if event.silent else {}
         return {**document, **shown_of(event), **never_heard}
-    if isinstance(event, happened.LabControllerSilent | happened.LabControllerHeard):
+    if isinstance(event, directory_events.LabControllerSilent | directory_events.LabControllerHeard):
         heard = {name: value for name, value in document.items() if name != "never_heard"}
-        return {**heard, "silent": isinstance(event, happened.LabControllerSilent)}
-    if isinstance(event, happened.DistroTreeRegistered):
+        return {**heard, "silent": isinstance(event, directory_events.LabControllerSilent)}
+    if isinstance(event, directory_events.DistroTreeRegistered):
         return shown_of(event)
-    if isinstance(event, happened.TokenRevoked):
+    if isinstance(event, directory_events.TokenRevoked):
         return {**document, "revoked": True}
     return {**document, **shown_of(event)}
 
@@ -96,7 +100,7 @@ class Directory:
         kind, name = split_subject(recorded.subject)
         if isinstance(event, SystemRegistered | SystemInventoryChanged):
             self._learn_names(event)
-        elif not isinstance(event, happened.DirectoryEvent):
+        elif not isinstance(event, directory_events.DirectoryEvent):
             return
         if kind == "system":
             self._folded[name.casefold()] = name
@@ -104,7 +108,7 @@ class Directory:
         before = entries.get(name)
         document = document_after(before.document if before else {}, event)
         since = recorded.position if before is None or before.removed else before.since
-        entries[name] = Entry(recorded.version, document, since, isinstance(event, happened.REMOVED))
+        entries[name] = Entry(recorded.version, document, since, isinstance(event, directory_events.REMOVED))
         for token_id in self.credentials.apply(name, recorded):
             del self._entries["token"][token_id]
         self._pools.apply(name, event)

@@ -14,32 +14,36 @@ from domain.access.people import Person, is_open_to_all, may, may_submit
 from domain.access.policy import VIEW, Policy
 from domain.access.submitting import submitting
 from domain.access.validation import names
-from domain.directory import events as happened
+from domain.directory import events as directory_events
 from domain.directory.known_names import KnownNames
 from domain.directory.state import Directory
 from domain.directory.system_access import Groups, access_to, counting_policy, policy_of_pool
 from domain.events import Event, Moment, Recorded, split_subject
-from domain.system import events as of_system
+from domain.system import events as system_events
 from domain.system.state import System, evolve
 
 FOLLOWED: Final[tuple[type[Event], ...]] = (
-    of_system.SystemRegistered,
-    of_system.SystemOwnerChanged,
-    of_system.SystemLabControllerChanged,
-    of_system.SystemReservationBegun,
-    of_system.SystemReservationEnded,
-    of_system.SystemAccessPolicyChanged,
-    of_system.SystemLoaned,
-    of_system.SystemLoanEnded,
+    system_events.SystemRegistered,
+    system_events.SystemOwnerChanged,
+    system_events.SystemLabControllerChanged,
+    system_events.SystemReservationBegun,
+    system_events.SystemReservationEnded,
+    system_events.SystemAccessPolicyChanged,
+    system_events.SystemLoaned,
+    system_events.SystemLoanEnded,
 )
 """The topics of system events that affect access."""
 
-_OF_POOLS = (happened.PoolRegistered, happened.PoolAccessPolicyChanged, happened.PoolRemoved)
+_OF_POOLS = (
+    directory_events.PoolRegistered,
+    directory_events.PoolAccessPolicyChanged,
+    directory_events.PoolRemoved,
+)
 _OF_PEOPLE = (
-    *(happened.UserRegistered, happened.UserRemoved),
-    *(happened.GroupRegistered, happened.GroupRemoved),
+    *(directory_events.UserRegistered, directory_events.UserRemoved),
+    *(directory_events.GroupRegistered, directory_events.GroupRemoved),
     # The right to submit to a system depends on its pools.
-    *(happened.PoolSystemAdded, happened.PoolSystemRemoved),
+    *(directory_events.PoolSystemAdded, directory_events.PoolSystemRemoved),
 )
 # The maximum number of users whose lists are cached.
 MOST_KEPT: Final = 1_000
@@ -76,7 +80,7 @@ class Accesses:
     def apply(self, recorded: Recorded) -> None:
         event = recorded.event
         name = split_subject(recorded.subject)[1]
-        if isinstance(event, of_system.SystemRegistered | of_system.SystemInventoryChanged):
+        if isinstance(event, system_events.SystemRegistered | system_events.SystemInventoryChanged):
             self._bring(name, event)
         if isinstance(event, FOLLOWED):
             self._change(name, recorded)
@@ -89,7 +93,7 @@ class Accesses:
 
     def _change(self, fqdn: str, recorded: Recorded) -> None:
         before, event = self._systems.get(fqdn), recorded.event
-        if isinstance(event, of_system.SystemRegistered):
+        if isinstance(event, system_events.SystemRegistered):
             event = replace(event, inventory={})
         system = self._systems[fqdn] = evolve(before, fqdn, event, Moment.of(recorded))
         was = None if before is None else before.active_pool
@@ -157,7 +161,9 @@ class Accesses:
             power_types=names.power_types & brought.power_types,
         )
 
-    def _bring(self, fqdn: str, event: of_system.SystemRegistered | of_system.SystemInventoryChanged) -> None:
+    def _bring(
+        self, fqdn: str, event: system_events.SystemRegistered | system_events.SystemInventoryChanged
+    ) -> None:
         inventory = event.inventory
         power_type = inventory.get("power_type")
         brought = Brought(

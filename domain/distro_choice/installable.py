@@ -27,22 +27,22 @@ from domain.scheduling.supply.labs import Distro, Labs
 from domain.scheduling.supply.rules import could_install
 from domain.scheduling.supply.visible import Visible
 from domain.scheduling.world.trees_away import TreesAway
-from domain.system import events as system
+from domain.system import events as system_events
 from domain.system.state import System, evolve
 
 FOLLOWED: tuple[type[Event], ...] = (
-    system.SystemRegistered,
-    system.SystemInventoryChanged,
-    system.SystemConditionChanged,
-    system.SystemLabControllerChanged,
-    system.SystemOwnerChanged,
-    system.SystemLoaned,
-    system.SystemLoanEnded,
-    system.SystemDrained,
-    system.SystemUndrained,
-    system.SystemReservationBegun,
-    system.SystemReservationEnded,
-    system.SystemAccessPolicyChanged,
+    system_events.SystemRegistered,
+    system_events.SystemInventoryChanged,
+    system_events.SystemConditionChanged,
+    system_events.SystemLabControllerChanged,
+    system_events.SystemOwnerChanged,
+    system_events.SystemLoaned,
+    system_events.SystemLoanEnded,
+    system_events.SystemDrained,
+    system_events.SystemUndrained,
+    system_events.SystemReservationBegun,
+    system_events.SystemReservationEnded,
+    system_events.SystemAccessPolicyChanged,
 )
 """Events of a system that change its access, its availability, or properties that requirements may name."""
 
@@ -106,7 +106,7 @@ class Installable:
             self._visible.invalidate()
         if isinstance(event, FOLLOWED):
             self._systems[name] = evolve(self._systems.get(name), name, event, Moment.of(recorded))
-        if isinstance(event, system.SystemAccessPolicyChanged):
+        if isinstance(event, system_events.SystemAccessPolicyChanged):
             self._mark_access_stale((name,))
         elif isinstance(event, FOLLOWED):
             self._mark_stale(name)

@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Any
 
 from domain.events import Event, Moment
-from domain.recipe import events as happened
+from domain.recipe import events as recipe_events
 from domain.recipe import watchdog
 from domain.recipe.lifecycle import FINISHED, OPEN_TASK, STARTED
 from domain.recipe.place import place_after
@@ -91,11 +91,11 @@ class Recipe:
 
 def evolve(recipe: Recipe | None, recipe_id: int, event: Event, moment: Moment) -> Recipe:
     """Return the recipe after an event."""
-    if isinstance(event, happened.RecipeNew):
+    if isinstance(event, recipe_events.RecipeNew):
         return _begin(recipe_id, event, moment)
     assert recipe is not None, f"recipe {recipe_id} has events before it was new"
     state = getattr(event, "STATE", None)
-    if isinstance(event, happened.TaskResult):
+    if isinstance(event, recipe_events.TaskResult):
         return changed(recipe, version=moment.version, results=recipe.results.after(event))
     if state is None:
         recipe = changed(recipe, version=moment.version, tasks=_with_task(recipe.tasks, event))
@@ -106,10 +106,10 @@ def evolve(recipe: Recipe | None, recipe_id: int, event: Event, moment: Moment) 
     deadlines = watchdog.after_state(recipe, event, moment)
     system, lab_controller = place_after((recipe.system, recipe.lab_controller), event)
     tasks = recipe.tasks
-    ended = happened.state_of_open_tasks(event)
+    ended = recipe_events.state_of_open_tasks(event)
     if ended is not None:
         tasks = tuple(_given_up(task, ended) for task in tasks)
-    if isinstance(event, happened.RecipeReserved):
+    if isinstance(event, recipe_events.RecipeReserved):
         recipe = changed(recipe, abort_reason=event.reason)
     return _moved(recipe, moment.version, state, system, lab_controller, tasks, *deadlines)
 
@@ -119,7 +119,7 @@ _moved = changer(
 )
 
 
-def _begin(recipe_id: int, event: happened.RecipeNew, moment: Moment) -> Recipe:
+def _begin(recipe_id: int, event: recipe_events.RecipeNew, moment: Moment) -> Recipe:
     return Recipe(
         recipe_id=recipe_id,
         version=moment.version,
@@ -148,14 +148,16 @@ def _given_up(task: Task, state: str) -> Task:
 
 
 _TASK_STATES: dict[type[Event], str] = {
-    happened.TaskStarted: "running",
-    happened.TaskCompleted: "completed",
-    happened.TaskAborted: "aborted",
+    recipe_events.TaskStarted: "running",
+    recipe_events.TaskCompleted: "completed",
+    recipe_events.TaskAborted: "aborted",
 }
 
 
 def _with_task(tasks: tuple[Task, ...], event: Event) -> tuple[Task, ...]:
-    if not isinstance(event, happened.TaskStarted | happened.TaskCompleted | happened.TaskAborted):
+    if not isinstance(
+        event, recipe_events.TaskStarted | recipe_events.TaskCompleted | recipe_events.TaskAborted
+    ):
         return tasks
     place = _place(tasks, event.task_id)
     if place is None:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from domain.events import Event, Moment
-from domain.recipe import events as happened
+from domain.recipe import events as recipe_events
 from domain.recipe.lifecycle import STARTED
 from domain.values import changed
 
@@ -38,10 +38,10 @@ def after_state(recipe: Recipe, event: Event, moment: Moment) -> Deadlines:
     """Return the deadlines of `recipe` after an event that changes its state."""
     if moment.at is None:
         return recipe.deadlines
-    if isinstance(event, happened.RecipeReserved):
+    if isinstance(event, recipe_events.RecipeReserved):
         return _counted(moment, event.seconds)
     # A guest is installed by a task of its host, whenever that comes; until then its host's watchdog holds.
-    begins = happened.RecipeInstalling if recipe.is_guest else happened.RecipeWaiting
+    begins = recipe_events.RecipeInstalling if recipe.is_guest else recipe_events.RecipeWaiting
     if isinstance(event, begins):
         return _counted(moment, FIRST_TASK_SECONDS)
     return recipe.deadlines if getattr(event, "STATE", None) in STARTED else NEVER
@@ -51,9 +51,9 @@ def after_report(recipe: Recipe, event: Event, moment: Moment) -> Deadlines:
     """Return the deadlines after an event that keeps the state; `recipe` contains the event already."""
     if moment.at is None:
         return recipe.deadlines
-    if isinstance(event, happened.WatchdogSet):
+    if isinstance(event, recipe_events.WatchdogSet):
         return _counted(moment, event.seconds)
-    if isinstance(event, happened.TaskStarted) and (task := recipe.task(event.task_id)) is not None:
+    if isinstance(event, recipe_events.TaskStarted) and (task := recipe.task(event.task_id)) is not None:
         return _counted(moment, task.watchdog_seconds)
     return recipe.deadlines
 

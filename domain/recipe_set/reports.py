@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from domain.errors import Refused
 from domain.events import Decided, Event
-from domain.recipe import events as happened
+from domain.recipe import events as recipe_events
 from domain.recipe.lifecycle import OPEN_TASK, RECIPE, TASK
 from domain.recipe.results import log_count
 from domain.recipe.state import Recipe, Task
@@ -30,7 +30,7 @@ from domain.recipe_set.messages import (
     ReportWatchdog,
 )
 from domain.recipe_set.provisioning import BEFORE_FIRST_TASK, Failure, provisioning_failed
-from domain.system import events as system_happened
+from domain.system import events as system_events
 from domain.system.failures import BROKEN_AFTER
 from domain.system.lifecycle import USAGE
 
@@ -76,7 +76,7 @@ def _start(members: Members, recipe: Recipe, task: Task) -> Decided:
     """Return the events up to the start of a task: what follows the start implies it."""
     decided = [] if recipe.state == "running" else _move(members, recipe, *_until_running(recipe))
     TASK.require(f"task {task.task_id} of {recipe.subject}", task.state, "running")
-    return [*decided, (recipe.subject, happened.TaskStarted(task_id=task.task_id))]
+    return [*decided, (recipe.subject, recipe_events.TaskStarted(task_id=task.task_id))]
 
 
 def _task_result(members: Members, recipe: Recipe, message: ReportTaskResult) -> Decided:
@@ -100,8 +100,8 @@ def _panic(members: Members, recipe: Recipe, message: ReportTaskResult, broken_a
     return [(recipe.subject, _result_event(message)), *failed]
 
 
-def _result_event(message: ReportTaskResult) -> happened.TaskResult:
-    return happened.TaskResult(
+def _result_event(message: ReportTaskResult) -> recipe_events.TaskResult:
+    return recipe_events.TaskResult(
         task_id=message.task_id,
         result=message.result,
         message=message.message,
@@ -112,7 +112,7 @@ def _result_event(message: ReportTaskResult) -> happened.TaskResult:
     )
 
 
-def _require_room(recipe: Recipe, result: happened.TaskResult) -> None:
+def _require_room(recipe: Recipe, result: recipe_events.TaskResult) -> None:
     if recipe.results.result_count >= MAX_RESULTS:
         raise Refused(f"recipe {recipe.recipe_id} has {MAX_RESULTS} results, the maximum")
     if recipe.results.log_count + log_count(result) > MAX_LOGS:
@@ -126,12 +126,12 @@ def _task_ended(members: Members, recipe: Recipe, message: ReportTaskEnded) -> D
         return []
     if message.state == "aborted":
         TASK.require(f"task {task.task_id} of {recipe.subject}", task.state, "aborted")
-        return [(recipe.subject, happened.TaskAborted(task_id=task.task_id))]
+        return [(recipe.subject, recipe_events.TaskAborted(task_id=task.task_id))]
     started = _start(members, recipe, task) if task.state == "new" else []
     TASK.require(
         f"task {task.task_id} of {recipe.subject}", "running" if started else task.state, "completed"
     )
-    return [*started, (recipe.subject, happened.TaskCompleted(task_id=task.task_id))]
+    return [*started, (recipe.subject, recipe_events.TaskCompleted(task_id=task.task_id))]
 
 
 def _completed(members: Members, recipe: Recipe, _: ReportCompleted) -> Decided:
@@ -147,8 +147,8 @@ def _completed(members: Members, recipe: Recipe, _: ReportCompleted) -> Decided:
     moved = _move(members, recipe, *_until_running(recipe)) if is_unstarted else []
     seconds = kept_seconds(recipe)
     if seconds is not None:
-        return [*moved, (recipe.subject, happened.RecipeReserved(system=_on(recipe), seconds=seconds))]
-    return [*moved, *end_one(members, recipe, happened.RecipeCompleted())]
+        return [*moved, (recipe.subject, recipe_events.RecipeReserved(system=_on(recipe), seconds=seconds))]
+    return [*moved, *end_one(members, recipe, recipe_events.RecipeCompleted())]
 
 
 def _aborted(members: Members, recipe: Recipe, message: ReportAborted) -> Decided:
@@ -161,7 +161,7 @@ def _aborted(members: Members, recipe: Recipe, message: ReportAborted) -> Decide
 def _watchdog(_: Members, recipe: Recipe, message: ReportWatchdog) -> Decided:
     if not recipe.started:
         raise Refused(f"recipe {recipe.recipe_id} is {recipe.state} and has no running watchdog")
-    return [(recipe.subject, happened.WatchdogSet(seconds=message.seconds))]
+    return [(recipe.subject, recipe_events.WatchdogSet(seconds=message.seconds))]
 
 
 def _on(recipe: Recipe) -> str:
@@ -207,11 +207,11 @@ _HANDLERS: dict[type[Any], Callable[[Members, Recipe, Any], Decided]] = {
 }
 
 _STATES: dict[str, Callable[..., Event]] = {
-    "installing": happened.RecipeInstalling,
-    "running": happened.RecipeRunning,
+    "installing": recipe_events.RecipeInstalling,
+    "running": recipe_events.RecipeRunning,
 }
 
 _USAGES: dict[str, Callable[..., Event]] = {
-    "installing": system_happened.SystemInstalling,
-    "running": system_happened.SystemRunning,
+    "installing": system_events.SystemInstalling,
+    "running": system_events.SystemRunning,
 }

@@ -9,7 +9,7 @@ from typing import Any
 
 from domain.access.policy import Policy, policy_of
 from domain.events import Event, Moment
-from domain.system import events as happened
+from domain.system import events as system_events
 from domain.system.failures import NO_FAILURES, Failures
 from domain.values import changed, changer
 
@@ -70,7 +70,7 @@ class System:
 
 def evolve(system: System | None, fqdn: str, event: Event, moment: Moment) -> System:
     """Return the system after an event."""
-    if isinstance(event, happened.SystemRegistered):
+    if isinstance(event, system_events.SystemRegistered):
         return System(
             fqdn=fqdn,
             version=moment.version,
@@ -95,21 +95,21 @@ _used = changer(System, "version", "usage", "recipe_id", "since", "failures")
 
 def _change(system: System, event: Event, moment: Moment) -> dict[str, Any]:
     """What an event that leaves the usage as it is changes beside the version."""
-    if isinstance(event, happened.SystemReservationBegun):
+    if isinstance(event, system_events.SystemReservationBegun):
         return {"reservation": _reservation(event, moment.position)}
-    if isinstance(event, happened.SystemOwnerChanged):
+    if isinstance(event, system_events.SystemOwnerChanged):
         return {"owner": event.owner, "owned_since": moment.position}
-    if isinstance(event, happened.SystemLoaned):
+    if isinstance(event, system_events.SystemLoaned):
         return {"loan": Loan(event.user, _time(event.until), moment.position)}
-    if isinstance(event, happened.SystemAccessPolicyChanged):
+    if isinstance(event, system_events.SystemAccessPolicyChanged):
         return {"access_policy": policy_of(event.entries), "active_pool": event.active_pool}
-    if isinstance(event, happened.SystemProvisioningFailed):
+    if isinstance(event, system_events.SystemProvisioningFailed):
         return {"failures": Failures(tuple(event.jobs), tuple(event.distros))}
     change = _CHANGES.get(type(event))
     return change(event) if change else {}
 
 
-def _reservation(event: happened.SystemReservationBegun, position: int) -> Reservation:
+def _reservation(event: system_events.SystemReservationBegun, position: int) -> Reservation:
     return Reservation(event.user, _time(event.until), event.distro_tree_id, position)
 
 
@@ -118,14 +118,14 @@ def _time(written: str | None) -> datetime | None:
 
 
 _CHANGES: dict[type[Event], Callable[[Any], dict[str, Any]]] = {
-    happened.SystemConditionChanged: lambda event: {
+    system_events.SystemConditionChanged: lambda event: {
         "condition": event.condition,
         "failures": NO_FAILURES,
     },
-    happened.SystemInventoryChanged: lambda event: {"inventory": event.inventory},
-    happened.SystemLabControllerChanged: lambda event: {"lab_controller": event.lab_controller},
-    happened.SystemDrained: lambda _: {"draining": True},
-    happened.SystemUndrained: lambda _: {"draining": False},
-    happened.SystemReservationEnded: lambda _: {"reservation": None},
-    happened.SystemLoanEnded: lambda _: {"loan": None},
+    system_events.SystemInventoryChanged: lambda event: {"inventory": event.inventory},
+    system_events.SystemLabControllerChanged: lambda event: {"lab_controller": event.lab_controller},
+    system_events.SystemDrained: lambda _: {"draining": True},
+    system_events.SystemUndrained: lambda _: {"draining": False},
+    system_events.SystemReservationEnded: lambda _: {"reservation": None},
+    system_events.SystemLoanEnded: lambda _: {"loan": None},
 }

@@ -15,7 +15,7 @@ from domain.directory.events import (
 )
 from domain.directory.state import Directory
 from domain.events import Event, Moment, Recorded, split_subject
-from domain.system import events as happened
+from domain.system import events as system_events
 from domain.system.state import System, evolve
 from domain.system.usage import in_idle_pool
 from tests.projections.happened import Happened, lab, registered
@@ -74,15 +74,15 @@ def anything(dice: Random, systems: Sequence[str]) -> Iterator[Happened]:
 _LAB_EVENTS: list[Event] = [LabControllerEnabled(), LabControllerEnabled(), LabControllerDisabled()]
 _SYSTEM_EVENTS: list[Event] = [
     *(
-        happened.SystemConditionChanged(condition, "")
+        system_events.SystemConditionChanged(condition, "")
         for condition in ("Automated", "Automated", "Automated", "Broken")
     ),
-    *(happened.SystemLabControllerChanged(name) for name in LABS),
-    *(happened.SystemInventoryChanged({"arches": arches}) for arches in ARCHES),
-    *[happened.SystemIdle()] * 6,
-    *(happened.SystemPending(), happened.SystemScheduled(1), happened.SystemRunning(None)),
-    *(happened.SystemDrained(""), *[happened.SystemUndrained()] * 3),
-    *(happened.SystemReservationBegun("ada", None, 1), *[happened.SystemReservationEnded("")] * 3),
+    *(system_events.SystemLabControllerChanged(name) for name in LABS),
+    *(system_events.SystemInventoryChanged({"arches": arches}) for arches in ARCHES),
+    *[system_events.SystemIdle()] * 6,
+    *(system_events.SystemPending(), system_events.SystemScheduled(1), system_events.SystemRunning(None)),
+    *(system_events.SystemDrained(""), *[system_events.SystemUndrained()] * 3),
+    *(system_events.SystemReservationBegun("ada", None, 1), *[system_events.SystemReservationEnded("")] * 3),
 ]
 
 

@@ -7,7 +7,7 @@ from itertools import islice
 from random import Random
 
 from domain.job.events import JobSubmitted
-from domain.recipe import events as happened
+from domain.recipe import events as recipe_events
 from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
 from tests.domain.recipe.made import recipe_new
 from tests.projections.happened import Happened, assigned, of, queued, scheduled, waiting
@@ -45,19 +45,19 @@ def life(dice: Random, number: int) -> Iterator[Commit]:
     while dice.random() < 0.3:
         yield from dice.choice((_moved_up, _withdrawn))(dice, number, fqdn)
     if dice.random() < 0.1:
-        yield of("recipe", number, happened.RecipeCancelled("enough"))
+        yield of("recipe", number, recipe_events.RecipeCancelled("enough"))
         return
     yield [*scheduled(fqdn, number), *waiting(fqdn, number)]
-    yield of("recipe", number, happened.RecipeInstalling(fqdn))
+    yield of("recipe", number, recipe_events.RecipeInstalling(fqdn))
     if dice.random() < 0.1:
-        yield of("recipe", number, happened.RecipeAborted("watchdog"))
+        yield of("recipe", number, recipe_events.RecipeAborted("watchdog"))
         return
-    yield of("recipe", number, happened.RecipeRunning(fqdn), happened.TaskStarted(number))
-    result = happened.TaskResult(number, dice.choice(("Pass", "Warn", "Fail")), "", None, [])
-    yield of("recipe", number, result, happened.TaskCompleted(number))
+    yield of("recipe", number, recipe_events.RecipeRunning(fqdn), recipe_events.TaskStarted(number))
+    result = recipe_events.TaskResult(number, dice.choice(("Pass", "Warn", "Fail")), "", None, [])
+    yield of("recipe", number, result, recipe_events.TaskCompleted(number))
     if dice.random() < 0.2:
-        yield of("recipe", number, happened.RecipeReserved(fqdn, 60))
-    yield of("recipe", number, happened.RecipeCompleted())
+        yield of("recipe", number, recipe_events.RecipeReserved(fqdn, 60))
+    yield of("recipe", number, recipe_events.RecipeCompleted())
 
 
 def _moved_up(dice: Random, number: int, fqdn: str) -> Iterator[Commit]:

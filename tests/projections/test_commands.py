@@ -6,8 +6,8 @@ import pytest
 
 from domain.directory.events import DistroTreeRemoved
 from domain.lab_commands.events import CommandCompleted, CommandRunning
-from domain.recipe import events as recipe
-from domain.system import events as system
+from domain.recipe import events as recipe_events
+from domain.system import events as system_events
 from tests.projections.happened import (
     LAB,
     guest,
@@ -55,27 +55,29 @@ def test_provision__tree_removed_since__is_asked_again_with_the_same_answer(star
 
 
 def test_guest__aborted_while_its_host_runs__is_to_be_stopped(started: Told) -> None:
-    (at,) = started.tell(*of("recipe", 2, recipe.RecipeAborted("watchdog")))
+    (at,) = started.tell(*of("recipe", 2, recipe_events.RecipeAborted("watchdog")))
     command = started.commands(LAB)[-1]
     shown = ("command_id", "kind", "system", "recipe_id", "guests")
     assert [command[name] for name in shown] == [at, "stop", "a", 2, []]
 
 
 def test_host__ends_and_its_guest_with_it__gives_the_system_back_and_no_more(started: Told) -> None:
-    aborted = recipe.RecipeAborted("broken")
+    aborted = recipe_events.RecipeAborted("broken")
     started.tell(("recipe/1", aborted), ("recipe/2", aborted))
     assert kinds(started) == [("provision", "a", 1), ("release", "a", 1)]
 
 
 def test_reservation__with_a_tree__is_provisioned_and_given_back(started: Told) -> None:
-    begun = system.SystemReservationBegun("bob", None, 1)
-    (_, at) = started.tell(*of("system", "b", begun, system.SystemWaiting(None)))
+    begun = system_events.SystemReservationBegun("bob", None, 1)
+    (_, at) = started.tell(*of("system", "b", begun, system_events.SystemWaiting(None)))
     command = started.commands(LAB)[-1]
     shown = ("command_id", "kind", "system", "recipe_id", "tasks", "guests", "distro_tree_id")
     assert [command[name] for name in shown] == [at, "provision", "b", None, None, [], 1]
     assert command["tree"]["urls"] == {LAB: ["http://one/"]}
 
-    started.tell(*of("system", "b", system.SystemReservationEnded("returned"), system.SystemIdle()))
+    started.tell(
+        *of("system", "b", system_events.SystemReservationEnded("returned"), system_events.SystemIdle())
+    )
     assert kinds(started)[-1] == ("release", "b", None)
 
 
@@ -84,6 +86,6 @@ def test_commands__unfinished_asked__are_those_the_lab_has_not_done(started: Tol
     command = f"command/{first['command_id']}"
     started.tell((command, CommandRunning()))
     assert [row["state"] for row in started.commands(LAB, unfinished=True)] == ["running"]
-    started.tell((command, CommandCompleted()), *of("recipe", 1, recipe.RecipeCancelled("enough")))
+    started.tell((command, CommandCompleted()), *of("recipe", 1, recipe_events.RecipeCancelled("enough")))
     assert kinds(started, unfinished=True) == [("release", "a", 1)]
     assert kinds(started) == [("provision", "a", 1), ("release", "a", 1)]

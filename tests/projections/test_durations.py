@@ -6,7 +6,7 @@ import pytest
 
 from domain.events import Event
 from domain.job.events import JobSubmitted
-from domain.recipe import events as happened
+from domain.recipe import events as recipe_events
 from domain.recipe_set.events import RecipeSetSubmitted
 from projections.durations import BOUNDS, bucket_of
 from tests.domain.recipe.made import recipe_new
@@ -35,10 +35,10 @@ PLACED: Commits = [
 ]
 RUNS: Commits = [
     *PLACED,
-    (3 * HOUR, of("recipe", 1, happened.RecipeInstalling("a"))),
-    (4 * HOUR, of("recipe", 1, happened.RecipeRunning("a"))),
+    (3 * HOUR, of("recipe", 1, recipe_events.RecipeInstalling("a"))),
+    (4 * HOUR, of("recipe", 1, recipe_events.RecipeRunning("a"))),
 ]
-COMPLETED: Commits = [*RUNS, (20 * DAY, of("recipe", 1, happened.RecipeCompleted()))]
+COMPLETED: Commits = [*RUNS, (20 * DAY, of("recipe", 1, recipe_events.RecipeCompleted()))]
 
 
 def counted(told: Told) -> dict[str, list[tuple[int, int, float]]]:
@@ -83,23 +83,23 @@ def test_wait__withdrawn_while_waiting__is_one_that_lasts_until_it_is_placed_for
     ]
     tell_at(told, PLACED + again, page)
     assert counted(told) == {}
-    tell_at(told, [(6 * HOUR, of("recipe", 1, happened.RecipeInstalling("b")))], page)
+    tell_at(told, [(6 * HOUR, of("recipe", 1, recipe_events.RecipeInstalling("b")))], page)
     assert counted(told) == {"wait": in_bucket("wait", 5 * HOUR)}
 
 
 # What ends it -> what of it is counted.
 ENDED = [
     # It never had a system.
-    (PLACED[:2], happened.RecipeCancelled("enough"), set()),
+    (PLACED[:2], recipe_events.RecipeCancelled("enough"), set()),
     # Its system was its own, to the end.
-    (PLACED, happened.RecipeAborted("watchdog"), {"wait"}),
+    (PLACED, recipe_events.RecipeAborted("watchdog"), {"wait"}),
     # It was never provisioned whole.
-    (RUNS[:-1], happened.RecipeAborted("watchdog"), {"wait"}),
-    (RUNS, happened.RecipeAborted("watchdog"), {"wait", "provisioning", "execution"}),
+    (RUNS[:-1], recipe_events.RecipeAborted("watchdog"), {"wait"}),
+    (RUNS, recipe_events.RecipeAborted("watchdog"), {"wait", "provisioning", "execution"}),
     # To keep a system is not to run on it.
-    (RUNS, happened.RecipeReserved("a", 60), {"wait", "provisioning", "execution"}),
+    (RUNS, recipe_events.RecipeReserved("a", 60), {"wait", "provisioning", "execution"}),
     # Preempted: it has not run yet.
-    (RUNS, happened.RecipeQueued("preempted"), {"wait", "provisioning"}),
+    (RUNS, recipe_events.RecipeQueued("preempted"), {"wait", "provisioning"}),
 ]
 
 
@@ -113,8 +113,8 @@ def test_durations__recipe_ends__what_was_whole_is_counted(
 
 def test_execution__kept_and_returned__is_counted_once(told: Told) -> None:
     kept: Commits = [
-        (5 * HOUR, of("recipe", 1, happened.RecipeReserved("a", 60))),
-        (9 * HOUR, of("recipe", 1, happened.RecipeCompleted())),
+        (5 * HOUR, of("recipe", 1, recipe_events.RecipeReserved("a", 60))),
+        (9 * HOUR, of("recipe", 1, recipe_events.RecipeCompleted())),
     ]
     tell_at(told, RUNS + kept)
     assert counted(told)["execution"] == in_bucket("execution", HOUR)
@@ -127,7 +127,11 @@ def test_durations__guest__adds_nothing_to_those_of_its_host(told: Told) -> None
     ]
     tell_at(told, both)
     for number in (2, 1):
-        moves = (happened.RecipeInstalling("a"), happened.RecipeRunning("a"), happened.RecipeCompleted())
+        moves = (
+            recipe_events.RecipeInstalling("a"),
+            recipe_events.RecipeRunning("a"),
+            recipe_events.RecipeCompleted(),
+        )
         tell_at(told, [(180, of("recipe", number, *moves))])
     assert {measure: rows[0][1] for measure, rows in counted(told).items()} == dict.fromkeys(BOUNDS, 1)
 
@@ -136,7 +140,7 @@ def test_durations__several_in_a_bucket__are_counted_and_summed(told: Told) -> N
     every = (1, 2, 3)
     hosts = [host(number) for number in every]
     tell_at(told, [(0, submitted(*hosts)), (10, [*scheduled("a", *every), *waiting("a", *every)])])
-    tell_at(told, [(20, [(f"recipe/{number}", happened.RecipeInstalling("a")) for number in every])])
+    tell_at(told, [(20, [(f"recipe/{number}", recipe_events.RecipeInstalling("a")) for number in every])])
     assert counted(told) == {"wait": in_bucket("wait", 10, 10, 10)}
 
 
@@ -153,5 +157,5 @@ def whole_life(number: int) -> list[Happened]:
         (f"recipe-set/{number}", RecipeSetSubmitted(number, "Normal", (number,))),
         (f"recipe/{number}", recipe_new(number)),
         *(*scheduled("a", number), *waiting("a", number), *running("a", number)),
-        *of("recipe", number, happened.RecipeCompleted()),
+        *of("recipe", number, recipe_events.RecipeCompleted()),
     ]

@@ -9,7 +9,7 @@ import pytest
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
-from domain.directory import events as directory
+from domain.directory import events as directory_events
 from domain.directory.state import document_after
 from domain.events import Event, from_data
 from projections.intervals import NEVER, OPEN
@@ -22,23 +22,23 @@ from tests.projections.telling import Told
 REMOVALS: list[tuple[str, Event, Event, dict[str, Any]]] = [
     (
         "user/ada",
-        directory.UserRegistered(["admin"], "ada@example.com"),
-        directory.UserRemoved(),
+        directory_events.UserRegistered(["admin"], "ada@example.com"),
+        directory_events.UserRemoved(),
         {"roles": ["admin"], "email": "ada@example.com"},
     ),
     (
         "group/qa",
-        directory.GroupRegistered([], ["ada"]),
-        directory.GroupRemoved(),
+        directory_events.GroupRegistered([], ["ada"]),
+        directory_events.GroupRemoved(),
         {"owners": [], "members": ["ada"]},
     ),
     (
         "pool/net",
-        directory.PoolRegistered(None, "NICs"),
-        directory.PoolRemoved(),
+        directory_events.PoolRegistered(None, "NICs"),
+        directory_events.PoolRemoved(),
         {"owner_group": None, "description": "NICs"},
     ),
-    (*lab(), directory.LabControllerRemoved(), {"enabled": True, "broken_after": 2, "silent": False}),
+    (*lab(), directory_events.LabControllerRemoved(), {"enabled": True, "broken_after": 2, "silent": False}),
 ]
 
 
@@ -56,18 +56,18 @@ def test_name__removed__is_there_only_as_of_earlier_until_it_comes_back(
 
 
 def test_user__password_set__shows_nothing_of_it_but_a_version(told: Told) -> None:
-    told.tell(("user/ada", directory.UserRegistered()))
-    told.tell(("user/ada", directory.UserPasswordSet(password_id="p1")))
+    told.tell(("user/ada", directory_events.UserRegistered()))
+    told.tell(("user/ada", directory_events.UserPasswordSet(password_id="p1")))
     row = told.row("document", kind="user", name="ada")
     assert (row["version"], row["document"]) == (2, {"roles": ["submitter"], "email": None})
 
 
 def test_token__created_and_revoked__never_shows_its_digest(told: Told) -> None:
     end = "2026-02-01T00:00:00Z"
-    told.tell(("token/t1", directory.TokenCreated("ada", "submitter", None, "ab12", end)))
+    told.tell(("token/t1", directory_events.TokenCreated("ada", "submitter", None, "ab12", end)))
     document = {"user": "ada", "role": "submitter", "lab_controller": None, "expires_at": end}
     assert told.row("document", kind="token", name="t1")["document"] == document
-    told.tell(("token/t1", directory.TokenRevoked()))
+    told.tell(("token/t1", directory_events.TokenRevoked()))
     assert told.row("document", kind="token", name="t1")["document"] == {**document, "revoked": True}
 
 

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from domain.events import Event
-from domain.recipe import events as happened
+from domain.recipe import events as recipe_events
 from domain.recipe_set.events import RecipeSetPriorityChanged
 from domain.roll_up import RESULT_ORDER
 from tests.projections.happened import (
@@ -89,8 +89,11 @@ def test_priority_changed__set_in_the_queue__its_recipes_move_and_wait_as_long(t
 def test_recipe__reserved__keeps_its_system_and_is_in_the_middle_of_its_job(two: Told) -> None:
     two.tell(*scheduled("a", 1), *scheduled("b", 2, 3), *waiting("a", 1), *waiting("b", 2, 3))
     two.tell(*running("a", 1), *running("b", 2, 3))
-    two.tell(*of("recipe", 2, happened.RecipeCompleted()), *of("recipe", 3, happened.RecipeAborted("host")))
-    two.tell(*of("recipe", 1, happened.RecipeReserved("a", 3_600), happened.WatchdogSet(7_200)))
+    two.tell(
+        *of("recipe", 2, recipe_events.RecipeCompleted()),
+        *of("recipe", 3, recipe_events.RecipeAborted("host")),
+    )
+    two.tell(*of("recipe", 1, recipe_events.RecipeReserved("a", 3_600), recipe_events.WatchdogSet(7_200)))
     assert (two.recipe(1)["state"], two.recipe(1)["system"]) == ("reserved", "a")
     assert two.row("recipe_set", recipe_set_id=1)["state"] == "reserved"
     assert in_queue(two) == []
@@ -101,9 +104,11 @@ def test_roll_up__guest_fails__its_set_and_job_fail_with_it(two: Told) -> None:
     two.tell(*running("b", 2, 3))
     assert two.row("recipe_set", recipe_set_id=1)["state"] == "running"
 
-    failed = happened.TaskResult(31, "Fail", "", None, ())
-    two.tell(*of("recipe", 3, happened.TaskStarted(31), failed, happened.RecipeAborted("it died")))
-    two.tell(*of("recipe", 1, happened.RecipeCompleted()), *of("recipe", 2, happened.RecipeCompleted()))
+    failed = recipe_events.TaskResult(31, "Fail", "", None, ())
+    two.tell(*of("recipe", 3, recipe_events.TaskStarted(31), failed, recipe_events.RecipeAborted("it died")))
+    two.tell(
+        *of("recipe", 1, recipe_events.RecipeCompleted()), *of("recipe", 2, recipe_events.RecipeCompleted())
+    )
     found = two.row("recipe_set", recipe_set_id=1)
     assert (found["state"], found["result"]) == ("aborted", "Fail")
     job = two.row("job", job_id=1)
@@ -113,14 +118,16 @@ def test_roll_up__guest_fails__its_set_and_job_fail_with_it(two: Told) -> None:
     assert [recipe["result"] for recipe in shown_of_set(two, 1)] == ["New", "New", "Fail"]
 
 
-@pytest.mark.parametrize("end", [happened.RecipeCancelled("enough"), happened.RecipeAborted("watchdog")])
+@pytest.mark.parametrize(
+    "end", [recipe_events.RecipeCancelled("enough"), recipe_events.RecipeAborted("watchdog")]
+)
 def test_roll_up__given_up_after_its_task_passed__recipe_set_and_job_have_at_least_warn(
     two: Told, end: Event
 ) -> None:
     two.tell(*scheduled("a", 1), *scheduled("b", 2, 3), *waiting("a", 1), *waiting("b", 2, 3))
     two.tell(*running("a", 1))
-    passed = happened.TaskResult(11, "Pass", "", None, ())
-    two.tell(*of("recipe", 1, happened.TaskStarted(11), passed, happened.TaskCompleted(11), end))
+    passed = recipe_events.TaskResult(11, "Pass", "", None, ())
+    two.tell(*of("recipe", 1, recipe_events.TaskStarted(11), passed, recipe_events.TaskCompleted(11), end))
     recipes = shown_of_set(two, 1)
     assert [recipe["result"] for recipe in recipes] == ["Warn", "New", "New"]
     assert [recipe["tasks"][0]["result"] for recipe in recipes] == ["Pass", "New", "New"]
@@ -130,14 +137,16 @@ def test_roll_up__given_up_after_its_task_passed__recipe_set_and_job_have_at_lea
 
 def test_roll_up__task_aborted__has_at_least_warn_and_so_has_all_that_it_is_part_of(two: Told) -> None:
     two.tell(*scheduled("a", 1), *scheduled("b", 2, 3), *waiting("a", 1), *waiting("b", 2, 3))
-    two.tell(*running("a", 1), *of("recipe", 1, happened.TaskAborted(11), happened.RecipeCompleted()))
+    two.tell(
+        *running("a", 1), *of("recipe", 1, recipe_events.TaskAborted(11), recipe_events.RecipeCompleted())
+    )
     (recipe, *_) = shown_of_set(two, 1)
     assert (recipe["state"], recipe["result"], recipe["tasks"][0]["result"]) == ("completed", "Warn", "Warn")
     assert two.row("job", job_id=1)["result"] == "Warn"
 
 
 def test_roll_up__given_up_with_open_tasks__those_have_warn(two: Told) -> None:
-    two.tell(*(of("recipe", 1, happened.RecipeAborted("no lab"))))
+    two.tell(*(of("recipe", 1, recipe_events.RecipeAborted("no lab"))))
     (recipe, *_) = shown_of_set(two, 1)
     assert [(task["state"], task["result"]) for task in recipe["tasks"]] == [("aborted", "Warn")]
 

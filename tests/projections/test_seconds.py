@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from api.rest.resources.shapes import seconds_document
-from domain.recipe import events as happened
+from domain.recipe import events as recipe_events
 from tests.projections.happened import Happened, host, of, queued, scheduled, submitted, waiting
 from tests.projections.spans import BEGINNING, tell_at
 from tests.projections.telling import Told
@@ -20,10 +20,10 @@ STORY: list[tuple[float, list[Happened]]] = [
     (12, waiting("a", 1)),
     (17, queued(1, reason="a is Broken")),
     (20, [*scheduled("b", 1), *waiting("b", 1)]),
-    (30, of("recipe", 1, happened.RecipeInstalling("b"))),
-    (50, of("recipe", 1, happened.RecipeRunning("b"))),
-    (80, of("recipe", 1, happened.RecipeReserved("b", 60))),
-    (99, of("recipe", 1, happened.RecipeCompleted())),
+    (30, of("recipe", 1, recipe_events.RecipeInstalling("b"))),
+    (50, of("recipe", 1, recipe_events.RecipeRunning("b"))),
+    (80, of("recipe", 1, recipe_events.RecipeReserved("b", 60))),
+    (99, of("recipe", 1, recipe_events.RecipeCompleted())),
 ]
 
 

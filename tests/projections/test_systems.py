@@ -13,13 +13,13 @@ from domain.directory.events import (
     PoolSystemAdded,
 )
 from domain.events import Event
-from domain.system import events as happened
+from domain.system import events as system_events
 from projections.filters import ANY_SYSTEM
 from tests.projections.happened import lab, of, registered
 from tests.projections.telling import Told
 
 UNTIL = datetime(2026, 2, 1, tzinfo=UTC)
-RESERVED = happened.SystemReservationBegun("bob", "2026-02-01T00:00:00Z", 7)
+RESERVED = system_events.SystemReservationBegun("bob", "2026-02-01T00:00:00Z", 7)
 ENTRIES = [{"permission": "reserve", "user": "bob"}]
 
 
@@ -31,20 +31,20 @@ def idle(told: Told) -> Told:
 
 
 SHOWN: list[tuple[Event, dict[str, object]]] = [
-    (happened.SystemConditionChanged("Broken", "it burns"), {"condition": "Broken"}),
-    (happened.SystemInventoryChanged({"memory_mb": 2048}), {"inventory": {"memory_mb": 2048}}),
-    (happened.SystemOwnerChanged("bob"), {"owner": "bob"}),
-    (happened.SystemLabControllerChanged("lab-2"), {"lab_controller": "lab-2"}),
-    (happened.SystemDrained("moving"), {"draining": True}),
+    (system_events.SystemConditionChanged("Broken", "it burns"), {"condition": "Broken"}),
+    (system_events.SystemInventoryChanged({"memory_mb": 2048}), {"inventory": {"memory_mb": 2048}}),
+    (system_events.SystemOwnerChanged("bob"), {"owner": "bob"}),
+    (system_events.SystemLabControllerChanged("lab-2"), {"lab_controller": "lab-2"}),
+    (system_events.SystemDrained("moving"), {"draining": True}),
     (RESERVED, {"reserved_by": "bob", "reserved_until": UNTIL, "reserved_distro_tree_id": 7}),
     # Without an end.
-    (happened.SystemReservationBegun("bob", None, None), {"reserved_by": "bob", "reserved_until": None}),
-    (happened.SystemLoaned("bob", "2026-02-01T00:00:00Z"), {"loaned_to": "bob", "loaned_until": UNTIL}),
-    (happened.SystemLoaned("bob", None), {"loaned_to": "bob", "loaned_until": None}),
+    (system_events.SystemReservationBegun("bob", None, None), {"reserved_by": "bob", "reserved_until": None}),
+    (system_events.SystemLoaned("bob", "2026-02-01T00:00:00Z"), {"loaned_to": "bob", "loaned_until": UNTIL}),
+    (system_events.SystemLoaned("bob", None), {"loaned_to": "bob", "loaned_until": None}),
     # Shown where it is asked for.
-    (happened.SystemAccessPolicyChanged(ENTRIES, "big"), {}),
-    (happened.SystemRunning(None), {"usage": "running", "recipe_id": None}),
-    (happened.SystemScheduled(3), {"usage": "scheduled", "recipe_id": 3}),
+    (system_events.SystemAccessPolicyChanged(ENTRIES, "big"), {}),
+    (system_events.SystemRunning(None), {"usage": "running", "recipe_id": None}),
+    (system_events.SystemScheduled(3), {"usage": "scheduled", "recipe_id": 3}),
 ]
 
 
@@ -59,37 +59,37 @@ def test_system__event__changes_this_and_nothing_else(
 
 def test_system__undrained_and_returned__as_before(idle: Told) -> None:
     before = idle.system("a")
-    ended = happened.SystemReservationEnded("returned")
-    drained, undrained = happened.SystemDrained("moving"), happened.SystemUndrained()
-    loaned, over = happened.SystemLoaned("bob", None), happened.SystemLoanEnded("over")
+    ended = system_events.SystemReservationEnded("returned")
+    drained, undrained = system_events.SystemDrained("moving"), system_events.SystemUndrained()
+    loaned, over = system_events.SystemLoaned("bob", None), system_events.SystemLoanEnded("over")
     idle.tell(*of("system", "a", drained, RESERVED, loaned, ended, over, undrained))
     assert idle.system("a") == {**before, "version": 7}
 
 
 def test_access__changed_between_others__is_what_it_was_then(idle: Told) -> None:
     """Also where a projector begins anew, and knows no more than the rows say."""
-    first = happened.SystemAccessPolicyChanged(ENTRIES, None)
-    (*_, at) = idle.tell(*of("system", "a", first, happened.SystemLoaned("bob", None)))
+    first = system_events.SystemAccessPolicyChanged(ENTRIES, None)
+    (*_, at) = idle.tell(*of("system", "a", first, system_events.SystemLoaned("bob", None)))
     idle.begin_again()
-    idle.tell(*of("system", "a", happened.SystemOwnerChanged("eve")))
+    idle.tell(*of("system", "a", system_events.SystemOwnerChanged("eve")))
     then = idle.row("access_to_system", fqdn="a", at=at)
     assert then == idle.row("access_to_system", fqdn="a") == {"access_policy": ENTRIES, "active_pool": None}
     assert idle.system("a")["loaned_to"] == "bob"
-    idle.tell(*of("system", "a", happened.SystemAccessPolicyChanged([], "big")))
+    idle.tell(*of("system", "a", system_events.SystemAccessPolicyChanged([], "big")))
     now = {"access_policy": [], "active_pool": "big"}
     assert idle.row("access_to_system", fqdn="a") == now != idle.row("access_to_system", fqdn="a", at=at)
 
 
 def test_systems__hidden__are_in_no_list(idle: Told) -> None:
-    idle.tell(registered("b"), *of("system", "b", happened.SystemIdle()))
+    idle.tell(registered("b"), *of("system", "b", system_events.SystemIdle()))
     shown = {"after": "", "limit": 10, "hidden": ["a"]}
     assert [row["fqdn"] for row in idle.rows("systems", **{**ANY_SYSTEM, **shown})] == ["b"]
     assert [row["fqdn"] for row in idle.rows("idle_pool", **shown)] == ["b"]
 
 
 def test_system__asked_as_of_an_earlier_commit__document_and_version_of_then(idle: Told) -> None:
-    (*_, at) = idle.tell(*of("system", "a", happened.SystemPending()))
-    idle.tell(*of("system", "a", happened.SystemIdle(), happened.SystemDrained("moving")))
+    (*_, at) = idle.tell(*of("system", "a", system_events.SystemPending()))
+    idle.tell(*of("system", "a", system_events.SystemIdle(), system_events.SystemDrained("moving")))
     row = idle.system("a", at=at)
     assert (row["usage"], row["draining"], row["version"]) == ("pending", False, 2)
 
@@ -100,11 +100,11 @@ def test_usage__condition_or_usage_changes__an_entry_each(idle: Told) -> None:
         *of(
             "system",
             "a",
-            happened.SystemScheduled(3),
-            happened.SystemConditionChanged("Manual", "wanted"),
-            happened.SystemOwnerChanged("bob"),
-            happened.SystemIdle(),
-            happened.SystemConditionChanged("Removed", "old"),
+            system_events.SystemScheduled(3),
+            system_events.SystemConditionChanged("Manual", "wanted"),
+            system_events.SystemOwnerChanged("bob"),
+            system_events.SystemIdle(),
+            system_events.SystemConditionChanged("Removed", "old"),
         )
     )
     entries = idle.rows("usage_of_system", fqdn="a", since=None, until=None)
@@ -118,10 +118,10 @@ def test_usage__condition_or_usage_changes__an_entry_each(idle: Told) -> None:
 
 
 LEAVING: list[Event] = [
-    happened.SystemConditionChanged("Manual", "wanted"),
-    happened.SystemDrained("moving"),
-    happened.SystemPending(),
-    happened.SystemReservationBegun("bob", None, None),
+    system_events.SystemConditionChanged("Manual", "wanted"),
+    system_events.SystemDrained("moving"),
+    system_events.SystemPending(),
+    system_events.SystemReservationBegun("bob", None, None),
 ]
 
 
@@ -144,9 +144,9 @@ def test_idle_pool__lab_disabled_and_enabled__all_its_idle_systems_at_once(idle:
 
 def test_idle_pool__system_moves_to_another_lab__follows_that_lab(idle: Told) -> None:
     idle.tell(lab("lab-2"), lab("lab-3", enabled=False))
-    idle.tell(*of("system", "a", happened.SystemLabControllerChanged("lab-2")))
+    idle.tell(*of("system", "a", system_events.SystemLabControllerChanged("lab-2")))
     assert idle.idle() == {"a": "lab-2"}
-    idle.tell(*of("system", "a", happened.SystemLabControllerChanged("lab-3")))
+    idle.tell(*of("system", "a", system_events.SystemLabControllerChanged("lab-3")))
     assert idle.idle() == {}
 
 

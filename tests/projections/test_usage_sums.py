@@ -14,7 +14,7 @@ import pytest
 
 from domain.directory.events import PoolRegistered, PoolSystemAdded
 from domain.events import Recorded
-from domain.system import events as happened
+from domain.system import events as system_events
 from tests.projections.happened import lab, of, registered
 from tests.projections.random_history import Plain, project_in_pages, write_history
 from tests.projections.spans import BEGINNING
@@ -104,7 +104,7 @@ def test_usage_sums__all_groups_together__systems_times_the_length_of_the_interv
     log = list(told.unread())
     project_in_pages(told, log, dice)
     arrived = sorted(
-        recorded.recorded_at for recorded in log if isinstance(recorded.event, happened.SystemRegistered)
+        recorded.recorded_at for recorded in log if isinstance(recorded.event, system_events.SystemRegistered)
     )
     since, until = arrived[2], log[-1].recorded_at
     there = sum((until - max(since, moment)) / timedelta(seconds=1) for moment in arrived)
@@ -113,8 +113,8 @@ def test_usage_sums__all_groups_together__systems_times_the_length_of_the_interv
 
 def test_usage_sums__system_moves_to_another_lab__each_has_its_part(told: Told) -> None:
     told.tell(lab("lab-1"), lab("lab-2"), registered("a"))
-    told.tell(*of("system", "a", happened.SystemLabControllerChanged("lab-2")))
-    told.tell(*of("system", "a", happened.SystemPending()))
+    told.tell(*of("system", "a", system_events.SystemLabControllerChanged("lab-2")))
+    told.tell(*of("system", "a", system_events.SystemPending()))
     arrived, moved, ended = (recorded.recorded_at for recorded in told_about(told, "system/a"))
     assert sums(told, "lab_controller", arrived, ended) == pytest.approx(
         {
@@ -137,7 +137,7 @@ def test_usage_sums__in_two_pools_and_in_none__counts_in_both_and_under_null(tol
 def test_usage_sums__what_ended_after_the_position_asked_for__had_not_ended(told: Told) -> None:
     (*_, at) = told.tell(lab(), registered("a"))
     (since,) = {recorded.recorded_at for recorded in told_about(told, "system/a")}
-    told.tell(*of("system", "a", happened.SystemPending(), happened.SystemOwnerChanged("bob")))
+    told.tell(*of("system", "a", system_events.SystemPending(), system_events.SystemOwnerChanged("bob")))
     found = sums(told, "system", since, since + timedelta(seconds=10), at=at)
     assert found == {("a", "Automated", "idle"): 10}
 

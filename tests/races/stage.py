@@ -15,7 +15,7 @@ from api.use_cases.put_document import put_document
 from api.use_cases.report_drafts import Item
 from api.use_cases.report_progress import Answer, report_progress
 from api.use_cases.submit_job import submit_job
-from domain.directory import events as directory
+from domain.directory import events as directory_events
 from domain.job.spec import RecipeSetSpec
 from domain.priority import Priority
 from domain.recipe.state import Recipe
@@ -34,10 +34,12 @@ LABS = ("lab-1", "lab-2")
 
 def furnish(scene: Scene) -> None:
     """Labs, a tree and people, for all rounds."""
-    labs = [(f"lab-controller/{name}", directory.LabControllerRegistered(enabled=True)) for name in LABS]
-    trees = [("distro-tree/1", directory.DistroTreeRegistered(**tree(1, LABS)))]
-    pools = [(f"pool/{name}", directory.PoolRegistered(owner_group=None)) for name in POOLS]
-    people = [(f"user/{name}", directory.UserRegistered()) for name in USERS]
+    labs = [
+        (f"lab-controller/{name}", directory_events.LabControllerRegistered(enabled=True)) for name in LABS
+    ]
+    trees = [("distro-tree/1", directory_events.DistroTreeRegistered(**tree(1, LABS)))]
+    pools = [(f"pool/{name}", directory_events.PoolRegistered(owner_group=None)) for name in POOLS]
+    people = [(f"user/{name}", directory_events.UserRegistered()) for name in USERS]
     scene.put([*labs, *trees, *pools, *people])
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from domain.directory import events as directory
+from domain.directory import events as directory_events
 from domain.events import Decided
 from domain.system_admin.registration import register
 
@@ -70,14 +70,14 @@ def tree(tree_id: int, labs: Sequence[str]) -> dict[str, Any]:
 
 
 def _beginning(disabled: str | None, places: Sequence[Sequence[str]], drawn: Sequence[Any]) -> Decided:
-    decided: Decided = [(f"user/{name}", directory.UserRegistered()) for name in USERS]
+    decided: Decided = [(f"user/{name}", directory_events.UserRegistered()) for name in USERS]
     for name in LABS:
-        registered = directory.LabControllerRegistered(enabled=name != disabled)
+        registered = directory_events.LabControllerRegistered(enabled=name != disabled)
         decided.append((f"lab-controller/{name}", registered))
     for tree_id, labs in zip(TREES, (LABS, *places), strict=True):
-        registered = directory.DistroTreeRegistered(**tree(tree_id, labs))
+        registered = directory_events.DistroTreeRegistered(**tree(tree_id, labs))
         decided.append((f"distro-tree/{tree_id}", registered))
-    decided += [(f"pool/{name}", directory.PoolRegistered(owner_group=None)) for name in POOLS]
+    decided += [(f"pool/{name}", directory_events.PoolRegistered(owner_group=None)) for name in POOLS]
     # One that most recipes could use: else most jobs would be given up at once.
     for number, system in enumerate([SOUGHT_AFTER, *drawn]):
         decided += register(document(number, system))

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from api.services import Request, Services
-from domain.directory import events as directory
+from domain.directory import events as directory_events
 from domain.events import Change, Event, Stamp
 from domain.system.events import SystemRegistered
 from store.requests import Append, committed
@@ -83,19 +83,22 @@ def furnish(scene: Scene) -> Town:
     """
     scene.put(
         [
-            ("user/root", directory.UserRegistered(roles=["admin"])),
-            *((f"user/{name}", directory.UserRegistered()) for name in ("ada", "bob", "eve")),
-            ("token/root", directory.TokenCreated("root", "admin", None, "d-root")),
-            ("group/qa", directory.GroupRegistered(owners=["ada"], members=["bob"])),
-            ("group/ops", directory.GroupRegistered(owners=["root"], members=[])),
-            *((f"lab-controller/{lab}", directory.LabControllerRegistered(True)) for lab in (LAB, OTHER_LAB)),
-            ("distro-tree/1", directory.DistroTreeRegistered(**TREE)),
-            ("pool/net", directory.PoolRegistered(owner_group="qa")),
+            ("user/root", directory_events.UserRegistered(roles=["admin"])),
+            *((f"user/{name}", directory_events.UserRegistered()) for name in ("ada", "bob", "eve")),
+            ("token/root", directory_events.TokenCreated("root", "admin", None, "d-root")),
+            ("group/qa", directory_events.GroupRegistered(owners=["ada"], members=["bob"])),
+            ("group/ops", directory_events.GroupRegistered(owners=["root"], members=[])),
+            *(
+                (f"lab-controller/{lab}", directory_events.LabControllerRegistered(True))
+                for lab in (LAB, OTHER_LAB)
+            ),
+            ("distro-tree/1", directory_events.DistroTreeRegistered(**TREE)),
+            ("pool/net", directory_events.PoolRegistered(owner_group="qa")),
             *(
                 (f"system/{name}", SystemRegistered(LAB, "root", "Manual", {"type": "Machine"}))
                 for name in ("a", "b")
             ),
-            ("pool/net", directory.PoolSystemAdded(system="a")),
+            ("pool/net", directory_events.PoolSystemAdded(system="a")),
         ]
     )
     return Town(scene)

@@ -15,7 +15,7 @@ from api.intake import read_job
 from api.use_cases import choose_trees
 from api.use_cases.choose_trees import distro_trees, require_bounded
 from api.use_cases.submit_job import submit_job
-from domain.directory import events as directory
+from domain.directory import events as directory_events
 from domain.distro_choice.distro_trees import DistroTrees
 from domain.errors import FaultyInput
 from domain.events import Change, Decided, Stamp
@@ -39,15 +39,15 @@ def _lab() -> Iterator[tuple[str, Any]]:
     """The lab of the samples, and one more with a machine and a newer Fedora, as in `run-a-lab.md`."""
     lab = json.loads((SAMPLES / "lab.json").read_text())
     for fqdn in (SOUTH, *(each["fqdn"] for each in lab["lab_controllers"])):
-        yield f"lab-controller/{fqdn}", directory.LabControllerRegistered(True)
+        yield f"lab-controller/{fqdn}", directory_events.LabControllerRegistered(True)
     for each in lab["distro_trees"]:
-        fields = {name: each[name] for name in directory.DistroTreeRegistered.FIELDS}
-        yield f"distro-tree/{each['id']}", directory.DistroTreeRegistered(**fields)
+        fields = {name: each[name] for name in directory_events.DistroTreeRegistered.FIELDS}
+        yield f"distro-tree/{each['id']}", directory_events.DistroTreeRegistered(**fields)
         if each["id"] == 3:
             newer = {**fields, "urls": {SOUTH: ["http://south/"]}, "added_at": "2026-06-01T00:00:00Z"}
-            yield "distro-tree/60", directory.DistroTreeRegistered(**newer)
+            yield "distro-tree/60", directory_events.DistroTreeRegistered(**newer)
     for each in lab["pools"]:
-        yield f"pool/{each['name']}", directory.PoolRegistered(owner_group=None)
+        yield f"pool/{each['name']}", directory_events.PoolRegistered(owner_group=None)
     for each in lab["systems"]:
         yield from register(each)
     beside = {"fqdn": f"x86-01.{SOUTH}", "lab_controller": SOUTH, "owner": "admin", "condition": "Automated"}
@@ -93,7 +93,10 @@ ANY_DISTRO = '{"and":[]}'
 def test_submission__newest_tree_in_a_lab_without_systems__has_the_other(town: Town) -> None:
     later = {**tree(2, [OTHER_LAB]), "added_at": "2027-01-01T00:00:00Z"}
     beside = {"fqdn": "c", "lab_controller": LAB, "owner": "ada", "condition": "Automated", "pools": []}
-    news = [("distro-tree/2", directory.DistroTreeRegistered(**later)), *register({**MACHINE, **beside})]
+    news = [
+        ("distro-tree/2", directory_events.DistroTreeRegistered(**later)),
+        *register({**MACHINE, **beside}),
+    ]
     town.scene.put(news)
     assert trees(town, _wanted(ANY_DISTRO)) == [1]
 
@@ -101,7 +104,7 @@ def test_submission__newest_tree_in_a_lab_without_systems__has_the_other(town: T
 def test_submission__tree_is_in_the_log_and_not_yet_known_here__has_it(town: Town) -> None:
     spec = _wanted(recipe({"and": []}, "tree-2").distro_requires)
     assert trees(town, spec) == [None]
-    put: Decided = [("distro-tree/2", directory.DistroTreeRegistered(**tree(2, ["lab-1"])))]
+    put: Decided = [("distro-tree/2", directory_events.DistroTreeRegistered(**tree(2, ["lab-1"])))]
     stamp = Stamp(BEGINNING, "admin", "request/elsewhere")
     changes = tuple(Change(subject, event, stamp) for subject, event in put)
     town.log.append([Append("elsewhere", changes, {"distro-tree/2": 0})])
@@ -110,7 +113,7 @@ def test_submission__tree_is_in_the_log_and_not_yet_known_here__has_it(town: Tow
 
 def test_submission__newest_tree_in_a_lab_for_some__is_judged_for_the_owner_and_the_group(town: Town) -> None:
     later = {**tree(2, [OTHER_LAB]), "added_at": "2027-01-01T00:00:00Z"}
-    town.scene.put([("distro-tree/2", directory.DistroTreeRegistered(**later))])
+    town.scene.put([("distro-tree/2", directory_events.DistroTreeRegistered(**later))])
     for fqdn, lab in (("c", LAB), ("d", OTHER_LAB)):
         beside = {"fqdn": fqdn, "lab_controller": lab, "owner": "root", "condition": "Automated", "pools": []}
         town.scene.put(register({**MACHINE, **beside}))
@@ -171,5 +174,5 @@ def test_submission__beyond_the_budget_of_cpu_time__is_refused(
 
 def test_submission__tree_was_removed_a_moment_ago__has_it_all_the_same(town: Town) -> None:
     spec = _wanted(recipe({"and": []}, "tree-1").distro_requires)
-    town.happens("distro-tree/1", directory.DistroTreeRemoved())
+    town.happens("distro-tree/1", directory_events.DistroTreeRemoved())
     assert trees(town, spec) == [1]

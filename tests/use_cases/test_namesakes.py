@@ -19,7 +19,7 @@ from api.use_cases.reserve_system import Wanted, reserve_system, return_system
 from api.use_cases.submit_job import submit_job
 from api.use_cases.system_rights import require_may_change
 from domain.access.policy import Entry
-from domain.directory import events as directory
+from domain.directory import events as directory_events
 from domain.errors import FaultyInput, NotPermitted
 from domain.job.spec import RecipeSetSpec
 from domain.priority import Priority
@@ -101,7 +101,7 @@ def test_reservation_and_loan__of_who_went_without_them__are_not_their_namesakes
     town.ask(reserve_system, by("eve"), "a", KEPT)
     town.ask(lend_system, as_admin(), "b", "eve", None)
     # A removal did not always return anything.
-    town.happens("user/eve", directory.UserRemoved())
+    town.happens("user/eve", directory_events.UserRemoved())
     before = town.log.end()
     town.ask(put_document, as_admin(), "user", "eve", {})
     assert [topic for _, topic in town.since(before)] == [

@@ -10,6 +10,7 @@ import pytest
 
 from domain.scheduling.world.partition import Partition
 from postgres.errors import DatabaseAway
+from workers import snapshotting
 from workers.snapshotting import CALM_SNAPSHOT_SECONDS, SNAPSHOT_EVENTS, Keeping
 
 

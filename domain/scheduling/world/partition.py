@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import datetime
 
-from domain.directory import events as directory
+from domain.directory import events as directory_events
 from domain.directory.state import Directory
 from domain.events import Event, Moment, Recorded, split_subject
 from domain.recipe.state import Recipe
@@ -96,7 +96,7 @@ class Partition(PartitionQueries):
             after = evolve(subject, before, event, Moment.of(recorded))
             self._put(after, newly_assigned=newly_assigned(recorded.stamp))
             return Happened(subject, event, before, after)
-        if isinstance(event, directory.DirectoryEvent):
+        if isinstance(event, directory_events.DirectoryEvent):
             people = self.directory.people_of(name) if kind == "group" else ()
             self.directory.apply(recorded)
             self._document_changed(kind, name, recorded)
@@ -120,7 +120,7 @@ class Partition(PartitionQueries):
         event = recorded.event
         if kind in ("user", "group", "pool"):
             self.visible.invalidate()
-        if isinstance(event, directory.PoolSystemAdded | directory.PoolSystemRemoved):
+        if isinstance(event, directory_events.PoolSystemAdded | directory_events.PoolSystemRemoved):
             self._update_system(self.systems[event.system])
         elif kind == "pool":
             for fqdn in self._access_updates.pool_changed(name):
@@ -138,7 +138,7 @@ class Partition(PartitionQueries):
     def _note_departed(self, recorded: Recorded, people: Iterable[str]) -> None:
         """Note departed names, and drop old ones. For a group, `people` are the previous members."""
         subject, at = recorded.subject, recorded.recorded_at
-        if isinstance(recorded.event, directory.REMOVED):
+        if isinstance(recorded.event, directory_events.REMOVED):
             self.departed.note(Name(subject), at)
         for user in people:
             if self.directory.has_left(split_subject(subject)[1], user):

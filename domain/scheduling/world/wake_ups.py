@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from domain.directory import events as directory
+from domain.directory import events as directory_events
 from domain.events import Event
-from domain.recipe import events as recipe
+from domain.recipe import events as recipe_events
 from domain.recipe.state import Recipe
-from domain.recipe_set import events as recipe_set
-from domain.system import events as system
+from domain.recipe_set import events as recipe_set_events
+from domain.system import events as system_events
 from domain.system.state import System
 from domain.system.usage import is_automated
 
@@ -151,82 +151,106 @@ def _subject(happened: Happened, _: Partition) -> Iterator[str]:
     yield happened.subject
 
 
-GROUP = (directory.GroupRegistered, directory.GroupChanged, directory.GroupRemoved)
+GROUP = (directory_events.GroupRegistered, directory_events.GroupChanged, directory_events.GroupRemoved)
 
 WAKE_UPS: tuple[TriggerRule, ...] = (
     # A system became usable. The system itself is pending; with it more sets can be completed.
-    TriggerRule("system added", (system.SystemRegistered,), _lab_subjects(_lab_if_automated)),
-    TriggerRule("system repaired", (system.SystemConditionChanged,), _lab_subjects(_lab_if_automated)),
-    TriggerRule("system undrained", (system.SystemUndrained,), _lab_subjects(_lab_if_automated)),
-    TriggerRule("system returned by a person", (system.SystemReservationEnded,), _lab_subjects(_lab_after)),
+    TriggerRule("system added", (system_events.SystemRegistered,), _lab_subjects(_lab_if_automated)),
+    TriggerRule("system repaired", (system_events.SystemConditionChanged,), _lab_subjects(_lab_if_automated)),
+    TriggerRule("system undrained", (system_events.SystemUndrained,), _lab_subjects(_lab_if_automated)),
+    TriggerRule(
+        "system returned by a person", (system_events.SystemReservationEnded,), _lab_subjects(_lab_after)
+    ),
     # A system that only forced recipes may have came free, or was restored.
-    TriggerRule("system free for who forces it", (system.SystemIdle,), _system_if_not_automated),
+    TriggerRule("system free for who forces it", (system_events.SystemIdle,), _system_if_not_automated),
     TriggerRule(
         "removed system is back, for who forces it",
-        (system.SystemConditionChanged,),
+        (system_events.SystemConditionChanged,),
         _lab_subjects(_lab_if_no_longer_removed),
     ),
     TriggerRule(
-        "undrained, for who forces it", (system.SystemUndrained,), _lab_subjects(_lab_if_not_automated)
+        "undrained, for who forces it", (system_events.SystemUndrained,), _lab_subjects(_lab_if_not_automated)
     ),
     # A recipe lost its system, or its set let go: the recipe may get another one, other recipes its system.
-    TriggerRule("recipe lost its system", (recipe.RecipeAssigned, recipe.RecipeQueued), _set_that_lost),
-    TriggerRule("set let go", (recipe.RecipeQueued,), _lab_subjects(_lab_of_ended_holder)),
     TriggerRule(
-        "holder ended", (recipe.RecipeCancelled, recipe.RecipeAborted), _lab_subjects(_lab_of_ended_holder)
+        "recipe lost its system", (recipe_events.RecipeAssigned, recipe_events.RecipeQueued), _set_that_lost
+    ),
+    TriggerRule("set let go", (recipe_events.RecipeQueued,), _lab_subjects(_lab_of_ended_holder)),
+    TriggerRule(
+        "holder ended",
+        (recipe_events.RecipeCancelled, recipe_events.RecipeAborted),
+        _lab_subjects(_lab_of_ended_holder),
     ),
     # The properties of a system changed, and with them the recipes that it fits.
-    TriggerRule("inventory changed", (system.SystemInventoryChanged,), _lab_subjects(_lab_after)),
+    TriggerRule("inventory changed", (system_events.SystemInventoryChanged,), _lab_subjects(_lab_after)),
     TriggerRule(
         "pools changed",
-        (directory.PoolSystemAdded, directory.PoolSystemRemoved),
+        (directory_events.PoolSystemAdded, directory_events.PoolSystemRemoved),
         _lab_subjects(_lab_of_pool_system),
     ),
-    TriggerRule("lab of a system changed", (system.SystemLabControllerChanged,), _lab_subjects(_lab_after)),
+    TriggerRule(
+        "lab of a system changed", (system_events.SystemLabControllerChanged,), _lab_subjects(_lab_after)
+    ),
     TriggerRule(
         "distro tree arrived",
-        (directory.DistroTreeRegistered, directory.DistroTreeChanged),
+        (directory_events.DistroTreeRegistered, directory_events.DistroTreeChanged),
         _lab_subjects(_labs_with_tree),
     ),
-    TriggerRule("lab enabled", (directory.LabControllerEnabled,), _lab_subjects(_lab_itself)),
-    TriggerRule("lab heard", (directory.LabControllerHeard,), _lab_subjects(_lab_itself)),
+    TriggerRule("lab enabled", (directory_events.LabControllerEnabled,), _lab_subjects(_lab_itself)),
+    TriggerRule("lab heard", (directory_events.LabControllerHeard,), _lab_subjects(_lab_itself)),
     # Not in the seed: a grant can make other grants safe.
-    TriggerRule("set got a system", (recipe.RecipeScheduled,), _lab_subjects(_lab_of_granted_set)),
+    TriggerRule("set got a system", (recipe_events.RecipeScheduled,), _lab_subjects(_lab_of_granted_set)),
     # Access to systems changed.
     TriggerRule(
-        "access policy of a pool changed", (directory.PoolAccessPolicyChanged,), _lab_subjects(_labs_of_pool)
+        "access policy of a pool changed",
+        (directory_events.PoolAccessPolicyChanged,),
+        _lab_subjects(_labs_of_pool),
     ),
     TriggerRule(
-        "access policy of a system changed", (system.SystemAccessPolicyChanged,), _lab_subjects(_lab_after)
+        "access policy of a system changed",
+        (system_events.SystemAccessPolicyChanged,),
+        _lab_subjects(_lab_after),
     ),
-    TriggerRule("owner of a system changed", (system.SystemOwnerChanged,), _lab_subjects(_lab_after)),
-    TriggerRule("lent", (system.SystemLoaned,), _lab_subjects(_lab_after)),
-    TriggerRule("loan ended", (system.SystemLoanEnded,), _lab_subjects(_lab_after)),
+    TriggerRule("owner of a system changed", (system_events.SystemOwnerChanged,), _lab_subjects(_lab_after)),
+    TriggerRule("lent", (system_events.SystemLoaned,), _lab_subjects(_lab_after)),
+    TriggerRule("loan ended", (system_events.SystemLoanEnded,), _lab_subjects(_lab_after)),
     TriggerRule("group changed", GROUP, _lab_subjects(_labs_for_group)),
     # Eases nothing: a priority orders the queue, and no recipe in the queue can take an idle system. Design 2
     # lists it.
-    TriggerRule("priority changed", (recipe_set.RecipeSetPriorityChanged,), _subject),
+    TriggerRule("priority changed", (recipe_set_events.RecipeSetPriorityChanged,), _subject),
 )
 
 LET_GOES: tuple[TriggerRule, ...] = (
-    TriggerRule("condition changed", (system.SystemConditionChanged,), _labs_before_and_after),
-    TriggerRule("drained", (system.SystemDrained,), _labs_before_and_after),
-    TriggerRule("reserved by a person", (system.SystemReservationBegun,), _labs_before_and_after),
-    TriggerRule("inventory changed", (system.SystemInventoryChanged,), _labs_before_and_after),
-    TriggerRule("lab of a system changed", (system.SystemLabControllerChanged,), _labs_before_and_after),
+    TriggerRule("condition changed", (system_events.SystemConditionChanged,), _labs_before_and_after),
+    TriggerRule("drained", (system_events.SystemDrained,), _labs_before_and_after),
+    TriggerRule("reserved by a person", (system_events.SystemReservationBegun,), _labs_before_and_after),
+    TriggerRule("inventory changed", (system_events.SystemInventoryChanged,), _labs_before_and_after),
     TriggerRule(
-        "pools changed", (directory.PoolSystemAdded, directory.PoolSystemRemoved), _lab_of_pool_system
+        "lab of a system changed", (system_events.SystemLabControllerChanged,), _labs_before_and_after
     ),
-    TriggerRule("distro tree changed", (directory.DistroTreeChanged, directory.DistroTreeRemoved), _all_labs),
-    TriggerRule("lab disabled", (directory.LabControllerDisabled,), _lab_itself),
-    TriggerRule("lab silent", (directory.LabControllerSilent,), _lab_itself),
-    TriggerRule("system withdrawn", (recipe.RecipeAssigned,), _lab_of_withdrawn_system),
-    TriggerRule("access policy of a pool changed", (directory.PoolAccessPolicyChanged,), _labs_of_pool),
     TriggerRule(
-        "access policy of a system changed", (system.SystemAccessPolicyChanged,), _labs_before_and_after
+        "pools changed",
+        (directory_events.PoolSystemAdded, directory_events.PoolSystemRemoved),
+        _lab_of_pool_system,
     ),
-    TriggerRule("owner of a system changed", (system.SystemOwnerChanged,), _labs_before_and_after),
-    TriggerRule("lent", (system.SystemLoaned,), _labs_before_and_after),
-    TriggerRule("loan ended", (system.SystemLoanEnded,), _labs_before_and_after),
+    TriggerRule(
+        "distro tree changed",
+        (directory_events.DistroTreeChanged, directory_events.DistroTreeRemoved),
+        _all_labs,
+    ),
+    TriggerRule("lab disabled", (directory_events.LabControllerDisabled,), _lab_itself),
+    TriggerRule("lab silent", (directory_events.LabControllerSilent,), _lab_itself),
+    TriggerRule("system withdrawn", (recipe_events.RecipeAssigned,), _lab_of_withdrawn_system),
+    TriggerRule(
+        "access policy of a pool changed", (directory_events.PoolAccessPolicyChanged,), _labs_of_pool
+    ),
+    TriggerRule(
+        "access policy of a system changed",
+        (system_events.SystemAccessPolicyChanged,),
+        _labs_before_and_after,
+    ),
+    TriggerRule("owner of a system changed", (system_events.SystemOwnerChanged,), _labs_before_and_after),
+    TriggerRule("lent", (system_events.SystemLoaned,), _labs_before_and_after),
+    TriggerRule("loan ended", (system_events.SystemLoanEnded,), _labs_before_and_after),
     TriggerRule("group changed", GROUP, _labs_for_group),
 )

@@ -8,9 +8,9 @@ import pytest
 
 from domain.events import Event
 from domain.lab_commands.derive import Command, PlacedRecipe, of_recipe, of_system
-from domain.recipe import events as recipe
+from domain.recipe import events as recipe_events
 from domain.recipe.lifecycle import FINISHED, RECIPE, STARTED
-from domain.system import events as system
+from domain.system import events as system_events
 from domain.system.state import Reservation, System
 
 HOST = PlacedRecipe(12, "running", "a", "lab-1", distro_tree_id=7, host_state=None)
@@ -22,16 +22,16 @@ MOVES = sorted(move for move in RECIPE.moves if move[0] == "scheduled" or move[0
 def moved_to(state: str) -> Event:
     """The event of a state, for those who look at nothing else of it."""
     made: dict[str, Event] = {
-        "waiting": recipe.RecipeWaiting("a"),
-        "installing": recipe.RecipeInstalling("a"),
-        "running": recipe.RecipeRunning("a"),
-        "queued": recipe.RecipeQueued("why"),
-        "assigned": recipe.RecipeAssigned("lab-1", "why"),
-        "scheduled": recipe.RecipeScheduled("a", "lab-1"),
-        "reserved": recipe.RecipeReserved("a", 60),
-        "completed": recipe.RecipeCompleted(),
-        "cancelled": recipe.RecipeCancelled("why"),
-        "aborted": recipe.RecipeAborted("why"),
+        "waiting": recipe_events.RecipeWaiting("a"),
+        "installing": recipe_events.RecipeInstalling("a"),
+        "running": recipe_events.RecipeRunning("a"),
+        "queued": recipe_events.RecipeQueued("why"),
+        "assigned": recipe_events.RecipeAssigned("lab-1", "why"),
+        "scheduled": recipe_events.RecipeScheduled("a", "lab-1"),
+        "reserved": recipe_events.RecipeReserved("a", 60),
+        "completed": recipe_events.RecipeCompleted(),
+        "cancelled": recipe_events.RecipeCancelled("why"),
+        "aborted": recipe_events.RecipeAborted("why"),
     }
     return made[state]
 
@@ -61,24 +61,24 @@ def test_guest__any_move__is_stopped_only_when_given_up_on_a_host_that_goes_on(
 
 WITH_TREE = Reservation("ada", None, 7)
 WITHOUT = Reservation("ada", None, None)
-ENDED = system.SystemReservationEnded("returned")
+ENDED = system_events.SystemReservationEnded("returned")
 
 PERSONS: list[tuple[str, Reservation | None, Event, Command | None]] = [
     # A person's, with a tree: it is provisioned, and given back however far that has come.
-    ("idle", WITH_TREE, system.SystemWaiting(None), Command("provision", "lab-1", "a", None, 7)),
-    ("waiting", WITH_TREE, system.SystemInstalling(None), None),
+    ("idle", WITH_TREE, system_events.SystemWaiting(None), Command("provision", "lab-1", "a", None, 7)),
+    ("waiting", WITH_TREE, system_events.SystemInstalling(None), None),
     ("waiting", WITH_TREE, ENDED, Command("release", "lab-1", "a", None)),
     ("installing", WITH_TREE, ENDED, Command("release", "lab-1", "a", None)),
     ("running", WITH_TREE, ENDED, Command("release", "lab-1", "a", None)),
     # Without one it is handed over as it is.
-    ("idle", WITHOUT, system.SystemRunning(None), None),
+    ("idle", WITHOUT, system_events.SystemRunning(None), None),
     ("running", WITHOUT, ENDED, Command("release", "lab-1", "a", None)),
     # It was never handed over.
     ("idle", WITHOUT, ENDED, None),
     # A recipe's: what follows, follows from the recipe.
-    ("scheduled", None, system.SystemWaiting(12), None),
-    ("running", None, system.SystemPending(), None),
-    ("running", None, system.SystemConditionChanged("Broken", "it burns"), None),
+    ("scheduled", None, system_events.SystemWaiting(12), None),
+    ("running", None, system_events.SystemPending(), None),
+    ("running", None, system_events.SystemConditionChanged("Broken", "it burns"), None),
 ]
 
 

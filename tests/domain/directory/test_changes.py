@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from domain.directory import events as happened
+from domain.directory import events as directory_events
 from domain.directory.changes import unknown_names
 from domain.directory.state import Directory
 from domain.errors import Fault
@@ -17,49 +17,55 @@ GROUP = {"owners": ["ada"], "members": ["ada", "bob"]}
 
 # subject, first document, another document, the event of each.
 PUTS: list[tuple[str, dict[str, Any], dict[str, Any], type[Event], type[Event]]] = [
-    ("group/qa", GROUP, {**GROUP, "members": []}, happened.GroupRegistered, happened.GroupChanged),
+    (
+        "group/qa",
+        GROUP,
+        {**GROUP, "members": []},
+        directory_events.GroupRegistered,
+        directory_events.GroupChanged,
+    ),
     (
         "pool/net",
         {"owner_group": None, "description": ""},
         {"owner_group": "qa", "description": "NICs"},
-        happened.PoolRegistered,
-        happened.PoolChanged,
+        directory_events.PoolRegistered,
+        directory_events.PoolChanged,
     ),
     (
         "user/ada",
         {"roles": ["submitter"], "email": None},
         {"roles": ["auditor", "submitter"], "email": "ada@example.com"},
-        happened.UserRegistered,
-        happened.UserChanged,
+        directory_events.UserRegistered,
+        directory_events.UserChanged,
     ),
     (
         "distro-tree/1",
         TREE,
         {**TREE, "urls": {}},
-        happened.DistroTreeRegistered,
-        happened.DistroTreeChanged,
+        directory_events.DistroTreeRegistered,
+        directory_events.DistroTreeChanged,
     ),
     # Switching a lab off and on are events of their own.
     (
         "lab-controller/lab-1",
         {"enabled": True, "broken_after": 2},
         {"enabled": False, "broken_after": 2},
-        happened.LabControllerRegistered,
-        happened.LabControllerDisabled,
+        directory_events.LabControllerRegistered,
+        directory_events.LabControllerDisabled,
     ),
     (
         "lab-controller/lab-1",
         {"enabled": False, "broken_after": 2},
         {"enabled": True, "broken_after": 2},
-        happened.LabControllerRegistered,
-        happened.LabControllerEnabled,
+        directory_events.LabControllerRegistered,
+        directory_events.LabControllerEnabled,
     ),
     (
         "lab-controller/lab-1",
         {"enabled": True, "broken_after": 2},
         {"enabled": True, "broken_after": 0},
-        happened.LabControllerRegistered,
-        happened.LabControllerChanged,
+        directory_events.LabControllerRegistered,
+        directory_events.LabControllerChanged,
     ),
 ]
 IDS = [f"{row[0]}-{number}" for number, row in enumerate(PUTS)]
@@ -147,4 +153,4 @@ def test_put__user_without_roles__submits_and_later_keeps_what_it_has() -> None:
 
 def test_pool__registered_before_pools_had_descriptions__has_none() -> None:
     registered = from_data("pool.registered", 1, {"owner_group": "qa"})
-    assert registered == happened.PoolRegistered(owner_group="qa", description="")
+    assert registered == directory_events.PoolRegistered(owner_group="qa", description="")

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from domain.directory import events as happened
+from domain.directory import events as directory_events
 from domain.directory.state import Directory
 from domain.recipe.events import RecipeCompleted
 from domain.system.events import SystemInventoryChanged, SystemRegistered
 from tests.domain.directory.told import NOW, TREE, hear, tell, told
 
-TOKEN = happened.TokenCreated(user="ada", role="admin", lab_controller=None, digest="ab12")
+TOKEN = directory_events.TokenCreated(user="ada", role="admin", lab_controller=None, digest="ab12")
 
 
 # Tokens
@@ -38,15 +38,15 @@ def test_token__created__is_found_by_its_digest_alone(holder: Directory) -> None
 
 def test_token__revoked__is_found_no_more(holder: Directory) -> None:
     directory = holder
-    hear(directory, "token/t1", happened.TokenRevoked(), version=2)
+    hear(directory, "token/t1", directory_events.TokenRevoked(), version=2)
     assert directory.token("ab12", NOW) is None
     assert directory.get("token", "t1") is None
 
 
 def test_token__one_of_two_revoked__the_other_still_opens(holder: Directory) -> None:
     directory = holder
-    hear(directory, "token/t2", happened.TokenCreated("ada", "admin", None, "cd34"))
-    hear(directory, "token/t1", happened.TokenRevoked(), version=2)
+    hear(directory, "token/t2", directory_events.TokenCreated("ada", "admin", None, "cd34"))
+    hear(directory, "token/t1", directory_events.TokenRevoked(), version=2)
     assert directory.token("cd34", NOW) is not None
 
 
@@ -56,9 +56,9 @@ def test_token__one_of_two_revoked__the_other_still_opens(holder: Directory) -> 
 def test_pool_has__system_added_and_removed__follows() -> None:
     directory = told(("pool/net", {"owner_group": None}))
     assert not directory.pool_has("net", "a")
-    hear(directory, "pool/net", happened.PoolSystemAdded(system="a"), version=2)
+    hear(directory, "pool/net", directory_events.PoolSystemAdded(system="a"), version=2)
     assert directory.pool_has("net", "a")
-    hear(directory, "pool/net", happened.PoolSystemRemoved(system="a"), version=3)
+    hear(directory, "pool/net", directory_events.PoolSystemRemoved(system="a"), version=3)
     assert not directory.pool_has("net", "a")
     entry = directory.get("pool", "net")
     assert entry is not None
@@ -126,7 +126,7 @@ def trees(*changes: dict[str, Any]) -> Directory:
 
 def test_distro_tree__removed__is_not_there_until_it_is_back() -> None:
     directory = trees({}, {})
-    hear(directory, "distro-tree/2", happened.DistroTreeRemoved(), version=2)
+    hear(directory, "distro-tree/2", directory_events.DistroTreeRemoved(), version=2)
     assert [number for number, _ in directory.trees()] == [1]
     assert directory.get("distro-tree", "2") is None
     tell(directory, "distro-tree/2", TREE)
@@ -138,18 +138,20 @@ def test_distro_tree__removed__is_not_there_until_it_is_back() -> None:
 
 def test_lab_controller__silent_and_heard_again__says_so_and_stays_enabled() -> None:
     directory = told(("lab-controller/lab-1", {"enabled": True}))
-    for version, event in enumerate((happened.LabControllerSilent(), happened.LabControllerHeard()), 2):
+    for version, event in enumerate(
+        (directory_events.LabControllerSilent(), directory_events.LabControllerHeard()), 2
+    ):
         hear(directory, "lab-controller/lab-1", event, version)
         entry = directory.get("lab-controller", "lab-1")
         assert entry is not None
-        assert entry.document["silent"] == isinstance(event, happened.LabControllerSilent)
+        assert entry.document["silent"] == isinstance(event, directory_events.LabControllerSilent)
         assert directory.is_enabled("lab-1")
 
 
 def test_lab_controller__disabled_and_enabled__follows() -> None:
     directory = told(("lab-controller/lab-1", {"enabled": True}))
-    hear(directory, "lab-controller/lab-1", happened.LabControllerDisabled(), 2)
+    hear(directory, "lab-controller/lab-1", directory_events.LabControllerDisabled(), 2)
     assert not directory.is_enabled("lab-1")
-    hear(directory, "lab-controller/lab-1", happened.LabControllerEnabled(), 3)
+    hear(directory, "lab-controller/lab-1", directory_events.LabControllerEnabled(), 3)
     assert directory.is_enabled("lab-1")
     assert not directory.is_enabled("lab-9")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from domain.directory import events as happened
+from domain.directory import events as directory_events
 from domain.directory.events import GroupChanged, PoolRemoved, PoolSystemRemoved, TokenRevoked
 from domain.directory.removal import remove
 from domain.directory.state import Directory
@@ -39,11 +39,11 @@ def directory() -> Directory:
         ("b2", "bob", "submitter", None),
     )
     for token_id, user, role, lab in (*tokens, ("l1", "ada", "lab-controller", "lab-1")):
-        hear(made, f"token/{token_id}", happened.TokenCreated(user, role, lab, token_id))
+        hear(made, f"token/{token_id}", directory_events.TokenCreated(user, role, lab, token_id))
     hear(made, "token/b2", TokenRevoked(), 2)
-    hear(made, "user/bob", happened.UserPasswordSet("p1"), 2)
+    hear(made, "user/bob", directory_events.UserPasswordSet("p1"), 2)
     for version, fqdn in enumerate(("a", "b"), 2):
-        hear(made, "pool/net", happened.PoolSystemAdded(system=fqdn), version)
+        hear(made, "pool/net", directory_events.PoolSystemAdded(system=fqdn), version)
     return made
 
 
@@ -58,7 +58,7 @@ def test_user__removed__leaves_groups_and_tokens_go_in_the_same_commit(directory
         ("group/qa", GroupChanged(owners=[], members=["ada"])),
         ("group/dev", GroupChanged(owners=["ada"], members=[])),
         ("token/b1", TokenRevoked()),
-        ("user/bob", happened.UserRemoved()),
+        ("user/bob", directory_events.UserRemoved()),
     ]
     happens(directory, decided)
     assert directory.get("user", "bob") is None
@@ -127,7 +127,7 @@ def test_lab_controller__all_its_systems_removed__goes_with_its_tokens(directory
 def test_distro_tree__changed_after_it_was_removed_as_in_older_logs__is_back(directory: Directory) -> None:
     happens(directory, remove("distro-tree", directory, "2", []))
     assert list(directory.trees()) == []
-    hear(directory, "distro-tree/2", happened.DistroTreeChanged(**TREE), 3)
+    hear(directory, "distro-tree/2", directory_events.DistroTreeChanged(**TREE), 3)
     assert list(directory.trees()) == [(2, TREE)]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from domain.directory import events as happened
+from domain.directory import events as directory_events
 from domain.directory.admins import require_admin_left
 from domain.directory.state import DIRECTORY_TOPICS, Directory
 from domain.directory.tokens import Wanted, faults_of, revoke, role_given
@@ -22,8 +22,8 @@ OLD_USER = from_data("user.registered", 1, {})
 
 def token(
     directory: Directory, token_id: str, user: str, role: str, expires_at: str | None = None
-) -> happened.TokenCreated:
-    made = happened.TokenCreated(user, role, None, f"digest-{token_id}", expires_at)
+) -> directory_events.TokenCreated:
+    made = directory_events.TokenCreated(user, role, None, f"digest-{token_id}", expires_at)
     hear(directory, f"token/{token_id}", made)
     return made
 
@@ -60,18 +60,18 @@ def test_token__role_taken_away_and_given_back__follows(directory: Directory) ->
 
 
 def test_token__user_removed_and_another_has_the_name__counts_no_more(directory: Directory) -> None:
-    hear(directory, "token/b1", happened.TokenRevoked(), 2)
-    hear(directory, "user/bob", happened.UserRemoved(), 2)
+    hear(directory, "token/b1", directory_events.TokenRevoked(), 2)
+    hear(directory, "user/bob", directory_events.UserRemoved(), 2)
     assert directory.token("digest-b2", NOW) is None
-    hear(directory, "user/bob", happened.UserRegistered(), 3)
+    hear(directory, "user/bob", directory_events.UserRegistered(), 3)
     assert directory.token("digest-b1", NOW) is None
 
 
 def test_token__made_while_its_user_is_removed__never_counts_again(directory: Directory) -> None:
     # No event revokes it: the removal was decided before it was there.
     token(directory, "b3", "bob", "submitter")
-    hear(directory, "user/bob", happened.UserRemoved(), 2)
-    hear(directory, "user/bob", happened.UserRegistered(), 3)
+    hear(directory, "user/bob", directory_events.UserRemoved(), 2)
+    hear(directory, "user/bob", directory_events.UserRegistered(), 3)
     assert directory.token("digest-b3", NOW) is None
     assert not directory.counts("b3", NOW)
     assert list(directory.tokens_of("bob")) == []
@@ -82,16 +82,16 @@ def test_token__made_while_its_user_is_removed__never_counts_again(directory: Di
 
 def test_token__of_a_lab_controller_that_is_removed__never_counts_again(directory: Directory) -> None:
     def made(token_id: str) -> None:
-        event = happened.TokenCreated("ada", "lab-controller", "lab-1", f"digest-{token_id}")
+        event = directory_events.TokenCreated("ada", "lab-controller", "lab-1", f"digest-{token_id}")
         hear(directory, f"token/{token_id}", event)
 
     tell(directory, "user/ada", {"roles": ["admin", "lab-controller"]})
     made("l1")
     assert directory.token("digest-l1", NOW) is not None
     # No event revokes it: it was made while its lab controller was being removed.
-    hear(directory, "lab-controller/lab-1", happened.LabControllerRemoved(), 2)
+    hear(directory, "lab-controller/lab-1", directory_events.LabControllerRemoved(), 2)
     assert directory.token("digest-l1", NOW) is None
-    hear(directory, "lab-controller/lab-1", happened.LabControllerRegistered(True), 3)
+    hear(directory, "lab-controller/lab-1", directory_events.LabControllerRegistered(True), 3)
     assert directory.token("digest-l1", NOW) is None
     assert not directory.counts("l1", NOW)
     made("l2")
@@ -104,7 +104,7 @@ def test_tokens__one_login_after_the_other__those_that_are_over_are_forgotten(di
     for number in range(100):
         at = NOW + timedelta(hours=number)
         end = (at + timedelta(hours=12)).isoformat()
-        event = happened.TokenCreated("bob", "submitter", None, f"digest-n{number}", end)
+        event = directory_events.TokenCreated("bob", "submitter", None, f"digest-n{number}", end)
         hear(directory, f"token/n{number}", event, at=at)
     kept = [token_id for token_id, _ in directory.items("token")]
     assert kept == ["a1", "b1", "b2", *(f"n{number}" for number in range(88, 100))]
@@ -116,9 +116,9 @@ def test_tokens__one_login_after_the_other__those_that_are_over_are_forgotten(di
 
 def test_token__revoked_although_it_was_over__leaves_nothing(directory: Directory) -> None:
     token(directory, "b3", "bob", "submitter", "2024-01-01T01:00:00Z")
-    later = happened.TokenCreated("bob", "submitter", None, "digest-b4", None)
+    later = directory_events.TokenCreated("bob", "submitter", None, "digest-b4", None)
     hear(directory, "token/b4", later, at=SOON)
-    hear(directory, "token/b3", happened.TokenRevoked(), 2, at=SOON)
+    hear(directory, "token/b3", directory_events.TokenRevoked(), 2, at=SOON)
     assert directory.get("token", "b3") is None
     assert "b3" not in dict(directory.items("token"))
 
@@ -127,12 +127,12 @@ def test_token__document__is_without_its_digest(directory: Directory) -> None:
     found = directory.token("digest-b1", NOW)
     assert found is not None
     assert found[1] == {"user": "bob", "role": "submitter", "lab_controller": None, "expires_at": None}
-    assert "digest" not in shown_of(happened.TokenCreated("bob", "submitter", None, "ab12"))
+    assert "digest" not in shown_of(directory_events.TokenCreated("bob", "submitter", None, "ab12"))
 
 
 def test_directory__put_aside_and_restored__knows_the_same(directory: Directory) -> None:
-    hear(directory, "user/bob", happened.UserPasswordSet("p1"), 2)
-    hear(directory, "lab-controller/lab-1", happened.LabControllerRemoved(), 2)
+    hear(directory, "user/bob", directory_events.UserPasswordSet("p1"), 2)
+    hear(directory, "lab-controller/lab-1", directory_events.LabControllerRemoved(), 2)
     token(directory, "b3", "bob", "submitter", "2024-01-01T01:00:00Z")
     restored = Directory()
     restored.restore(directory.plain())
@@ -142,7 +142,7 @@ def test_directory__put_aside_and_restored__knows_the_same(directory: Directory)
     assert restored.get("lab-controller", "lab-1") is None
     assert restored.version("lab-controller/lab-1") == 2
     for one in (directory, restored):
-        hear(one, "token/b4", happened.TokenCreated("bob", "submitter", None, "digest-b4"), at=SOON)
+        hear(one, "token/b4", directory_events.TokenCreated("bob", "submitter", None, "digest-b4"), at=SOON)
     assert restored.plain() == directory.plain()
     assert restored.get("token", "b3") is None
 
@@ -171,7 +171,7 @@ def test_role_given__to_who_has_roles_by_tokens__keeps_those(directory: Director
     token(directory, "e1", "eve", "auditor")
     assert role_given(directory, Wanted("eve", "auditor")) == []
     ((subject, event),) = role_given(directory, Wanted("eve", "submitter"))
-    assert (subject, event) == ("user/eve", happened.UserChanged(["auditor", "submitter"], None))
+    assert (subject, event) == ("user/eve", directory_events.UserChanged(["auditor", "submitter"], None))
 
 
 # Who may make which
@@ -234,7 +234,7 @@ def test_faults_of__token_that_expires_asks__none_lasts_longer_but_for_admins(
 def test_revoke__once_and_again__second_changes_nothing(directory: Directory) -> None:
     ((subject, event),), rests_on = revoke(directory, "b1")
     assert rests_on == ()
-    assert (subject, event) == ("token/b1", happened.TokenRevoked())
+    assert (subject, event) == ("token/b1", directory_events.TokenRevoked())
     hear(directory, subject, event, 2)
     assert revoke(directory, "b1") == ([], ())
     assert "b1" not in dict(directory.items("token"))
@@ -247,8 +247,8 @@ def test_revoke__last_token_of_the_last_admin__refused(directory: Directory) -> 
     token(directory, "a2", "ada", "admin", "2030-01-01T00:00:00Z")
     with pytest.raises(Refused):
         revoke(directory, "a1")
-    hear(directory, "user/ada", happened.UserPasswordSet("p1"), 2)
-    assert revoke(directory, "a1") == ([("token/a1", happened.TokenRevoked())], ("user/ada",))
+    hear(directory, "user/ada", directory_events.UserPasswordSet("p1"), 2)
+    assert revoke(directory, "a1") == ([("token/a1", directory_events.TokenRevoked())], ("user/ada",))
 
 
 def test_require_admin_left__another_admin_without_a_token__refused(directory: Directory) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from domain.events import Event
-from domain.recipe import events as happened
+from domain.recipe import events as recipe_events
 from domain.recipe.state import Recipe, evolve
 from tests.domain.recipe.made import moment, recipe_in, recipe_new
 
@@ -23,26 +23,26 @@ def test_new__first_event__gives_the_place_in_the_order_of_submission() -> None:
 
 
 def test_any_event__of_an_existing_recipe__counts_up_and_keeps_the_submission() -> None:
-    recipe = after(recipe_in("new", "new"), happened.RecipeQueued(reason="no idle system"))
+    recipe = after(recipe_in("new", "new"), recipe_events.RecipeQueued(reason="no idle system"))
     assert (recipe.version, recipe.submission) == (2, 5)
 
 
 def test_scheduled__queued_recipe__has_system_and_lab() -> None:
-    recipe = after(recipe_in("queued"), happened.RecipeScheduled(system="b", lab_controller="lab-2"))
+    recipe = after(recipe_in("queued"), recipe_events.RecipeScheduled(system="b", lab_controller="lab-2"))
     assert (recipe.state, recipe.system, recipe.lab_controller) == ("scheduled", "b", "lab-2")
 
 
 def test_queued__recipe_had_a_system__has_it_no_more() -> None:
-    recipe = after(recipe_in("waiting"), happened.RecipeQueued(reason="its system broke"))
+    recipe = after(recipe_in("waiting"), recipe_events.RecipeQueued(reason="its system broke"))
     assert (recipe.state, recipe.system, recipe.lab_controller) == ("queued", None, None)
 
 
 ENDS = [
     # Whoever stops a recipe ends what is open of it; what had ended stays as it was.
-    (happened.RecipeAborted(reason="no power"), ["aborted", "aborted", "completed", "aborted"]),
-    (happened.RecipeCancelled(reason="not needed"), ["cancelled", "cancelled", "completed", "aborted"]),
+    (recipe_events.RecipeAborted(reason="no power"), ["aborted", "aborted", "completed", "aborted"]),
+    (recipe_events.RecipeCancelled(reason="not needed"), ["cancelled", "cancelled", "completed", "aborted"]),
     # A recipe completes when its tasks have: nothing is left to end.
-    (happened.RecipeCompleted(), ["new", "running", "completed", "aborted"]),
+    (recipe_events.RecipeCompleted(), ["new", "running", "completed", "aborted"]),
 ]
 
 
@@ -58,9 +58,9 @@ def test_end__tasks_in_every_state__ends_open_ones_and_keeps_the_system(
 
 
 TASKS = [
-    (happened.TaskStarted(task_id=2), "running"),
-    (happened.TaskCompleted(task_id=2), "completed"),
-    (happened.TaskAborted(task_id=2), "aborted"),
+    (recipe_events.TaskStarted(task_id=2), "running"),
+    (recipe_events.TaskCompleted(task_id=2), "completed"),
+    (recipe_events.TaskAborted(task_id=2), "aborted"),
 ]
 
 
@@ -73,4 +73,4 @@ def test_task_event__of_one_task__moves_only_that_one(event: Event, state: str) 
 
 def test_evolve__events_before_the_first__is_a_fault_of_the_log() -> None:
     with pytest.raises(AssertionError, match="before it was new"):
-        evolve(None, 1, happened.RecipeCompleted(), moment())
+        evolve(None, 1, recipe_events.RecipeCompleted(), moment())

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from domain.events import Event, Moment
-from domain.recipe import events as happened
+from domain.recipe import events as recipe_events
 from domain.recipe.state import Recipe, Task, evolve
 from domain.recipe.watchdog import OVERRIDE, of_task
 from tests.domain.recipe.made import recipe_in, recipe_new
@@ -27,9 +27,9 @@ def seconds(recipe: Recipe) -> float | None:
     return None if recipe.deadline is None else (recipe.deadline - NOON).total_seconds()
 
 
-WAITING = happened.RecipeWaiting(system="a")
-INSTALLING = happened.RecipeInstalling(system="a")
-RUNNING = happened.RecipeRunning(system="a")
+WAITING = recipe_events.RecipeWaiting(system="a")
+INSTALLING = recipe_events.RecipeInstalling(system="a")
+RUNNING = recipe_events.RecipeRunning(system="a")
 
 
 def test_watchdog__set_starts__has_three_hours_until_the_first_task() -> None:
@@ -41,16 +41,16 @@ def test_watchdog__set_starts__has_three_hours_until_the_first_task() -> None:
 
 
 def test_watchdog__task_starts__has_half_an_hour_from_then_on() -> None:
-    recipe = after(recipe_in("installing", "new", "new"), RUNNING, happened.TaskStarted(task_id=1))
+    recipe = after(recipe_in("installing", "new", "new"), RUNNING, recipe_events.TaskStarted(task_id=1))
     assert seconds(recipe) == 1_800
-    assert seconds(after(recipe, happened.TaskCompleted(task_id=1))) == 1_800
-    second = after(recipe, happened.TaskStarted(task_id=2), at=NOON + timedelta(minutes=20))
+    assert seconds(after(recipe, recipe_events.TaskCompleted(task_id=1))) == 1_800
+    second = after(recipe, recipe_events.TaskStarted(task_id=2), at=NOON + timedelta(minutes=20))
     assert seconds(second) == 1_200 + 1_800
 
 
 def test_watchdog__task_with_a_time_of_its_own__has_that() -> None:
     recipe = replace(recipe_in("running"), tasks=(Task(1, "/check", watchdog_seconds=9_000),))
-    assert seconds(after(recipe, happened.TaskStarted(task_id=1))) == 9_000
+    assert seconds(after(recipe, recipe_events.TaskStarted(task_id=1))) == 9_000
 
 
 OVERRIDES = [
@@ -79,20 +79,20 @@ def test_of_task__parameter_of_the_harness__is_its_time_where_it_is_a_number(
 
 @pytest.mark.parametrize("state", ["waiting", "installing", "running", "reserved"])
 def test_watchdog_set__while_it_runs__counts_from_then_on(state: str) -> None:
-    assert seconds(after(recipe_in(state), happened.WatchdogSet(seconds=600))) == 600
+    assert seconds(after(recipe_in(state), recipe_events.WatchdogSet(seconds=600))) == 600
 
 
 def test_watchdog__system_is_kept__has_the_time_that_was_asked_for() -> None:
-    recipe = after(recipe_in("running"), happened.RecipeReserved(system="a", seconds=86_400))
+    recipe = after(recipe_in("running"), recipe_events.RecipeReserved(system="a", seconds=86_400))
     assert seconds(recipe) == 86_400
 
 
 ENDS = [
-    happened.RecipeCompleted(),
-    happened.RecipeCancelled(reason="not needed"),
-    happened.RecipeAborted(reason="no power"),
+    recipe_events.RecipeCompleted(),
+    recipe_events.RecipeCancelled(reason="not needed"),
+    recipe_events.RecipeAborted(reason="no power"),
     # Preempted, or its system was withdrawn.
-    happened.RecipeQueued(reason="its system broke"),
+    recipe_events.RecipeQueued(reason="its system broke"),
 ]
 
 
@@ -112,4 +112,4 @@ def test_watchdog__guest__runs_from_when_it_is_installed() -> None:
 def test_watchdog__event_is_only_supposed__sets_no_deadline() -> None:
     assert after(recipe_in("scheduled", "new"), WAITING, at=None).deadline is None
     running = after(recipe_in("scheduled", "new"), WAITING)
-    assert seconds(after(running, happened.WatchdogSet(seconds=5), at=None)) == 10_800
+    assert seconds(after(running, recipe_events.WatchdogSet(seconds=5), at=None)) == 10_800

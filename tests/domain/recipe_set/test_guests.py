@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from domain.errors import Refused
-from domain.recipe import events as happened
+from domain.recipe import events as recipe_events
 from domain.recipe.lifecycle import FINISHED, STARTED
 from domain.recipe_set.ending import HOST_ENDED
 from domain.recipe_set.members import Members
@@ -34,27 +34,27 @@ def with_guest(host: str, guest: str, task: str = "new") -> Members:
 
 
 MOVES: list[tuple[str, str, Report, list[object]]] = [
-    ("waiting", "new", ReportInstalling(), [happened.RecipeInstalling(system="a")]),
+    ("waiting", "new", ReportInstalling(), [recipe_events.RecipeInstalling(system="a")]),
     (
         "installing",
         "new",
         ReportTaskRunning(TASK),
-        [happened.RecipeRunning(system="a"), happened.TaskStarted(task_id=TASK)],
+        [recipe_events.RecipeRunning(system="a"), recipe_events.TaskStarted(task_id=TASK)],
     ),
     (
         "waiting",
         "new",
         ReportTaskRunning(TASK),
         [
-            happened.RecipeInstalling(system="a"),
-            happened.RecipeRunning(system="a"),
-            happened.TaskStarted(task_id=TASK),
+            recipe_events.RecipeInstalling(system="a"),
+            recipe_events.RecipeRunning(system="a"),
+            recipe_events.TaskStarted(task_id=TASK),
         ],
     ),
-    ("running", "running", ReportTaskEnded(TASK, "completed"), [happened.TaskCompleted(task_id=TASK)]),
-    ("running", "completed", ReportCompleted(), [happened.RecipeCompleted()]),
-    ("running", "running", ReportAborted("panic"), [happened.RecipeAborted(reason="panic")]),
-    ("waiting", "new", ReportWatchdog(60), [happened.WatchdogSet(seconds=60)]),
+    ("running", "running", ReportTaskEnded(TASK, "completed"), [recipe_events.TaskCompleted(task_id=TASK)]),
+    ("running", "completed", ReportCompleted(), [recipe_events.RecipeCompleted()]),
+    ("running", "running", ReportAborted("panic"), [recipe_events.RecipeAborted(reason="panic")]),
+    ("waiting", "new", ReportWatchdog(60), [recipe_events.WatchdogSet(seconds=60)]),
 ]
 
 
@@ -72,8 +72,8 @@ def test_report__host_completed__its_guest_is_aborted(guest: str) -> None:
     members = with_guest("running", guest)
     host = replace(members.recipes[0], tasks=())
     assert report(members, host, ReportCompleted()) == [
-        ("recipe/1", happened.RecipeCompleted()),
-        ("recipe/9", happened.RecipeAborted(reason=HOST_ENDED)),
+        ("recipe/1", recipe_events.RecipeCompleted()),
+        ("recipe/9", recipe_events.RecipeAborted(reason=HOST_ENDED)),
         ("system/a", SystemPending()),
     ]
 
@@ -90,7 +90,7 @@ def test_report__host_that_keeps_its_system__leaves_its_guest_running() -> None:
     kept = {"duration_seconds": 60, "when": "always"}
     host = replace(members.recipes[0], tasks=(), reservesys=kept)
     decided = report(members, host, ReportCompleted())
-    assert decided == [("recipe/1", happened.RecipeReserved(system="a", seconds=60))]
+    assert decided == [("recipe/1", recipe_events.RecipeReserved(system="a", seconds=60))]
 
 
 def test_report__guest_of_a_set_that_has_not_started__aborts_the_whole_set() -> None:

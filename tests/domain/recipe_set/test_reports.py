@@ -10,7 +10,7 @@ import pytest
 
 from domain.errors import Refused
 from domain.events import Decided, Event
-from domain.recipe import events as happened
+from domain.recipe import events as recipe_events
 from domain.recipe.lifecycle import FINISHED, RECIPE
 from domain.recipe.results import Results
 from domain.recipe.state import Recipe
@@ -26,26 +26,26 @@ from domain.recipe_set.messages import (
     ResultLog,
 )
 from domain.recipe_set.reports import report
-from domain.system import events as system_happened
+from domain.system import events as system_events
 from tests.domain.recipe.made import recipe_in, system_in
 from tests.domain.recipe_set.made import members_of
 
-RESULT = happened.TaskResult(task_id=1, result="Pass", message="", score=None, log_urls=())
-TO_INSTALLING = [happened.RecipeInstalling(system="a"), system_happened.SystemInstalling(recipe_id=1)]
+RESULT = recipe_events.TaskResult(task_id=1, result="Pass", message="", score=None, log_urls=())
+TO_INSTALLING = [recipe_events.RecipeInstalling(system="a"), system_events.SystemInstalling(recipe_id=1)]
 TO_RUNNING = [
-    happened.RecipeRunning(system="a"),
-    system_happened.SystemRunning(recipe_id=1),
-    happened.TaskStarted(task_id=1),
+    recipe_events.RecipeRunning(system="a"),
+    system_events.SystemRunning(recipe_id=1),
+    recipe_events.TaskStarted(task_id=1),
 ]
-TASK_COMPLETED = happened.TaskCompleted(task_id=1)
-TO_COMPLETED = [happened.RecipeCompleted(), system_happened.SystemPending()]
-TO_ABORTED = [happened.RecipeAborted(reason="no power"), system_happened.SystemPending()]
+TASK_COMPLETED = recipe_events.TaskCompleted(task_id=1)
+TO_COMPLETED = [recipe_events.RecipeCompleted(), system_events.SystemPending()]
+TO_ABORTED = [recipe_events.RecipeAborted(reason="no power"), system_events.SystemPending()]
 # Before its first task the system was not provisioned.
 TO_NOT_PROVISIONED = [
     *TO_ABORTED,
-    system_happened.SystemProvisioningFailed(recipe_id=1, reason="no power", jobs=[1], distros=["tree 1"]),
+    system_events.SystemProvisioningFailed(recipe_id=1, reason="no power", jobs=[1], distros=["tree 1"]),
 ]
-TO_SIX_HUNDRED: list[Event] = [happened.WatchdogSet(seconds=600)]
+TO_SIX_HUNDRED: list[Event] = [recipe_events.WatchdogSet(seconds=600)]
 NOTHING: list[Event] = []
 
 REPORTS: dict[str, Report] = {
@@ -112,11 +112,11 @@ ANSWERS: dict[tuple[str, str, str], list[Event]] = {
     ("reserved", "completed", "task-completed"): NOTHING,
     ("completed", "completed", "task-completed"): NOTHING,
     # A task that never started may be given up too, whether or not another has started.
-    ("scheduled", "new", "task-aborted"): [happened.TaskAborted(task_id=1)],
-    ("waiting", "new", "task-aborted"): [happened.TaskAborted(task_id=1)],
-    ("installing", "new", "task-aborted"): [happened.TaskAborted(task_id=1)],
-    ("running", "new", "task-aborted"): [happened.TaskAborted(task_id=1)],
-    ("running", "running", "task-aborted"): [happened.TaskAborted(task_id=1)],
+    ("scheduled", "new", "task-aborted"): [recipe_events.TaskAborted(task_id=1)],
+    ("waiting", "new", "task-aborted"): [recipe_events.TaskAborted(task_id=1)],
+    ("installing", "new", "task-aborted"): [recipe_events.TaskAborted(task_id=1)],
+    ("running", "new", "task-aborted"): [recipe_events.TaskAborted(task_id=1)],
+    ("running", "running", "task-aborted"): [recipe_events.TaskAborted(task_id=1)],
     ("waiting", "aborted", "task-aborted"): NOTHING,
     ("installing", "aborted", "task-aborted"): NOTHING,
     ("running", "aborted", "task-aborted"): NOTHING,
@@ -203,7 +203,7 @@ def test_report__end_on_a_system_that_is_not_automated__leaves_it_idle(
 ) -> None:
     recipe = recipe_in("running", "completed")
     decided = report(members_of(recipe, system_in("running", condition)), recipe, message)
-    assert decided[-1] == ("system/a", system_happened.SystemIdle())
+    assert decided[-1] == ("system/a", system_events.SystemIdle())
 
 
 def _two_tasks(first: str, second: str) -> Recipe:
@@ -217,7 +217,7 @@ def test_completed__tasks_still_open__names_them() -> None:
 
 def test_task_running__another_task_runs__starts_too() -> None:
     decided = answer(_two_tasks("running", "new"), "running", ReportTaskRunning(2))
-    assert decided == [("recipe/1", happened.TaskStarted(task_id=2))]
+    assert decided == [("recipe/1", recipe_events.TaskStarted(task_id=2))]
 
 
 @pytest.mark.parametrize(

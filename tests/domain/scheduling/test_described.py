@@ -10,7 +10,7 @@ from domain.distro_choice.installable import Installable
 from domain.events import Recorded
 from domain.requirements import from_text, matching
 from domain.requirements.host import HOST
-from domain.system import events as system
+from domain.system import events as system_events
 from tests.domain.scheduling.labs import one_lab
 from tests.domain.scheduling.world import World
 
@@ -22,11 +22,11 @@ def text(element: str, value: str, op: str = "==") -> str:
 
 
 def lend(world: World, fqdn: str, user: str) -> None:
-    world.commit([(f"system/{fqdn}", system.SystemLoaned(user=user, until=None))])
+    world.commit([(f"system/{fqdn}", system_events.SystemLoaned(user=user, until=None))])
 
 
 def end_loan(world: World, fqdn: str) -> None:
-    world.commit([(f"system/{fqdn}", system.SystemLoanEnded(reason="returned"))])
+    world.commit([(f"system/{fqdn}", system_events.SystemLoanEnded(reason="returned"))])
 
 
 def reserve(world: World, fqdn: str, user: str) -> None:

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import orjson
 
-from domain.directory import events as directory
+from domain.directory import events as directory_events
 from domain.events import Recorded, Stamp
 from domain.scheduling.world.departed import KEPT
 from domain.scheduling.world.partition import Partition
@@ -38,16 +38,16 @@ def test_names__a_hundred_thousand_used_once__are_forgotten() -> None:
     assert len(partition.departed.plain()) <= 5 * (KEPT_EACH + 1)
 
 
-def used_once(number: int) -> list[tuple[str, directory.DirectoryEvent]]:
+def used_once(number: int) -> list[tuple[str, directory_events.DirectoryEvent]]:
     user, group, pool = f"user/u{number}", f"group/g{number}", f"pool/p{number}"
     return [
-        (user, directory.UserRegistered(("submitter",), None)),
-        ("group/all", directory.GroupChanged(owners=[], members=[f"u{number}"])),
-        (group, directory.GroupRegistered(owners=[], members=[f"u{number}"])),
-        (group, directory.GroupRemoved()),
-        (pool, directory.PoolRegistered(owner_group=None)),
-        (pool, directory.PoolRemoved()),
-        (user, directory.UserRemoved()),
+        (user, directory_events.UserRegistered(("submitter",), None)),
+        ("group/all", directory_events.GroupChanged(owners=[], members=[f"u{number}"])),
+        (group, directory_events.GroupRegistered(owners=[], members=[f"u{number}"])),
+        (group, directory_events.GroupRemoved()),
+        (pool, directory_events.PoolRegistered(owner_group=None)),
+        (pool, directory_events.PoolRemoved()),
+        (user, directory_events.UserRemoved()),
     ]
 
 
@@ -109,7 +109,7 @@ def test_name__registered_again__is_kept_with_its_version(world: World) -> None:
     world.put_group("team", "bob")
     world.remove_group("team")
     world.now += KEPT - timedelta(seconds=1)
-    world.commit([("group/team", directory.GroupRegistered(owners=[], members=["bob"]))])
+    world.commit([("group/team", directory_events.GroupRegistered(owners=[], members=["bob"]))])
     world.now += 2 * KEPT
     world.put_group("other")
     entry = world.partition.directory.get("group", "team")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from domain.access.policy import Form
-from domain.directory import events as directory
+from domain.directory import events as directory_events
 from domain.events import Decided
 from domain.priority import Priority
 from domain.recipe.events import RecipeNew
@@ -46,21 +46,23 @@ class World(FoldedLog):
     # What people and labs do
 
     def add_lab(self, name: str, enabled: bool = True) -> None:
-        self.commit([(f"lab-controller/{name}", directory.LabControllerRegistered(enabled=enabled))])
+        self.commit([(f"lab-controller/{name}", directory_events.LabControllerRegistered(enabled=enabled))])
 
     def enable(self, name: str, enabled: bool) -> None:
-        event = directory.LabControllerEnabled() if enabled else directory.LabControllerDisabled()
+        event = (
+            directory_events.LabControllerEnabled() if enabled else directory_events.LabControllerDisabled()
+        )
         self.commit([(f"lab-controller/{name}", event)])
 
     def fall_silent(self, name: str) -> None:
-        self.commit([(f"lab-controller/{name}", directory.LabControllerSilent())])
+        self.commit([(f"lab-controller/{name}", directory_events.LabControllerSilent())])
 
     def hear(self, name: str) -> None:
-        self.commit([(f"lab-controller/{name}", directory.LabControllerHeard())])
+        self.commit([(f"lab-controller/{name}", directory_events.LabControllerHeard())])
 
     def put_tree(self, tree_id: int, arch: str, labs: Iterable[str], family: str = "Fedora") -> None:
         known = self.directory.get("distro-tree", str(tree_id))
-        cls = directory.DistroTreeChanged if known else directory.DistroTreeRegistered
+        cls = directory_events.DistroTreeChanged if known else directory_events.DistroTreeRegistered
         tree = cls(
             name=f"tree-{tree_id}",
             family=family,
@@ -91,7 +93,7 @@ class World(FoldedLog):
         self.settle()
 
     def set_pool(self, pool: str, fqdn: str, member: bool) -> None:
-        cls = directory.PoolSystemAdded if member else directory.PoolSystemRemoved
+        cls = directory_events.PoolSystemAdded if member else directory_events.PoolSystemRemoved
         self.commit([(f"pool/{pool}", cls(system=fqdn))])
 
     def submit(
@@ -193,15 +195,15 @@ class World(FoldedLog):
 
     def put_group(self, name: str, *members: str) -> None:
         known = self.directory.get("group", name)
-        cls = directory.GroupChanged if known else directory.GroupRegistered
+        cls = directory_events.GroupChanged if known else directory_events.GroupRegistered
         self.commit([(f"group/{name}", cls(owners=[], members=members))])
 
     def remove_group(self, name: str) -> None:
-        self.commit([(f"group/{name}", directory.GroupRemoved())])
+        self.commit([(f"group/{name}", directory_events.GroupRemoved())])
 
     def open_pool(self, pool: str, *entries: Form) -> None:
         """To these, and nobody else."""
-        self.commit([(f"pool/{pool}", directory.PoolAccessPolicyChanged(entries=entries))])
+        self.commit([(f"pool/{pool}", directory_events.PoolAccessPolicyChanged(entries=entries))])
 
     def open_system(self, fqdn: str, *entries: Form) -> None:
         """Allow these to submit, and nobody else; everybody may view the system."""
@@ -219,7 +221,7 @@ class World(FoldedLog):
         self.commit([(f"system/{fqdn}", SystemLoanEnded(reason="given back"))])
 
     def remove_tree(self, tree_id: int) -> None:
-        self.commit([(f"distro-tree/{tree_id}", directory.DistroTreeRemoved())])
+        self.commit([(f"distro-tree/{tree_id}", directory_events.DistroTreeRemoved())])
 
     def change(self, decided: Decided) -> None:
         if decided:

@@ -9,26 +9,26 @@ import pytest
 
 from domain.access.policy import Entry
 from domain.events import Event
-from domain.system import events as happened
+from domain.system import events as system_events
 from domain.system.state import Loan, Reservation, evolve
 from tests.domain.recipe.made import moment, system_in
 
 USAGES = [
-    (happened.SystemIdle(), "idle", None),
-    (happened.SystemPending(), "pending", None),
-    (happened.SystemScheduled(recipe_id=4), "scheduled", 4),
-    (happened.SystemWaiting(recipe_id=4), "waiting", 4),
-    (happened.SystemInstalling(recipe_id=4), "installing", 4),
-    (happened.SystemRunning(recipe_id=4), "running", 4),
+    (system_events.SystemIdle(), "idle", None),
+    (system_events.SystemPending(), "pending", None),
+    (system_events.SystemScheduled(recipe_id=4), "scheduled", 4),
+    (system_events.SystemWaiting(recipe_id=4), "waiting", 4),
+    (system_events.SystemInstalling(recipe_id=4), "installing", 4),
+    (system_events.SystemRunning(recipe_id=4), "running", 4),
     # A person has it.
-    (happened.SystemWaiting(recipe_id=None), "waiting", None),
-    (happened.SystemInstalling(recipe_id=None), "installing", None),
-    (happened.SystemRunning(recipe_id=None), "running", None),
+    (system_events.SystemWaiting(recipe_id=None), "waiting", None),
+    (system_events.SystemInstalling(recipe_id=None), "installing", None),
+    (system_events.SystemRunning(recipe_id=None), "running", None),
 ]
 
 
 def test_registered__first_event__is_idle_since_then() -> None:
-    event = happened.SystemRegistered(
+    event = system_events.SystemRegistered(
         lab_controller="lab-1", owner="ada", condition="Manual", inventory={"memory_mb": 1024}
     )
     system = evolve(None, "a", event, moment(position=12))
@@ -46,34 +46,34 @@ def test_usage__any_event__tells_recipe_and_position(event: Event, usage: str, r
 
 def test_usage__changes__condition_and_inventory_stay() -> None:
     before = system_in("running", "Manual")
-    after = evolve(before, "a", happened.SystemIdle(), moment(8, 30))
+    after = evolve(before, "a", system_events.SystemIdle(), moment(8, 30))
     assert (after.condition, after.inventory) == (before.condition, before.inventory)
 
 
 CHANGES: list[tuple[Event, dict[str, object]]] = [
-    (happened.SystemConditionChanged(condition="Broken", reason="fan"), {"condition": "Broken"}),
-    (happened.SystemInventoryChanged(inventory={"memory_mb": 1}), {"inventory": {"memory_mb": 1}}),
-    (happened.SystemLabControllerChanged(lab_controller="lab-2"), {"lab_controller": "lab-2"}),
-    (happened.SystemOwnerChanged(owner="eve"), {"owner": "eve", "owned_since": 30}),
-    (happened.SystemDrained(reason="new disks"), {"draining": True}),
-    (happened.SystemUndrained(), {"draining": False}),
+    (system_events.SystemConditionChanged(condition="Broken", reason="fan"), {"condition": "Broken"}),
+    (system_events.SystemInventoryChanged(inventory={"memory_mb": 1}), {"inventory": {"memory_mb": 1}}),
+    (system_events.SystemLabControllerChanged(lab_controller="lab-2"), {"lab_controller": "lab-2"}),
+    (system_events.SystemOwnerChanged(owner="eve"), {"owner": "eve", "owned_since": 30}),
+    (system_events.SystemDrained(reason="new disks"), {"draining": True}),
+    (system_events.SystemUndrained(), {"draining": False}),
     (
-        happened.SystemReservationBegun(user="eve", until="2024-01-02T00:00:00Z", distro_tree_id=4),
+        system_events.SystemReservationBegun(user="eve", until="2024-01-02T00:00:00Z", distro_tree_id=4),
         {"reservation": Reservation("eve", datetime(2024, 1, 2, tzinfo=UTC), 4)},
     ),
     (
-        happened.SystemReservationBegun(user="eve", until=None, distro_tree_id=None),
+        system_events.SystemReservationBegun(user="eve", until=None, distro_tree_id=None),
         {"reservation": Reservation("eve", None, None)},
     ),
-    (happened.SystemReservationEnded(reason="returned"), {"reservation": None}),
+    (system_events.SystemReservationEnded(reason="returned"), {"reservation": None}),
     (
-        happened.SystemLoaned(user="eve", until="2024-01-02T00:00:00Z"),
+        system_events.SystemLoaned(user="eve", until="2024-01-02T00:00:00Z"),
         {"loan": Loan("eve", datetime(2024, 1, 2, tzinfo=UTC))},
     ),
-    (happened.SystemLoaned(user="eve", until=None), {"loan": Loan("eve", None)}),
-    (happened.SystemLoanEnded(reason="given back"), {"loan": None}),
+    (system_events.SystemLoaned(user="eve", until=None), {"loan": Loan("eve", None)}),
+    (system_events.SystemLoanEnded(reason="given back"), {"loan": None}),
     (
-        happened.SystemAccessPolicyChanged(
+        system_events.SystemAccessPolicyChanged(
             entries=[{"permission": "view", "everybody": True}], active_pool="big"
         ),
         {"access_policy": (Entry("view"),), "active_pool": "big"},
@@ -94,4 +94,4 @@ def test_change__any_event_without_a_usage__changes_that_and_not_its_usage(
 
 def test_evolve__events_before_registration__is_a_fault_of_the_log() -> None:
     with pytest.raises(AssertionError, match="before it was registered"):
-        evolve(None, "a", happened.SystemIdle(), moment())
+        evolve(None, "a", system_events.SystemIdle(), moment())

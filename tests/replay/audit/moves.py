@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from domain.events import Event
-from domain.recipe import events as recipe
-from domain.system import events as system
+from domain.recipe import events as recipe_events
+from domain.system import events as system_events
 
 Pair = tuple[str, Event]
 
@@ -23,7 +23,9 @@ def only(*names: str) -> dict[str, Any]:
     return {"and": [{"or": named}, MACHINE]}
 
 
-def new(set_id: int, number: int, form: Mapping[str, Any], priority: str, **fields: Any) -> recipe.RecipeNew:
+def new(
+    set_id: int, number: int, form: Mapping[str, Any], priority: str, **fields: Any
+) -> recipe_events.RecipeNew:
     plain: dict[str, Any] = {
         "whiteboard": "",
         "role": None,
@@ -37,57 +39,57 @@ def new(set_id: int, number: int, form: Mapping[str, Any], priority: str, **fiel
         "tasks": ({"task_id": number, "name": "/check", "role": None, "params": {}},),
     }
     beside = {"job_id": set_id, "recipe_set_id": set_id, "owner": "ada", "group": None, "priority": priority}
-    return recipe.RecipeNew(**{**beside, **plain, **fields})
+    return recipe_events.RecipeNew(**{**beside, **plain, **fields})
 
 
 # One move of a recipe or system
 
 
 def queued(number: int, reason: str = WHY) -> Pair:
-    return f"recipe/{number}", recipe.RecipeQueued(reason=reason)
+    return f"recipe/{number}", recipe_events.RecipeQueued(reason=reason)
 
 
 def assigned(number: int, lab: str = LAB, reason: str | None = None) -> Pair:
-    return f"recipe/{number}", recipe.RecipeAssigned(lab_controller=lab, reason=reason)
+    return f"recipe/{number}", recipe_events.RecipeAssigned(lab_controller=lab, reason=reason)
 
 
 def cancelled(number: int, reason: str = "not needed") -> Pair:
-    return f"recipe/{number}", recipe.RecipeCancelled(reason=reason)
+    return f"recipe/{number}", recipe_events.RecipeCancelled(reason=reason)
 
 
 def aborted(number: int, reason: str = "no power") -> Pair:
-    return f"recipe/{number}", recipe.RecipeAborted(reason=reason)
+    return f"recipe/{number}", recipe_events.RecipeAborted(reason=reason)
 
 
 def scheduled(number: int, fqdn: str, lab: str = LAB) -> Pair:
-    return f"recipe/{number}", recipe.RecipeScheduled(system=fqdn, lab_controller=lab)
+    return f"recipe/{number}", recipe_events.RecipeScheduled(system=fqdn, lab_controller=lab)
 
 
 def waiting(number: int, fqdn: str) -> Pair:
-    return f"recipe/{number}", recipe.RecipeWaiting(system=fqdn)
+    return f"recipe/{number}", recipe_events.RecipeWaiting(system=fqdn)
 
 
 def idle(fqdn: str) -> Pair:
-    return f"system/{fqdn}", system.SystemIdle()
+    return f"system/{fqdn}", system_events.SystemIdle()
 
 
 def pending(fqdn: str) -> Pair:
-    return f"system/{fqdn}", system.SystemPending()
+    return f"system/{fqdn}", system_events.SystemPending()
 
 
 def condition(fqdn: str, condition: str, reason: str = "fan") -> Pair:
-    return f"system/{fqdn}", system.SystemConditionChanged(condition=condition, reason=reason)
+    return f"system/{fqdn}", system_events.SystemConditionChanged(condition=condition, reason=reason)
 
 
 # Both sides
 
 
 def grant(number: int, fqdn: str, lab: str = LAB) -> list[Pair]:
-    return [scheduled(number, fqdn, lab), (f"system/{fqdn}", system.SystemScheduled(recipe_id=number))]
+    return [scheduled(number, fqdn, lab), (f"system/{fqdn}", system_events.SystemScheduled(recipe_id=number))]
 
 
 def start(number: int, fqdn: str) -> list[Pair]:
-    return [waiting(number, fqdn), (f"system/{fqdn}", system.SystemWaiting(recipe_id=number))]
+    return [waiting(number, fqdn), (f"system/{fqdn}", system_events.SystemWaiting(recipe_id=number))]
 
 
 def place(number: int, fqdn: str, lab: str = LAB) -> list[Pair]:
@@ -96,6 +98,8 @@ def place(number: int, fqdn: str, lab: str = LAB) -> list[Pair]:
 
 
 def step(number: int, fqdn: str, state: str) -> list[Pair]:
-    recipe_event = {"installing": recipe.RecipeInstalling, "running": recipe.RecipeRunning}[state]
-    usage = {"installing": system.SystemInstalling, "running": system.SystemRunning}[state]
+    recipe_event = {"installing": recipe_events.RecipeInstalling, "running": recipe_events.RecipeRunning}[
+        state
+    ]
+    usage = {"installing": system_events.SystemInstalling, "running": system_events.SystemRunning}[state]
     return [(f"recipe/{number}", recipe_event(system=fqdn)), (f"system/{fqdn}", usage(recipe_id=number))]

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from domain.directory import events as directory
+from domain.directory import events as directory_events
 from domain.events import Basis, Batch, Recorded, Stamp
-from domain.recipe import events as recipe
+from domain.recipe import events as recipe_events
 from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
-from domain.system import events as system
+from domain.system import events as system_events
 from replay.audit import Violation, at_rest, check, from_recorded
 from tests.replay.audit.moves import LAB, Pair, idle, new, pending, queued, step
 
@@ -63,18 +63,18 @@ class Story:
 
     def labs(self, *names: str) -> None:
         for name in names:
-            self.commit((f"lab-controller/{name}", directory.LabControllerRegistered(enabled=True)))
+            self.commit((f"lab-controller/{name}", directory_events.LabControllerRegistered(enabled=True)))
 
     def tree(self, number: int, *labs: str) -> None:
         urls = {lab: [f"http://{lab}/"] for lab in labs}
-        registered = directory.DistroTreeRegistered(
+        registered = directory_events.DistroTreeRegistered(
             "tree", "Fedora", "40", "x86_64", "Server", (), urls, "2024-01-01T00:00:00Z"
         )
         self.commit((f"distro-tree/{number}", registered))
 
     def system(self, fqdn: str, lab: str = LAB, condition: str = "Automated", **inventory: Any) -> None:
         plain = {"type": "Machine", "arches": ["x86_64"], **inventory}
-        pairs = [(f"system/{fqdn}", system.SystemRegistered(lab, "ada", condition, plain))]
+        pairs = [(f"system/{fqdn}", system_events.SystemRegistered(lab, "ada", condition, plain))]
         self.commit(*pairs, *([pending(fqdn)] if condition == "Automated" else []))
 
     def idle(self, *names: str, lab: str = LAB) -> None:
@@ -132,7 +132,7 @@ class Story:
 
     def complete(self, number: int, fqdn: str) -> None:
         self.progress(number, fqdn, "installing", "running")
-        self.commit((f"recipe/{number}", recipe.RecipeCompleted()), pending(fqdn))
+        self.commit((f"recipe/{number}", recipe_events.RecipeCompleted()), pending(fqdn))
 
     # Asking the audit
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from domain.recipe import events as recipe
-from domain.system import events as system
+from domain.recipe import events as recipe_events
+from domain.system import events as system_events
 from tests.replay.audit.moves import (
     cancelled,
     condition,
@@ -41,7 +41,7 @@ def test_one_recipe_per_system__guest_elsewhere__is_found() -> None:
 
 
 def system_is_left_behind(story: Story) -> None:
-    story.commit(("recipe/1", recipe.RecipeInstalling(system="a")))
+    story.commit(("recipe/1", recipe_events.RecipeInstalling(system="a")))
 
 
 def recipe_is_left_behind(story: Story) -> None:
@@ -54,23 +54,23 @@ def system_is_freed_alone(story: Story) -> None:
 
 def recipe_reports_from_elsewhere(story: Story) -> None:
     story.commit(
-        ("recipe/1", recipe.RecipeInstalling(system="b")),
-        ("system/a", system.SystemInstalling(recipe_id=1)),
+        ("recipe/1", recipe_events.RecipeInstalling(system="b")),
+        ("system/a", system_events.SystemInstalling(recipe_id=1)),
     )
 
 
 def person_has_what_is_idle(story: Story) -> None:
     story.commit(
-        ("system/m", system.SystemReservationBegun(user="ada", until=None, distro_tree_id=None)),
+        ("system/m", system_events.SystemReservationBegun(user="ada", until=None, distro_tree_id=None)),
     )
 
 
 def nobody_has_what_runs(story: Story) -> None:
-    story.commit(("system/m", system.SystemRunning(recipe_id=None)))
+    story.commit(("system/m", system_events.SystemRunning(recipe_id=None)))
 
 
 def drained_system_is_pending(story: Story) -> None:
-    story.commit(("system/b", system.SystemDrained(reason="fan")), pending("b"))
+    story.commit(("system/b", system_events.SystemDrained(reason="fan")), pending("b"))
 
 
 def broken_system_keeps_its_recipe(story: Story) -> None:
@@ -121,12 +121,12 @@ def repaired_system_stays_idle(story: Story) -> None:
 
 
 def undrained_system_stays_idle(story: Story) -> None:
-    story.commit(("system/b", system.SystemDrained(reason="fan")))
-    story.commit(("system/b", system.SystemUndrained()))
+    story.commit(("system/b", system_events.SystemDrained(reason="fan")))
+    story.commit(("system/b", system_events.SystemUndrained()))
 
 
 def added_system_stays_idle(story: Story) -> None:
-    story.commit(("system/b", system.SystemRegistered("lab-1", "ada", "Automated", {})))
+    story.commit(("system/b", system_events.SystemRegistered("lab-1", "ada", "Automated", {})))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from domain.directory.events import DistroTreeRemoved
-from domain.recipe import events as recipe
+from domain.recipe import events as recipe_events
 from tests.replay.audit.moves import aborted, pending
 from tests.replay.audit.planted import assert_caught, opening
 from tests.replay.audit.story import AT, Story
@@ -48,7 +48,7 @@ def test_watchdogs_in_time__report_by_a_process_that_is_behind__counts_from_its_
     story = opening()
     story.progress(1, "a", "installing", "running")
     later(story, -1_900, 0)
-    story.commit(("recipe/1", recipe.TaskStarted(1)))
+    story.commit(("recipe/1", recipe_events.TaskStarted(1)))
     later(story, 0, 0)
     expire(story, policy)
     if is_found:
@@ -66,7 +66,7 @@ def test_watchdogs_in_time__without_a_deadline__is_found() -> None:
 
 def test_watchdogs_in_time__lab_gave_it_more_time__counts_from_then() -> None:
     story = opening()
-    story.commit(("recipe/1", recipe.WatchdogSet(seconds=20_000)))
+    story.commit(("recipe/1", recipe_events.WatchdogSet(seconds=20_000)))
     later(story, 19_999, 19_999)
     expire(story)
     assert_caught(story, "watchdogs_in_time", "recipe/1")

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from domain.directory.events import LabControllerChanged
-from domain.recipe import events as recipe
-from domain.system import events as system
+from domain.recipe import events as recipe_events
+from domain.system import events as system_events
 from tests.replay.audit.moves import LAB, Pair, aborted, cancelled, condition, only, pending, place, step
 from tests.replay.audit.planted import assert_caught
 from tests.replay.audit.story import Story
@@ -34,7 +34,7 @@ def installs(story: Story, number: int, tree_id: int = TREE, **new: Any) -> None
 
 
 def failed(number: int, jobs: list[int], distros: list[str]) -> Pair:
-    return "system/a", system.SystemProvisioningFailed(number, "no boot", jobs, distros)
+    return "system/a", system_events.SystemProvisioningFailed(number, "no boot", jobs, distros)
 
 
 def fails_twice(tree_id: int, *last: Pair, limit: int | None = None) -> Story:
@@ -50,7 +50,7 @@ def fails_twice(tree_id: int, *last: Pair, limit: int | None = None) -> Story:
 
 TWO_JOBS = failed(2, [1, 2], ["tree 1", "tree 2"])
 NOT_BROKEN = (aborted(2), pending("a"), TWO_JOBS)
-BROKEN = (TWO_JOBS, condition("a", "Broken"), aborted(2), ("system/a", system.SystemIdle()))
+BROKEN = (TWO_JOBS, condition("a", "Broken"), aborted(2), ("system/a", system_events.SystemIdle()))
 
 
 def test_broken_when_failing__second_failure_and_it_stays_automated__is_found() -> None:
@@ -77,8 +77,8 @@ def test_broken_when_failing__as_the_limit_says__is_not(
 def test_broken_when_failing__first_failure_kept_the_system__is_in_the_row(jobs: list[int]) -> None:
     story = one_system()
     installs(story, 1, reservesys=KEEP)
-    kept = recipe.RecipeReserved("a", 100, "no boot")
-    story.commit(("recipe/1", kept), ("system/a", system.SystemRunning(1)), failed(1, [1], ["tree 1"]))
+    kept = recipe_events.RecipeReserved("a", 100, "no boot")
+    story.commit(("recipe/1", kept), ("system/a", system_events.SystemRunning(1)), failed(1, [1], ["tree 1"]))
     story.commit(aborted(1, "no boot"), pending("a"))
     installs(story, 2)
     story.commit(aborted(2), pending("a"), failed(2, jobs, ["tree 1"]))
@@ -104,8 +104,8 @@ def keeps(seconds: int = 100, reason: str | None = "no boot") -> Story:
     """Recipe 1 was given up while it installed, and keeps a."""
     story = one_system()
     installs(story, 1, reservesys=KEEP)
-    kept = recipe.RecipeReserved("a", seconds, reason)
-    story.commit(("recipe/1", kept), ("system/a", system.SystemRunning(1)))
+    kept = recipe_events.RecipeReserved("a", seconds, reason)
+    story.commit(("recipe/1", kept), ("system/a", system_events.SystemRunning(1)))
     return story
 
 
@@ -119,7 +119,7 @@ def test_kept_as_asked__aborted_with_the_first_reason_when_its_time_is_over__is_
     assert expire(keeps(), aborted(1, "no boot")).violations() == []
 
 
-COMPLETED: Pair = ("recipe/1", recipe.RecipeCompleted())
+COMPLETED: Pair = ("recipe/1", recipe_events.RecipeCompleted())
 
 
 @pytest.mark.parametrize("event", [COMPLETED, aborted(1, "its time is over")])
@@ -146,6 +146,6 @@ def test_kept_as_asked__cancelled_or_broken__wins(end: str) -> None:
         story.commit(cancelled(1), pending("a"))
     else:
         story.commit(
-            condition("a", end), aborted(1, "its system is Broken"), ("system/a", system.SystemIdle())
+            condition("a", end), aborted(1, "its system is Broken"), ("system/a", system_events.SystemIdle())
         )
     assert story.violations() == []

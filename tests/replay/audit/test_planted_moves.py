@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from domain.recipe import events as recipe
-from domain.system import events as system
+from domain.recipe import events as recipe_events
+from domain.system import events as system_events
 from tests.replay.audit.moves import (
     only,
     pending,
@@ -22,7 +22,7 @@ Plant = Callable[[Story], None]
 
 def finished_recipe_changes(story: Story) -> None:
     story.complete(1, "a")
-    story.commit(("recipe/1", recipe.WatchdogSet(seconds=60)))
+    story.commit(("recipe/1", recipe_events.WatchdogSet(seconds=60)))
 
 
 def recipe_skips_a_state(story: Story) -> None:
@@ -43,11 +43,11 @@ def system_skips_pending(story: Story) -> None:
 
 
 def system_passes_from_recipe_to_recipe(story: Story) -> None:
-    story.commit(("system/a", system.SystemInstalling(recipe_id=2)))
+    story.commit(("system/a", system_events.SystemInstalling(recipe_id=2)))
 
 
 def system_runs_for_a_recipe_at_once(story: Story) -> None:
-    story.commit(("system/b", system.SystemRunning(recipe_id=2)))
+    story.commit(("system/b", system_events.SystemRunning(recipe_id=2)))
 
 
 def version_is_left_out(story: Story) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from domain.directory.events import LabControllerDisabled, LabControllerEnabled, PoolSystemAdded
-from domain.recipe import events as recipe
-from domain.system import events as system
+from domain.recipe import events as recipe_events
+from domain.system import events as system_events
 from replay.audit import from_json, from_recorded
 from tests.replay.audit.moves import (
     aborted,
@@ -45,9 +45,9 @@ def _a_set_with_a_guest_runs(story: Story) -> None:
     # Set 3 is more urgent than set 2, and b comes free.
     story.decide([*grant(5, "a"), assigned(6)])
     story.progress(2, "b", "installing", "running")
-    story.commit(("recipe/3", recipe.RecipeInstalling(system="b")))
-    story.commit(("recipe/2", recipe.RecipeReserved(system="b", seconds=60)))
-    story.commit(("recipe/2", recipe.RecipeCompleted()), aborted(3, "its host ended"), pending("b"))
+    story.commit(("recipe/3", recipe_events.RecipeInstalling(system="b")))
+    story.commit(("recipe/2", recipe_events.RecipeReserved(system="b", seconds=60)))
+    story.commit(("recipe/2", recipe_events.RecipeCompleted()), aborted(3, "its host ended"), pending("b"))
     story.decide([*grant(6, "b"), *start(5, "a"), *start(6, "b")])
     story.complete(5, "a")
     story.decide(place(4, "a"))
@@ -57,14 +57,14 @@ def _a_set_with_a_guest_runs(story: Story) -> None:
 
 
 def _people_have_systems(story: Story) -> None:
-    begun = system.SystemReservationBegun(user="ada", until=None, distro_tree_id=1)
-    story.commit(("system/m", begun), ("system/m", system.SystemWaiting(recipe_id=None)))
-    story.commit(("system/m", system.SystemInstalling(recipe_id=None)))
-    story.commit(("system/m", system.SystemRunning(recipe_id=None)))
-    story.commit(("system/m", system.SystemReservationEnded(reason="returned")), idle("m"))
-    story.commit(("system/c", system.SystemDrained(reason="fan")))
+    begun = system_events.SystemReservationBegun(user="ada", until=None, distro_tree_id=1)
+    story.commit(("system/m", begun), ("system/m", system_events.SystemWaiting(recipe_id=None)))
+    story.commit(("system/m", system_events.SystemInstalling(recipe_id=None)))
+    story.commit(("system/m", system_events.SystemRunning(recipe_id=None)))
+    story.commit(("system/m", system_events.SystemReservationEnded(reason="returned")), idle("m"))
+    story.commit(("system/c", system_events.SystemDrained(reason="fan")))
     story.queue(10, {10: only("c")}, "Low")
-    story.commit(("system/c", system.SystemUndrained()), pending("c"))
+    story.commit(("system/c", system_events.SystemUndrained()), pending("c"))
     story.decide(place(10, "c", "lab-2"))
     story.commit(aborted(10), pending("c"))
     story.decide([idle("c")])
@@ -108,7 +108,7 @@ def _a_forced_recipe(story: Story) -> None:
     story.job(31, {31: {"force": "m"}})
     story.decide(place(31, "m"))
     story.progress(31, "m", "installing", "running")
-    story.commit(("recipe/31", recipe.RecipeCompleted()), idle("m"))
+    story.commit(("recipe/31", recipe_events.RecipeCompleted()), idle("m"))
 
 
 def _the_scheduler_is_behind(story: Story) -> None:

@@ -12,14 +12,14 @@ from typing import Any, TypeVar
 import httpx
 import pytest
 
-from api import faulty_logins, parsing
+from api import caller_slots, faulty_logins, parsing
 from api.concurrency_limits import MaxUnderWay, Overloaded, Share, UnderWay
 from api.parsing import Parsing
 from api.rest.app import Lifespan, application
 from api.services import Bounds
 from api.use_cases import choose_trees
 from api.use_cases.tokens import digest_of
-from domain.directory import events as directory
+from domain.directory import events as directory_events
 from domain.errors import TooOften
 from domain.events import Event
 from tests.in_process.bench import Bench
@@ -58,7 +58,7 @@ class Site:
 
 
 def _token(user: str) -> tuple[str, Event]:
-    return f"token/{user}", directory.TokenCreated(user, "submitter", None, digest_of(f"ll_{user}"))
+    return f"token/{user}", directory_events.TokenCreated(user, "submitter", None, digest_of(f"ll_{user}"))
 
 
 @pytest.fixture
@@ -66,12 +66,12 @@ def site(bench: Bench) -> Iterator[Site]:
     with bench.scene() as scene:
         scene.put(
             [
-                ("user/root", directory.UserRegistered(roles=["admin"])),
-                *((f"user/{name}", directory.UserRegistered()) for name in ("ada", "bob")),
+                ("user/root", directory_events.UserRegistered(roles=["admin"])),
+                *((f"user/{name}", directory_events.UserRegistered()) for name in ("ada", "bob")),
                 *(
                     (
                         f"token/{name}",
-                        directory.TokenCreated(name, "submitter", None, digest_of(f"ll_{name}")),
+                        directory_events.TokenCreated(name, "submitter", None, digest_of(f"ll_{name}")),
                     )
                     for name in ("ada", "bob")
                 ),

@@ -10,9 +10,9 @@ import pytest
 
 from domain.events import Basis, Recorded, Stamp
 from domain.job.events import JobChanged
-from domain.recipe import events as recipe
+from domain.recipe import events as recipe_events
 from domain.scheduling.decisions.decide import POLICY_VERSION
-from domain.system import events as system
+from domain.system import events as system_events
 from tests.domain.scheduling.policies import everybody, group
 from tests.domain.scheduling.wants import named
 from tests.domain.scheduling.world import World
@@ -95,15 +95,15 @@ def grants_by_nominal_priority(world: World) -> None:
 
 
 def leaves_the_system_behind(world: World) -> None:
-    reported(world, ("recipe/1", recipe.RecipeInstalling(system="a")))
+    reported(world, ("recipe/1", recipe_events.RecipeInstalling(system="a")))
 
 
 def frees_the_system_alone(world: World) -> None:
-    reported(world, ("system/a", system.SystemIdle()))
+    reported(world, ("system/a", system_events.SystemIdle()))
 
 
 def skips_a_state(world: World) -> None:
-    running = recipe.RecipeRunning(system="a"), system.SystemRunning(recipe_id=1)
+    running = recipe_events.RecipeRunning(system="a"), system_events.SystemRunning(recipe_id=1)
     reported(world, ("recipe/1", running[0]), ("system/a", running[1]))
 
 
