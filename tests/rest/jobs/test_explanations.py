@@ -16,7 +16,7 @@ from tests.harness.running import Running
 from tests.harness.waiting import until
 from tests.harness.watching import worker_of
 
-EXPLAINS = b"workers.explaining.part"
+EXPLAINS = b"workers.explaining.child"
 TREE = '<distroRequires><distro_name op="=" value="RHEL-9.6"/></distroRequires>'
 
 
