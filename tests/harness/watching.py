@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 
 import httpx
 
-from api import root
+from api import database_setup
 from tests.harness.asking import PLAIN
 from tests.harness.databases import TestDatabase
 from tests.harness.running import Running
@@ -30,7 +30,7 @@ PATIENCE_SECONDS = 120.0
 @contextmanager
 def serving(database: TestDatabase, **settings: str) -> Iterator[Running]:
     """The API alone, with these LABLEDGER_*: nothing but what a test appends comes into the log."""
-    token = root.first_admin_token(database.settings)
+    token = database_setup.first_admin_token(database.settings)
     assert token is not None
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
