@@ -20,10 +20,10 @@ from domain.job.submission import Counts, Ids
 from postgres.errors import DatabaseFull, away
 from store.datastore import Datastore
 from store.mapper import EventMapper
-from store.recorder import Recorder, StoredAppend, StoredRow
+from store.recorder import NewRow, Recorder, StoredAppend
 from store.requests import Append, Committed, Outcome
 from store.selection import EVERYTHING, Selection, subjects_of
-from store.sql import BOUNDED, PAGE_BYTES, SQL
+from store.sql import BOUNDED, PAGE_BYTES, SQL, bounded_rows
 
 logger = logging.getLogger(__name__)
 
@@ -68,7 +68,7 @@ class EventLog(EventStore[str]):
 
     def _stored(self, request: Append) -> StoredAppend:
         versions = dict(request.expected)
-        rows: list[StoredRow] = []
+        rows: list[NewRow] = []
         for change in request.changes:
             subject = change.subject
             version = versions[subject] = versions[subject] + 1
@@ -121,13 +121,12 @@ class EventLog(EventStore[str]):
             "of_subject": list(selection.topics) if selection.topics else None,
             "hidden": list(selection.hidden),
         }
-        rows = self.rows(BOUNDED[query], asked)
-        found = [self.mapper.recorded(row[:-1]) for row in rows]
+        rows, available = bounded_rows(self.rows(BOUNDED[query], asked))
+        found = [self.mapper.recorded(row) for row in rows]
         if selection.unseen:
             found = [recorded for recorded in found if selection.sees(subjects_of(recorded))]
-        available = rows[0][-1] if rows else 0
         is_whole = len(rows) == available < limit
-        return found, upto if is_whole else int(rows[-1][0])
+        return found, upto if is_whole else rows[-1].position
 
     def end(self) -> int:
         """The last position, 0 when the log is empty."""

@@ -33,8 +33,8 @@ from store.subscription import TailedSubscription
 
 FINISHED_TOPICS = frozenset(f"recipe.{state}" for state in FINISHED)
 
-StoredRow = tuple[str, int, str, bytes]
-"""subject, version, topic, state"""
+NewRow = tuple[str, int, str, bytes]
+"""subject, version, topic, state of an event to append"""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class StoredAppend:
     """
 
     command_id: str
-    rows: Sequence[StoredRow]
+    rows: Sequence[NewRow]
     expected: Mapping[str, int]
     fence: Fence | None = None
     digest: bytes | None = None
@@ -107,7 +107,7 @@ class Recorder(PostgresApplicationRecorder):
         return [_outcome(request, row) for request, row in zip(requests, rows, strict=True)]
 
 
-def rows_of(events: Iterable[StoredEvent]) -> list[StoredRow]:
+def rows_of(events: Iterable[StoredEvent]) -> list[NewRow]:
     """What the library has as objects."""
     return [
         (str(event.originator_id), event.originator_version, event.topic, event.state) for event in events

@@ -12,7 +12,7 @@ import pytest
 
 from domain.events import TOPICS, Change, Event, UnknownTopic, UnknownVersion, event
 from store.event_log import EventLog
-from store.mapper import EventMapper, Row
+from store.mapper import EventMapper, StoredRow
 from store.requests import Append
 from tests.harness.making import STAMP, append_to
 from tests.harness.sessions import Owner
@@ -104,8 +104,8 @@ def test_require_readable__written_as_the_log_writes__is_told_by_topic_and_versi
     mapper = EventMapper()
     now = datetime(2026, 1, 1, tzinfo=UTC)
 
-    def row(topic: str, state: bytes) -> Row:
-        return (1, 1, now, "old/1", 1, topic, state)
+    def row(topic: str, state: bytes) -> StoredRow:
+        return StoredRow(1, 1, now, "old/1", 1, topic, state)
 
     # Nothing behind the version is looked at, as long as it is the present one.
     mapper.require_readable(row("test.renamed", b'{"version":2,"at":'))
