@@ -21,7 +21,7 @@ from postgres.errors import DatabaseFull, away
 from store.datastore import Datastore
 from store.mapper import EventMapper
 from store.recorder import NewRow, Recorder, StoredAppend
-from store.requests import Append, Committed, Outcome
+from store.requests import AppendRequest, Committed, Outcome
 from store.selection import EVERYTHING, Selection, subjects_of
 from store.sql import BOUNDED, PAGE_BYTES, SQL, bounded_rows
 
@@ -43,11 +43,11 @@ class EventLog(EventStore[str]):
         self._was_full = False
         super().__init__(EventMapper(), Recorder(self.datastore))
 
-    def append(self, requests: Sequence[Append]) -> list[Outcome]:
+    def append(self, requests: Sequence[AppendRequest]) -> list[Outcome]:
         """Append in one statement. Requests of one call must not share a subject or a command id."""
         stored = [self._stored(request) for request in requests]
         try:
-            outcomes = self.recorder.append(stored)
+            outcomes = self.recorder.insert(stored)
         except (OperationalError, InterfaceError) as error:
             if isinstance(error.__cause__, LockNotAvailable):
                 self._end_hung_writers()
@@ -66,7 +66,7 @@ class EventLog(EventStore[str]):
         """Whether an append was refused for want of room, none was taken since, and there still is none."""
         return self._was_full and not self.rows(SQL["has_room"], ())[0][0]
 
-    def _stored(self, request: Append) -> StoredAppend:
+    def _stored(self, request: AppendRequest) -> StoredAppend:
         versions = dict(request.expected)
         rows: list[NewRow] = []
         for change in request.changes:

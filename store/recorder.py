@@ -87,7 +87,7 @@ class Recorder(PostgresApplicationRecorder):
     # whose answer was lost, is found here by its command id.
     @retry((InterfaceError, OperationalError), max_attempts=10, wait=0.2)
     def _append_again(self, request: StoredAppend) -> Outcome:
-        (outcome,) = self.append([request])
+        (outcome,) = self.insert([request])
         return outcome
 
     def subscribe(
@@ -95,7 +95,7 @@ class Recorder(PostgresApplicationRecorder):
     ) -> Subscription[ApplicationRecorder]:
         return TailedSubscription(self, self.datastore.url, gt, topics)
 
-    def append(self, requests: Sequence[StoredAppend]) -> list[Outcome]:
+    def insert(self, requests: Sequence[StoredAppend]) -> list[Outcome]:
         """Append all requests in one statement; each has its own outcome. Raises the library's errors."""
         with self.datastore.get_connection() as connection:
             cursor = connection.cursor(row_factory=tuple_row, binary=True)

@@ -27,7 +27,7 @@ from store.requests import Committed, Conflict, Fence, Fenced
 from store.snapshots import Snapshots
 from store.tailer import Tailer
 from workers.consistency import ConsistencyLoop
-from workers.decided import append_of
+from workers.decided import append_request
 from workers.heartbeat import Heartbeat, Progress
 from workers.snapshotting import Keeping
 
@@ -195,7 +195,7 @@ class Scheduler:
         batch = decisions[0].batch
         basis = Basis(self.partition.position, now, self._fence.epoch, POLICY_VERSION, batch)
         try:
-            (outcome,) = self._log.append([append_of(decisions, basis, self._fence)])
+            (outcome,) = self._log.append([append_request(decisions, basis, self._fence)])
         except DatabaseAway:
             self.partition.rollback()
             raise

@@ -13,7 +13,7 @@ import pytest
 from domain.events import TOPICS, Change, Event, UnknownTopic, UnknownVersion, event
 from store.event_log import EventLog
 from store.mapper import EventMapper, StoredRow
-from store.requests import Append
+from store.requests import AppendRequest
 from tests.harness.making import STAMP, append_to
 from tests.harness.sessions import Owner
 
@@ -63,7 +63,7 @@ def test_load__older_version_stored__upcast(log: EventLog, owner: Owner, renamed
 
 def test_load__present_version_written__same_event_read(log: EventLog, renamed: type[Event]) -> None:
     happened = renamed(colour="größer")
-    log.append([Append("written", (Change("new/1", happened, STAMP),), {"new/1": 0})])
+    log.append([AppendRequest("written", (Change("new/1", happened, STAMP),), {"new/1": 0})])
 
     (recorded,) = log.load({"new/1": 0})["new/1"]
     assert (recorded.event, recorded.stamp) == (happened, STAMP)
