@@ -181,12 +181,12 @@ def running(database: TestDatabase, *services: str, **settings: str) -> Iterator
     token = database_setup.first_admin_token(database.settings)
     assert token is not None
     with ExitStack() as stack:
-        line = Running(database, f"http://127.0.0.1:{free_port()}", token, settings=settings)
-        stack.callback(line.stop)
-        for service in services or ("serve", "scheduler", "projector"):
-            line.start(service)
-        line.wait_ready()
-        yield line
+        service = Running(database, f"http://127.0.0.1:{free_port()}", token, settings=settings)
+        stack.callback(service.stop)
+        for name in services or ("serve", "scheduler", "projector"):
+            service.start(name)
+        service.wait_ready()
+        yield service
 
 
 def free_port() -> int:

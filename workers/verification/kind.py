@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Protocol
 
-from store.mapper import Row
+from store.mapper import StoredRow
 
 DECISIONS: Final = "decisions"
 AUDIT: Final = "audit"
@@ -16,7 +16,7 @@ SHOWN = 10
 class Part(Protocol):
     """Mutable; goes through one log, from its beginning."""
 
-    def take(self, rows: list[Row]) -> None:
+    def take(self, rows: list[StoredRow]) -> None:
         """The next whole commits."""
 
     def found(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import orjson
 from runtime.processes.garbage_collection import nothing_collected
 from runtime.processes.stop_request import StopRequest, listening
 from runtime.settings import Settings, require_url
-from store.mapper import Row
+from store.mapper import StoredRow
 from workers.verification.audit import AgainstRules
 from workers.verification.kind import AUDIT, DECISIONS, Part
 from workers.verification.reading import pages
@@ -37,23 +37,24 @@ def main() -> None:
         os._exit(1)
 
 
-def _go_through(part: Part, log: Iterable[list[Row]], end: int, stop: StopRequest) -> None:
+def _go_through(part: Part, log: Iterable[list[StoredRow]], end: int, stop: StopRequest) -> None:
     for page in log:
         if stop.made():
             return
         if wrong := _unreadable(part, page):
             _say({"found": {"failed": wrong}})
             return
-        _say({"position": page[-1][0], "end": end})
+        _say({"position": page[-1].position, "end": end})
     _say({"found": part.found()})
 
 
-def _unreadable(part: Part, page: list[Row]) -> str | None:
+def _unreadable(part: Part, page: list[StoredRow]) -> str | None:
     """Why it cannot go on: what it has not understood is not passed over."""
     try:
         part.take(page)
     except Exception as error:
-        return f"between positions {page[0][0]} and {page[-1][0]}: {type(error).__name__}: {error}"
+        first, last = page[0].position, page[-1].position
+        return f"between positions {first} and {last}: {type(error).__name__}: {error}"
     return None
 
 
