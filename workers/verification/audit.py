@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from replay.audit import Audit, Commit, Violation, commits, from_row
-from store.mapper import Row
+from store.mapper import StoredRow
 from workers.verification.verify import MAX_SHOWN
 
 
@@ -19,8 +19,8 @@ class AuditLog:
         self._first: list[Violation] = []
         self._position = 0
 
-    def take(self, rows: list[Row]) -> None:
-        self._position = rows[-1][0]
+    def take(self, rows: list[StoredRow]) -> None:
+        self._position = rows[-1].position
         for commit in commits(map(from_row, rows)):
             self._judge(commit)
 

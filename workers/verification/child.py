@@ -11,7 +11,7 @@ from contextlib import closing
 
 from runtime.processes.child import Channel, run_child
 from runtime.processes.garbage_collection import nothing_collected
-from store.mapper import Row
+from store.mapper import StoredRow
 from store.tailer import Tailer
 from workers.verification.audit import AuditLog
 from workers.verification.recomputation import RecomputeDecisions
@@ -34,24 +34,25 @@ def check_log(parent: Channel, url: str) -> None:
             if fault := _fault_in(check, page):
                 parent.send({"found": {"failed": fault}})
                 return
-            parent.send({"position": page[-1][0], "end": end})
+            parent.send({"position": page[-1].position, "end": end})
         parent.send({"found": check.found()})
 
 
-def pages(url: str, end: int) -> Iterator[list[Row]]:
+def pages(url: str, end: int) -> Iterator[list[StoredRow]]:
     """Yield the rows of the whole commits that end at `end` or before, also while the log grows."""
     with closing(Tailer(url, page_size=PAGE_SIZE)) as tailer:
         while tailer.position < end:
-            if page := [row for row in tailer.next_page(1.0) if row[1] <= end]:
+            if page := [row for row in tailer.next_page(1.0) if row.commit_end <= end]:
                 yield page
 
 
-def _fault_in(check: Check, page: list[Row]) -> str | None:
+def _fault_in(check: Check, page: list[StoredRow]) -> str | None:
     """Return why a page cannot be checked; the check does not go on behind it."""
     try:
         check.take(page)
     except Exception as error:
-        return f"between positions {page[0][0]} and {page[-1][0]}: {type(error).__name__}: {error}"
+        first, last = page[0].position, page[-1].position
+        return f"between positions {first} and {last}: {type(error).__name__}: {error}"
     return None
 
 
