@@ -10,9 +10,10 @@ import pytest
 from domain.priority import Priority
 from domain.scheduling.decisions import new_job, pending_system, waking
 from domain.scheduling.demand.recipe_sets import RecipeSets
-from domain.scheduling.world import partition, trigger_rules
+from domain.scheduling.world import partition
 from store.event_log import EventLog
 from store.requests import AppendRequest, Outcome
+from tests.domain.scheduling.rules import rules
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 
@@ -37,11 +38,11 @@ def last_come_first_served(patch: pytest.MonkeyPatch) -> None:
 
 
 def nobody_wakes_up(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(partition.Partition.__init__, "__defaults__", ((),))
+    patch.setattr(partition.Partition.__init__, "__defaults__", (rules(wakes=()),))
 
 
 def nobody_lets_go(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(trigger_rules, "LET_GOES", ())
+    patch.setattr(partition.Partition.__init__, "__defaults__", (rules(lets_go=()),))
 
 
 def not_expected(kind: str) -> Plant:

@@ -33,7 +33,7 @@ from domain.scheduling.world.tentative import Tentative
 from domain.scheduling.world.trees_away import TreesAway
 from domain.scheduling.world.trigger_rules import TriggerKey, TriggerRules
 from domain.scheduling.world.triggers import PENDING_SYSTEM, WAKE_UP, Trigger, Triggers
-from domain.scheduling.world.wake_ups import WAKE_UPS, Happened, TriggerRule
+from domain.scheduling.world.wake_ups import TRIGGER_RULES, Happened, TriggerRule
 from domain.subjects import State, evolve, evolve_known
 from domain.system.state import System
 
@@ -44,10 +44,11 @@ HELD = ("recipe", "recipe-set", "system")
 class Partition(PartitionQueries):
     """The state of a scheduler. Mutable; its own decisions are tentative until they are confirmed.
 
-    `position` is the last position of the log that is folded. `wake_ups` are the rules for wake-ups.
+    `position` is the last position of the log that is folded. `rules` say which events raise wake-ups and
+    let-go triggers.
     """
 
-    def __init__(self, wake_ups: Iterable[TriggerRule] = WAKE_UPS) -> None:
+    def __init__(self, rules: Iterable[TriggerRule] = TRIGGER_RULES) -> None:
         self.position = 0
         self.effort = Effort()
         self.directory = Directory()
@@ -67,7 +68,7 @@ class Partition(PartitionQueries):
         # Called before each grant, for explanations, which need the state of that moment.
         self.on_grant: Callable[..., None] | None = None
         self._tentative = Tentative(0, None)
-        self._trigger_rules = TriggerRules(wake_ups)
+        self._trigger_rules = TriggerRules(rules)
 
     # Events of the log
 
