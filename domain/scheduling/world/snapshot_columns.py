@@ -15,13 +15,13 @@ from typing import Any, Final, TypeAlias
 
 from domain.access.policy import Form, Policy, policy_of
 from domain.access.policy import told as policy_form
+from domain.fast_dataclasses import maker
 from domain.priority import Priority
 from domain.recipe.results import NO_RESULTS, Results
 from domain.recipe.state import Recipe, Task
 from domain.recipe_set.state import RecipeSet
 from domain.system.failures import NO_FAILURES, Failures
 from domain.system.state import Loan, Reservation, System
-from domain.values import maker
 
 StateColumns: TypeAlias = dict[str, list[Any]]
 """Columns by field name."""
