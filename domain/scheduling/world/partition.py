@@ -18,7 +18,6 @@ from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.demand.filters import Filters
 from domain.scheduling.demand.order import Effort
-from domain.scheduling.demand.ranked import Rank
 from domain.scheduling.demand.recipe_sets import RecipeSets
 from domain.scheduling.safety.holders import Holders
 from domain.scheduling.supply.access_updates import AccessUpdates
@@ -283,7 +282,7 @@ class Partition(PartitionQueries):
             return system.usage == "pending" and system.since == trigger.position
         return any(recipe.state == "new" for recipe in self.sets.members(int(trigger.name)))
 
-    def _rank_of_new(self, trigger: Trigger) -> Rank:
+    def _rank_of_new(self, trigger: Trigger) -> tuple[int, ...]:
         return self.sets.rank_of_set(int(trigger.name))
 
     # States
