@@ -1,7 +1,8 @@
-"""What systems say to requirements: each part of one is asked once of each value of what it is about.
+"""Cache of the requirements that systems refuse.
 
-So a lab of thousands costs little more than what differs in it, and a system that is described anew is asked
-only what nobody of its kind was asked before.
+Each condition of a requirement is evaluated once for each distinct value of the facts that it reads. The cost
+of a lab with thousands of systems therefore depends on how much the systems differ. A changed system is
+evaluated only where its new values were not evaluated before.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ Value = tuple[Any, ...]
 
 @dataclass
 class Said:
-    """By one value: which requirements it was asked for, and which of these are not known to hold."""
+    """The results for one value, as bitmaps: `asked` requirements were evaluated, `refused` did not hold."""
 
     asked: int = 0
     refused: int = 0
 
 
 class Column:
-    """Mutable: the questions about the same facts, by the numbers of their requirements."""
+    """The conditions that read the same facts, by the numbers of their requirements. Mutable."""
 
     def __init__(self, about: tuple[str, ...]) -> None:
         self._about = about
@@ -39,17 +40,23 @@ class Column:
 
     @property
     def values(self) -> int:
-        """So many have come up."""
+        """Number of distinct values evaluated so far."""
         return len(self._said)
 
     def add(self, number: int, ask: Ask) -> None:
-        """Before a requirement of this number is asked for."""
+        """Add a condition of the requirement with this number.
+
+        Call it before the requirement is evaluated.
+        """
         self._requirements |= 1 << number
         self._asks[number].append(ask)
         self._asked_by[ask] |= 1 << number
 
     def refused(self, facts: Facts, beside: int) -> int:
-        """The requirements that are refused here, or were beside: these need not be asked for."""
+        """Return `beside` and the requirements that are refused here.
+
+        Requirements in `beside` are not evaluated.
+        """
         value = tuple([facts[name] for name in self._about])
         said = self._said.get(value)
         if said is None:
@@ -65,17 +72,20 @@ class Column:
 
 
 class Answers:
-    """Mutable: requirements are numbered as they come. `unknown` are those that cannot be read."""
+    """Requirements are numbered in the order in which they are added. Mutable.
+
+    `unknown` is the bitmap of the requirements that cannot be read.
+    """
 
     def __init__(self) -> None:
         self.requirements = 0
         self.unknown = 0
         self._columns: dict[tuple[str, ...], Column] = {}
-        # Many requirements have a condition in common: it is one question.
+        # Many requirements share a condition: it is read once.
         self._questions: dict[str, Question | None] = {}
 
     def know(self, host_requires: str) -> None:
-        """From now on it is asked, too; one that cannot be read is refused by every system."""
+        """Add a requirement. A requirement that cannot be read is refused by every system."""
         try:
             for question in map(self._question, conditions(json.loads(host_requires))):
                 if question is not None:
@@ -92,9 +102,9 @@ class Answers:
         return self._questions[said]
 
     def refused(self, facts: Facts) -> int:
-        """The known requirements that a system is not known to fulfil, as a bitmap."""
+        """Return the bitmap of the added requirements that do not certainly hold for a system."""
         refused = self.unknown
-        # Names come last: there is one for each system, and most of it is refused already.
+        # Columns with many values, such as names, come last: most requirements are refused by then.
         for column in sorted(self._columns.values(), key=lambda column: column.values):
             refused = column.refused(facts, refused)
         return refused

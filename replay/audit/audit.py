@@ -1,6 +1,6 @@
-"""One pass over a log with every invariant.
+"""The audit: one pass over a log with every invariant.
 
-Two worlds are kept: what the log says, and what the scheduler knew when it last decided.
+The audit keeps two worlds: the state of the log, and the scheduler's view at the basis of its last decision.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from replay.audit.world import World, folded, is_folded
 
 
 class Audit:
-    """Mutable; takes the commits of one log in order, from its first on. `world` is what they say.
+    """Checks the commits of one log, which are passed in order from the first. Mutable.
 
-    `decisions` counts those whose grants were judged, `other_policies` those of policies with other rules:
-    of these is asked what holds for any event alone.
+    `world` is the state of the log. `decisions` counts the decisions whose grants were checked.
+    `other_policies` counts those of policy versions with other rules; their events are checked one by one
+    only.
     """
 
     def __init__(self) -> None:
@@ -45,21 +46,22 @@ class Audit:
             for judged in dict.fromkeys(JUDGED.values())
         }
         self._looking: dict[str, tuple[Invariant, ...]] = {}
-        # What the scheduler did not know yet, by the ends of commits.
+        # Events that the scheduler has not read yet, by the end of their commit.
         self._unknown: deque[tuple[int, list[Record]]] = deque()
-        # What was decided last is supposed until more is learned: mostly that is what it begins with.
+        # The last commit with decisions stays applied tentatively: mostly the next basis includes it.
         self._supposed: Commit | None = None
 
     def take(self, commit: Sequence[Recorded]) -> Iterator[Violation]:
-        """What is wrong in it; to be gone through to its end."""
+        """Yield the violations of a commit. The caller must exhaust the iterator."""
         return self.judge(Commit(tuple(map(record_of, commit))))
 
     def at_rest(self) -> Iterator[Violation]:
-        """What must not be when the scheduler has read the whole log and has nothing left to decide."""
+        """Yield what is wrong at the end of the log, provided that nothing is left to decide."""
         self._learn(None)
         return at_rest_in(self._known, self._judge)
 
     def judge(self, commit: Commit) -> Found:
+        """Yield the violations of a commit. The caller must exhaust the iterator."""
         self.commits += 1
         if commit.decisions:
             self._learn(commit.decisions[0].basis)
@@ -77,14 +79,14 @@ class Audit:
         self._unknown.append((commit.end, list(map(folded, filter(is_folded, commit.records)))))
 
     def _learn(self, basis: int | None) -> None:
-        """All that was in the log at the basis, or is now."""
+        """Bring the scheduler's view up to a basis; None stands for the end of the log."""
         self._settle(basis)
         while self._unknown and (basis is None or self._unknown[0][0] <= basis):
             for record in self._unknown.popleft()[1]:
                 self._known.apply(record)
 
     def _settle(self, basis: int | None) -> None:
-        """What was supposed last is learned by that, if it is among what is learned now."""
+        """Confirm the tentative commit if the basis includes it, else roll it back."""
         commit, self._supposed = self._supposed, None
         if commit is None:
             return
@@ -97,13 +99,15 @@ class Audit:
                 records[:] = [record for record in records if record.basis is None]
 
     def _is_apart(self, commit: Commit) -> bool:
-        """Whether nothing that is learned before it happens to its subjects: then the order is all one."""
+        """Return whether the unread events before a commit have other subjects, so that order does not
+        matter.
+        """
         moved = {(record.kind, record.name) for record in commit.records}
         before = (records for end, records in self._unknown if end < commit.end)
         return not any((record.kind, record.name) in moved for records in before for record in records)
 
     def _before(self, record: Record) -> tuple[Invariant, ...]:
-        """Those that look at such events."""
+        """Return the invariants that check events of this topic."""
         if record.topic not in self._looking:
             self._looking[record.topic] = tuple(
                 invariant
@@ -113,7 +117,7 @@ class Audit:
         return self._looking[record.topic]
 
     def _decision(self, decision: Decision) -> Found:
-        """Each is judged by what its basis says and those before it have decided."""
+        """Yield the violations of a decision, given its basis and the decisions before it in its commit."""
         version = decision.policy_version
         judged = JUDGED.get(version)
         rules = None if judged is None else self._on_decisions[judged]
@@ -138,7 +142,7 @@ class Audit:
             yield from self._idle(record, rules)
 
     def _grant(self, record: Record, rules: OnDecisions) -> Found:
-        """A recipe that has no system gets one."""
+        """Check an event that gives a system to a recipe without one."""
         known = self._known
         recipe, system = known.recipes.get(int(record.name)), known.systems.get(record.data["system"])
         if recipe is None or system is None or recipe.set_id not in known.sets:
@@ -156,13 +160,13 @@ class Audit:
 
 
 def check(records: Iterable[Record]) -> list[Violation]:
-    """Every violation in a log that is given from its first event on."""
+    """Return every violation of a log that is complete from its first event."""
     audit = Audit()
     return [violation for commit in commits(records) for violation in audit.judge(commit)]
 
 
 def at_rest(records: Iterable[Record]) -> list[Violation]:
-    """Violations in the world at the end of a log, given that everything in it is answered."""
+    """Return the violations at the end of a log, provided that every trigger in it is answered."""
     known = Known()
     for record in records:
         known.apply(record)

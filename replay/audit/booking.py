@@ -1,4 +1,4 @@
-"""Who is on which system, and that both sides say the same."""
+"""Invariants of placement: one recipe per system, and recipe and system record the same."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from replay.audit.world import World
 
 
 class OneRecipePerSystem(Invariant):
-    """Two unfinished recipes are never placed on one system; guests are on their host's."""
+    """At most one unfinished recipe is placed on a system, its guests aside.
+
+    A guest is on its host's system.
+    """
 
     name = "one_recipe_per_system"
 
@@ -65,8 +68,8 @@ class InStep(Invariant):
         if recipe.state not in PLACED:
             return
         system = world.systems.get(recipe.system or "")
-        is_so = (system.usage, system.recipe_id) if system is not None else None
-        if is_so != (MIRRORED[recipe.state], recipe.recipe_id):
+        mirrored = (system.usage, system.recipe_id) if system is not None else None
+        if mirrored != (MIRRORED[recipe.state], recipe.recipe_id):
             subjects = recipe.subject, f"system/{recipe.system}"
             what = f"{recipe.state}, its system is {_usage(system)}"
             yield self.broken(commit.about(*subjects), subjects, what)
@@ -91,14 +94,17 @@ def _usage(system: System | None) -> str:
 
 
 def _out_of_step(world: World, system: System) -> str | None:
-    """What is wrong with a usage: the rows of the second table of design section 2, from the top."""
+    """Return the contradiction in a system's usage, None if there is none.
+
+    The checks follow the second table of design section 2 from the top.
+    """
     what = f"{system.condition}, {_usage(system)}"
     if system.reserved:
         return f"{what}, reserved by a person" if system.usage in FREE or system.recipe_id else None
     if system.recipe_id is not None:
         return _wrong_recipe(world, system, what)
     if system.usage not in FREE:
-        return f"{what}, nobody has it"
+        return f"{what}, without a recipe or a reservation"
     asked = system.condition == "Automated" and not system.draining
     return f"{what}, draining or not Automated" if system.usage == "pending" and not asked else None
 
@@ -106,8 +112,8 @@ def _out_of_step(world: World, system: System) -> str | None:
 def _wrong_recipe(world: World, system: System, what: str) -> str | None:
     recipe = world.recipes.get(system.recipe_id or 0)
     if recipe is None or recipe.state not in PLACED or recipe.system != system.fqdn:
-        return f"{what}, which is not on it"
+        return f"{what}, which is not placed there"
     forced = recipe.wants.forced == system.fqdn.casefold()
     if system.condition == "Removed" or (system.condition == "Broken" and not forced):
-        return f"{what}, which had to lose it"
+        return f"{what}, which should have been withdrawn from it"
     return None

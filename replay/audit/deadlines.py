@@ -1,7 +1,7 @@
-"""Deadlines: the scheduler ends a recipe, or gives up a set, only when the time is over (design 4.5).
+"""Deadlines: the scheduler ends a recipe or gives up a set only after its deadline (design 4.5).
 
-From policy version 5 on a deadline counts from the time at which the database recorded the event that set it,
-before that from the time that the event names.
+From policy version 5 on a deadline counts from the database's time of the event that set it, before that from
+the time in the event.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TREE_AWAY = timedelta(seconds=600)
 
 
 class Watchdog(NamedTuple):
-    """Both deadlines of a recipe, and the seconds that each of its tasks gives."""
+    """Both deadlines of a recipe, and the seconds that each of its tasks grants."""
 
     is_guest: bool
     tasks: Mapping[int, int]
@@ -34,7 +34,7 @@ class Watchdog(NamedTuple):
 
 
 class WatchdogsInTime(Invariant):
-    """A watchdog expires neither early nor without a deadline."""
+    """The scheduler ends a recipe by its watchdog only when it has a deadline and that has passed."""
 
     name = "watchdogs_in_time"
     topics = (
@@ -62,18 +62,18 @@ class WatchdogsInTime(Invariant):
         is_new = (record.policy_version or 0) >= BY_RECORDED_AT_FROM
         deadline = watchdog.by_recorded_at if is_new else watchdog.by_at
         if deadline is None or now < deadline:
-            what = f"its watchdog expires at {deadline}, and ended it at {now}"
+            what = f"ended by its watchdog at {now}, but its deadline is {deadline}"
             yield self.broken([record.position], [record.subject], what)
 
 
 class TreesAwayInTime(Invariant):
-    """From policy version 5 on a set is given up when its distro tree was away from every lab for 600 s."""
+    """From policy version 5 on a set is given up when its distro tree is in no lab for 600 s."""
 
     name = "trees_away_in_time"
     topics = ("distro-tree.registered", "distro-tree.changed", "distro-tree.removed", "recipe.aborted")
 
     def __init__(self) -> None:
-        # By tree since when it is in no lab; None while it is in one.
+        # Tree -> since when it is in no lab; None while it is in one.
         self._since: dict[str, datetime | None] = {}
 
     def event(self, world: World, record: Record) -> Found:
@@ -90,7 +90,7 @@ class TreesAwayInTime(Invariant):
             return
         since, now = self._since[tree], _moment(record.now)
         if now is not None and (since is None or now < since + TREE_AWAY):
-            what = f"distro tree {tree} is away since {since}, and its set was given up at {now}"
+            what = f"given up at {now}, but distro tree {tree} is in no lab since {since}"
             yield self.broken([record.position], [record.subject], what)
 
 
@@ -125,5 +125,5 @@ def _seconds_given(watchdog: Watchdog, record: Record) -> int | None:
 
 
 def _moment(said: Any) -> datetime | None:
-    """Return a time, which a record has as a text or as a time."""
+    """Return a time that a record holds as text or as a time."""
     return datetime.fromisoformat(said) if isinstance(said, str) else said

@@ -1,4 +1,4 @@
-"""The elements of a host requirement by their spellings, and what each asks of a system or of one disk."""
+"""The elements of a host requirement by their spellings, with the test of a system or a disk for each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Reader = Callable[[str, str, Form], Ask | None]
 
 
 class Element(NamedTuple):
-    """How a leaf is read, which fact it asks for, and with what operators and attributes."""
+    """The reader of a leaf, the fact that it reads, and the operators and attributes that it accepts."""
 
     read: Reader
     fact: str
@@ -92,11 +92,11 @@ OF_A_DISK = _by_spelling(
 
 
 def read_leaf(form: Form, elements: Elements) -> Question | None:
-    """None: it asks nothing. Raises UnknownLeaf."""
-    known = elements.get(form["element"])
+    """Return the condition of a leaf, None if it is empty. Raise UnknownLeaf."""
+    element = elements.get(form["element"])
     op = form.get("op", "==")
     op = "==" if op == "=" else op
-    if known is None or op not in known.ops or set(form) - {"element", "op", *known.attributes}:
+    if element is None or op not in element.ops or set(form) - {"element", "op", *element.attributes}:
         raise UnknownLeaf(f"{dict(form)}")
-    ask = known.read(known.fact, op, form)
-    return None if ask is None else Question(frozenset({known.fact}), ask)
+    ask = element.read(element.fact, op, form)
+    return None if ask is None else Question(frozenset({element.fact}), ask)

@@ -1,6 +1,6 @@
-"""What each event does to the world, from topics and plain data alone.
+"""Folds: the change that each event makes to the world, from its topic and plain data.
 
-What makes no sense (an event of an unknown subject) is passed over: saying so is up to the invariants.
+An event that makes no sense, such as one of an unknown subject, changes nothing: the invariants report it.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ def _submitted(state: State, record: Record) -> None:
 
 
 def _priority(state: State, record: Record) -> None:
-    known = state.sets.get(int(record.name))
-    if known is not None:
-        state.put(state.sets, known.set_id, known._replace(priority=record.data["priority"]))
+    recipe_set = state.sets.get(int(record.name))
+    if recipe_set is not None:
+        state.put(state.sets, recipe_set.set_id, recipe_set._replace(priority=record.data["priority"]))
 
 
 # Systems
@@ -86,7 +86,7 @@ def _accepts(draining: bool) -> Fold:
 
 
 def _described(change: Callable[[Mapping[str, Any]], dict[str, Any]]) -> Fold:
-    """It is another system from now on."""
+    """Return a fold that changes the description of a system."""
 
     def fold(state: State, record: Record) -> None:
         system = state.systems.get(record.name)
@@ -96,7 +96,7 @@ def _described(change: Callable[[Mapping[str, Any]], dict[str, Any]]) -> Fold:
     return fold
 
 
-# What is known by name
+# Directory
 
 
 def _tree(state: State, record: Record) -> None:
@@ -124,7 +124,7 @@ def _in_pool(state: State, record: Record) -> None:
 
 
 def _policy(state: State, record: Record) -> None:
-    """Of a pool; one that is gone has none."""
+    """Set the policy of a pool; a removed pool has none."""
     gone = record.happened == "removed"
     if gone and record.name not in state.policies:
         return
@@ -135,7 +135,7 @@ def _policy(state: State, record: Record) -> None:
 
 
 def _group(state: State, record: Record) -> None:
-    """Who comes back has not left."""
+    """Set the people of a group. A person who returns no longer counts as a former member."""
     name, gone = record.name, record.happened == "removed"
     people = frozenset[str](() if gone else (*record.data["owners"], *record.data["members"]))
     were = state.people.get(name, frozenset()) | state.left.get(name, frozenset())
@@ -169,4 +169,4 @@ FOLDS: dict[str, Fold] = {
     **{f"pool.{what}": _policy for what in ("access-policy-changed", "removed")},
     **{f"group.{what}": _group for what in ("registered", "changed", "removed")},
 }
-"""Any other event changes nothing here."""
+"""Any other event changes nothing."""

@@ -1,4 +1,4 @@
-"""What a decision gives to whom, judged on what the scheduler knew: its basis and the decisions before it."""
+"""Invariants of grants, checked against the scheduler's view: the basis and the decisions before."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from replay.audit.viable import Judge
 
 
 class Grant(NamedTuple):
-    """A recipe that had no system gets this one, in a decision."""
+    """A decision's event that gives a system to a recipe without one."""
 
     recipe: Recipe
     system: System
@@ -25,29 +25,29 @@ class Grant(NamedTuple):
 
 
 class OfDecisions(Invariant):
-    """Base of those that ask who could have what.
+    """Base of the invariants about the recipes and systems that a decision had to choose from.
 
-    `known` is what the basis of a decision says, and all that was decided in its commit before.
+    `known` is the state at the basis of a decision, with the earlier decisions of its commit.
     """
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
 
     def grant(self, known: Known, grant: Grant) -> Found:
-        """Before the system is given to the recipe."""
+        """Check an event before the system is given to the recipe."""
         yield from ()
 
     def unwanted(self, known: Known, system: System, record: Record) -> Found:
-        """Before a pending system becomes idle."""
+        """Check an event before a pending system becomes idle."""
         yield from ()
 
     def decided(self, known: Known, decision: Decision) -> Found:
-        """After a decision."""
+        """Check a decision after its last event."""
         yield from ()
 
 
 class UsableGrant(OfDecisions):
-    """What is granted was free, and usable for the recipe."""
+    """A granted system was free, and usable for the recipe."""
 
     name = "usable_grant"
 
@@ -57,43 +57,43 @@ class UsableGrant(OfDecisions):
         if system.usage not in FREE and system.recipe_id != recipe.recipe_id:
             what = f"{system.fqdn} was {system.usage} with recipe {system.recipe_id}"
             yield self.broken([record.position], subjects, what)
-        is_known = self._judge.is_known(known.need(recipe))
-        if is_known and not self._judge.is_right(recipe, system):
+        is_readable = self._judge.is_known(known.need(recipe))
+        if is_readable and not self._judge.is_right(recipe, system):
             yield self.broken([record.position], subjects, f"{system.fqdn} is not usable for it")
 
 
 class LentSystem(OfDecisions):
-    """A system on loan goes to the recipes of its borrower alone."""
+    """A system on loan goes only to recipes of its borrower."""
 
     name = "lent_system"
 
     def grant(self, known: Known, grant: Grant) -> Found:
         recipe, system, record = grant
         if self._judge.is_lent_away(recipe, system):
-            whose = f"{system.fqdn} is on loan to {system.borrower}, {recipe.subject} is of {recipe.who}"
+            whose = f"{system.fqdn} is on loan to {system.borrower}, {recipe.subject} belongs to {recipe.who}"
             what = f"grant of a system on loan to another: {whose}"
             yield self.broken([record.position], [recipe.subject, system.subject], what)
 
 
 class AllowedGrant(OfDecisions):
-    """Whoever is granted a system may submit to it."""
+    """A system goes only to recipes whose owner or group may submit to it."""
 
     name = "allowed_grant"
 
     def grant(self, known: Known, grant: Grant) -> Found:
         recipe, system, record = grant
         if not self._judge.may_submit(recipe, system):
-            whose = f"{recipe.subject} is of {recipe.who}"
-            what = f"grant without access: {whose}, and nothing lets them submit to {system.fqdn}"
+            whose = f"{recipe.subject} belongs to {recipe.who}"
+            what = f"grant without access: {whose}, who may not submit to {system.fqdn}"
             yield self.broken([record.position], [recipe.subject, system.subject], what)
 
 
 class NobodyJumped(OfDecisions):
-    """Nobody who stood before the winner could have used the system, and safely.
+    """No recipe that ranks before the winner could have taken the system safely.
 
-    A policy that answers triggers in batches is held to the order known when the batch began: recipes that a
-    decision of the batch has assigned stand among the queued ones, and new sets are served in rank order. A
-    new set of several recipes is answered whole, so on each system it counts with its nominal priority.
+    A policy that answers triggers in batches is checked against the order at the beginning of the batch:
+    recipes that a decision of the batch has assigned rank as queued, and new sets are served in rank order. A
+    new set of several recipes is answered as a whole, so it counts with its nominal priority on each system.
     """
 
     name = "nobody_jumped"
@@ -110,8 +110,8 @@ class NobodyJumped(OfDecisions):
             others = chain(others, self._new_before(known, recipe, system, its))
         for other in others:
             theirs = standing(known, self._judge, other, system)
-            who = f"{other.subject} ({theirs}), which stood before {recipe.subject} ({its})"
-            what = f"{system.fqdn} went past {who}"
+            other_rank = f"{other.subject} ({theirs}), which ranks before {recipe.subject} ({its})"
+            what = f"{system.fqdn} passed over {other_rank}"
             subjects = recipe.subject, other.subject, system.subject
             yield self.broken([grant.record.position], subjects, what)
             return
@@ -128,19 +128,19 @@ class NobodyJumped(OfDecisions):
 
 
 class NobodyOverlooked(OfDecisions):
-    """A pending system becomes idle only if nobody in the queue could take it."""
+    """A pending system becomes idle only if no recipe in the queue could take it."""
 
     name = "nobody_overlooked"
 
     def unwanted(self, known: Known, system: System, record: Record) -> Found:
         for recipe in takers(known, self._judge, system):
-            what = f"{system.fqdn} became idle, and {recipe.subject} could take it"
+            what = f"{system.fqdn} became idle, but {recipe.subject} could take it"
             yield self.broken([record.position], [recipe.subject, system.subject], what)
             return
 
 
 class NoUnsafeGrant(OfDecisions):
-    """A grant that does not complete its set leaves an order in which every holder can be completed."""
+    """After a grant that does not complete its set, every holder can still be completed in some order."""
 
     name = "no_unsafe_grant"
 
@@ -159,5 +159,5 @@ class NoUnsafeGrant(OfDecisions):
                 continue
             if not is_safe(known, self._judge, system.lab):
                 left = [f"recipe-set/{number}" for number in stuck(known, self._judge, system.lab)]
-                what = f"the grant of {system.fqdn} leaves {', '.join(left)} that cannot be completed"
+                what = f"after the grant of {system.fqdn}, {', '.join(left)} cannot be completed"
                 yield self.broken([record.position], [recipe.subject, system.subject, *left], what)

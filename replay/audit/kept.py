@@ -16,8 +16,8 @@ UNFIT = ("Broken", "Removed")
 class KeptAsAsked(Invariant):
     """A recipe that was given up keeps its system if its job asked for that, and is aborted when it ends.
 
-    The scheduler ends a kept recipe by its watchdog only, and with the reason for which it was given up. A
-    system that is Broken or Removed is not kept.
+    The scheduler ends a kept recipe only by its watchdog, and with the reason for which the recipe was given
+    up. A Broken or Removed system is not kept.
     """
 
     name = "kept_as_asked"
@@ -25,9 +25,9 @@ class KeptAsAsked(Invariant):
 
     def __init__(self) -> None:
         self._asking: dict[str, None] = {}
-        # By kept recipe the reason for which it was given up.
+        # Kept recipe -> the reason for which it was given up.
         self._kept: dict[str, str | None] = {}
-        # What is wrong unless its system is unfit after the commit.
+        # Violations, unless the system turns out to be unfit after the commit.
         self._wrong: list[tuple[Record, str]] = []
 
     def event(self, world: World, record: Record) -> Found:
@@ -35,7 +35,7 @@ class KeptAsAsked(Invariant):
             if record.data.get("reservesys") and record.data.get("host_recipe_id") is None:
                 self._asking[record.name] = None
         elif record.topic == "recipe.reserved":
-            # A guest that waits reserved ends with its host, whatever it asked for.
+            # A guest that is reserved ends with its host, whether it asked to keep its system or not.
             if record.name in self._asking:
                 self._kept[record.name] = record.data.get("reason")
         else:
@@ -48,16 +48,16 @@ class KeptAsAsked(Invariant):
         elif record.name in self._asking and self._is_watchdog(record):
             recipe = world.recipes.get(int(record.name))
             if recipe is not None and recipe.state in KEPT_FROM:
-                self._wrong.append((record, "its watchdog expired, and it does not keep its system"))
+                self._wrong.append((record, "its watchdog expired, but it does not keep its system"))
         self._asking.pop(record.name, None)
 
     def _ends_kept(self, record: Record, reason: str | None) -> None:
         if record.happened == "cancelled":
             return
         if record.basis is not None and record.cause != CAUSE + record.name:
-            self._wrong.append((record, f"it keeps its system, and {record.cause} ends that"))
+            self._wrong.append((record, f"it keeps its system, but {record.cause} ends it"))
         if reason is not None and (record.happened != "aborted" or record.data["reason"] != reason):
-            self._wrong.append((record, f"it was given up ({reason}), and ends as {record.happened}"))
+            self._wrong.append((record, f"it was given up ({reason}), but ends as {record.happened}"))
 
     def _is_watchdog(self, record: Record) -> bool:
         is_new = (record.policy_version or 0) >= BY_RECORDED_AT_FROM

@@ -1,4 +1,4 @@
-"""The lab as the scheduler knew it, which can suppose what was decided then, and take it back."""
+"""The scheduler's view: the lab at the basis of a decision, with changes that can be rolled back."""
 
 from __future__ import annotations
 
@@ -24,20 +24,22 @@ WAITING = ("queued", "assigned")
 
 
 class Known(World):
-    """Beside the world, who waits (`lines`), who holds, and what has changed of systems, kept in step by
-    `put`.
+    """The world with its waiting recipes (`lines`), its holders and the changes of its systems. Mutable.
+
+    `put` keeps the indexes in step.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.lines = Lines()
-        # By lab: its systems; those that changed in what they are or who may have them (a log, with what was
-        # supposed of them); the sets with scheduled hosts, and the systems of these.
+        # Lab -> its systems; the names of systems whose description or rights changed, in order, tentative
+        # changes included; the sets with scheduled hosts; and the systems of these hosts.
         self.systems_of: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self.changed: defaultdict[str, list[str]] = defaultdict(list)
         self.holding: defaultdict[str, Counter[int]] = defaultdict(Counter)
         self.held: defaultdict[str, Counter[str | None]] = defaultdict(Counter)
-        # Counts what changes the answers for whole labs: trees, and labs that begin or cease to serve.
+        # Counts the changes that affect whole labs: distro trees, and labs that are enabled, disabled, silent
+        # or heard.
         self.furnished = 0
         # Recipes that became assigned in the present batch: they rank as queued until it is answered.
         self.newly_assigned: dict[int, None] = {}
@@ -48,8 +50,8 @@ class Known(World):
         self._parties: dict[Who, Who] = {}
         self._waiting: defaultdict[Who, dict[int, None]] = defaultdict(dict)
         self._needs: dict[tuple[Wants, tuple[Distro | None, ...]], Need] = {}
-        # By lab: another number whenever its holders may have come to want or get something else. What was
-        # found out of a lab in one state holds whenever it is in it again.
+        # Lab -> a number that changes whenever its holders may want or get other systems. A result that was
+        # found for a number holds while the lab has that number, also after a rollback.
         self.states: dict[str, int] = {}
         self._count_up = itertools.count(1)
         self._supposed: list[tuple[dict[Any, Any], Any, Any]] = []
@@ -58,7 +60,10 @@ class Known(World):
     # Batches
 
     def decides(self, decision: Decision, *, in_batches: bool) -> None:
-        """Note the batch of a decision before it is checked, and the new set that it answers."""
+        """Note the batch of a decision, and the new set that the decision answers.
+
+        Call it before the check.
+        """
         first = self.recipes.get(int(decision.records[0].name)) if _is_recipe(decision.records[0]) else None
         self.answering = first.set_id if first is not None and first.state == "new" else None
         if not in_batches or decision.batch != self.batch:
@@ -66,16 +71,14 @@ class Known(World):
             self._end_batch()
 
     def _end_batch(self) -> None:
-        """Make the assigned recipes rank as assigned from here on."""
+        """Let recipes that were assigned in the batch rank as assigned from here on."""
         newly, self.newly_assigned = self.newly_assigned, {}
         for number in newly:
             if number in self.recipes:
                 self._stand(self.recipes[number])
 
     def ranks(self, record: Record, *, in_batches: bool) -> None:
-        """Note, before an event of a decision, whether its recipe ranks as queued until the batch is
-        answered.
-        """
+        """Note whether the recipe of an event ranks as queued until its batch is answered."""
         if record.topic == "recipe.assigned" and in_batches:
             self.newly_assigned[int(record.name)] = None
         elif _is_recipe(record):
@@ -83,7 +86,7 @@ class Known(World):
 
     @contextmanager
     def supposing(self) -> Iterator[None]:
-        """What is applied within has not happened behind it."""
+        """Roll back at the end whatever is applied within."""
         mark = self.suppose()
         try:
             yield
@@ -91,7 +94,10 @@ class Known(World):
             self.take_back(mark)
 
     def suppose(self) -> int:
-        """What is applied from here on has not happened, until it `has_happened` or is taken back."""
+        """Begin tentative changes and return their mark.
+
+        `has_happened` confirms them, `take_back` rolls them back.
+        """
         self._supposing += 1
         return len(self._supposed)
 
@@ -102,7 +108,7 @@ class Known(World):
             self._replace(table, key, table.get(key), before)
 
     def has_happened(self) -> None:
-        """All that is supposed."""
+        """Confirm all tentative changes."""
         self._supposing -= 1
         self._supposed.clear()
 
@@ -115,7 +121,7 @@ class Known(World):
             self.put(self.states, lab, next(self._count_up))
 
     def _disturbed(self, table: object, before: object, value: object) -> Iterable[str]:
-        """The labs in which holders may want or get something else from now on."""
+        """Return the labs in which holders may want or get other systems now."""
         if table is self.recipes:
             return (
                 recipe.lab
@@ -131,7 +137,7 @@ class Known(World):
         return list(self.systems_of) if everywhere else ()
 
     def _may_hold(self, recipe: Recipe) -> bool:
-        """Only sets of several hold some of their systems and want others."""
+        """Return whether the set of a recipe may hold some systems and want others."""
         recipe_set = self.sets.get(recipe.set_id)
         held = recipe.state in ("scheduled", "assigned")
         return held and recipe_set is not None and len(recipe_set.recipe_ids) > 1
@@ -152,7 +158,7 @@ class Known(World):
         elif (known is self.left or known is self.gone) and before != value:
             self._regroup()
 
-    # Who waits, and who holds
+    # Waiting recipes and holders
 
     def need(self, host: Recipe) -> Need:
         needed = host.wants, tuple(guest.wants.distro for guest in self.guests(host))
@@ -182,7 +188,7 @@ class Known(World):
             _add(self.held[recipe.lab], recipe.system, change)
 
     def _stand(self, recipe: Recipe) -> None:
-        """New recipes and guests stand in no line."""
+        """Put a waiting recipe in its line. New recipes and guests stand in no line."""
         recipe_set = self.sets.get(recipe.set_id)
         if recipe_set is not None and recipe.state in WAITING and recipe.host_id is None:
             rank = URGENCY[recipe_set.priority], recipe_set.submission, recipe.recipe_id
@@ -198,10 +204,10 @@ class Known(World):
         if not waiting:
             del self._waiting[recipe.who]
 
-    # Who they are
+    # Parties
 
     def party(self, who: Who) -> Who:
-        """As far as it matters: whoever has the same rights on every system is one."""
+        """Return the party of a submitter: submitters with equal rights on every system are one party."""
         party = self._parties.get(who)
         if party is None:
             counting = who if self.counts(who) else Who(who.user, None)
@@ -209,7 +215,7 @@ class Known(World):
         return party
 
     def _regroup(self) -> None:
-        """Somebody else matters from now on, or does no more."""
+        """Recompute the parties: the users and groups that policies name have changed."""
         before, self._parties = self._parties, {}
         for who, waiting in self._waiting.items():
             if self.party(who) != before[who]:
@@ -217,7 +223,7 @@ class Known(World):
                     self._stand(self.recipes[number])
                 self.lines.close(before[who])
 
-    # What systems are like
+    # Systems
 
     def _system_changed(self, before: System | None, system: System | None) -> None:
         had = None if before is None else before.rights
@@ -245,5 +251,5 @@ def _add(counter: Counter[K], key: K, change: int) -> None:
 
 
 def _is_like(one: System, other: System) -> bool:
-    """In all but what they do."""
+    """Return whether two states of a system differ at most in its usage."""
     return one.described == other.described and one.rights is other.rights and one.draining is other.draining

@@ -1,4 +1,4 @@
-"""The kinds of questions that an element of a host requirement may be, of one system or one disk of it."""
+"""Readers of the leaves of a host requirement. Each returns a test of the facts of a system or a disk."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Form = Mapping[str, Any]
 
 
 class Question(NamedTuple):
-    """`about` are the facts that the answer depends on."""
+    """A test, and the facts (`about`) that its result depends on."""
 
     about: frozenset[str]
     ask: Ask
 
 
 EQUALITY = ("==", "!=")
-# Of a list that has members: as `!=`. An empty list answers neither this nor its negation.
+# For collections: as `!=`, but an empty collection satisfies neither this nor its negation.
 OTHER = "other"
 
 UNITS = {
@@ -39,7 +39,7 @@ UNITS = {
     "TiB": 1024**4,
 }
 
-# Longer ones are text.
+# Longer numbers are compared as text.
 WHOLE = re.compile(r"-?[0-9]{1,18}")
 TRUTHS = {"true": True, "1": True, "false": False, "0": False}
 
@@ -64,7 +64,7 @@ def _known(fact: str, test: Test) -> Ask:
     return ask
 
 
-# Each reads one kind of leaf: (name of the fact, operator, form).
+# Readers: each takes the name of the fact, the operator and the form of a leaf.
 
 
 def text(fact: str, op: str, form: Form) -> Ask:
@@ -76,7 +76,7 @@ def whole(fact: str, op: str, form: Form) -> Ask:
 
 
 def number(fact: str, op: str, form: Form) -> Ask:
-    """A pattern is laid against it as people write it: without places that are nought."""
+    """Compare a number; a pattern is matched against the number without a zero fraction."""
     if op != "like":
         return _compared(fact, op, float(form["value"]))
     test = like(str(form["value"]).casefold())
@@ -92,7 +92,7 @@ def size(fact: str, op: str, form: Form) -> Ask:
 
 
 def truth(fact: str, op: str, form: Form) -> Ask:
-    """Whether it is so, or is not."""
+    """Compare a truth value."""
     wanted = TRUTHS.get(str(form["value"]).casefold())
     if wanted is None:
         raise UnknownLeaf(f"{dict(form)}")
@@ -100,7 +100,7 @@ def truth(fact: str, op: str, form: Form) -> Ask:
 
 
 def yes(fact: str, op: str, form: Form) -> Ask:
-    """It is so, whatever word for yes is written."""
+    """Require a true value. Any word but a negative one may be written."""
     if str(form["value"]).casefold() in ("", "no", "false", "0"):
         raise UnknownLeaf(f"{dict(form)}")
     return _compared(fact, op, True)
@@ -111,7 +111,7 @@ def day(fact: str, op: str, form: Form) -> Ask:
 
 
 def day_or_never(fact: str, op: str, form: Form) -> Ask:
-    """It has not happened yet: the empty day. It has: not the empty day."""
+    """Compare a day; the empty text stands for no day."""
     if form["value"] != "":
         return day(fact, op, form)
     if op not in EQUALITY:
@@ -132,14 +132,17 @@ def member(fact: str, op: str, form: Form) -> Ask:
 
 
 def member_or_none(fact: str, op: str, form: Form) -> Ask:
-    """The empty name stands for none at all."""
+    """Compare the members of a collection; the empty text stands for an empty collection."""
     if form["value"] != "" or op not in EQUALITY:
         return member(fact, op, form)
     return lambda facts: (not facts[fact]) is (op == "==")
 
 
 def keyed(fact: str, op: str, form: Form) -> Ask:
-    """Some value of the key is as asked; `!=`: none is. Without a value: it has the key, or lacks it."""
+    """Require a value of a key; `!=` requires that no value matches.
+
+    Without a value, require that the key exists; `!=` that it does not.
+    """
     if op == OTHER:
         has_not = keyed(fact, "!=", form)
         return lambda facts: has_not(facts) if facts[fact] else None
@@ -153,7 +156,7 @@ def keyed(fact: str, op: str, form: Form) -> Ask:
 
 
 def _of_key(op: str, wanted: str) -> Test:
-    """Two whole numbers compare as such, anything else as text."""
+    """Compare two whole numbers as numbers, anything else as text."""
     as_text = compared(op, wanted)
     if op == "like" or not WHOLE.fullmatch(wanted):
         return as_text
@@ -162,7 +165,10 @@ def _of_key(op: str, wanted: str) -> Test:
 
 
 def device(fact: str, op: str, form: Form) -> Ask | None:
-    """One device has all of it; `!=`: none has. Its type is never a pattern. Nothing is asked of nothing."""
+    """Require a device with all given attributes; `!=` requires that there is none.
+
+    The type is never a pattern. Return None if no attribute is given.
+    """
     wanted = {name: str(form[name]).casefold() for name in DEVICE_ATTRIBUTES if form.get(name) is not None}
     if not wanted:
         return None
@@ -178,8 +184,9 @@ def device(fact: str, op: str, form: Form) -> Ask | None:
 
 
 def compatible(fact: str, op: str, form: Form) -> Ask:
-    """It has the architecture, and excludes neither the family nor, if one is named, the version; where none
-    is, no version at all.
+    """Require an architecture and a family that the system does not exclude.
+
+    An exclusion of the named version counts as well, and any exclusion of a version if none is named.
     """
     arch, family = str(form["arch"]).casefold(), str(form["osmajor"]).casefold()
     version = None if form.get("osminor") is None else str(form["osminor"]).casefold()
@@ -193,4 +200,4 @@ def compatible(fact: str, op: str, form: Form) -> Ask:
 
 
 class UnknownLeaf(Exception):
-    """This question is not known here, and its answer will not be guessed."""
+    """A condition that the audit cannot evaluate."""

@@ -1,7 +1,7 @@
-"""Who waits for a system, in the order in which a system asks them: by line, and in it by what they need.
+"""Queues of waiting recipes in rank order, by lab and party, and in each by need.
 
-Those who need the same are viable on the same systems, so that asking the first of them mostly answers for
-all. A line is of people who have the same rights everywhere, so that its order is the same on every system.
+Recipes with the same need fit the same systems, so mostly the check of the first answers for all. The members
+of a party have the same rights everywhere, so the order within a queue is the same on every system.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from replay.audit.tables import PRIORITIES
 from replay.audit.values import Distro, Wants
 
 Rank = tuple[int, ...]
-"""Priority (the most urgent is 0), submission, recipe."""
+"""Priority (0 is the most urgent), submission, recipe."""
 
 LAST: Rank = (len(PRIORITIES),)
-# Before everybody.
+# Before every recipe.
 NOBODY: Rank = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Need:
-    """What decides on which systems a recipe is viable: its own wants, and what its guests install.
+    """The conditions under which a recipe fits a system: its own wants, and the distros of its guests.
 
-    Recipes of one world that need the same share one of these.
+    Recipes of one world with the same need share one object.
     """
 
     wants: Wants
@@ -41,7 +41,7 @@ class Need:
 
 
 class Place(NamedTuple):
-    """`lab` is the one whose lines it stands in: that of its set, None in the queue of all."""
+    """The place of a waiting recipe. `lab` is the lab of its set, None if the set is bound to no lab."""
 
     lab: str | None
     who: Who
@@ -50,13 +50,15 @@ class Place(NamedTuple):
 
 
 class Line:
-    """Mutable. A list of ranks stays the same object, also while it is empty: whoever goes through it may
-    suppose something meanwhile, and take it back.
+    """The waiting recipes of one party. Mutable.
+
+    The list of ranks of a need is never replaced, even when empty, so that callers may iterate it while they
+    apply tentative changes and roll them back.
     """
 
     def __init__(self) -> None:
-        # The first of each need, with the number of its requirement, in order; by requirement, and which
-        # requirements those are (bitmap).
+        # The first rank of each need with the number of its requirement, sorted; the needs by requirement;
+        # and the bitmap of their requirements.
         self._firsts: list[tuple[Rank, int, Need]] = []
         self._needs: defaultdict[int, list[Need]] = defaultdict(list)
         self._asked = 0
@@ -64,22 +66,22 @@ class Line:
 
     @property
     def first(self) -> Rank | None:
-        """Of whoever stands at its head; None: nobody does."""
+        """Rank of the first recipe, None if the queue is empty."""
         return self._firsts[0][0] if self._firsts else None
 
     def of(self, need: Need) -> list[Rank]:
-        """All who need the same, in order."""
+        """Return the ranks of all recipes with this need, in order."""
         return self._ranks[need]
 
     def needs(self, among: int, end: Rank) -> list[Need]:
-        """Needs with a requirement of these (bitmap), whose first recipe stands before the end."""
+        """Return the needs with a requirement in a bitmap whose first recipe ranks before the end."""
         before = bisect_left(self._firsts, (end,))
         if not before:
             return []
         asked = self._asked & among
-        # Either may be few: who stands before the end, and what a system fulfils.
+        # Iterate the smaller side: the needs before the end, or the requirements in the bitmap.
         if before <= asked.bit_count():
-            # A digit is looked at in a tenth of the time that it takes to shift a long number.
+            # Reading a digit takes a tenth of the time of shifting a long number.
             digits = f"{asked:0{self._asked.bit_length()}b}"
             return [need for _, number, need in self._firsts[:before] if digits[~number] == "1"]
         ranks = self._ranks
@@ -98,7 +100,7 @@ class Line:
         self._stand(need, before, ranks[0] if ranks else None)
 
     def _stand(self, need: Need, before: Rank | None, first: Rank | None) -> None:
-        """The first who needs it was this one, and is that one; None stands for nobody."""
+        """Note that the first rank of a need has changed; None stands for no recipe."""
         if first == before:
             return
         if before is not None:
@@ -116,27 +118,27 @@ class Line:
         else:
             needs.remove(need)
         if len(needs) == by_somebody:
-            # It is the first, or was the last, with this requirement.
+            # It was the first, or the last, need with this requirement.
             self._asked ^= 1 << number
 
 
 class Lines:
-    """Mutable: one place for each recipe that waits."""
+    """All queues, with one place for each waiting recipe. Mutable."""
 
     def __init__(self) -> None:
         self._lines: defaultdict[str | None, defaultdict[Who, Line]] = defaultdict(_lines)
         self._places: dict[int, Place] = {}
 
     def __getitem__(self, lab: str | None) -> list[tuple[Who, Line]]:
-        """Those of a lab, or of the queue of all."""
+        """Return the queues of a lab, or with None of recipes bound to no lab."""
         return list(self._lines[lab].items())
 
     def __iter__(self) -> Iterator[int]:
-        """The recipes that wait."""
+        """Iterate the waiting recipes."""
         return iter(self._places)
 
     def put(self, recipe_id: int, place: Place | None) -> None:
-        """It stands there now, and nowhere else; None: it waits no more."""
+        """Move a recipe to a place; None means that it no longer waits."""
         before = self._places.pop(recipe_id, None)
         if before is not None:
             self._lines[before.lab][before.who].drop(before.need, before.rank)
@@ -145,7 +147,7 @@ class Lines:
             self._lines[place.lab][place.who].add(place.need, place.rank)
 
     def close(self, who: Who) -> None:
-        """The lines in which nobody stands any more; not while somebody goes through them."""
+        """Delete the empty queues of a party. The caller must not be iterating them."""
         for lines in self._lines.values():
             if who in lines and lines[who].first is None:
                 del lines[who]

@@ -1,4 +1,4 @@
-"""Whom the rights on systems name: of all others it is all one who they are."""
+"""Users and groups that some policy, owner or loan names; all others are equivalent."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from replay.audit.rights import Rights, Who
 
 
 class Named:
-    """Mutable: tell it of each system what rights it had and has."""
+    """Counts the users and groups that the rights in force name. Mutable."""
 
     def __init__(self) -> None:
-        # How many systems have these rights, and how many rights name them.
+        # Rights -> number of systems with them; user or group -> number of rights that name it.
         self._in_force = Counter[Rights]()
         self._named = Counter[Who]()
 
     def change(self, before: Rights | None, now: Rights | None) -> bool:
-        """Whether somebody is named from now on, or is no more."""
+        """Replace the rights of a system, and return whether the set of named users and groups changed."""
         came = now is not None and self._count(now, 1)
         went = before is not None and self._count(before, -1)
         return came or went
@@ -33,6 +33,6 @@ class Named:
         return len(self._named) != named
 
     def party(self, who: Who) -> Who:
-        """What of it makes a difference somewhere."""
+        """Return a submitter without the user or group that no rights name."""
         user = who.user if Who(who.user, None) in self._named else None
         return Who(user, who.group if Who(None, who.group) in self._named else None)

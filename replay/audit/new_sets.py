@@ -17,7 +17,7 @@ def rank_of(recipe_set: RecipeSet) -> Rank:
 
 
 class NewSets:
-    """Mutable."""
+    """The new recipe sets, sorted by rank. Mutable."""
 
     def __init__(self) -> None:
         self._ranks: dict[int, Rank] = {}
@@ -42,7 +42,7 @@ class NewSets:
     def before(self, recipe_set: RecipeSet, effective: int, known_at: int) -> Iterator[int]:
         """Yield the sets that may rank before this one, which has an effective priority on a system.
 
-        These were submitted up to a position. Their own effective priority is the nominal one at most.
+        Only sets submitted up to a position count. Their own effective priority is at most the nominal one.
         """
         end = bisect_left(self._sorted, max(rank_of(recipe_set), (effective,)))
         return (number for _, submission, number in self._sorted[:end] if submission <= known_at)

@@ -1,4 +1,4 @@
-"""Before a system that recipes may have becomes idle, the queue is asked (design section 2, Pending)."""
+"""The invariant of pending systems: a system that recipes may have is pending before it becomes idle."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ EASED = ("system.registered", "system.condition-changed", "system.undrained")
 
 
 class TheQueueIsAsked(Invariant):
-    """A system that becomes free, Automated or undrained is pending first, if recipes may have it."""
+    """A system that becomes free, Automated or undrained is pending first, if recipes may have it.
+
+    Design section 2, Pending.
+    """
 
     name = "the_queue_is_asked"
     topics = (*EASED, "system.idle")
@@ -38,5 +41,5 @@ class TheQueueIsAsked(Invariant):
                 continue
             may_be_had = system.condition == "Automated" and not (system.draining or system.reserved)
             if may_be_had and system.usage in FREE and fqdn not in asked:
-                what = f"{record.topic}, it is {system.usage} and the queue was not asked"
+                what = f"{record.topic}: it is {system.usage}, but was not pending first"
                 yield self.broken([record.position], [record.subject], what)

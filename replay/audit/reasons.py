@@ -1,4 +1,4 @@
-"""Whoever waits, goes back in the queue or is given up is told why."""
+"""The invariant of reasons: a recipe that waits, returns to the queue or is given up records a reason."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from replay.audit.world import World
 
 
 class EveryUnplacedRecipeHasAReason(Invariant):
-    """Queued, cancelled and aborted have a reason; assigned has one where it lost its system."""
+    """Queued, cancelled and aborted record a reason; assigned records one if the recipe lost its system."""
 
     name = "every_unplaced_recipe_has_a_reason"
     topics = ("recipe.queued", "recipe.assigned", *(f"recipe.{state}" for state in GIVEN_UP))
@@ -20,7 +20,7 @@ class EveryUnplacedRecipeHasAReason(Invariant):
         reason = record.data.get("reason")
         if not isinstance(reason, str) or not reason.strip():
             yield self.broken(
-                [record.position], [record.subject], f"{record.topic} for the reason {reason!r}"
+                [record.position], [record.subject], f"{record.topic} without a reason: {reason!r}"
             )
 
 

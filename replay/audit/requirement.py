@@ -1,7 +1,7 @@
-"""What a host requirement (its JSON form) asks of one system, leaf by leaf.
+"""Evaluation of a host requirement (its JSON form) for one system.
 
-Three-valued: of what is not known of a system neither a question nor its negation holds. What asks nothing
-(an empty `and`, `or` or `not`) is left out wherever it stands.
+Conditions are three-valued: neither a condition on an unrecorded fact nor its negation holds. An empty `and`,
+`or` or `not` is ignored wherever it stands.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from replay.audit.elements import OF_A_DISK, OF_A_SYSTEM, Elements, read_leaf
 from replay.audit.facts import Facts, facts_of_disk
 from replay.audit.leaves import Answer, Ask, Form, Question, UnknownLeaf
 
-# What is raised where a form is none, or asks what is not known here.
+# Raised for a malformed form, or one with an element that the audit does not support.
 UNREADABLE = (UnknownLeaf, LookupError, TypeError, ValueError, AttributeError)
 
 
 def unreadable(host_requires: str) -> str | None:
-    """Why it cannot be said what this asks, None if it can."""
+    """Return why a requirement cannot be read, None if it can."""
     try:
         parts(json.loads(host_requires))
     except UNREADABLE as error:
@@ -27,17 +27,17 @@ def unreadable(host_requires: str) -> str | None:
 
 
 def judge(form: Form, facts: Facts) -> Answer:
-    """Whether a system is as asked. Raises UnknownLeaf."""
+    """Evaluate a requirement for a system. Raise UnknownLeaf."""
     return _every(parts(form))(facts)
 
 
 def parts(form: Form) -> list[Question]:
-    """Who is known to be as each of these asks is known to be as the whole asks. Raises UnknownLeaf."""
+    """Return the conditions that must all hold for a requirement to hold. Raise UnknownLeaf."""
     return [part for each in conditions(form) if (part := read(each)) is not None]
 
 
 def conditions(form: Form) -> Iterator[Form]:
-    """What is asked one beside the other: the whole asks for each of these."""
+    """Yield the forms that a requirement joins by `and`."""
     if set(form) == {"and"}:
         for each in form["and"]:
             yield from conditions(each)
@@ -46,12 +46,12 @@ def conditions(form: Form) -> Iterator[Form]:
 
 
 def read(form: Form) -> Question | None:
-    """None: it asks nothing. Raises UnknownLeaf."""
+    """Return the condition of a form, None if it is empty. Raise UnknownLeaf."""
     return _read(form, OF_A_SYSTEM)
 
 
 def _read(form: Form, elements: Elements) -> Question | None:
-    """None: it asks nothing. `elements` are others within a disk."""
+    """Return the condition of a form, None if it is empty. Within a disk the elements are those of disks."""
     if "element" in form:
         return read_leaf(form, elements)
     if len(form) != 1:
@@ -105,7 +105,7 @@ def _not_every(questions: list[Question]) -> Ask:
 
 
 def _one_disk(inner: Ask) -> Question:
-    """One and the same disk is as asked."""
+    """Require that a single disk satisfies the inner test."""
 
     def ask(facts: Facts) -> Answer:
         if facts["disks"] is None:

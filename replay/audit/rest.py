@@ -1,4 +1,4 @@
-"""What must hold when the scheduler has nothing left to do."""
+"""Invariants of a log at rest: the scheduler has read all of it and has nothing left to decide."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from replay.audit.viable import Judge
 
 
 def at_rest_in(world: Known, judge: Judge) -> Iterator[Violation]:
-    """Violations in a world in which everything is answered."""
+    """Yield the violations in a world in which every trigger is answered."""
     for question in QUESTIONS:
         yield from question(world, judge)
 
 
 def nothing_unanswered(world: Known, _: Judge) -> Found:
-    """Every new recipe has been looked at, every pending system has been asked for."""
+    """Every new recipe was answered, and every pending system."""
     for recipe in world.recipes.values():
         if recipe.state == "new":
             yield Violation("nothing_unanswered", (), (recipe.subject,), "it is still new")
@@ -28,31 +28,31 @@ def nothing_unanswered(world: Known, _: Judge) -> Found:
 
 
 def no_idle_system_wanted(world: Known, judge: Judge) -> Found:
-    """No recipe waits beside an idle system that it could take without harm."""
+    """No recipe waits beside an idle system that it could take safely."""
     for system in world.systems.values():
         if system.usage == "idle":
             for recipe in takers(world, judge, system):
-                what = f"{system.fqdn} is idle, and {recipe.subject} could take it"
+                what = f"{system.fqdn} is idle, but {recipe.subject} could take it"
                 yield Violation("no_idle_system_wanted", (), (recipe.subject, system.subject), what)
 
 
 def no_holder_stuck(world: Known, judge: Judge) -> Found:
-    """Every set that holds systems can still get the rest of them; else it had to let go."""
+    """Every set that holds systems can still get the rest of them; otherwise it should have let go."""
     for number in (number for lab in sorted(world.holding) for number in stuck(world, judge, lab)):
-        what = "it holds systems, and cannot get the rest whoever finishes"
+        what = "it holds systems, but cannot get the others, whichever recipes finish"
         yield Violation("no_holder_stuck", (), _members(world, number), what)
 
 
 def no_deadlock(world: Known, judge: Judge) -> Found:
-    """Where nothing runs any more, no set is left that could be placed if nobody else held anything.
+    """If nothing runs, no set waits that could be placed if no other recipe had a system.
 
-    While something runs, what it frees will be asked for: then the other questions are enough.
+    While a recipe runs, the systems that it frees will raise triggers: then the other checks suffice.
     """
     if anything_runs(world):
         return
     for number in waiting_sets(world):
         if labs := placeable(world, judge, number):
-            what = f"it could have all its systems in {', '.join(labs)}, and nothing runs"
+            what = f"it could have all its systems in {', '.join(labs)}, but nothing runs"
             yield Violation("no_deadlock", (), _members(world, number), what)
 
 

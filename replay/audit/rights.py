@@ -1,4 +1,4 @@
-"""Who may have a system for a recipe, and how urgent at most (design 5.2): policies, owners and loans."""
+"""Rights on systems (design 5.2): permission and maximum priority, by policies, owners and loans."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from replay.audit.tables import URGENCY
 
 
 class Who(NamedTuple):
-    """The owner of a job and the group it was submitted on behalf of; None where there is none, or where
-    it is all one who it is.
+    """The owner of a job, and the group it was submitted for.
+
+    A field is None if there is none, or if its value makes no difference.
     """
 
     user: str | None
@@ -25,7 +26,7 @@ ANYBODY = Who(None, None)
 
 
 class Entry(NamedTuple):
-    """Of the permission to submit, for a user, a group or, where both are None, Everybody."""
+    """A submit permission for a user, a group or, if both are None, Everybody."""
 
     user: str | None
     group: str | None
@@ -40,12 +41,12 @@ class Entry(NamedTuple):
 Entries = frozenset[Entry]
 
 URGENT = 0
-# Of a system that was never given a policy.
+# The entries of a system without a policy.
 OPEN_TO_ALL: Entries = frozenset({Entry(None, None, URGENT)})
 
 
 def submitters(entries: Iterable[Mapping[str, Any]]) -> Entries:
-    """What a policy, as events have it, says of submitting; Urgent where it names no priority."""
+    """Return the submit permissions of a policy in its event form. No maximum means Urgent."""
     return frozenset(
         Entry(form.get("user"), form.get("group"), URGENCY[form.get("maximum_effective_priority", "Urgent")])
         for form in entries
@@ -55,9 +56,9 @@ def submitters(entries: Iterable[Mapping[str, Any]]) -> Entries:
 
 @dataclass(frozen=True, eq=False)
 class Rights:
-    """On one system: the entries that count there, its owner, and who has borrowed it.
+    """The rights on one system: the entries in force, its owner and its borrower.
 
-    Those of one world that are equal are one, so that what was found out of somebody is found out once.
+    Equal rights of one world are one object, so that results are cached once.
     """
 
     entries: Entries
@@ -66,9 +67,9 @@ class Rights:
     _urgencies: dict[Who, int | None] = field(default_factory=dict, repr=False)
 
     def most(self, who: Who) -> int | None:
-        """The most urgent that it may be there (0 is Urgent); None: it may not be there at all.
+        """Return the highest effective priority of a submitter there (0 is Urgent), None without permission.
 
-        Whoever has borrowed it is not asked here.
+        Loans to others are not considered.
         """
         if who not in self._urgencies:
             self._urgencies[who] = self._most(who)
@@ -84,7 +85,7 @@ class Rights:
         return self.borrower is not None and self.borrower != who.user
 
     def named(self) -> Iterator[Who]:
-        """The users and groups, one at a time, of whom it matters that it is they."""
+        """Yield each user and group that these rights distinguish."""
         for user in (self.owner, self.borrower, *(entry.user for entry in self.entries)):
             if user is not None:
                 yield Who(user, None)
@@ -100,15 +101,18 @@ Key = tuple[Entries, str | None, str | None]
 
 
 class AllRights:
-    """Of one world, each once."""
+    """The rights of one world; equal rights are one object."""
 
     def __init__(self) -> None:
         self._known: dict[Key, Rights] = {(OPEN_TO_ALL, None, None): OPEN}
 
     def of(self, own: Entries | None, pools: Iterable[Entries], owner: str, borrower: str | None) -> Rights:
-        """Of all its pools together; its own policy (None: never given one) only if no pool has an entry."""
+        """Return the rights by all pools together, or by the system's own policy if no pool has an entry.
+
+        `own` is None if the system was never given a policy.
+        """
         entries = frozenset[Entry]().union(*pools) or (OPEN_TO_ALL if own is None else own)
-        # Where everybody may, it is all one who owns it.
+        # The owner makes no difference where every user may submit.
         named = None if any(entry.user is None and entry.group is None for entry in entries) else owner
         key = entries, named, borrower
         if key not in self._known:

@@ -1,4 +1,4 @@
-"""All that a log is judged by."""
+"""All invariants, and the rules that apply to the decisions of each policy version."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from replay.audit.viable import Judge
 
 
 def of_the_log() -> tuple[Invariant, ...]:
-    """What is judged by what the log says; fresh, for one log."""
+    """Return new instances of the invariants that check the log itself."""
     return (
         WholeCommits(),
         Understood(),
@@ -51,7 +51,7 @@ def of_the_log() -> tuple[Invariant, ...]:
 
 
 class OnDecisions:
-    """What is judged by what the scheduler knew, by the moments at which it looks."""
+    """The invariants that check decisions against the scheduler's view, by the moment of the check."""
 
     def __init__(self, judge: Judge, *, in_batches: bool) -> None:
         every: tuple[OfDecisions, ...] = (
@@ -68,8 +68,10 @@ class OnDecisions:
 
 
 class Judged(NamedTuple):
-    """`by_access`: who may submit and who has borrowed counts; `by_contact`: silent labs get no recipes;
-    `in_batches`: triggers are answered in batches, in the order known when a batch began.
+    """The rules of a policy version.
+
+    `by_access`: policies and loans count. `by_contact`: silent labs get no recipes. `in_batches`: triggers
+    are answered in batches, in the order at the beginning of the batch.
     """
 
     by_access: bool
@@ -78,7 +80,7 @@ class Judged(NamedTuple):
 
 
 EVERYTHING = Judged(by_access=True, by_contact=True, in_batches=True)
-# The policies whose grants must be as the rules written down here have it; decisions that name none, too.
+# Policy version -> its rules. Grants of other versions are not checked. None: decisions without a version.
 JUDGED: dict[int | None, Judged] = {
     2: Judged(by_access=False, by_contact=False, in_batches=False),
     3: Judged(by_access=False, by_contact=False, in_batches=False),

@@ -1,4 +1,4 @@
-"""Who stands where in the queue for one system (design 5.2), and who of them could take it."""
+"""Ranks of recipes in the queue of one system (design 5.2), and the recipes that could take the system."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from replay.audit.viable import Judge
 
 
 class Standing(NamedTuple):
-    """In the line of the lab (0) or of all (1), and where in it on one system; low first. Priorities are told
-    by their places, Urgent is 0.
+    """The rank of a recipe on one system; lower ranks come first.
+
+    `line` is 0 for recipes bound to the lab, 1 for others. Priorities are numbers; 0 is Urgent.
     """
 
     line: int
@@ -25,13 +26,14 @@ class Standing(NamedTuple):
 
     @property
     def last(self) -> Rank:
-        """Nobody behind this stands before it, however urgent they may be."""
+        """Return the end of the nominal ranks that may precede this rank, at any effective priority."""
         return self.end(-1)
 
     def end(self, most_urgent: int) -> Rank:
-        """Up to here stand, among those who may be as urgent there as this, the ones before it.
+        """Return the end of the nominal ranks that precede this rank for a party with this highest priority.
 
-        Among themselves they stand in the order of their nominal priorities: the effective ones follow it.
+        The recipes of a party stand in the order of their nominal priorities, and the effective ones follow
+        it.
         """
         if most_urgent > self.effective:
             return NOBODY
@@ -45,7 +47,7 @@ class Standing(NamedTuple):
 
 
 def standing(known: Known, judge: Judge, recipe: Recipe, system: System) -> Standing:
-    """Where it stands in the queue for this system; as if it might be there, if it may not."""
+    """Return the rank of a recipe on a system, as if it had permission there if it has none."""
     recipe_set = known.sets[recipe.set_id]
     bound = recipe.recipe_id not in known.newly_assigned and any(
         member.lab == system.lab for member in known.members(recipe.set_id)
@@ -56,9 +58,9 @@ def standing(known: Known, judge: Judge, recipe: Recipe, system: System) -> Stan
 
 
 def takers(known: Known, judge: Judge, system: System, before: Standing | None = None) -> Iterator[Recipe]:
-    """Who in the queue could take the system without harm, of all or of those before somebody.
+    """Yield the recipes in the queue that could take the system safely, or only those that rank before one.
 
-    Of those who need the same and have the same rights only the first: the others stand behind it.
+    For each need and party only the first is yielded: the others rank behind it.
     """
     for number, lab in enumerate((system.lab, None)):
         if before is not None and number > before.line:

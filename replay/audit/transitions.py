@@ -1,4 +1,4 @@
-"""Every move of a recipe and of a system's usage is in the tables; every subject counts its versions."""
+"""The invariant of transitions: legal moves of recipes and systems, and consecutive versions of subjects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BEGINNINGS = {"recipe": "recipe.new", "system": "system.registered", "recipe-set
 
 
 class LegalTransitions(Invariant):
-    """Recipes and systems move by the tables of design section 2; finished recipes never change."""
+    """Recipes and systems move as the tables of design section 2 allow; finished recipes never change."""
 
     name = "legal_transitions"
     topics = None
@@ -32,7 +32,9 @@ class LegalTransitions(Invariant):
             what = f"{record.topic}, {'again' if record.topic == beginning else f'before {beginning}'}"
             yield self.broken([record.position], [record.subject], what)
         if not record.topic.startswith(f"{record.kind}."):
-            yield self.broken([record.position], [record.subject], f"{record.topic} happens to it")
+            yield self.broken(
+                [record.position], [record.subject], f"{record.topic} is not an event of this subject"
+            )
         elif record.kind == "recipe":
             yield from self._recipe(world, record)
         elif record.kind == "system":
@@ -43,7 +45,7 @@ class LegalTransitions(Invariant):
         number = int(record.name)
         recipe, happened = world.recipes.get(number), record.happened
         if number in world.finished:
-            what = f"{record.topic}, when it was {world.finished[number].state} already"
+            what = f"{record.topic}, but it was already {world.finished[number].state}"
             yield self.broken([record.position], [record.subject], what)
         if recipe is None or happened not in RECIPE_MOVES:
             return

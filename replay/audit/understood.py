@@ -1,4 +1,4 @@
-"""What the audit cannot read is a finding, and the only one about it."""
+"""The invariant of readable requirements: the audit judges no grant by a requirement that it cannot read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _unreadable = lru_cache(10_000)(unreadable)
 
 
 class Understood(Invariant):
-    """Every requirement asks what is known here."""
+    """The audit can read every host requirement."""
 
     name = "understood"
     topics = ("recipe.new",)
@@ -21,5 +21,5 @@ class Understood(Invariant):
     def event(self, world: World, record: Record) -> Found:
         wrong = _unreadable(record.data["host_requires"])
         if wrong is not None:
-            what = f"it cannot be said what it asks of a system, {wrong}"
+            what = f"its host requirement cannot be read: {wrong}"
             yield self.broken([record.position], [record.subject], what)

@@ -1,6 +1,6 @@
-"""Which systems could run a recipe, and which of them it could have now (design sections 1 and 5.1).
+"""Candidate systems of recipes, and those that a recipe could have now (design sections 1 and 5.1).
 
-What a requirement says of a system is asked once, and again when what the system is has changed.
+Requirements are evaluated once for a system, and again when the system has changed.
 """
 
 from __future__ import annotations
@@ -19,9 +19,7 @@ from replay.audit.world import World
 
 @dataclass
 class About:
-    """One system, as it was described at that position, and which of so many requirements it does not fulfil
-    (bitmap).
-    """
+    """The facts of one system at a position, with the refused ones of the first `requirements` (bitmap)."""
 
     described: int
     facts: Facts
@@ -30,9 +28,10 @@ class About:
 
 
 class Candidates:
-    """The usable systems of one lab for one need, looked for only as far as somebody asks.
+    """The usable systems of one lab for one need, searched lazily.
 
-    `furnished` is what counted when it was made, `changes` how many of the lab's changes it knows.
+    `furnished` is the count of lab changes at creation, `changes` the number of the lab's system changes that
+    are applied.
     """
 
     def __init__(self, usable: Callable[[str], bool], asked: list[str], furnished: int) -> None:
@@ -43,7 +42,7 @@ class Candidates:
         self._found: list[str] = []
 
     def __iter__(self) -> Iterator[str]:
-        """One may come twice. Several may go through them at a time."""
+        """Iterate the systems; one may come twice. Several iterations may run at a time."""
         place = 0
         while True:
             while place < len(self._found):
@@ -55,7 +54,7 @@ class Candidates:
             self._found.append(another)
 
     def change(self, changed: list[str]) -> None:
-        """Systems have changed, the last of these after it was made or changed before."""
+        """Apply the changes of systems since the last call."""
         for fqdn in dict.fromkeys(changed[self.changes :]):
             self._found = [other for other in self._found if other != fqdn]
             if self._usable(fqdn):
@@ -64,14 +63,14 @@ class Candidates:
 
 
 class Judge:
-    """Judge the grants of one world in its present state.
+    """Finds the systems that recipes may have, in the present state of one world.
 
-    Without `by_access` everybody may have every system at any priority: so it was before there were policies.
+    Without `by_access` every user may have every system at any priority, as before there were policies.
     Without `by_contact` silent labs get recipes like others.
     """
 
     def __init__(self, world: Known, by_access: bool = True, by_contact: bool = True) -> None:
-        # By lab the state in which it was last found that all its holders can be completed.
+        # Lab -> the state in which all its holders were last found to be completable.
         self.safe: dict[str, int] = {}
         self._world = world
         self._by_access = by_access
@@ -81,55 +80,62 @@ class Judge:
         self._candidates: dict[tuple[str, Need, Who], Candidates] = {}
 
     def viable(self, need: Need, system: System) -> bool:
-        """Whether a recipe could run there, busy or not."""
+        """Return whether a recipe with this need could run there, busy or not, access aside."""
         if self._refused(system) >> need.wants.number & 1 or system.condition == "Removed":
             return False
         return _in_lab(self._world, need, system.lab) and _installs(self._world, need.wants.distro, system)
 
     def is_known(self, need: Need) -> bool:
-        """Whether it can be said what it wants; if not nothing is usable, and nobody is to be blamed."""
+        """Return whether the requirement can be read.
+
+        If not, no system is usable, and no violation is reported.
+        """
         self._keep_up()
         return not self._answers.unknown >> need.wants.number & 1
 
     def most_urgent(self, who: Who, system: System) -> int | None:
-        """How urgent the recipes of these are there at most (0: Urgent); None: they may not have it."""
+        """Return a submitter's highest effective priority on a system (0 is Urgent), None without access."""
         if not self._by_access:
             return URGENT
         return None if system.rights.is_lent_away(who) else system.rights.most(who)
 
     def is_lent_away(self, recipe: Recipe, system: System) -> bool:
-        """To another than its owner is."""
+        """Return whether a system is on loan to another user than the owner of a recipe."""
         return self._by_access and system.rights.is_lent_away(recipe.who)
 
     def may_submit(self, recipe: Recipe, system: System) -> bool:
-        """Whoever has borrowed it."""
+        """Return whether a recipe's owner or group may submit to a system, loans aside."""
         who = self._world.party(recipe.who)
         return not self._by_access or system.rights.most(who) is not None
 
     def suits(self, need: Need, system: System) -> bool:
-        """Whoever may have it: viable, and nobody's but a recipe's, now or when it comes free."""
+        """Return whether a system fits a need and recipes may have it, now or when it comes free, access
+        aside.
+        """
         if self._by_contact and system.lab in self._world.silent:
             return False
         return self.viable(need, system) and may_be_had(self._world, need, system)
 
     def is_right(self, recipe: Recipe, system: System) -> bool:
-        """It suits, and is in the lab of its set if that has one."""
+        """Return whether a system fits a recipe and recipes may have it, in the lab of its set if that has
+        one.
+        """
         lab_is_right = recipe.state != "assigned" or recipe.lab == system.lab
         return lab_is_right and self.suits(self._world.need(recipe), system)
 
     def could_take(self, recipe: Recipe, system: System) -> bool:
-        """Usable, and in the lab of its set if that has one."""
+        """Return whether a system is usable for a recipe, in the lab of its set if that has one."""
         who = self._world.party(recipe.who)
         return self.is_right(recipe, system) and self.most_urgent(who, system) is not None
 
     def needs_in(self, line: Line, system: System, end: Rank) -> list[Need]:
-        """Those of a line that a system suits, in the order of their first recipes, to the end."""
+        """Return the needs in a queue that a system suits, in order of their first recipes, up to the end."""
         open_to = line.needs(~self._refused(system), end)
         found = [need for need in open_to if self.suits(need, system)]
         return sorted(found, key=lambda need: line.of(need)[0])
 
     def candidates(self, recipe: Recipe, lab: str) -> Candidates:
-        """The systems of a lab that are usable for it."""
+        """Return the systems of a lab that are usable for a recipe."""
         world, need = self._world, self._world.need(recipe)
         who = world.party(recipe.who) if self._by_access else ANYBODY
         known = self._candidates.get((lab, need, who))
@@ -148,7 +154,7 @@ class Judge:
         return self.most_urgent(who, system) is not None
 
     def _refused(self, system: System) -> int:
-        """The requirements that it does not fulfil, as a bitmap."""
+        """Return the bitmap of the requirements that a system does not fulfil."""
         about = self._systems.get(system.fqdn)
         if about is None or about.described != system.described:
             about = About(system.described, facts_of(self._world.document(system)))
@@ -173,7 +179,7 @@ def may_be_had(world: World, need: Need, system: System) -> bool:
 
 
 def _in_lab(world: World, need: Need, lab: str) -> bool:
-    """What it and its guests install is in the lab; a distro of one's own is everywhere."""
+    """Return whether the distros of a recipe and its guests are in the lab."""
     return all(_has(world, distro, lab) for distro in need.distros)
 
 
@@ -185,7 +191,7 @@ def _has(world: World, distro: Distro | None, lab: str) -> bool:
 
 
 def _installs(world: World, distro: Distro | None, system: System) -> bool:
-    """Neither its architectures nor its exclusions stand against it."""
+    """Return whether a system has the architecture of a distro and does not exclude the distro."""
     if distro is None:
         return False
     arch, family, version = distro.arch, distro.family, distro.version

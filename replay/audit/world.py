@@ -1,4 +1,4 @@
-"""The lab as the records say it is, folded anew here."""
+"""The world: the state of a lab, folded from records."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from replay.audit.values import Recipe, System
 
 
 class World(State):
-    """Mutable."""
+    """The state with queries. Mutable."""
 
-    # Questions
+    # Queries
 
     def members(self, set_id: int) -> list[Recipe]:
-        """The unfinished recipes of a set."""
+        """Return the unfinished recipes of a set."""
         named = self.sets[set_id].recipe_ids if set_id in self.sets else ()
         return [self.recipes[number] for number in named if number in self.recipes]
 
@@ -29,7 +29,7 @@ class World(State):
         return [recipe for recipe in self.members(host.set_id) if recipe.host_id == host.recipe_id]
 
     def document(self, system: System) -> dict[str, Any]:
-        """A system as the outside sees it."""
+        """Return a system's document, as requirements see it."""
         return {
             **system.inventory,
             "fqdn": system.fqdn,
@@ -42,11 +42,11 @@ class World(State):
         }
 
     def counts(self, who: Who) -> bool:
-        """Whether their group still counts: not when they were taken out of it, or when it is gone."""
+        """Return whether a job's group counts: not once the owner has left it, or it is removed."""
         group = who.group or ""
         return group not in self.gone and who.user not in self.left.get(group, ())
 
-    # The log
+    # Folds
 
     def apply(self, record: Record) -> None:
         fold = FOLDS.get(record.topic)
@@ -58,7 +58,7 @@ class World(State):
             self.apply(record)
 
 
-# Recipes say much that nobody asks here, and there may be many before somebody decides.
+# Fields that the audit reads. Recipes have many others, and many recipes may come before a decision.
 ASKED = ("recipe_set_id", "host_recipe_id", "owner", "group", "host_requires", "distro_tree_id", "distro")
 
 
@@ -67,7 +67,7 @@ def is_folded(record: Record) -> bool:
 
 
 def folded(record: Record) -> Record:
-    """What a world needs of an event, in little space."""
+    """Return a smaller record with all that a world folds."""
     if record.topic != "recipe.new":
         return record
     asked = {name: record.data[name] for name in ASKED if record.data.get(name) is not None}

@@ -1,7 +1,7 @@
-"""Each decision of a log made again, from its basis and its time, and held against the recorded one.
+"""Recomputation of each decision of a log, from its basis and its time, compared with the recorded decision.
 
-It reads the log as a scheduler that has just started does, so nothing depends on what the one that decided
-had in memory. What a decision did not know yet, because it came behind its basis, waits meanwhile.
+The log is read as a newly started scheduler reads it, so nothing depends on the memory of the scheduler that
+decided. Events behind the basis of a decision wait until it is recomputed.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from domain.scheduling.world.batches import catch_up
 from domain.scheduling.world.partition import Partition
 from replay.verify.recorded_decisions import Decided, DecidedCommit, commits, decided, event_position
 
-# So many events may come between a basis and its commit; a scheduler reads them in seconds.
+# Maximum number of events between a basis and its commit; a scheduler reads them in seconds.
 MOST_AHEAD = 50_000
-# Sets that are submitted meanwhile move nothing that is decided on, and raise questions of their own.
+# New sets in between change nothing that the decision depends on, and raise triggers of their own.
 APART = (RecipeSetSubmitted, RecipeNew)
 CONSISTENCY = "timer/consistency"
 CONTACT = "timer/contact/"
@@ -33,7 +33,7 @@ CONTACT = "timer/contact/"
 
 @dataclass(frozen=True)
 class Difference:
-    """A decision that is not the one which its basis demands; None where one of the two has none."""
+    """A decision that differs from the recomputed one; None where one of the two is missing."""
 
     commit: DecidedCommit
     number: int
@@ -43,8 +43,10 @@ class Difference:
 
 @dataclass
 class Counts:
-    """`mended` are those of the consistency loop for an idle system that somebody wanted: it never happens.
-    `unchecked` are those whose basis lay too far behind.
+    """Counts of the recomputation.
+
+    `mended` are decisions of the consistency loop for an idle system that a recipe wanted: there should be
+    none. `unchecked` are decisions whose basis is too far behind.
     """
 
     decisions: int = 0
@@ -55,7 +57,7 @@ class Counts:
 
 
 class Recomputation:
-    """Mutable; takes the commits of one log in order, from its first on."""
+    """Recomputes the commits of one log, which are passed in order from the first. Mutable."""
 
     def __init__(self) -> None:
         self.counts = Counts()
@@ -66,12 +68,15 @@ class Recomputation:
         self._folded_early = 0
 
     def take_all(self, log: Iterable[Recorded]) -> Iterator[Difference]:
-        """Of a part of the log that ends with a commit; what is `not_folded` may be left out."""
+        """Yield the differences in a part of a log that ends with a commit.
+
+        Events of `not_folded` may be missing.
+        """
         for commit in commits(log):
             yield from self.take(commit)
 
     def take(self, commit: Sequence[Recorded]) -> Iterator[Difference]:
-        """The differences in it, if the scheduler has decided it."""
+        """Yield the differences in a commit of the scheduler."""
         made = decided(commit)
         if made is None or not (yield from self._is_known_from(made)):
             self._ahead.extend(commit)
@@ -80,7 +85,7 @@ class Recomputation:
             self._fold_next()
 
     def _is_known_from(self, made: DecidedCommit) -> Generator[Difference, None, bool]:
-        """The differences; and whether the partition knows the commit, since it has just supposed it."""
+        """Yield the differences, and return whether the partition has already applied the commit tentatively."""
         overlooked = list(self._overlooked(made))
         self._fold_upto(made.basis.position)
         if made.basis.policy_version != POLICY_VERSION:
@@ -134,11 +139,11 @@ class Recomputation:
         self._partition.apply(self._ahead.popleft())
 
     def _again(self, made: DecidedCommit) -> list[Decided]:
-        """What is decided now; it stays supposed."""
+        """Return the recomputed decisions; they stay applied tentatively."""
         if made.by_timer:
             again = correct(self._partition, _clock(made), Findings())
         elif event_position(made.cause) is None:
-            # The policy demands nothing because of anything else.
+            # The policy demands nothing for any other cause.
             again = []
         else:
             behind = made.first_position - 1 if self._is_apart() else None
@@ -146,9 +151,7 @@ class Recomputation:
         return list(map(_plain, again))
 
     def _is_apart(self) -> bool:
-        """Whether what came behind the basis and is all one to what was decided, so that it may be folded
-        later than that.
-        """
+        """Return whether only new sets lie behind the basis; their events may be folded later."""
         return all(type(recorded.event) in APART for recorded in self._ahead)
 
 
