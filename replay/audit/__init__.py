@@ -7,12 +7,12 @@ left to decide. A log without violations is not proven correct.
 from replay.audit.audit import Audit, at_rest, check
 from replay.audit.invariant import Violation
 from replay.audit.leaves import UnknownLeaf
-from replay.audit.record import Commit, Record, commits, from_json, from_recorded, from_row
+from replay.audit.record import Commit, EventRecord, commits, from_json, from_recorded, from_row
 
 __all__ = [
     "Audit",
     "Commit",
-    "Record",
+    "EventRecord",
     "UnknownLeaf",
     "Violation",
     "at_rest",

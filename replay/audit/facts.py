@@ -21,7 +21,7 @@ DEVICE_ATTRIBUTES = (
 )
 
 
-class _OfASystem(dict[str, Any]):
+class _SystemFacts(dict[str, Any]):
     """Facts that are read from the document on first access: most are never read."""
 
     def __init__(self, document: Document) -> None:
@@ -39,7 +39,7 @@ def facts_of(document: Document) -> Facts:
     Collections (arches, pools, flags, keys, devices) are empty if nothing is recorded; any other fact is None
     then.
     """
-    return _OfASystem(document)
+    return _SystemFacts(document)
 
 
 def facts_of_disk(disk: tuple[Any, ...]) -> Facts:

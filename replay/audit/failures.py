@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from replay.audit.affected import Affected
 from replay.audit.invariant import Found, Invariant
-from replay.audit.record import Commit, Record
+from replay.audit.record import Commit, EventRecord
 from replay.audit.tables import FINISHED
-from replay.audit.touched import Touched
 from replay.audit.world import World
 
 LIMIT = 2
@@ -45,10 +45,10 @@ class BrokenWhenFailing(Invariant):
         # Rows that a run has ended in this commit. A reserved system runs before its failure is recorded, and
         # its row continues.
         self._ended: dict[str, Row] = {}
-        self._failed: list[Record] = []
-        self._due: dict[str, Record] = {}
+        self._failed: list[EventRecord] = []
+        self._due: dict[str, EventRecord] = {}
 
-    def event(self, world: World, record: Record) -> Found:
+    def event(self, world: World, record: EventRecord) -> Found:
         if record.kind == "lab-controller":
             self._limits[record.name] = record.data.get("broken_after", LIMIT)
         elif record.topic == "recipe.new":
@@ -64,7 +64,7 @@ class BrokenWhenFailing(Invariant):
             if record.data.get("condition") == "Broken":
                 self._due.pop(record.name, None)
 
-    def _fails(self, world: World, record: Record) -> Found:
+    def _fails(self, world: World, record: EventRecord) -> Found:
         system, failed = world.systems.get(record.name), self._recipes.get(str(record.data["recipe_id"]))
         self._failed.append(record)
         if system is None or failed is None:
@@ -80,7 +80,7 @@ class BrokenWhenFailing(Invariant):
         if system.condition == "Automated" and 0 < self._limits.get(system.lab, LIMIT) <= min(jobs, distros):
             self._due[record.name] = record
 
-    def commit(self, world: World, commit: Commit, touched: Touched) -> Found:
+    def commit(self, world: World, commit: Commit, affected: Affected) -> Found:
         for record in self._due.values():
             what = "it failed too often in a row, but does not become Broken"
             yield self.broken([record.position], [record.subject], what)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from replay.audit.record import Commit, Record
-from replay.audit.touched import Touched
+from replay.audit.affected import Affected
+from replay.audit.record import Commit, EventRecord
 from replay.audit.world import World
 
 
@@ -35,12 +35,12 @@ class Invariant:
     topics: ClassVar[tuple[str, ...] | None] = ()
     """The topics of the events to check; None means all events."""
 
-    def event(self, world: World, record: Record) -> Found:
+    def event(self, world: World, record: EventRecord) -> Found:
         """Check an event. `world` is the state before it."""
         yield from ()
 
-    def commit(self, world: World, commit: Commit, touched: Touched) -> Found:
-        """Check a commit. `world` is the state after it, `touched` holds what it may have changed."""
+    def commit(self, world: World, commit: Commit, affected: Affected) -> Found:
+        """Check a commit. `world` is the state after it, `affected` holds what it may have changed."""
         yield from ()
 
     def broken(self, positions: Iterable[int], subjects: Iterable[str], what: str) -> Violation:

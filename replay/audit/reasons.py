@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from replay.audit.invariant import Found, Invariant
-from replay.audit.record import Record
+from replay.audit.record import EventRecord
 from replay.audit.tables import GIVEN_UP, PLACED
 from replay.audit.world import World
 
@@ -14,7 +14,7 @@ class EveryUnplacedRecipeHasAReason(Invariant):
     name = "every_unplaced_recipe_has_a_reason"
     topics = ("recipe.queued", "recipe.assigned", *(f"recipe.{state}" for state in GIVEN_UP))
 
-    def event(self, world: World, record: Record) -> Found:
+    def event(self, world: World, record: EventRecord) -> Found:
         if not _needs_reason(world, record):
             return
         reason = record.data.get("reason")
@@ -24,7 +24,7 @@ class EveryUnplacedRecipeHasAReason(Invariant):
             )
 
 
-def _needs_reason(world: World, record: Record) -> bool:
+def _needs_reason(world: World, record: EventRecord) -> bool:
     if record.topic != "recipe.assigned":
         return True
     recipe = world.recipes.get(int(record.name))

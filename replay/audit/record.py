@@ -14,11 +14,11 @@ Recorded = Any
 """An event in memory. It is untyped here: the audit does not import the code that writes logs."""
 
 
-UNREAD = frozenset({"job.submitted"})
+SKIPPED_TOPICS = frozenset({"job.submitted"})
 """Topics whose data is skipped: it is a whole job, and each recipe repeats its part."""
 
 
-class Record(NamedTuple):
+class EventRecord(NamedTuple):
     """One event.
 
     `kind` and `name` form its subject, `version` is the version of the subject after it, and `number` is the
@@ -61,11 +61,11 @@ def _happened(topic: str) -> str:
     return topic.partition(".")[2]
 
 
-def record_of(recorded: Recorded) -> Record:
+def record_of(recorded: Recorded) -> EventRecord:
     kind, _, name = recorded.subject.partition("/")
     stamp, event = recorded.stamp, recorded.event
     basis = stamp.basis
-    return Record(
+    return EventRecord(
         recorded.position,
         recorded.commit_end,
         kind,
@@ -86,15 +86,15 @@ def record_of(recorded: Recorded) -> Record:
     )
 
 
-def from_row(row: tuple[int, int, Any, str, int, str, bytes]) -> Record:
+def from_row(row: tuple[int, int, Any, str, int, str, bytes]) -> EventRecord:
     """Return the record of a row of the log: position, end of commit, time, subject, version, topic, JSON."""
     position, commit_end, recorded_at, subject, version, topic, state = row
     kind, _, name = subject.partition("/")
-    if topic in UNREAD:
+    if topic in SKIPPED_TOPICS:
         state = _without_data(state)
     stored = orjson.loads(state)
     get = stored.get
-    return Record(
+    return EventRecord(
         position,
         commit_end,
         kind,
@@ -125,15 +125,15 @@ def _without_data(state: bytes) -> bytes:
     return b"%b%b{}}" % (before, begin) if begin else state
 
 
-def from_recorded(log: Iterable[Recorded]) -> Iterator[Record]:
+def from_recorded(log: Iterable[Recorded]) -> Iterator[EventRecord]:
     return map(record_of, log)
 
 
-def from_json(events: Iterable[Mapping[str, Any]]) -> Iterator[Record]:
+def from_json(events: Iterable[Mapping[str, Any]]) -> Iterator[EventRecord]:
     """Yield the records of the events of all pages of `GET /events`, in order."""
     for event in events:
         kind, _, name = event["subject"].partition("/")
-        yield Record(
+        yield EventRecord(
             position=event["position"],
             commit_end=event["commit_end"],
             kind=kind,
@@ -155,12 +155,12 @@ def from_json(events: Iterable[Mapping[str, Any]]) -> Iterator[Record]:
 
 
 @dataclass(frozen=True)
-class Decision:
+class RecordedDecision:
     """The events of one commit that share a number, in log order."""
 
     number: int | None
     basis: int
-    records: tuple[Record, ...]
+    records: tuple[EventRecord, ...]
 
     @property
     def policy_version(self) -> int | None:
@@ -177,7 +177,7 @@ class Decision:
 class Commit:
     """Events that were appended together."""
 
-    records: tuple[Record, ...]
+    records: tuple[EventRecord, ...]
 
     @property
     def first(self) -> int:
@@ -188,10 +188,10 @@ class Commit:
         return self.records[-1].commit_end
 
     @cached_property
-    def decisions(self) -> tuple[Decision, ...]:
+    def decisions(self) -> tuple[RecordedDecision, ...]:
         decided = (record for record in self.records if record.basis is not None)
         return tuple(
-            Decision(number, basis, tuple(records))
+            RecordedDecision(number, basis, tuple(records))
             for (number, basis), records in groupby(decided, key=lambda record: (record.number, record.basis))
             if basis is not None
         )
@@ -202,6 +202,6 @@ class Commit:
         return found or tuple(sorted({self.first, self.end}))
 
 
-def commits(records: Iterable[Record]) -> Iterator[Commit]:
+def commits(records: Iterable[EventRecord]) -> Iterator[Commit]:
     for _, together in groupby(records, key=lambda record: record.commit_end):
         yield Commit(tuple(together))

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from replay.audit.elements import OF_A_DISK, OF_A_SYSTEM, Elements, read_leaf
+from replay.audit.elements import DISK_ELEMENTS, SYSTEM_ELEMENTS, Elements, read_leaf
 from replay.audit.facts import Facts, facts_of_disk
-from replay.audit.leaves import Answer, Ask, Form, Question, UnknownLeaf
+from replay.audit.leaves import Condition, Form, Predicate, Ternary, UnknownLeaf
 
 # Raised for a malformed form, or one with an element that the audit does not support.
 UNREADABLE = (UnknownLeaf, LookupError, TypeError, ValueError, AttributeError)
@@ -26,12 +26,12 @@ def unreadable(host_requires: str) -> str | None:
     return None
 
 
-def judge(form: Form, facts: Facts) -> Answer:
+def judge(form: Form, facts: Facts) -> Ternary:
     """Evaluate a requirement for a system. Raise UnknownLeaf."""
     return _every(parts(form))(facts)
 
 
-def parts(form: Form) -> list[Question]:
+def parts(form: Form) -> list[Condition]:
     """Return the conditions that must all hold for a requirement to hold. Raise UnknownLeaf."""
     return [part for each in conditions(form) if (part := read(each)) is not None]
 
@@ -45,72 +45,72 @@ def conditions(form: Form) -> Iterator[Form]:
         yield form
 
 
-def read(form: Form) -> Question | None:
+def read(form: Form) -> Condition | None:
     """Return the condition of a form, None if it is empty. Raise UnknownLeaf."""
-    return _read(form, OF_A_SYSTEM)
+    return _read(form, SYSTEM_ELEMENTS)
 
 
-def _read(form: Form, elements: Elements) -> Question | None:
+def _read(form: Form, elements: Elements) -> Condition | None:
     """Return the condition of a form, None if it is empty. Within a disk the elements are those of disks."""
     if "element" in form:
         return read_leaf(form, elements)
     if len(form) != 1:
         raise UnknownLeaf(f"{dict(form)}")
     ((word, inner),) = form.items()
-    if word == "force" and elements is OF_A_SYSTEM:
+    if word == "force" and elements is SYSTEM_ELEMENTS:
         return _forced(inner.casefold())
-    if word == "disk" and elements is OF_A_SYSTEM:
-        return _one_disk(_every(_asked(inner, OF_A_DISK)))
+    if word == "disk" and elements is SYSTEM_ELEMENTS:
+        return _one_disk(_every(_asked(inner, DISK_ELEMENTS)))
     if word not in ("and", "or", "not"):
         raise UnknownLeaf(f"{dict(form)}")
     asked = _asked(inner, elements)
     if not asked:
         return None
     about = frozenset[str]().union(*(each.about for each in asked))
-    return Question(about, {"and": _every, "or": _any, "not": _not_every}[word](asked))
+    return Condition(about, {"and": _every, "or": _any, "not": _not_every}[word](asked))
 
 
-def _asked(forms: Iterable[Form], elements: Elements) -> list[Question]:
+def _asked(forms: Iterable[Form], elements: Elements) -> list[Condition]:
     return [asked for form in forms if (asked := _read(form, elements)) is not None]
 
 
-def _forced(fqdn: str) -> Question:
-    return Question(frozenset({"fqdn"}), lambda facts: bool(facts["fqdn"] == fqdn))
+def _forced(fqdn: str) -> Condition:
+    return Condition(frozenset({"fqdn"}), lambda facts: bool(facts["fqdn"] == fqdn))
 
 
-def _every(questions: list[Question]) -> Ask:
-    def ask(facts: Facts) -> Answer:
-        answers = [question.ask(facts) for question in questions]
+def _every(questions: list[Condition]) -> Predicate:
+    def holds(facts: Facts) -> Ternary:
+        answers = [question.holds(facts) for question in questions]
         return False if False in answers else None if None in answers else True
 
-    return ask
+    return holds
 
 
-def _any(questions: list[Question]) -> Ask:
-    def ask(facts: Facts) -> Answer:
-        answers = [question.ask(facts) for question in questions]
+def _any(questions: list[Condition]) -> Predicate:
+    def holds(facts: Facts) -> Ternary:
+        answers = [question.holds(facts) for question in questions]
         return True if True in answers else None if None in answers else False
 
-    return ask
+    return holds
 
 
-def _not_every(questions: list[Question]) -> Ask:
+def _not_every(questions: list[Condition]) -> Predicate:
     every = _every(questions)
 
-    def ask(facts: Facts) -> Answer:
+    def holds(facts: Facts) -> Ternary:
         said = every(facts)
         return None if said is None else not said
 
-    return ask
+    return holds
 
 
-def _one_disk(inner: Ask) -> Question:
+def _one_disk(inner: Predicate) -> Condition:
     """Require that a single disk satisfies the inner test."""
 
-    def ask(facts: Facts) -> Answer:
+    def holds(facts: Facts) -> Ternary:
         if facts["disks"] is None:
             return None
         answers = [inner(facts_of_disk(disk)) for disk in facts["disks"]]
         return True if True in answers else None if None in answers else False
 
-    return Question(frozenset({"disks"}), ask)
+    return Condition(frozenset({"disks"}), holds)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from replay.audit.invariant import Found, Invariant
-from replay.audit.record import Record
+from replay.audit.record import EventRecord
 from replay.audit.values import System
 from replay.audit.world import World
 
@@ -14,7 +14,7 @@ class RightfulReservation(Invariant):
     name = "rightful_reservation"
     topics = ("system.reservation-begun",)
 
-    def event(self, world: World, record: Record) -> Found:
+    def event(self, world: World, record: EventRecord) -> Found:
         system = world.systems.get(record.name)
         wrong = None if system is None else _wrong(system, record.data["user"])
         if wrong is not None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from replay.audit.tables import URGENCY
 
 
-class Who(NamedTuple):
+class Submitter(NamedTuple):
     """The owner of a job, and the group it was submitted for.
 
     A field is None if there is none, or if its value makes no difference.
@@ -22,33 +22,35 @@ class Who(NamedTuple):
         return f"{self.user}" if self.group is None else f"{self.user} for {self.group}"
 
 
-ANYBODY = Who(None, None)
+ANY_SUBMITTER = Submitter(None, None)
 
 
-class Entry(NamedTuple):
+class SubmitEntry(NamedTuple):
     """A submit permission for a user, a group or, if both are None, Everybody."""
 
     user: str | None
     group: str | None
     urgency: int
 
-    def names(self, who: Who) -> bool:
+    def names(self, submitter: Submitter) -> bool:
         if self.user is not None:
-            return self.user == who.user
-        return self.group is None or self.group == who.group
+            return self.user == submitter.user
+        return self.group is None or self.group == submitter.group
 
 
-Entries = frozenset[Entry]
+Entries = frozenset[SubmitEntry]
 
 URGENT = 0
 # The entries of a system without a policy.
-OPEN_TO_ALL: Entries = frozenset({Entry(None, None, URGENT)})
+OPEN_TO_ALL: Entries = frozenset({SubmitEntry(None, None, URGENT)})
 
 
-def submitters(entries: Iterable[Mapping[str, Any]]) -> Entries:
+def submit_entries(entries: Iterable[Mapping[str, Any]]) -> Entries:
     """Return the submit permissions of a policy in its event form. No maximum means Urgent."""
     return frozenset(
-        Entry(form.get("user"), form.get("group"), URGENCY[form.get("maximum_effective_priority", "Urgent")])
+        SubmitEntry(
+            form.get("user"), form.get("group"), URGENCY[form.get("maximum_effective_priority", "Urgent")]
+        )
         for form in entries
         if form["permission"] == "submit"
     )
@@ -64,34 +66,36 @@ class Rights:
     entries: Entries
     owner: str | None
     borrower: str | None
-    _urgencies: dict[Who, int | None] = field(default_factory=dict, repr=False)
+    _urgencies: dict[Submitter, int | None] = field(default_factory=dict, repr=False)
 
-    def most(self, who: Who) -> int | None:
+    def highest_priority(self, submitter: Submitter) -> int | None:
         """Return the highest effective priority of a submitter there (0 is Urgent), None without permission.
 
         Loans to others are not considered.
         """
-        if who not in self._urgencies:
-            self._urgencies[who] = self._most(who)
-        return self._urgencies[who]
+        if submitter not in self._urgencies:
+            self._urgencies[submitter] = self._highest_priority(submitter)
+        return self._urgencies[submitter]
 
-    def _most(self, who: Who) -> int | None:
-        named = [entry.urgency for entry in self.entries if entry.names(who)]
-        if named:
-            return min(named)
-        return URGENT if who.user is not None and who.user in (self.owner, self.borrower) else None
+    def _highest_priority(self, submitter: Submitter) -> int | None:
+        named_people = [entry.urgency for entry in self.entries if entry.names(submitter)]
+        if named_people:
+            return min(named_people)
+        return (
+            URGENT if submitter.user is not None and submitter.user in (self.owner, self.borrower) else None
+        )
 
-    def is_lent_away(self, who: Who) -> bool:
-        return self.borrower is not None and self.borrower != who.user
+    def is_lent_away(self, submitter: Submitter) -> bool:
+        return self.borrower is not None and self.borrower != submitter.user
 
-    def named(self) -> Iterator[Who]:
+    def named_people(self) -> Iterator[Submitter]:
         """Yield each user and group that these rights distinguish."""
         for user in (self.owner, self.borrower, *(entry.user for entry in self.entries)):
             if user is not None:
-                yield Who(user, None)
+                yield Submitter(user, None)
         for entry in self.entries:
             if entry.group is not None:
-                yield Who(None, entry.group)
+                yield Submitter(None, entry.group)
 
 
 OPEN = Rights(OPEN_TO_ALL, None, None)
@@ -100,21 +104,21 @@ OPEN = Rights(OPEN_TO_ALL, None, None)
 Key = tuple[Entries, str | None, str | None]
 
 
-class AllRights:
+class RightsCache:
     """The rights of one world; equal rights are one object."""
 
     def __init__(self) -> None:
-        self._known: dict[Key, Rights] = {(OPEN_TO_ALL, None, None): OPEN}
+        self._interned: dict[Key, Rights] = {(OPEN_TO_ALL, None, None): OPEN}
 
     def of(self, own: Entries | None, pools: Iterable[Entries], owner: str, borrower: str | None) -> Rights:
         """Return the rights by all pools together, or by the system's own policy if no pool has an entry.
 
         `own` is None if the system was never given a policy.
         """
-        entries = frozenset[Entry]().union(*pools) or (OPEN_TO_ALL if own is None else own)
+        entries = frozenset[SubmitEntry]().union(*pools) or (OPEN_TO_ALL if own is None else own)
         # The owner makes no difference where every user may submit.
-        named = None if any(entry.user is None and entry.group is None for entry in entries) else owner
-        key = entries, named, borrower
-        if key not in self._known:
-            self._known[key] = Rights(*key)
-        return self._known[key]
+        named_people = None if any(entry.user is None and entry.group is None for entry in entries) else owner
+        key = entries, named_people, borrower
+        if key not in self._interned:
+            self._interned[key] = Rights(*key)
+        return self._interned[key]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from replay.audit.rights import OPEN, AllRights, Entries, Rights, Who
+from replay.audit.rights import OPEN, Entries, Rights, RightsCache, Submitter
 from replay.audit.tables import FINISHED
 from replay.audit.values import Distro, Recipe, RecipeSet, System, Wants
 
@@ -38,8 +38,8 @@ class State:
         self.requirements: list[str] = []
         self._wants: dict[tuple[str, Distro | None], Wants] = {}
         self._numbers: dict[str, int] = {}
-        self._whose: dict[tuple[str | None, str | None], Who] = {}
-        self._rights = AllRights()
+        self._submitters: dict[tuple[str | None, str | None], Submitter] = {}
+        self._rights = RightsCache()
 
     def put(self, table: dict[K, V], key: K, value: V | None) -> None:
         """Set an entry of a table, or delete it (None). All changes go through this method."""
@@ -88,9 +88,9 @@ class State:
             self._wants[key] = Wants(number, host_requires, distro)
         return self._wants[key]
 
-    def who(self, user: str | None, group: str | None) -> Who:
+    def submitter(self, user: str | None, group: str | None) -> Submitter:
         key = user, group
-        who = self._whose.get(key)
-        if who is None:
-            who = self._whose[key] = Who(*key)
-        return who
+        submitter = self._submitters.get(key)
+        if submitter is None:
+            submitter = self._submitters[key] = Submitter(*key)
+        return submitter

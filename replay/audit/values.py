@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from replay.audit.rights import ANYBODY, OPEN, Entries, Rights, Who
+from replay.audit.rights import ANY_SUBMITTER, OPEN, Entries, Rights, Submitter
 
 
 class Distro(NamedTuple):
@@ -52,7 +52,7 @@ class Recipe(NamedTuple):
     set_id: int
     host_id: int | None
     wants: Wants
-    who: Who = ANYBODY
+    submitter: Submitter = ANY_SUBMITTER
     state: str = "new"
     system: str | None = None
     lab: str | None = None

@@ -6,8 +6,8 @@ from sys import intern
 from typing import Any
 
 from replay.audit.folds import FOLDS
-from replay.audit.record import Commit, Record
-from replay.audit.rights import Who
+from replay.audit.record import Commit, EventRecord
+from replay.audit.rights import Submitter
 from replay.audit.state import State
 from replay.audit.values import Recipe, System
 
@@ -41,14 +41,14 @@ class World(State):
             "loaned_to": system.borrower,
         }
 
-    def counts(self, who: Who) -> bool:
+    def group_counts(self, submitter: Submitter) -> bool:
         """Return whether a job's group counts: not once the owner has left it, or it is removed."""
-        group = who.group or ""
-        return group not in self.gone and who.user not in self.left.get(group, ())
+        group = submitter.group or ""
+        return group not in self.gone and submitter.user not in self.left.get(group, ())
 
     # Folds
 
-    def apply(self, record: Record) -> None:
+    def apply(self, record: EventRecord) -> None:
         fold = FOLDS.get(record.topic)
         if fold is not None and record.topic.startswith(f"{record.kind}."):
             fold(self, record)
@@ -59,17 +59,25 @@ class World(State):
 
 
 # Fields that the audit reads. Recipes have many others, and many recipes may come before a decision.
-ASKED = ("recipe_set_id", "host_recipe_id", "owner", "group", "host_requires", "distro_tree_id", "distro")
+FOLDED_FIELDS = (
+    "recipe_set_id",
+    "host_recipe_id",
+    "owner",
+    "group",
+    "host_requires",
+    "distro_tree_id",
+    "distro",
+)
 
 
-def is_folded(record: Record) -> bool:
+def is_folded(record: EventRecord) -> bool:
     return record.topic in FOLDS
 
 
-def folded(record: Record) -> Record:
+def folded(record: EventRecord) -> EventRecord:
     """Return a smaller record with all that a world folds."""
     if record.topic != "recipe.new":
         return record
-    asked = {name: record.data[name] for name in ASKED if record.data.get(name) is not None}
+    asked = {name: record.data[name] for name in FOLDED_FIELDS if record.data.get(name) is not None}
     asked["host_requires"] = intern(asked["host_requires"])
     return record._replace(data=asked)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from replay.workload.generated_questions import QUESTIONS, Document, leaf
+from replay.workload.generated_conditions import QUESTIONS, Document, leaf
 
 MOST_QUESTIONS = 3
 # Percent of questions that somebody asks in a roundabout way.

@@ -8,39 +8,39 @@ from collections.abc import Iterator
 import pytest
 
 from replay.audit.facts import facts_of
-from replay.audit.known import Known
-from replay.audit.lines import LAST
+from replay.audit.queues import AFTER_ALL
+from replay.audit.ranking import eligible_recipes, rank_on
 from replay.audit.record import Commit
 from replay.audit.requirement import judge as answer
 from replay.audit.safety import could_take_safely, stuck, wanting
-from replay.audit.standing import standing, takers
+from replay.audit.scheduler_view import SchedulerView
+from replay.audit.system_matcher import SystemMatcher
 from replay.audit.values import Recipe, System
-from replay.audit.viable import Judge
 from tests.replay.audit.peopled import lived
 
 SEEDS = range(3)
 EVERY = 12
 
 
-def folded(history: list[Commit]) -> Known:
-    known = Known()
+def folded(history: list[Commit]) -> SchedulerView:
+    known = SchedulerView()
     for commit in history:
         known.apply_all(commit)
     return known
 
 
-def moments() -> Iterator[tuple[Known, Judge, Known]]:
+def moments() -> Iterator[tuple[SchedulerView, SystemMatcher, SchedulerView]]:
     """Some: a world and a judge who went through all of a history, and a world that begins then."""
     for seed in SEEDS:
-        known, history = Known(), lived(seed)
-        judge = Judge(known)
+        known, history = SchedulerView(), lived(seed)
+        judge = SystemMatcher(known)
         for number, commit in enumerate(history):
             known.apply_all(commit)
             if number % EVERY == 0:
                 yield known, judge, folded(history[: number + 1])
 
 
-def searched(world: Known, system: System) -> Iterator[int]:
+def searched(world: SchedulerView, system: System) -> Iterator[int]:
     """Who could take a system: the first of those who need the same."""
     waiting = [
         recipe
@@ -49,34 +49,34 @@ def searched(world: Known, system: System) -> Iterator[int]:
     ]
     needs = set()
     for recipe in sorted(
-        waiting, key=lambda one: (standing(world, Judge(world), one, system), one.recipe_id)
+        waiting, key=lambda one: (rank_on(world, SystemMatcher(world), one, system), one.recipe_id)
     ):
-        need = recipe.state, world.party(recipe.who), world.need(recipe)
+        need = recipe.state, world.party(recipe.submitter), world.need(recipe)
         if need not in needs and _could_take(world, recipe, system):
             needs.add(need)
             yield recipe.recipe_id
 
 
-def _could_take(world: Known, recipe: Recipe, system: System) -> bool:
+def _could_take(world: SchedulerView, recipe: Recipe, system: System) -> bool:
     """Nothing is remembered here."""
-    if not Judge(world).could_take(recipe, system):
+    if not SystemMatcher(world).could_take(recipe, system):
         return False
     asked = json.loads(recipe.wants.host_requires)
     assert answer(asked, facts_of(world.document(system))) is True
     if wanting(world, recipe.set_id) == [recipe]:
         return True
-    with world.supposing():
+    with world.tentatively():
         for member in world.members(recipe.set_id):
             if member.recipe_id == recipe.recipe_id:
                 world.put_recipe(member.moved("scheduled", system.fqdn, system.lab))
-        return not stuck(world, Judge(world), system.lab)
+        return not stuck(world, SystemMatcher(world), system.lab)
 
 
 def test_takers__any_moment__are_those_that_a_search_finds() -> None:
     found = 0
     for known, judge, plain in moments():
         for fqdn, system in plain.systems.items():
-            said = {recipe.recipe_id for recipe in takers(known, judge, known.systems[fqdn])}
+            said = {recipe.recipe_id for recipe in eligible_recipes(known, judge, known.systems[fqdn])}
             assert said == set(searched(plain, system))
             found += len(said)
     assert found, "the history has nobody who could take anything"
@@ -101,14 +101,14 @@ TABLES = (
 INDEXES = ("systems_of", "holding", "held")
 
 
-def told(known: Known) -> dict[str, object]:
+def told(known: SchedulerView) -> dict[str, object]:
     """All that it says of itself."""
     lines = {
         lab: sorted(
             (str(who), rank)
-            for who, line in known.lines[lab]
-            for need in line.needs(-1, LAST)
-            for rank in line.of(need)
+            for who, line in known.queues[lab]
+            for need in line.needs(-1, AFTER_ALL)
+            for rank in line.ranks_of(need)
         )
         for lab in (None, *known.systems_of)
     }
@@ -131,9 +131,9 @@ def test_supposing__the_rest_of_a_history__leaves_no_trace(seed: int) -> None:
     middle = len(history) // 2
     known, untouched = folded(history[:middle]), folded(history[:middle])
     assert told(known) == told(untouched)
-    with known.supposing():
+    with known.tentatively():
         for commit in history[middle:]:
-            with known.supposing():
+            with known.tentatively():
                 known.apply_all(commit)
             known.apply_all(commit)
         assert told(known) != told(untouched)

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 from domain.access.policy import Policy, policy_of
 from domain.access.submitting import Submitting, Who, submitting
 from domain.priority import Priority
-from replay.audit.known import Known
-from replay.audit.record import Record
+from replay.audit.ranking import eligible_recipes, rank_on
+from replay.audit.record import EventRecord
 from replay.audit.safety import could_take_safely
-from replay.audit.standing import standing, takers
+from replay.audit.scheduler_view import SchedulerView
+from replay.audit.system_matcher import SystemMatcher
 from replay.audit.values import Recipe, System
-from replay.audit.viable import Judge
 from tests.replay.audit.peopled import lived
 
 SEEDS = range(1, 9, 2)
@@ -32,7 +32,7 @@ class Told:
         self.jobs: dict[int, tuple[str, str | None]] = {}
         self.group_changes: list[tuple[str, list[str] | None]] = []
 
-    def apply(self, record: Record) -> None:
+    def apply(self, record: EventRecord) -> None:
         name, data = record.name, record.data
         match record.topic:
             case "system.registered" | "system.owner-changed":
@@ -68,15 +68,15 @@ class Told:
 
 
 class Moment(NamedTuple):
-    known: Known
-    judge: Judge
+    known: SchedulerView
+    judge: SystemMatcher
     told: Told
 
 
 def moments() -> Iterator[Moment]:
     for seed in SEEDS:
-        known, told = Known(), Told()
-        judge = Judge(known)
+        known, told = SchedulerView(), Told()
+        judge = SystemMatcher(known)
         for number, commit in enumerate(lived(seed)):
             for record in commit.records:
                 known.apply(record)
@@ -85,7 +85,7 @@ def moments() -> Iterator[Moment]:
                 yield Moment(known, judge, told)
 
 
-def waiting(known: Known) -> list[Recipe]:
+def waiting(known: SchedulerView) -> list[Recipe]:
     return [
         recipe
         for recipe in known.recipes.values()
@@ -117,7 +117,7 @@ def test_most_urgent__anybody_anywhere__is_what_policies_and_loans_come_to() -> 
         for recipe in waiting(known):
             for system in known.systems.values():
                 most = allowed(moment, recipe, system)
-                said = judge.most_urgent(known.party(recipe.who), system)
+                said = judge.highest_priority(known.party(recipe.submitter), system)
                 assert said == (None if most is None else Priority.Urgent - most)
                 answers[str(most)] += 1
     assert len(answers) == 1 + len(Priority) and min(answers.values()) > 20, "too little happens"
@@ -139,10 +139,10 @@ def test_takers__before_anybody__are_found_if_there_are_any() -> None:
                 if its is None:
                     continue
                 before = {other for other in takes if (theirs := places[other]) and theirs < its}
-                there = standing(known, judge, recipe, system)
-                said = {other.recipe_id for other in takers(known, judge, system, there)}
+                there = rank_on(known, judge, recipe, system)
+                said = {other.recipe_id for other in eligible_recipes(known, judge, system, there)}
                 assert said <= before
                 assert bool(said) == bool(before)
                 found[bool(before)] += 1
-            assert bool(takes) == any(True for _ in takers(known, judge, system))
+            assert bool(takes) == any(True for _ in eligible_recipes(known, judge, system))
     assert min(found.values()) > 20 and len(found) == 2, "too little happens"

@@ -4,35 +4,35 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from replay.audit.booking import InStep, OneRecipePerSystem
 from replay.audit.deadlines import TreesAwayInTime, WatchdogsInTime
 from replay.audit.decisions import Decisions, NobodyFencedWrites, WholeCommits
 from replay.audit.failures import BrokenWhenFailing
 from replay.audit.grants import (
     AllowedGrant,
+    DecisionInvariant,
     LentSystem,
     NobodyJumped,
     NobodyOverlooked,
     NoUnsafeGrant,
-    OfDecisions,
     UsableGrant,
 )
 from replay.audit.invariant import Invariant
-from replay.audit.kept import KeptAsAsked
-from replay.audit.pending import TheQueueIsAsked
+from replay.audit.kept_systems import KeptAsAsked
+from replay.audit.pending_systems import TheQueueIsAsked
+from replay.audit.placement import InStep, OneRecipePerSystem
+from replay.audit.readable_requirements import ReadableRequirements
 from replay.audit.reasons import EveryUnplacedRecipeHasAReason
+from replay.audit.recipe_sets import OneLabPerSet, StartsTogether
 from replay.audit.reservations import RightfulReservation
-from replay.audit.together import OneLabPerSet, StartsTogether
+from replay.audit.system_matcher import SystemMatcher
 from replay.audit.transitions import LegalTransitions
-from replay.audit.understood import Understood
-from replay.audit.viable import Judge
 
 
-def of_the_log() -> tuple[Invariant, ...]:
+def log_invariants() -> tuple[Invariant, ...]:
     """Return new instances of the invariants that check the log itself."""
     return (
         WholeCommits(),
-        Understood(),
+        ReadableRequirements(),
         LegalTransitions(),
         OneRecipePerSystem(),
         InStep(),
@@ -50,24 +50,24 @@ def of_the_log() -> tuple[Invariant, ...]:
     )
 
 
-class OnDecisions:
+class DecisionInvariants:
     """The invariants that check decisions against the scheduler's view, by the moment of the check."""
 
-    def __init__(self, judge: Judge, *, in_batches: bool) -> None:
-        every: tuple[OfDecisions, ...] = (
-            UsableGrant(judge),
-            LentSystem(judge),
-            AllowedGrant(judge),
-            NobodyJumped(judge, in_batches=in_batches),
-            NobodyOverlooked(judge),
-            NoUnsafeGrant(judge),
+    def __init__(self, matcher: SystemMatcher, *, in_batches: bool) -> None:
+        every: tuple[DecisionInvariant, ...] = (
+            UsableGrant(matcher),
+            LentSystem(matcher),
+            AllowedGrant(matcher),
+            NobodyJumped(matcher, in_batches=in_batches),
+            NobodyOverlooked(matcher),
+            NoUnsafeGrant(matcher),
         )
-        self.at_grant = [one for one in every if type(one).grant is not OfDecisions.grant]
-        self.unwanted = [one for one in every if type(one).unwanted is not OfDecisions.unwanted]
-        self.decided = [one for one in every if type(one).decided is not OfDecisions.decided]
+        self.at_grant = [one for one in every if type(one).grant is not DecisionInvariant.grant]
+        self.unwanted = [one for one in every if type(one).unwanted is not DecisionInvariant.unwanted]
+        self.decided = [one for one in every if type(one).decided is not DecisionInvariant.decided]
 
 
-class Judged(NamedTuple):
+class PolicyRules(NamedTuple):
     """The rules of a policy version.
 
     `by_access`: policies and loans count. `by_contact`: silent labs get no recipes. `in_batches`: triggers
@@ -79,12 +79,12 @@ class Judged(NamedTuple):
     in_batches: bool
 
 
-EVERYTHING = Judged(by_access=True, by_contact=True, in_batches=True)
+CURRENT_RULES = PolicyRules(by_access=True, by_contact=True, in_batches=True)
 # Policy version -> its rules. Grants of other versions are not checked. None: decisions without a version.
-JUDGED: dict[int | None, Judged] = {
-    2: Judged(by_access=False, by_contact=False, in_batches=False),
-    3: Judged(by_access=False, by_contact=False, in_batches=False),
-    4: Judged(by_access=True, by_contact=False, in_batches=False),
-    5: EVERYTHING,
-    None: Judged(by_access=True, by_contact=True, in_batches=False),
+RULES_BY_POLICY: dict[int | None, PolicyRules] = {
+    2: PolicyRules(by_access=False, by_contact=False, in_batches=False),
+    3: PolicyRules(by_access=False, by_contact=False, in_batches=False),
+    4: PolicyRules(by_access=True, by_contact=False, in_batches=False),
+    5: CURRENT_RULES,
+    None: PolicyRules(by_access=True, by_contact=True, in_batches=False),
 }

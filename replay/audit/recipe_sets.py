@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from replay.audit.affected import Affected
 from replay.audit.invariant import Found, Invariant
-from replay.audit.record import Commit, Record
+from replay.audit.record import Commit, EventRecord
 from replay.audit.tables import BEFORE_START, GIVEN_UP, PLACED
-from replay.audit.touched import Touched
 from replay.audit.values import Recipe
 from replay.audit.world import World
 
@@ -15,8 +15,8 @@ class OneLabPerSet(Invariant):
 
     name = "one_lab_per_set"
 
-    def commit(self, world: World, commit: Commit, touched: Touched) -> Found:
-        for number in touched.sets:
+    def commit(self, world: World, commit: Commit, affected: Affected) -> Found:
+        for number in affected.sets:
             members = world.members(number)
             subjects = f"recipe-set/{number}", *(member.subject for member in members)
             for wrong in _wrong_labs(world, members):
@@ -50,26 +50,26 @@ class StartsTogether(Invariant):
     topics = tuple(f"recipe.{state}" for state in GIVEN_UP)
 
     def __init__(self) -> None:
-        self._ended_early: list[tuple[Record, int]] = []
+        self._ended_early: list[tuple[EventRecord, int]] = []
 
-    def event(self, world: World, record: Record) -> Found:
+    def event(self, world: World, record: EventRecord) -> Found:
         recipe = world.recipes.get(int(record.name))
         if recipe is not None and recipe.state in BEFORE_START:
             self._ended_early.append((record, recipe.set_id))
         yield from ()
 
-    def commit(self, world: World, commit: Commit, touched: Touched) -> Found:
+    def commit(self, world: World, commit: Commit, affected: Affected) -> Found:
         waiting = {int(record.name): record for record in commit.records if record.topic == "recipe.waiting"}
         started = {world.recipes[number].set_id for number in waiting if number in world.recipes}
         for number in sorted(started):
             yield from self._start(world, number, waiting)
-        for number in touched.sets:
+        for number in affected.sets:
             yield from self._not_held_up(world, number, commit)
         for record, number in self._ended_early:
             yield from self._end(world, number, record)
         self._ended_early.clear()
 
-    def _start(self, world: World, number: int, waiting: dict[int, Record]) -> Found:
+    def _start(self, world: World, number: int, waiting: dict[int, EventRecord]) -> Found:
         members = world.members(number)
         late = [member.subject for member in members if member.recipe_id not in waiting]
         if late:
@@ -84,7 +84,7 @@ class StartsTogether(Invariant):
             subjects = f"recipe-set/{number}", *(host.subject for host in hosts)
             yield self.broken(commit.about(*subjects), subjects, "it has all its systems, but does not start")
 
-    def _end(self, world: World, number: int, record: Record) -> Found:
+    def _end(self, world: World, number: int, record: EventRecord) -> Found:
         left = [member.subject for member in world.members(number)]
         if left:
             what = f"{record.topic} before the start, but these recipes go on"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from replay.audit.affected import Affected
 from replay.audit.invariant import Found, Invariant
-from replay.audit.record import Commit, Record
+from replay.audit.record import Commit, EventRecord
 from replay.audit.tables import BEFORE_START, FINISHED, FREE, MIRRORED, PLACED
-from replay.audit.touched import Touched
 from replay.audit.values import Recipe, System
 from replay.audit.world import World
 
@@ -18,14 +18,14 @@ class OneRecipePerSystem(Invariant):
 
     name = "one_recipe_per_system"
 
-    def commit(self, world: World, commit: Commit, touched: Touched) -> Found:
-        for system in touched.systems:
+    def commit(self, world: World, commit: Commit, affected: Affected) -> Found:
+        for system in affected.systems:
             on = [world.recipes[number] for number in world.on.get(system.fqdn, ())]
             hosts = [recipe.subject for recipe in on if not recipe.is_guest]
             if len(hosts) > 1:
                 what = f"{len(hosts)} recipes are placed on it"
                 yield self.broken(commit.about(system.subject, *hosts), [system.subject, *hosts], what)
-        for recipe in touched.recipes:
+        for recipe in affected.recipes:
             yield from self._beside_its_host(world, recipe, commit)
 
     def _beside_its_host(self, world: World, recipe: Recipe, commit: Commit) -> Found:
@@ -44,19 +44,19 @@ class InStep(Invariant):
     name = "in_step"
     topics = tuple(f"recipe.{state}" for state in MIRRORED if state != "scheduled")
 
-    def event(self, world: World, record: Record) -> Found:
+    def event(self, world: World, record: EventRecord) -> Found:
         recipe = world.recipes.get(int(record.name))
         if recipe is not None and record.data["system"] != recipe.system:
             what = f"{record.topic} on {record.data['system']}, placed on {recipe.system}"
             yield self.broken([record.position], [record.subject], what)
 
-    def commit(self, world: World, commit: Commit, touched: Touched) -> Found:
-        for recipe in touched.recipes:
+    def commit(self, world: World, commit: Commit, affected: Affected) -> Found:
+        for recipe in affected.recipes:
             if recipe.is_guest:
                 yield from self._with_its_host(world, recipe, commit)
             else:
                 yield from self._recipe(world, recipe, commit)
-        for system in touched.systems:
+        for system in affected.systems:
             yield from self._system(world, system, commit)
 
     def _recipe(self, world: World, recipe: Recipe, commit: Commit) -> Found:

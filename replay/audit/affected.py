@@ -10,7 +10,7 @@ from replay.audit.world import World
 RECIPE_MOVED = frozenset(f"recipe.{state}" for state in RECIPE_MOVES)
 
 
-class Touched:
+class Affected:
     """The sets, recipes and systems that a commit may have changed.
 
     `sets` are those of moved recipes and of recipes on changed systems. `recipes` are all recipes of these

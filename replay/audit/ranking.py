@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from replay.audit.known import Known
-from replay.audit.lines import LAST, NOBODY, Line, Rank
+from replay.audit.queues import AFTER_ALL, BEFORE_ALL, PartyQueue, Rank
 from replay.audit.safety import could_take_safely
+from replay.audit.scheduler_view import SchedulerView
+from replay.audit.system_matcher import SystemMatcher
 from replay.audit.tables import PRIORITIES, URGENCY
 from replay.audit.values import Recipe, System
-from replay.audit.viable import Judge
 
 
-class Standing(NamedTuple):
+class SystemRank(NamedTuple):
     """The rank of a recipe on one system; lower ranks come first.
 
-    `line` is 0 for recipes bound to the lab, 1 for others. Priorities are numbers; 0 is Urgent.
+    `queue` is 0 for recipes bound to the lab, 1 for others. Priorities are numbers; 0 is Urgent.
     """
 
     line: int
@@ -29,15 +29,15 @@ class Standing(NamedTuple):
         """Return the end of the nominal ranks that may precede this rank, at any effective priority."""
         return self.end(-1)
 
-    def end(self, most_urgent: int) -> Rank:
+    def end(self, highest_priority: int) -> Rank:
         """Return the end of the nominal ranks that precede this rank for a party with this highest priority.
 
         The recipes of a party stand in the order of their nominal priorities, and the effective ones follow
         it.
         """
-        if most_urgent > self.effective:
-            return NOBODY
-        if most_urgent < self.effective and self.nominal < self.effective:
+        if highest_priority > self.effective:
+            return BEFORE_ALL
+        if highest_priority < self.effective and self.nominal < self.effective:
             return (self.effective,)
         return self.nominal, self.submission
 
@@ -46,18 +46,20 @@ class Standing(NamedTuple):
         return nominal if nominal == effective else f"{nominal}, there {effective}"
 
 
-def standing(known: Known, judge: Judge, recipe: Recipe, system: System) -> Standing:
+def rank_on(view: SchedulerView, matcher: SystemMatcher, recipe: Recipe, system: System) -> SystemRank:
     """Return the rank of a recipe on a system, as if it had permission there if it has none."""
-    recipe_set = known.sets[recipe.set_id]
-    bound = recipe.recipe_id not in known.newly_assigned and any(
-        member.lab == system.lab for member in known.members(recipe.set_id)
+    recipe_set = view.sets[recipe.set_id]
+    bound = recipe.recipe_id not in view.newly_assigned and any(
+        member.lab == system.lab for member in view.members(recipe.set_id)
     )
     nominal = URGENCY[recipe_set.priority]
-    effective = max(nominal, judge.most_urgent(known.party(recipe.who), system) or 0)
-    return Standing(0 if bound else 1, effective, nominal, recipe_set.submission)
+    effective = max(nominal, matcher.highest_priority(view.party(recipe.submitter), system) or 0)
+    return SystemRank(0 if bound else 1, effective, nominal, recipe_set.submission)
 
 
-def takers(known: Known, judge: Judge, system: System, before: Standing | None = None) -> Iterator[Recipe]:
+def eligible_recipes(
+    view: SchedulerView, matcher: SystemMatcher, system: System, before: SystemRank | None = None
+) -> Iterator[Recipe]:
     """Yield the recipes in the queue that could take the system safely, or only those that rank before one.
 
     For each need and party only the first is yielded: the others rank behind it.
@@ -66,23 +68,25 @@ def takers(known: Known, judge: Judge, system: System, before: Standing | None =
         if before is not None and number > before.line:
             return
         counting = before if before is not None and number == before.line else None
-        last = LAST if counting is None else counting.last
-        for who, line in known.lines[lab]:
-            first = line.first
+        last = AFTER_ALL if counting is None else counting.last
+        for submitter, queue in view.queues[lab]:
+            first = queue.first
             if first is None or first >= last:
                 continue
-            most_urgent = judge.most_urgent(who, system)
-            if most_urgent is not None:
-                end = LAST if counting is None else counting.end(most_urgent)
-                yield from _takers_in(known, judge, system, line, end)
+            highest_priority = matcher.highest_priority(submitter, system)
+            if highest_priority is not None:
+                end = AFTER_ALL if counting is None else counting.end(highest_priority)
+                yield from _eligible_in(view, matcher, system, queue, end)
 
 
-def _takers_in(known: Known, judge: Judge, system: System, line: Line, end: Rank) -> Iterator[Recipe]:
-    for need in judge.needs_in(line, system, end):
-        for rank in line.of(need):
+def _eligible_in(
+    view: SchedulerView, matcher: SystemMatcher, system: System, queue: PartyQueue, end: Rank
+) -> Iterator[Recipe]:
+    for need in matcher.obtainable_needs(queue, system, end):
+        for rank in queue.ranks_of(need):
             if rank > end:
                 break
-            recipe = known.recipes[rank[2]]
-            if could_take_safely(known, judge, recipe, system):
+            recipe = view.recipes[rank[2]]
+            if could_take_safely(view, matcher, recipe, system):
                 yield recipe
                 break

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 
-from replay.audit.rights import Rights, Who
+from replay.audit.rights import Rights, Submitter
 
 
-class Named:
+class NamedPeople:
     """Counts the users and groups that the rights in force name. Mutable."""
 
     def __init__(self) -> None:
         # Rights -> number of systems with them; user or group -> number of rights that name it.
         self._in_force = Counter[Rights]()
-        self._named = Counter[Who]()
+        self._named = Counter[Submitter]()
 
     def change(self, before: Rights | None, now: Rights | None) -> bool:
         """Replace the rights of a system, and return whether the set of named users and groups changed."""
@@ -26,13 +26,13 @@ class Named:
         if self._in_force[rights] != max(change, 0):
             return False
         named = len(self._named)
-        for who in set(rights.named()):
-            self._named[who] += change
-            if not self._named[who]:
-                del self._named[who]
+        for submitter in set(rights.named_people()):
+            self._named[submitter] += change
+            if not self._named[submitter]:
+                del self._named[submitter]
         return len(self._named) != named
 
-    def party(self, who: Who) -> Who:
+    def party(self, submitter: Submitter) -> Submitter:
         """Return a submitter without the user or group that no rights name."""
-        user = who.user if Who(who.user, None) in self._named else None
-        return Who(user, who.group if Who(None, who.group) in self._named else None)
+        user = submitter.user if Submitter(submitter.user, None) in self._named else None
+        return Submitter(user, submitter.group if Submitter(None, submitter.group) in self._named else None)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from replay.audit.affected import Affected
 from replay.audit.invariant import Found, Invariant
-from replay.audit.record import Commit, Record
+from replay.audit.record import Commit, EventRecord
 from replay.audit.tables import FREE
-from replay.audit.touched import Touched
 from replay.audit.world import World
 
 EASED = ("system.registered", "system.condition-changed", "system.undrained")
@@ -21,16 +21,16 @@ class TheQueueIsAsked(Invariant):
     topics = (*EASED, "system.idle")
 
     def __init__(self) -> None:
-        self._eased: dict[str, Record] = {}
+        self._eased: dict[str, EventRecord] = {}
 
-    def event(self, world: World, record: Record) -> Found:
+    def event(self, world: World, record: EventRecord) -> Found:
         system = world.systems.get(record.name)
         came_free = record.topic == "system.idle" and system is not None and system.usage not in FREE
         if record.topic in EASED or came_free:
             self._eased[record.name] = record
         yield from ()
 
-    def commit(self, world: World, commit: Commit, touched: Touched) -> Found:
+    def commit(self, world: World, commit: Commit, affected: Affected) -> Found:
         if not self._eased:
             return
         eased, self._eased = self._eased, {}
