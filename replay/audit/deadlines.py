@@ -67,7 +67,9 @@ class WatchdogsInTime(Invariant):
 
 
 class TreesAwayInTime(Invariant):
-    """From policy version 5 on a set is given up when its distro tree is in no lab for 600 s."""
+    """A set is given up for a distro tree only when the tree was in no lab for 600 s (policy version 5
+    on).
+    """
 
     name = "trees_away_in_time"
     topics = ("distro-tree.registered", "distro-tree.changed", "distro-tree.removed", "recipe.aborted")

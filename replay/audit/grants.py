@@ -70,8 +70,9 @@ class LentSystem(DecisionInvariant):
     def grant(self, view: SchedulerView, grant: Grant) -> Found:
         recipe, system, record = grant
         if self._matcher.is_lent_away(recipe, system):
+            loan = f"{system.fqdn} is on loan to {system.borrower}"
             whose = f"{recipe.subject} belongs to {recipe.submitter}"
-            what = f"grant of a system on loan to another: {system.fqdn} is on loan to {system.borrower}, {whose}"
+            what = f"grant of a system on loan to another: {loan}, {whose}"
             yield self.broken([record.position], [recipe.subject, system.subject], what)
 
 
@@ -142,7 +143,7 @@ class NobodyOverlooked(DecisionInvariant):
 
 
 class NoUnsafeGrant(DecisionInvariant):
-    """After a grant that does not complete its set, every holder can still be completed in some order."""
+    """Every holder can still be completed after a grant that does not complete its set."""
 
     name = "no_unsafe_grant"
 

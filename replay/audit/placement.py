@@ -11,10 +11,7 @@ from replay.audit.world import World
 
 
 class OneRecipePerSystem(Invariant):
-    """At most one unfinished recipe is placed on a system, its guests aside.
-
-    A guest is on its host's system.
-    """
+    """Two unfinished recipes are never on one system, except guests, which are on their host's system."""
 
     name = "one_recipe_per_system"
 
@@ -39,7 +36,7 @@ class OneRecipePerSystem(Invariant):
 
 
 class InStep(Invariant):
-    """At the end of every commit recipe and system mirror each other, and guests go with their host."""
+    """Recipe and system mirror each other at the end of every commit, and guests go with their host."""
 
     name = "in_step"
     topics = tuple(f"recipe.{state}" for state in MIRRORED if state != "scheduled")

@@ -44,9 +44,9 @@ def no_holder_stuck(view: SchedulerView, matcher: SystemMatcher) -> Found:
 
 
 def no_deadlock(view: SchedulerView, matcher: SystemMatcher) -> Found:
-    """If nothing runs, no set waits that could be placed if no other recipe had a system.
+    """No set waits that could be placed if no other recipe had a system, unless some recipe runs.
 
-    While a recipe runs, the systems that it frees will raise triggers: then the other checks suffice.
+    The systems of a running recipe will raise triggers when it ends: then the other checks suffice.
     """
     if anything_runs(view):
         return

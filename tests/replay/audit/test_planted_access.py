@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from tests.domain.scheduling.policies import everybody, group, user
-from tests.replay.audit.entitled import (
+from tests.replay.audit.access_events import (
     given_back,
     group_is_now,
     group_made,

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from tests.domain.scheduling.policies import everybody, group, user
-from tests.replay.audit.entitled import (
+from tests.replay.audit.access_events import (
     group_is_now,
     group_made,
     into_pool,

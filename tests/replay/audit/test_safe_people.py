@@ -11,7 +11,7 @@ from replay.audit.safety import is_safe
 from replay.audit.scheduler_view import SchedulerView
 from replay.audit.system_matcher import SystemMatcher
 from tests.domain.scheduling.policies import group, user
-from tests.replay.audit.entitled import (
+from tests.replay.audit.access_events import (
     given_back,
     group_is_now,
     group_made,

@@ -31,8 +31,8 @@ from tests.replay.verify.queue_of_three import Log, busy, scheduled, with_queue_
 
 
 def recomputed(log: Iterable[Recorded]) -> tuple[Recomputation, list[DecisionDifference]]:
-    recomputation = Recomputation()
-    return recomputation, list(recomputation.take_all(log))
+    fresh = Recomputation()
+    return fresh, list(fresh.take_all(log))
 
 
 def with_stamp(log: Log, change: Callable[[Stamp], Stamp], commit_end: int) -> list[Recorded]:
@@ -44,12 +44,12 @@ def with_stamp(log: Log, change: Callable[[Stamp], Stamp], commit_end: int) -> l
 @pytest.mark.parametrize("seed", range(6))
 def test_history__made_again__every_decision_is_the_recorded_one(seed: int, limit: int, acts: Acts) -> None:
     log = live(seed, bursts=40, limit=limit, acts=acts).log
-    recomputation, found = recomputed(log)
+    fresh, found = recomputed(log)
     assert found == []
-    assert recomputation.counts.decisions == len(
+    assert fresh.counts.decisions == len(
         {(row.commit_end, row.stamp.number) for row in log if row.stamp.basis}
     )
-    assert recomputation.counts.unchecked == recomputation.counts.mended == 0
+    assert fresh.counts.unchecked == fresh.counts.mended == 0
 
 
 def live_while_sets_come(seed: int, bursts: int, limit: int) -> World:
@@ -92,17 +92,17 @@ def test_history__made_again__known_is_just_what_a_fold_knows(
     seed: int, limit: int, history: Callable[[int, int, int], World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = history(seed, 40, limit).log
-    recomputation = Recomputation()
+    fresh = Recomputation()
     monkeypatch.setattr(recomputation, "Partition", Folding)
     folding = Recomputation()
     known = 0
     for commit in commits(log):
-        assert not list(recomputation.take(commit)) and not list(folding.take(commit))
+        assert not list(fresh.take(commit)) and not list(folding.take(commit))
         if commit[0].stamp.basis is None:
             continue
-        known += commit[-1] not in recomputation._ahead
-        assert _folded(recomputation) == _folded(folding)
-    assert recomputation.counts.unchecked == 0
+        known += commit[-1] not in fresh._ahead
+        assert _folded(fresh) == _folded(folding)
+    assert fresh.counts.unchecked == 0
     assert known >= 5, "hardly any commit was known without being folded"
 
 
@@ -141,9 +141,9 @@ def test_history__system_chosen_by_another_rule__differs(monkeypatch: pytest.Mon
     with monkeypatch.context() as planted:
         planted.setattr(Labs, "first_by_name", lambda labs, among: among.bit_length() - 1)
         log = live(5, bursts=40, limit=500).log
-    recomputation, found = recomputed(log)
+    fresh, found = recomputed(log)
     assert found
-    assert recomputation.counts.differences == len(found)
+    assert fresh.counts.differences == len(found)
 
 
 def test_history__decided_without_wake_ups__mended_by_the_loop__counted(
@@ -157,8 +157,8 @@ def test_history__decided_without_wake_ups__mended_by_the_loop__counted(
     world.settle()
     world.enable("lab-1", enabled=True)
     assert tick(world).causes == ["timer/consistency"]
-    recomputation, (found,) = recomputed(world.log)
-    assert (recomputation.counts.mended, found.recorded) == (1, None), "the wake-up was not answered"
+    fresh, (found,) = recomputed(world.log)
+    assert (fresh.counts.mended, found.recorded) == (1, None), "the wake-up was not answered"
 
 
 def test_timers__made_again__at_their_time_only() -> None:
@@ -215,16 +215,16 @@ def test_decision__of_another_policy__is_counted_apart() -> None:
         assert stamp.basis is not None
         return replace(stamp, basis=replace(stamp.basis, policy_version=99))
 
-    recomputation, found = recomputed(with_stamp(log, older, end))
+    fresh, found = recomputed(with_stamp(log, older, end))
     assert found == []
-    assert recomputation.other_policies == {99: 1}
+    assert fresh.other_policies == {99: 1}
 
 
 def test_decision__on_a_basis_left_behind__is_not_called_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recomputation, "MAX_EVENTS_AHEAD", 0)
-    recomputation, found = recomputed(busy().log)
+    fresh, found = recomputed(busy().log)
     assert found == []
-    assert recomputation.counts.unchecked == 0, "here nothing comes between"
+    assert fresh.counts.unchecked == 0, "here nothing comes between"
     log = busy().log
     end = log[scheduled(log)[-1]].commit_end
 
@@ -232,8 +232,8 @@ def test_decision__on_a_basis_left_behind__is_not_called_checked(monkeypatch: py
         assert stamp.basis is not None
         return replace(stamp, basis=replace(stamp.basis, position=stamp.basis.position - 1))
 
-    recomputation, _ = recomputed(with_stamp(log, behind, end))
-    assert recomputation.counts.unchecked == 1
+    fresh, _ = recomputed(with_stamp(log, behind, end))
+    assert fresh.counts.unchecked == 1
 
 
 def test_what_came_between__basis_and_commit__was_not_known() -> None:
@@ -245,9 +245,9 @@ def test_what_came_between__basis_and_commit__was_not_known() -> None:
     world.submit(named("a"), priority="Urgent")
     world.commit_decisions(decisions, basis)
     world.settle()
-    recomputation, found = recomputed(world.log)
+    fresh, found = recomputed(world.log)
     assert found == []
-    assert recomputation.counts.unchecked == 0
+    assert fresh.counts.unchecked == 0
 
 
 def _eased_before_a_job(wake_ups: tuple[TriggerRule, ...]) -> World:

@@ -11,33 +11,33 @@ from replay.audit.facts import facts_of
 from replay.audit.queues import AFTER_ALL
 from replay.audit.ranking import eligible_recipes, rank_on
 from replay.audit.record import Commit
-from replay.audit.requirement import judge as answer
+from replay.audit.requirement import matcher as answer
 from replay.audit.safety import could_take_safely, stuck, wanting
 from replay.audit.scheduler_view import SchedulerView
 from replay.audit.system_matcher import SystemMatcher
 from replay.audit.values import Recipe, System
-from tests.replay.audit.peopled import lived
+from tests.replay.audit.people_histories import lived
 
 SEEDS = range(3)
 EVERY = 12
 
 
 def folded(history: list[Commit]) -> SchedulerView:
-    known = SchedulerView()
+    view = SchedulerView()
     for commit in history:
-        known.apply_all(commit)
-    return known
+        view.apply_all(commit)
+    return view
 
 
 def moments() -> Iterator[tuple[SchedulerView, SystemMatcher, SchedulerView]]:
     """Some: a world and a judge who went through all of a history, and a world that begins then."""
     for seed in SEEDS:
-        known, history = SchedulerView(), lived(seed)
-        judge = SystemMatcher(known)
+        view, history = SchedulerView(), lived(seed)
+        matcher = SystemMatcher(view)
         for number, commit in enumerate(history):
-            known.apply_all(commit)
+            view.apply_all(commit)
             if number % EVERY == 0:
-                yield known, judge, folded(history[: number + 1])
+                yield view, matcher, folded(history[: number + 1])
 
 
 def searched(world: SchedulerView, system: System) -> Iterator[int]:
@@ -74,9 +74,9 @@ def _could_take(world: SchedulerView, recipe: Recipe, system: System) -> bool:
 
 def test_takers__any_moment__are_those_that_a_search_finds() -> None:
     found = 0
-    for known, judge, plain in moments():
+    for view, matcher, plain in moments():
         for fqdn, system in plain.systems.items():
-            said = {recipe.recipe_id for recipe in eligible_recipes(known, judge, known.systems[fqdn])}
+            said = {recipe.recipe_id for recipe in eligible_recipes(view, matcher, view.systems[fqdn])}
             assert said == set(searched(plain, system))
             found += len(said)
     assert found, "the history has nobody who could take anything"
@@ -84,13 +84,13 @@ def test_takers__any_moment__are_those_that_a_search_finds() -> None:
 
 def test_grant__to_anybody_who_waits__is_as_safe_as_if_nothing_were_remembered() -> None:
     answers = set()
-    for known, judge, plain in moments():
+    for view, matcher, plain in moments():
         for recipe in list(plain.recipes.values()):
             if recipe.state in ("queued", "assigned") and not recipe.is_guest:
                 for system in plain.systems.values():
-                    said = could_take_safely(known, judge, recipe, system)
+                    said = could_take_safely(view, matcher, recipe, system)
                     assert said is _could_take(plain, recipe, system)
-                    answers.add((said, judge.could_take(recipe, system)))
+                    answers.add((said, matcher.could_take(recipe, system)))
     assert answers >= {(True, True), (False, True), (False, False)}, "the history was too calm"
 
 
@@ -101,22 +101,22 @@ TABLES = (
 INDEXES = ("systems_of", "holding", "held")
 
 
-def told(known: SchedulerView) -> dict[str, object]:
+def snapshot_of(view: SchedulerView) -> dict[str, object]:
     """All that it says of itself."""
     lines = {
         lab: sorted(
             (str(who), rank)
-            for who, line in known.queues[lab]
+            for who, line in view.queues[lab]
             for need in line.needs(-1, AFTER_ALL)
             for rank in line.ranks_of(need)
         )
-        for lab in (None, *known.systems_of)
+        for lab in (None, *view.systems_of)
     }
-    tables = {name: {key: repr(value) for key, value in getattr(known, name).items()} for name in TABLES}
+    tables = {name: {key: repr(value) for key, value in getattr(view, name).items()} for name in TABLES}
     indexes = {
-        name: {lab: dict(held) for lab, held in getattr(known, name).items() if held} for name in INDEXES
+        name: {lab: dict(held) for lab, held in getattr(view, name).items() if held} for name in INDEXES
     }
-    waiting = {str(who): set(numbers) for who, numbers in known._waiting.items()}
+    waiting = {str(who): set(numbers) for who, numbers in view._waiting.items()}
     return {
         **tables,
         **indexes,
@@ -129,12 +129,12 @@ def told(known: SchedulerView) -> dict[str, object]:
 def test_supposing__the_rest_of_a_history__leaves_no_trace(seed: int) -> None:
     history = lived(seed)
     middle = len(history) // 2
-    known, untouched = folded(history[:middle]), folded(history[:middle])
-    assert told(known) == told(untouched)
-    with known.tentatively():
+    view, untouched = folded(history[:middle]), folded(history[:middle])
+    assert snapshot_of(view) == snapshot_of(untouched)
+    with view.tentatively():
         for commit in history[middle:]:
-            with known.tentatively():
-                known.apply_all(commit)
-            known.apply_all(commit)
-        assert told(known) != told(untouched)
-    assert told(known) == told(untouched)
+            with view.tentatively():
+                view.apply_all(commit)
+            view.apply_all(commit)
+        assert snapshot_of(view) != snapshot_of(untouched)
+    assert snapshot_of(view) == snapshot_of(untouched)

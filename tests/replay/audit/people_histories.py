@@ -15,7 +15,7 @@ from domain.priority import Priority
 from replay.audit.record import Commit, EventRecord, commits, from_recorded
 from tests.domain.scheduling import policies
 from tests.domain.scheduling.history import live
-from tests.replay.audit import entitled
+from tests.replay.audit import access_events as entitled
 from tests.replay.audit.moves import Pair
 
 PEOPLE = ("ada", "bob", "eve")
