@@ -11,7 +11,7 @@ from replay.audit.facts import facts_of
 from replay.audit.queues import AFTER_ALL
 from replay.audit.ranking import eligible_recipes, rank_on
 from replay.audit.record import Commit
-from replay.audit.requirement import matcher as answer
+from replay.audit.requirement import judge as answer
 from replay.audit.safety import could_take_safely, stuck, wanting
 from replay.audit.scheduler_view import SchedulerView
 from replay.audit.system_matcher import SystemMatcher
