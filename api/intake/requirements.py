@@ -41,14 +41,14 @@ class Requirements(NamedTuple):
     warnings: list[Finding]
 
 
-def read_requirements(document: Mapping[str, Any], known: KnownNames) -> Requirements:
+def read_requirements(document: Mapping[str, Any], names: KnownNames) -> Requirements:
     warnings: list[Finding] = []
     recipes = recipes_of(document)
-    return Requirements([Required(*each, _readings(*each, known, warnings)) for each in recipes], warnings)
+    return Requirements([Required(*each, _readings(*each, names, warnings)) for each in recipes], warnings)
 
 
 def _readings(
-    path: Path, recipe: Mapping[str, Any], known: KnownNames, warnings: list[Finding]
+    path: Path, recipe: Mapping[str, Any], names: KnownNames, warnings: list[Finding]
 ) -> dict[str, Reading]:
     readings: dict[str, Reading] = {}
     for field, language in LANGUAGES.items():
@@ -60,7 +60,7 @@ def _readings(
         else:
             vocabulary = _VOCABULARIES[field]
             form = without_empty(recipe[field], vocabulary, place, _noting(warnings))
-            readings[field] = with_other(language.examine(form), vocabulary, known.knows)
+            readings[field] = with_other(language.examine(form), vocabulary, names.knows)
     return readings
 
 

@@ -34,23 +34,23 @@ def unknown_now(principal: Principal, services: Services) -> frozenset[str]:
     return services.feed.accesses.unknown_to(principal.user, principal.lab_controller)
 
 
-def known_names(principal: Principal, services: Services) -> KnownNames:
+def usable_names(principal: Principal, services: Services) -> KnownNames:
     """Return the names that jobs of the caller may use, without those that only unknown systems have."""
     unknown = unknown_now(principal, services)
     names = services.feed.directory.known_names()
     return services.feed.accesses.names_without(unknown, names) if unknown else names
 
 
-def shown_names(principal: Principal, services: Services, known: KnownNames) -> KnownNames:
-    """Return the known names that a message may show, without those that only hidden systems have."""
+def shown_names(principal: Principal, services: Services, usable: KnownNames) -> KnownNames:
+    """Return the usable names that a message may show, without those that only hidden systems have."""
     hidden = hidden_now(principal, services)
     if hidden == unknown_now(principal, services):
-        return known
-    return services.feed.accesses.names_without(hidden, known)
+        return usable
+    return services.feed.accesses.names_without(hidden, usable)
 
 
 async def hidden_systems(req: Request, services: Services) -> frozenset[str]:
-    """Return the hidden systems after `min_position`. Raises NotThereYet as `reading.read_at` does."""
+    """Return the hidden systems after `min_position`. Raises NotThereYet as `paging.read_at` does."""
     position = query_of(req, Caught).min_position
     # A policy change before `min_position` has to apply.
     if position > services.feed.position:
