@@ -30,7 +30,7 @@ from domain.events import Recorded
 from projections.advancing import Advancing
 from runtime.processes.garbage_collection import nothing_collected
 from store.event_log import FOLDED_TOPICS, EventLog
-from store.mapper import Row
+from store.mapper import StoredRow
 from store.tailer import Tailer, is_of_many
 
 # The number of systems described at a time, which takes a millisecond or two.
@@ -157,7 +157,7 @@ class Feed:
                 logger.exception("feed: stopped at position %d; this process ends", self.position)
                 os.kill(os.getpid(), signal.SIGTERM)
 
-    def _read(self, page: Sequence[Row]) -> tuple[list[Recorded], list[Message], list[int]]:
+    def _read(self, page: Sequence[StoredRow]) -> tuple[list[Recorded], list[Message], list[int]]:
         """Return the events of a page for the directory, all events for watchers, and their sizes.
 
         Most events of a busy lab are neither applied nor watched.
@@ -166,10 +166,9 @@ class Feed:
         messages = []
         for row in page:
             mapper.require_readable(row)
-            position, _, _, subject, _, topic, _ = row
-            messages.append(Message(position, topic, subject, partial(mapper.recorded, row)))
-        folded = [mapper.recorded(row) for row in page if row[5] in FOLDED_TOPICS]
-        return folded, messages, [len(row[-1]) for row in page]
+            messages.append(Message(row.position, row.topic, row.subject, partial(mapper.recorded, row)))
+        folded = [mapper.recorded(row) for row in page if row.topic in FOLDED_TOPICS]
+        return folded, messages, [len(row.state) for row in page]
 
     async def _take(
         self, folded: Sequence[Recorded], messages: Sequence[Message], sizes: Sequence[int]

@@ -22,7 +22,7 @@ from domain.job.spec import JobSpec
 from domain.job.submission import counts, submit
 from domain.system.events import SystemAccessPolicyChanged
 from domain.system_admin.registration import register
-from store.requests import Append, committed, new_command_id
+from store.requests import AppendRequest, new_command_id, require_committed
 
 ACTOR = "admin"
 SYSTEMS_AT_ONCE = 500
@@ -114,8 +114,8 @@ class Filling:
         stamp = Stamp(datetime.now(UTC), ACTOR, f"request/{new_command_id()}")
         expected = {subject: self._directory.version(subject) for subject, _ in decided}
         changes = tuple(Change(subject, event, stamp) for subject, event in decided)
-        (outcome,) = self._stand.log.append([Append(new_command_id(), changes, expected)])
-        committed(outcome)
+        (outcome,) = self._stand.log.append([AppendRequest(new_command_id(), changes, expected)])
+        require_committed(outcome)
 
     def catch_up(self) -> None:
         """What the log says of the directory."""

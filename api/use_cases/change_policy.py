@@ -19,7 +19,7 @@ from domain.events import Decided
 from domain.names import display_name, unknown_name
 from domain.read_set import ReadSet
 from domain.system_admin.policy import change_policy
-from store.requests import Append, Committed
+from store.requests import AppendRequest, Committed
 
 Entries = Sequence[Mapping[str, Any]]
 
@@ -37,7 +37,7 @@ async def change_pool_policy(
     if _faults(services, entries, None):
         await services.feed.catch_up()
 
-    def decide() -> Append | None:
+    def decide() -> AppendRequest | None:
         entry = directory.get("pool", pool)
         if entry is None:
             raise Unknown(display_name("pool", pool))

@@ -14,7 +14,7 @@ from domain.directory.state import Directory
 from domain.directory.tokens import TokenRequest, role_given
 from domain.events import Change, Decided, Stamp
 from store.event_log import EventLog
-from store.requests import Append, committed
+from store.requests import AppendRequest, require_committed
 
 ADMIN = "admin"
 
@@ -36,8 +36,8 @@ def make_first_token(log: EventLog, now: datetime, keep: Callable[[str], None]) 
         Change(subject, event, stamp) for subject, event in _first(directory, name, digest_of(token))
     )
     expected = {change.subject: directory.version(change.subject) for change in changes}
-    (outcome,) = log.append([Append(f"first-start{name.removeprefix(ADMIN)}", changes, expected)])
-    return None if committed(outcome).repeated else token
+    (outcome,) = log.append([AppendRequest(f"first-start{name.removeprefix(ADMIN)}", changes, expected)])
+    return None if require_committed(outcome).repeated else token
 
 
 def _free_name(log: EventLog) -> str:

@@ -16,7 +16,7 @@ from domain.events import Decided
 from domain.names import display_name
 from domain.system.state import System
 from domain.system_admin.policy import leave_pool
-from store.requests import Append, Committed
+from store.requests import AppendRequest, Committed
 
 
 async def move_system(
@@ -36,7 +36,9 @@ async def move_system(
     return done
 
 
-async def _move(services: Services, request: Request, pool: str, fqdn: str, *, member: bool) -> Append | None:
+async def _move(
+    services: Services, request: Request, pool: str, fqdn: str, *, member: bool
+) -> AppendRequest | None:
     directory, subject = services.feed.directory, f"pool/{pool}"
     system = (await asyncio.to_thread(services.aggregates.load, [f"system/{fqdn}"])).get(f"system/{fqdn}")
     if not isinstance(system, System):

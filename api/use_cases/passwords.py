@@ -16,7 +16,7 @@ from domain.errors import Fault, FaultyInput, NotPermitted, Refused, TooOften, U
 from domain.names import display_name
 from postgres.errors import DatabaseAway
 from store.passwords import forget_hashes, hash_of, keep_hash
-from store.requests import Append, Committed
+from store.requests import AppendRequest, Committed
 
 
 async def set_password(
@@ -58,7 +58,7 @@ async def _count(
     """Replace the present hash by the new one."""
     directory, subject = services.feed.directory, f"user/{user}"
 
-    def decide() -> Append:
+    def decide() -> AppendRequest:
         entry, replaced = directory.get("user", user), directory.credentials.password_of(user)
         if entry is None:
             raise Unknown(display_name("user", user))

@@ -18,7 +18,7 @@ from domain.errors import FaultyInput
 from domain.events import Decided
 from domain.read_set import ReadSet
 from domain.system_admin.policy import part_with
-from store.requests import Append, Committed
+from store.requests import AppendRequest, Committed
 
 
 async def put_document(
@@ -35,7 +35,7 @@ async def put_document(
     ):
         await services.feed.catch_up()
 
-    def decide() -> Append | None:
+    def decide() -> AppendRequest | None:
         before = directory.get(kind, name)
         may_put(services, request, kind, before, document)
         if faults := unknown_names(kind, directory, document):

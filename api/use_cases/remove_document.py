@@ -16,7 +16,7 @@ from domain.names import display_name
 from domain.system.state import System
 from domain.system_admin.policy import part_with
 from store.passwords import forget_hashes
-from store.requests import Append, Committed
+from store.requests import AppendRequest, Committed
 
 
 async def remove_document(services: Services, request: Request, kind: str, name: str) -> Committed | None:
@@ -34,7 +34,7 @@ async def remove_document(services: Services, request: Request, kind: str, name:
     await services.feed.catch_up()
     directory, subject = services.feed.directory, f"{kind}/{name}"
 
-    async def decide() -> Append | None:
+    async def decide() -> AppendRequest | None:
         if directory.version(subject) == 0:
             raise Unknown(display_name(kind, name))
         entry = directory.get(kind, name)

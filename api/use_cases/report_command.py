@@ -26,7 +26,7 @@ from domain.system_admin.condition import change_condition
 from domain.system_admin.reservation import provisioning
 from projections.reader import BeingBuilt
 from store.event_log import EventLog
-from store.requests import Append, Committed
+from store.requests import AppendRequest, Committed
 from store.selection import Selection
 
 # Events after which a command is obsolete: the recipe may be provisioned again on another system, or the
@@ -93,7 +93,7 @@ async def report_on(
 
 def _decide(
     services: Services, request: Request, command: Mapping[str, Any], item: CommandItem
-) -> Append | None:
+) -> AppendRequest | None:
     (draft,) = of_commands(services.log, {0: item})
     if draft.refused:
         raise draft.refused[0]

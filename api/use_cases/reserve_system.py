@@ -22,7 +22,7 @@ from domain.names import display_name, unknown_name
 from domain.read_set import ReadSet
 from domain.system.state import Reservation, System
 from domain.system_admin.reservation import end, require_lab, reserve
-from store.requests import Append, Committed
+from store.requests import AppendRequest, Committed
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ async def reserve_system(services: Services, request: Request, fqdn: str, wanted
     return await commit(services, lambda: _reserve(services, request, fqdn, wanted))
 
 
-async def _reserve(services: Services, request: Request, fqdn: str, wanted: Wanted) -> Append | None:
+async def _reserve(services: Services, request: Request, fqdn: str, wanted: Wanted) -> AppendRequest | None:
     directory, subject, user = services.feed.directory, f"system/{fqdn}", f"user/{wanted.user}"
     asked = Reservation(wanted.user, wanted.until, wanted.distro_tree_id)
     # A removal of the user or the distro tree at the same moment has to be a conflict.

@@ -18,7 +18,7 @@ from domain.directory.roles import GIVEN_BY_ADMINS, LAB_CONTROLLER
 from domain.directory.tokens import TokenRequest, faults_of, revoke, role_given
 from domain.errors import FaultyInput, NotPermitted, Unknown
 from domain.names import display_name
-from store.requests import Append, Committed
+from store.requests import AppendRequest, Committed
 
 
 def digest_of(token: str) -> str:
@@ -60,7 +60,7 @@ async def create_token(
     wanted = TokenRequest(user, role, lab_controller, expires_at)
     token, token_id = new_token(), new_token_id()
 
-    def decide() -> Append:
+    def decide() -> AppendRequest:
         return _created(services, request, wanted, token, token_id)
 
     made = await commit_named(services, request, f"token/{token_id}", decide)
@@ -71,7 +71,9 @@ async def create_token(
     return token, token_id, made.position
 
 
-def _created(services: Services, request: Request, wanted: TokenRequest, token: str, token_id: str) -> Append:
+def _created(
+    services: Services, request: Request, wanted: TokenRequest, token: str, token_id: str
+) -> AppendRequest:
     faults = faults_of(
         services.feed.directory,
         wanted,
@@ -97,7 +99,9 @@ def require_token_quota(services: Services, wanted: TokenRequest) -> None:
         services.quotas.require_token(wanted.user, ends)
 
 
-def issued(services: Services, request: Request, wanted: TokenRequest, token: str, token_id: str) -> Append:
+def issued(
+    services: Services, request: Request, wanted: TokenRequest, token: str, token_id: str
+) -> AppendRequest:
     """Return the append that makes a token valid; its answer is {"token_id"}."""
     directory = services.feed.directory
     event = TokenCreated(
@@ -153,7 +157,7 @@ async def revoke_token(services: Services, request: Request, token_id: str) -> C
         require_expected(request, subject, version)
         return None
 
-    def decide() -> Append | None:
+    def decide() -> AppendRequest | None:
         decided, left = revoke(directory, token_id)
         versions = {other: directory.version(other) for other in (subject, *left)}
         return append_of(services, request, decided, versions) if decided else None

@@ -1,4 +1,4 @@
-"""Access policies: permissions of users and groups on a system, or on the systems of a pool (api.md)."""
+"""Access policies: permissions of users and groups on a system, or on the systems of a pool."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Form: TypeAlias = Mapping[str, Any]
 class PolicyEntry(NamedTuple):
     """One permission for a user, for the members of a group, or, if both are None, for everybody.
 
-    `maximum` is the maximum effective priority of jobs (seed 004), None for other permissions than `submit`.
+    `maximum` is the maximum effective priority of jobs (design 5.2), None unless the permission is `submit`.
     """
 
     permission: str

@@ -1,4 +1,4 @@
-"""The right to submit to a system, and the maximum effective priority there (design 5.2; seed 004)."""
+"""The right to submit to a system, and the maximum effective priority there (design 5.2)."""
 
 from __future__ import annotations
 
@@ -22,9 +22,8 @@ class Who(NamedTuple):
 class Submitting(NamedTuple):
     """The right to submit to one system; systems with equal values serve the same recipes in the same order.
 
-    `entries` are the submit entries that apply there. The owner and the borrower may submit
-    without one (`notes/beaker.md`: an owner may do all, a loan lets reserve). A system on loan serves its
-    borrower alone.
+    `entries` are the submit entries that apply there. The owner and the borrower may submit without one, as
+    in Beaker. A system on loan serves its borrower alone.
     """
 
     entries: Policy

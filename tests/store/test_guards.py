@@ -18,7 +18,7 @@ from store.lease import SCHEDULER, Lease
 from store.migrate import migrate
 from store.passwords import forget_hashes, hash_of, keep_hash
 from store.readiness import standing
-from store.requests import Append, Fence
+from store.requests import AppendRequest, Fence
 from tests.harness.databases import LOGIN_PASSWORD, TestDatabase
 from tests.harness.making import STAMP, append_to
 from tests.harness.sessions import Owner
@@ -72,7 +72,7 @@ def never_registered() -> Iterator[type[Event]]:
 def test_append__topic_that_no_migration_registered__refused_and_nothing_stored(
     log: EventLog, never_registered: type[Event]
 ) -> None:
-    request = Append("unheard-of", (Change("a", never_registered(), STAMP),), {"a": 0})
+    request = AppendRequest("unheard-of", (Change("a", never_registered(), STAMP),), {"a": 0})
     with pytest.raises(Exception, match=r"no migration has registered the topic test\.never-registered"):
         log.append([request])
     assert log.end() == 0
@@ -102,7 +102,7 @@ def test_migrate__database_of_anybody__lets_in_the_services_alone(
 
 def counting(log: EventLog, password_id: str, version: int) -> None:
     change = Change("user/bob", UserPasswordSet(password_id=password_id), STAMP)
-    log.append([Append(f"set {version}", (change,), {"user/bob": version})])
+    log.append([AppendRequest(f"set {version}", (change,), {"user/bob": version})])
 
 
 def test_keep_hash__of_an_id_that_counts__refused_and_the_first_stays(log: EventLog) -> None:
@@ -127,7 +127,7 @@ def test_forget_hashes__of_a_user__leaves_what_counts_by_the_log(log: EventLog, 
     )
     forget_hashes(log, "bob")
     assert [hash_of(log, name, "bob") for name in ("p1", "p2", "young", "old")] == [None, "p2", "young", None]
-    log.append([Append("gone", (Change("user/bob", UserRemoved(), STAMP),), {"user/bob": 2})])
+    log.append([AppendRequest("gone", (Change("user/bob", UserRemoved(), STAMP),), {"user/bob": 2})])
     forget_hashes(log, "bob")
     assert hash_of(log, "p2", "bob") is None
 

@@ -203,7 +203,7 @@ def test_pace__many_commits_come_together__more_are_waited_for(log: EventLog) ->
     one, two = submit_jobs(log, 2)
     with closing(Tailer(log.datastore.url)) as tailer:
         rows = tailer.next_page(0)
-    last, before = ([row for row in rows if row[3] == f"recipe/{number}"] for number in (two, one))
+    last, before = ([row for row in rows if row.subject == f"recipe/{number}"] for number in (two, one))
     assert projector.seconds_each(before + last) == projector.SECONDS_EACH
     assert projector.seconds_each(rows) == projector.SECONDS_EACH_OF_MANY
 

@@ -1,4 +1,4 @@
-"""Numbers for submitters (the `Who` of a job), and their order on a system (design 5.2; seed 004)."""
+"""Numbers for submitters (the `Who` of a job), and their order on a system (design 5.2)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_CACHED: Final = 1_024
 
 
 class Step(NamedTuple):
-    """A row of the seed's table: the submitters whose effective priority equals that of the step."""
+    """A row of the table in design 5.2: the submitters whose effective priority equals that of the step."""
 
     nominal: int
     submitters: tuple[int, ...]

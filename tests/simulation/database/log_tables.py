@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import psycopg
 
-Row = tuple[int, int, datetime, str, int, str, bytes]
+from store.mapper import StoredRow
 
 
 class Commit(NamedTuple):
@@ -34,12 +34,12 @@ class Asked(NamedTuple):
 
 class LogTables:
     def __init__(self, now: Callable[[], datetime]) -> None:
-        self.events: list[Row] = []
+        self.events: list[StoredRow] = []
         self.commits: dict[str, Commit] = {}
         self.epochs: dict[str, int] = {}
         self.versions: dict[str, int] = defaultdict(int)
         self._now = now
-        self._of_subject: dict[str, list[Row]] = defaultdict(list)
+        self._of_subject: dict[str, list[StoredRow]] = defaultdict(list)
         self._ids = {"job": 0, "recipe_set": 0, "recipe": 0, "task": 0}
 
     @property
@@ -52,7 +52,7 @@ class LogTables:
         outcomes = [self._outcome(request) for request in requests]
         done = [request for request, outcome in zip(requests, outcomes, strict=True) if outcome == "done"]
         self._require_new(done)
-        moment = max(self._now(), self.events[-1][2]) if self.events else self._now()
+        moment = max(self._now(), self.events[-1].recorded_at) if self.events else self._now()
         for request in done:
             self._write(request, moment)
         answers = []
@@ -83,7 +83,7 @@ class LogTables:
     def _write(self, request: Asked, moment: datetime) -> None:
         first, last = self.end + 1, self.end + len(request.events)
         for position, (subject, version, topic, state) in enumerate(request.events, start=first):
-            row = (position, last, moment, subject, version, topic, state)
+            row = StoredRow(position, last, moment, subject, version, topic, state)
             self.events.append(row)
             self._of_subject[subject].append(row)
             self.versions[subject] = max(self.versions[subject], version)
@@ -91,20 +91,22 @@ class LogTables:
 
     # Queries
 
-    def load(self, subjects: Sequence[str], after: Sequence[int]) -> list[Row]:
-        pairs = zip(subjects, after, strict=True)
-        return [row for subject, seen in pairs for row in self._of_subject.get(subject, ()) if row[4] > seen]
+    def load(self, subjects: Sequence[str], after: Sequence[int]) -> list[StoredRow]:
+        wanted = zip(subjects, after, strict=True)
+        return [
+            row for subject, last in wanted for row in self._of_subject.get(subject, ()) if row.version > last
+        ]
 
     def page(self, asked: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         return self.bounded(self.events[asked["after"] : asked["after"] + asked["limit"]], asked["bytes"])
 
     def all_between(self, asked: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         hidden = frozenset(asked["hidden"])
-        rows = [row for row in self.events[asked["after"] : asked["upto"]] if row[5] not in hidden]
+        rows = [row for row in self.events[asked["after"] : asked["upto"]] if row.topic not in hidden]
         return self.bounded(rows[: asked["limit"]], asked["bytes"])
 
     @staticmethod
-    def bounded(rows: Sequence[Row], size_bytes: int) -> list[tuple[Any, ...]]:
+    def bounded(rows: Sequence[StoredRow], size_bytes: int) -> list[tuple[Any, ...]]:
         """With how many there are: no more bytes than asked for, but at least one row."""
         kept: list[tuple[Any, ...]] = []
         so_far = 0
@@ -112,18 +114,18 @@ class LogTables:
             if so_far >= size_bytes and kept:
                 break
             kept.append((*row, len(rows)))
-            so_far += len(row[6])
+            so_far += len(row.state)
         return kept
 
     def selected(self, asked: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         topics, subjects = frozenset(asked["topics"]), frozenset(asked["subjects"])
         of_subject, hidden = asked["of_subject"], frozenset(asked["hidden"])
 
-        def wanted(row: Row) -> bool:
-            if row[5] in topics:
+        def wanted(row: StoredRow) -> bool:
+            if row.topic in topics:
                 return True
-            mine = row[3] in subjects and (of_subject is None or row[5] in of_subject)
-            return mine and row[5] not in hidden
+            mine = row.subject in subjects and (of_subject is None or row.topic in of_subject)
+            return mine and row.topic not in hidden
 
         candidates = (
             self.events[asked["after"] : asked["upto"]]
@@ -132,15 +134,15 @@ class LogTables:
                 row
                 for subject in subjects
                 for row in self._of_subject.get(subject, ())
-                if asked["after"] < row[0] <= asked["upto"]
+                if asked["after"] < row.position <= asked["upto"]
             )
         )
         rows = [row for row in candidates if wanted(row)][: asked["limit"]]
         return self.bounded(rows, asked["bytes"])
 
-    def directory(self, topics: Sequence[str], upto: int) -> list[Row]:
+    def directory(self, topics: Sequence[str], upto: int) -> list[StoredRow]:
         wanted = frozenset(topics)
-        return [row for row in self.events[:upto] if row[5] in wanted]
+        return [row for row in self.events[:upto] if row.topic in wanted]
 
     def commits_of(self, command_ids: Sequence[str]) -> list[tuple[Any, ...]]:
         return [(each, *self.commits[each]) for each in dict.fromkeys(command_ids) if each in self.commits]
