@@ -12,7 +12,7 @@ from tests.harness.running import SAMPLES, Running, running
 
 
 @pytest.fixture
-def line(database: TestDatabase) -> Iterator[Running]:
+def service(database: TestDatabase) -> Iterator[Running]:
     """All services, freshly started, with the sample lab loaded."""
     with running(database) as started:
         started.labledger("lab", "load", str(SAMPLES / "lab.json"))

@@ -18,8 +18,8 @@ class Served(Protocol):
     def client(self) -> httpx.Client: ...
 
 
-def scraped(line: Served) -> dict[Sample, float]:
-    with line.client() as client:
+def scraped(service: Served) -> dict[Sample, float]:
+    with service.client() as client:
         answer = client.get("/metrics")
     assert answer.status_code == 200, answer.text
     return {
@@ -29,16 +29,16 @@ def scraped(line: Served) -> dict[Sample, float]:
     }
 
 
-def findings(line: Served) -> dict[str, float]:
+def findings(service: Served) -> dict[str, float]:
     """What the consistency loop found, by name, whichever scheduler it was in."""
     return {
         dict(labels)["finding"]: value
-        for (name, labels), value in scraped(line).items()
+        for (name, labels), value in scraped(service).items()
         if name == "labledger_consistency_findings_total"
     }
 
 
-def never_happened(line: Served) -> list[str]:
+def never_happened(service: Served) -> list[str]:
     """What was found of that which never happens."""
-    found = findings(line)
+    found = findings(service)
     return [f"the consistency loop found {name}" for name in NEVER_HAPPEN if found.get(name, 0)]

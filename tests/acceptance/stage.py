@@ -65,7 +65,7 @@ class Stage(Watcher):
 
     def submit_sample(self, name: str) -> list[int]:
         """As people do it."""
-        ids: list[int] = self.line.json("submit", str(SAMPLES / name))["recipe_ids"]
+        ids: list[int] = self.service.json("submit", str(SAMPLES / name))["recipe_ids"]
         return ids
 
     def cancel(self, recipe_id: int) -> None:

@@ -29,13 +29,13 @@ MANY_JOBS = 100_000
 
 
 @pytest.fixture
-def line(database: TestDatabase) -> Iterator[Running]:
+def service(database: TestDatabase) -> Iterator[Running]:
     with running(database, LABLEDGER_CONSISTENCY_SECONDS="1") as started:
         yield started
 
 
 @pytest.mark.soak
-def test_demo__every_fault_for_a_moment__every_job_finishes(line: Running, tmp_path: Path) -> None:
+def test_demo__every_fault_for_a_moment__every_job_finishes(service: Running, tmp_path: Path) -> None:
     plan = Plan(
         seed=4,
         seconds=10,
@@ -45,28 +45,28 @@ def test_demo__every_fault_for_a_moment__every_job_finishes(line: Running, tmp_p
         kill_every_seconds=2.5,
     )
     demo = json.loads((SAMPLES / "lab.json").read_text("utf-8"))
-    faulty = FaultyLab(line, plan, tmp_path, Chores(line.client, plan.seed))
+    faulty = FaultyLab(service, plan, tmp_path, Chores(service.client, plan.seed))
     faulty.load(demo)
     for name in SAMPLE_JOBS:
-        line.labledger("submit", str(SAMPLES / name))
+        service.labledger("submit", str(SAMPLES / name))
     faulty.run(generate_jobs(demo, plan.seed, MANY_JOBS))
     _is_done(faulty, jobs=faulty.submitted + len(SAMPLE_JOBS))
     assert faulty.kills >= 2
 
 
 def _is_done(faulty: FaultyLab, jobs: int) -> list[dict[str, Any]]:
-    line = faulty.line
-    with line.client() as client:
-        until(lambda: not _pending(line), "every pending system to be asked for")
-        shown = pages(client, "/jobs", "jobs", line.end())
+    service = faulty.service
+    with service.client() as client:
+        until(lambda: not _pending(service), "every pending system to be asked for")
+        shown = pages(client, "/jobs", "jobs", service.end())
     assert len(shown) == jobs
     assert {job["state"] for job in shown} <= {"completed", "aborted"}
-    events = line.events()
+    events = service.events()
     records = list(from_json(events))
     assert_sound(records)
     assert_at_rest(records)
-    line.labledger("replay", "verify")
-    world = assert_shown_as_logged(line, records)
+    service.labledger("replay", "verify")
+    world = assert_shown_as_logged(service, records)
     assert not world.recipes, "nobody is on a system or in the queue any more"
     faulty.nothing_that_never_happens()
     # The loop mends an idle system that was wanted: then the log says so, whoever was killed since.
@@ -76,7 +76,7 @@ def _is_done(faulty: FaultyLab, jobs: int) -> list[dict[str, Any]]:
     return events
 
 
-def _pending(line: Running) -> list[dict[str, Any]]:
-    with line.client() as client:
-        systems = pages(client, "/systems", "systems", line.end())
+def _pending(service: Running) -> list[dict[str, Any]]:
+    with service.client() as client:
+        systems = pages(client, "/systems", "systems", service.end())
     return [row for row in systems if row["usage"] == "pending"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from api import root
+from api import database_setup
 from domain.directory.events import PoolRegistered
 from domain.events import Change
 from runtime.embedded.database import EmbeddedDatabase
@@ -37,7 +37,7 @@ def database(data: Path) -> Iterator[str]:
     embedded = EmbeddedDatabase(data)
     try:
         settings = embedded.start(Settings.read({}, data=data))
-        root.migrate(settings)
+        database_setup.migrate(settings)
         yield str(settings.database_url)
     finally:
         embedded.stop()

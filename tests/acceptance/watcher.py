@@ -21,9 +21,9 @@ LABS = {side: f"lab.{side}.example.com" for side in ("east", "west")}
 class Watcher:
     """`people` are clients by who they are: admin, alice, and the lab controllers east and west."""
 
-    def __init__(self, line: Running, people: dict[str, httpx.Client], place: str) -> None:
+    def __init__(self, service: Running, people: dict[str, httpx.Client], place: str) -> None:
         """`place` is what the names of its machines end with."""
-        self.line = line
+        self.service = service
         self.people = people
         self.admin = people["admin"]
         self._place = place

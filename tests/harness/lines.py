@@ -31,13 +31,13 @@ class Answer:
 
 
 class Line:
-    def __init__(self, line: Running, receive_bytes: int | None = None) -> None:
-        self.host = line.url.partition("//")[2]
+    def __init__(self, service: Running, receive_bytes: int | None = None) -> None:
+        self.host = service.url.partition("//")[2]
         self._socket = socket.socket()
         self._socket.settimeout(PATIENCE_SECONDS)
         if receive_bytes is not None:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
-        self._socket.connect(("127.0.0.1", line.port))
+        self._socket.connect(("127.0.0.1", service.port))
         self._heard = b""
 
     def close(self) -> None:
@@ -102,17 +102,17 @@ class Line:
 class Lines:
     """Those of one test."""
 
-    line: Running
+    service: Running
     made: list[Line] = field(default_factory=list)
 
     def open(self, receive_bytes: int | None = None) -> Line:
-        self.made.append(Line(self.line, receive_bytes))
+        self.made.append(Line(self.service, receive_bytes))
         return self.made[-1]
 
 
 @contextmanager
-def lines_to(line: Running) -> Iterator[Lines]:
-    lines = Lines(line)
+def lines_to(service: Running) -> Iterator[Lines]:
+    lines = Lines(service)
     try:
         yield lines
     finally:

@@ -19,7 +19,7 @@ from typing import Any
 import httpx
 from click.testing import CliRunner
 
-from api import root
+from api import database_setup
 from cli import main
 from tests.harness.asking import PLAIN
 from tests.harness.contract import Contract
@@ -178,15 +178,15 @@ class Running:
 @contextmanager
 def running(database: TestDatabase, *services: str, **settings: str) -> Iterator[Running]:
     """Start the services (all, unless named) with these LABLEDGER_* and wait until they are ready."""
-    token = root.first_admin_token(database.settings)
+    token = database_setup.first_admin_token(database.settings)
     assert token is not None
     with ExitStack() as stack:
-        line = Running(database, f"http://127.0.0.1:{free_port()}", token, settings=settings)
-        stack.callback(line.stop)
-        for service in services or ("serve", "scheduler", "projector"):
-            line.start(service)
-        line.wait_ready()
-        yield line
+        service = Running(database, f"http://127.0.0.1:{free_port()}", token, settings=settings)
+        stack.callback(service.stop)
+        for name in services or ("serve", "scheduler", "projector"):
+            service.start(name)
+        service.wait_ready()
+        yield service
 
 
 def free_port() -> int:

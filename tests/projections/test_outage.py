@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, contextmanager
 
 import pytest
 
-from api import root
+from api import database_setup
 from postgres.errors import DatabaseAway
 from projections import reader as reader_module
 from projections.reader import Reader
@@ -28,7 +28,7 @@ SESSIONS = 4
 def cluster() -> Iterator[Cluster]:
     """A server of its own, to be stopped; it has been migrated."""
     with servers.cluster() as made:
-        root.migrate(Settings.read({}, database_url=made.start().owner_url))
+        database_setup.migrate(Settings.read({}, database_url=made.start().owner_url))
         yield made
 
 

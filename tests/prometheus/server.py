@@ -53,11 +53,11 @@ class Prometheus:
 
 
 @contextmanager
-def prometheus(line: Running, token: str, folder: Path) -> Iterator[Prometheus]:
+def prometheus(service: Running, token: str, folder: Path) -> Iterator[Prometheus]:
     """One that has scraped at least once."""
     listens = f"127.0.0.1:{free_port()}"
     arguments = (
-        f"--config.file={_configured(line, token, folder)}",
+        f"--config.file={_configured(service, token, folder)}",
         f"--storage.tsdb.path={folder / 'data'}",
         f"--web.listen-address={listens}",
         "--log.level=warn",
@@ -72,7 +72,7 @@ def prometheus(line: Running, token: str, folder: Path) -> Iterator[Prometheus]:
         process.wait(30)
 
 
-def _configured(line: Running, token: str, folder: Path) -> Path:
+def _configured(service: Running, token: str, folder: Path) -> Path:
     """The example, with this target and token, in less of a hurry to be old."""
     for name in ("prometheus.yml", "alerts.yml"):
         shutil.copy(RULES / name, folder / name)
@@ -81,6 +81,8 @@ def _configured(line: Running, token: str, folder: Path) -> Path:
     example = config.read_text()
     assert EXAMPLE_TARGET in example and EXAMPLE_INTERVAL in example
     config.write_text(
-        example.replace(EXAMPLE_TARGET, f"127.0.0.1:{line.port}").replace(EXAMPLE_INTERVAL, "_interval: 1s")
+        example.replace(EXAMPLE_TARGET, f"127.0.0.1:{service.port}").replace(
+            EXAMPLE_INTERVAL, "_interval: 1s"
+        )
     )
     return config

@@ -18,15 +18,15 @@ from tests.prometheus.server import Labels, Prometheus, prometheus
 
 
 @pytest.fixture(scope="module")
-def scraper(line: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
+def scraper(service: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
     """As `docs/metrics.md` has it: with a token that is good for `/metrics` alone."""
-    with line.client() as admin:
+    with service.client() as admin:
         everything(admin)
-    line.do("user", "put", "prometheus", "--role", "metrics")
-    token = line.labledger("token", "create", "prometheus", "--role", "metrics")
-    with line.client(token.strip()) as its:
+    service.do("user", "put", "prometheus", "--role", "metrics")
+    token = service.labledger("token", "create", "prometheus", "--role", "metrics")
+    with service.client(token.strip()) as its:
         assert its.get("/jobs").status_code == 403
-    with prometheus(line, token, tmp_path_factory.mktemp("prometheus")) as started:
+    with prometheus(service, token, tmp_path_factory.mktemp("prometheus")) as started:
         yield started
 
 
@@ -59,9 +59,9 @@ def test_prometheus__has_scraped__one_duration_of_each_recipe_that_was_done(scra
 
 
 def test_prometheus__has_scraped__log_and_appends_as_the_log_tells(
-    scraper: Prometheus, line: Running
+    scraper: Prometheus, service: Running
 ) -> None:
-    log = line.events()
+    log = service.events()
     here: Labels = frozenset()
     told = {
         "labledger_log_position": log[-1]["position"],

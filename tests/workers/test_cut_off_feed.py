@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
-from api import root
+from api import database_setup
 from api.feed import Feed
 from api.rest.app import Lifespan, application
 from api.rest.middleware import gate
@@ -68,7 +68,7 @@ class Api:
 
 @pytest.fixture
 def api(database: TestDatabase, log: EventLog) -> Iterator[Api]:
-    token = root.first_admin_token(database.settings)
+    token = database_setup.first_admin_token(database.settings)
     assert token is not None
     with (
         other_login(database.owner_url) as url,

@@ -41,9 +41,9 @@ def test_metrics__watchdog_expired__as_many_are_counted_as_the_log_has(stage: St
     stage.starts(recipe)
     stage.report(recipe, {"watchdog_seconds": 0})
     stage.is_idle("m1")
-    causes = {event["cause"] for event in stage.line.events()}
+    causes = {event["cause"] for event in stage.service.events()}
     expired = sum(cause.startswith("timer/watchdog/") for cause in causes)
-    until(lambda: findings(stage.line)["watchdogs_expired"] == expired, "the loop to have counted it")
-    found = findings(stage.line)
+    until(lambda: findings(stage.service)["watchdogs_expired"] == expired, "the loop to have counted it")
+    found = findings(stage.service)
     assert found["out_of_step"] == found["idle_but_wanted"] == 0
     stage.begin()

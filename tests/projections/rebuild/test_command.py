@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from click.testing import CliRunner, Result
 
-from api import root
+from api import database_setup
 from cli import main
 from cli.terminal.progress import progress_bar
 from runtime.embedded.database import EmbeddedDatabase
@@ -96,7 +96,7 @@ def data() -> Iterator[Path]:
     with open_folder() as folder:
         embedded = EmbeddedDatabase(folder)
         try:
-            root.migrate(embedded.start(Settings.read({}, data=folder)))
+            database_setup.migrate(embedded.start(Settings.read({}, data=folder)))
             yield folder
         finally:
             embedded.stop()

@@ -16,7 +16,7 @@ from tests.harness.running import Running
 from tests.harness.waiting import until
 from tests.harness.watching import worker_of
 
-EXPLAINS = b"workers.explaining.part"
+EXPLAINS = b"workers.explaining.child"
 TREE = '<distroRequires><distro_name op="=" value="RHEL-9.6"/></distroRequires>'
 
 
@@ -166,23 +166,23 @@ def test_matches__faulty__tells_where_and_what(client: httpx.Client) -> None:
 
 
 def test_explanation__the_process_that_explains_was_killed__another_answers(
-    line: Running, client: httpx.Client, machines: Callable[..., str], submitted: Callable[[str], int]
+    service: Running, client: httpx.Client, machines: Callable[..., str], submitted: Callable[[str], int]
 ) -> None:
     fqdn = machines()
     runs = submitted(named(fqdn))
     until(lambda: state_of(client, runs) == "waiting", "it to be placed")
     asked = f"/recipes/{runs}/explanation"
     told = client.get(asked).json()
-    (explainer,) = explainers(line)
+    (explainer,) = explainers(service)
     os.kill(explainer, signal.SIGKILL)
     again = client.get(asked).json()
     assert again["granted"] == told["granted"]
-    assert explainers(line) != [explainer]
+    assert explainers(service) != [explainer]
 
 
-def explainers(line: Running) -> list[int]:
+def explainers(service: Running) -> list[int]:
     """The processes that explain, of the worker of this API: some thread of it has started them."""
-    tasks = Path(f"/proc/{worker_of(line).pid}/task").glob("*/children")
+    tasks = Path(f"/proc/{worker_of(service).pid}/task").glob("*/children")
     children = [pid for task in tasks for pid in task.read_text().split()]
     return [int(pid) for pid in children if EXPLAINS in Path(f"/proc/{pid}/cmdline").read_bytes()]
 

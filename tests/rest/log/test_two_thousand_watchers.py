@@ -31,8 +31,8 @@ def served(servers: ServerPool) -> Iterator[Running]:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     try:
-        with servers.databases("embedded").fresh() as database, serving(database) as line:
-            yield line
+        with servers.databases("embedded").fresh() as database, serving(database) as service:
+            yield service
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
@@ -42,10 +42,10 @@ def test_watchers__two_thousand__each_sees_its_own_and_all_come_back(served: Run
         asyncio.run(_watched(served, log, Busy(log, words=200)))
 
 
-async def _watched(line: Running, log: EventLog, busy: Busy) -> None:
-    worker, start = worker_of(line), log.end()
+async def _watched(service: Running, log: EventLog, busy: Busy) -> None:
+    worker, start = worker_of(service), log.end()
     said = [f"before: {_megabytes(worker.memory_bytes())}"]
-    async with Watching(line) as watching:
+    async with Watching(service) as watching:
         began = time.monotonic()
         watches = await _all_of(watching, [(start, _filters(number)) for number in range(WATCHERS)])
         said.append(f"{WATCHERS} connected: {time.monotonic() - began:.1f} s")
@@ -58,7 +58,7 @@ async def _watched(line: Running, log: EventLog, busy: Busy) -> None:
         for _ in range(50):
             await asyncio.to_thread(busy.append, 4)
             await asyncio.sleep(0.1)
-        await _check(line, watches[DEAF:])
+        await _check(service, watches[DEAF:])
         said.append(
             f"200 more in {time.monotonic() - began:.1f} s: {worker.cpu_seconds() - used:.1f} s of CPU"
         )
@@ -67,7 +67,7 @@ async def _watched(line: Running, log: EventLog, busy: Busy) -> None:
         await asyncio.to_thread(busy.append, 500)
         began = time.monotonic()
         again = await _all_of(watching, [(one.last_id, one.filters) for one in watches])
-        await _check(line, again)
+        await _check(service, again)
         said.append(f"all back, with 500 events missed: {time.monotonic() - began:.1f} s")
         said.append(f"then: {_megabytes(worker.memory_bytes())}")
         assert worker.memory_bytes() < MAX_MEMORY_BYTES
@@ -105,8 +105,8 @@ async def _delay(busy: Busy, watches: list[Watch]) -> float:
     return time.monotonic() - began
 
 
-async def _check(line: Running, watches: list[Watch]) -> None:
-    whole = await asyncio.to_thread(whole_log, line)
+async def _check(service: Running, watches: list[Watch]) -> None:
+    whole = await asyncio.to_thread(whole_log, service)
     for one in watches:
         expected = wanted(whole, one)
         await one.seen_all(expected)

@@ -37,8 +37,8 @@ SELECTIONS: tuple[dict[str, str], ...] = (
 
 @pytest.fixture(scope="module")
 def served(servers: ServerPool) -> Iterator[Running]:
-    with servers.databases("embedded").fresh() as database, serving(database) as line:
-        yield line
+    with servers.databases("embedded").fresh() as database, serving(database) as service:
+        yield service
 
 
 @pytest.fixture(scope="module")
@@ -127,8 +127,8 @@ def test_watcher__never_reads__is_cut_while_others_read_on_and_memory_stays(
 
 
 def test_stream__as_many_as_there_may_be__the_next_is_asked_to_come_again(servers: ServerPool) -> None:
-    async def crowded(line: Running) -> Watch:
-        async with Watching(line) as watching:
+    async def crowded(service: Running) -> Watch:
+        async with Watching(service) as watching:
             watches = [await watching.watch() for _ in range(20)]
             refused = await watching.watch()
             watches[0].close()
@@ -137,9 +137,9 @@ def test_stream__as_many_as_there_may_be__the_next_is_asked_to_come_again(server
                 await asyncio.sleep(0.1)
             return refused
 
-    with servers.databases("embedded").fresh() as database, serving(database) as line:
-        worker_of(line).limit_files(KEPT_FILES + 20)
-        refused = asyncio.run(crowded(line))
+    with servers.databases("embedded").fresh() as database, serving(database) as service:
+        worker_of(service).limit_files(KEPT_FILES + 20)
+        refused = asyncio.run(crowded(service))
     assert refused.status == 503 and b"application/problem+json" in refused.head
     assert b"retry-after: 5" in refused.head.lower()
 
@@ -147,21 +147,21 @@ def test_stream__as_many_as_there_may_be__the_next_is_asked_to_come_again(server
 def test_server__told_to_stop__streams_end_as_they_should_also_beside_one_who_does_not_read(
     servers: ServerPool,
 ) -> None:
-    async def stopped(line: Running, log: EventLog) -> list[Watch]:
-        async with Watching(line) as watching:
+    async def stopped(service: Running, log: EventLog) -> list[Watch]:
+        async with Watching(service) as watching:
             watches = [await watching.watch() for _ in range(20)]
             deaf = await watching.watch(receive_bytes=4096)
             deaf.stop_reading()
             end = await asyncio.to_thread(Busy(log, words=2_000).append, 1_000)
             await asyncio.gather(*(one.seen(end) for one in watches))
-            line.processes["serve"].send_signal(signal.SIGTERM)
+            service.processes["serve"].send_signal(signal.SIGTERM)
             await asyncio.gather(deaf.cut(), *(one.over() for one in watches))
             return watches
 
-    with servers.databases("embedded").fresh() as database, serving(database) as line:
+    with servers.databases("embedded").fresh() as database, serving(database) as service:
         with closing(EventLog(database.service_url)) as log:
-            assert all(one.is_complete for one in asyncio.run(stopped(line, log)))
-        until(lambda: line.processes["serve"].poll() is not None, "the server to stop")
+            assert all(one.is_complete for one in asyncio.run(stopped(service, log)))
+        until(lambda: service.processes["serve"].poll() is not None, "the server to stop")
 
 
 def _grow(busy: Busy, enough: threading.Event) -> None:
@@ -179,13 +179,13 @@ async def _after_the_cut(watching: Watching, slow: Watch, end: int) -> list[int]
     return slow.positions + again.positions
 
 
-async def _all_seen(line: Running, watches: list[Watch]) -> None:
-    whole = await asyncio.to_thread(whole_log, line)
+async def _all_seen(service: Running, watches: list[Watch]) -> None:
+    whole = await asyncio.to_thread(whole_log, service)
     for one in watches:
         await one.seen_all(wanted(whole, one))
 
 
-def _check(line: Running, watches: list[Watch]) -> None:
-    whole = whole_log(line)
+def _check(service: Running, watches: list[Watch]) -> None:
+    whole = whole_log(service)
     for one in watches:
         assert one.positions == wanted(whole, one), f"after {one.after}, {one.filters}"

@@ -29,8 +29,8 @@ PATIENT = {"LABLEDGER_POSITION_WAIT_SECONDS": "600"}
 
 @pytest.fixture(scope="module")
 def served(servers: ServerPool) -> Iterator[Running]:
-    with servers.databases("embedded").fresh() as database, serving(database, **PATIENT) as line:
-        yield line
+    with servers.databases("embedded").fresh() as database, serving(database, **PATIENT) as service:
+        yield service
 
 
 @pytest.fixture(scope="module")
@@ -136,30 +136,30 @@ def test_connections__no_file_is_left__is_said_once_and_who_asks_is_answered_whe
 ) -> None:
     with (
         servers.databases("embedded").fresh() as database,
-        serving(database) as line,
-        lines_to(line) as lines,
+        serving(database) as service,
+        lines_to(service) as lines,
     ):
-        worker = worker_of(line)
+        worker = worker_of(service)
         worker.limit_files(worker.files() + 5)
         # They are all to be accepted at once.
         os.kill(worker.pid, signal.SIGSTOP)
         for _ in range(50):
             lines.open()
         os.kill(worker.pid, signal.SIGCONT)
-        with line.client() as client:
+        with service.client() as client:
             assert client.get("/healthz").status_code == 200
         said = capfd.readouterr().err
     assert said.count("a connection could not be accepted: Too many open files") == 1
     assert "Traceback" not in said
 
 
-def _answered(line: Running) -> bool:
+def _answered(service: Running) -> bool:
     try:
-        return httpx.get(f"{line.url}/healthz", timeout=20, **PLAIN).status_code == 200
+        return httpx.get(f"{service.url}/healthz", timeout=20, **PLAIN).status_code == 200
     except httpx.TransportError:
         return False
 
 
-def _refused(line: Running) -> httpx.Response | None:
-    answer = httpx.get(f"{line.url}/healthz", timeout=20, **PLAIN)
+def _refused(service: Running) -> httpx.Response | None:
+    answer = httpx.get(f"{service.url}/healthz", timeout=20, **PLAIN)
     return answer if answer.status_code == 503 else None

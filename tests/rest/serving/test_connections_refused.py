@@ -24,8 +24,8 @@ UNREADABLE = [
 
 
 @pytest.fixture
-def lines(line: Running) -> Iterator[Lines]:
-    with lines_to(line) as lines:
+def lines(service: Running) -> Iterator[Lines]:
+    with lines_to(service) as lines:
         yield lines
 
 
@@ -42,10 +42,10 @@ def test_head__nobody_can_read_it__answered_with_a_problem(
 
 @pytest.mark.parametrize("more", [(), ("Expect: 100-continue",)], ids=["sent", "offered"])
 def test_body__announced_larger_than_it_may_be__refused_before_its_first_byte(
-    line: Running, lines: Lines, more: tuple[str, ...]
+    service: Running, lines: Lines, more: tuple[str, ...]
 ) -> None:
     one = lines.open()
-    one.ask("POST /jobs", *_submitting(line, MOST_BYTES + 1), *more)
+    one.ask("POST /jobs", *_submitting(service, MOST_BYTES + 1), *more)
     answer = one.answer()
     assert answer.status == 413 and str(MOST_BYTES) in answer.problem()["detail"]
 
@@ -56,26 +56,30 @@ def test_body__of_a_login__is_refused_where_it_is_larger_than_any(lines: Lines) 
     assert one.answer().status == 413
 
 
-def test_body__too_large_and_sent_all_the_same__the_refusal_arrives(line: Running, lines: Lines) -> None:
+def test_body__too_large_and_sent_all_the_same__the_refusal_arrives(service: Running, lines: Lines) -> None:
     one = lines.open()
-    one.ask("POST /jobs", *_submitting(line, 32 * MOST_BYTES))
+    one.ask("POST /jobs", *_submitting(service, 32 * MOST_BYTES))
     one.say(b"x" * 32 * MOST_BYTES)
     assert one.answer().status == 413
 
 
-def test_body__expects_to_be_asked_for__is_asked_for_and_answered(line: Running, lines: Lines) -> None:
+def test_body__expects_to_be_asked_for__is_asked_for_and_answered(service: Running, lines: Lines) -> None:
     one = lines.open()
-    one.ask("POST /jobs", *_submitting(line, 6), "Expect: 100-continue")
+    one.ask("POST /jobs", *_submitting(service, 6), "Expect: 100-continue")
     assert one.answer().status == 100
     one.say(b"<job/>")
     assert one.answer().status == 422
 
 
-def test_body__of_somebody_without_a_token__is_not_asked_for(line: Running, lines: Lines) -> None:
+def test_body__of_somebody_without_a_token__is_not_asked_for(service: Running, lines: Lines) -> None:
     one = lines.open()
     one.ask("POST /jobs", "Content-Type: application/xml", "Content-Length: 6", "Expect: 100-continue")
     assert one.answer().status == 401
 
 
-def _submitting(line: Running, length: int) -> tuple[str, ...]:
-    return f"Authorization: Bearer {line.token}", "Content-Type: application/xml", f"Content-Length: {length}"
+def _submitting(service: Running, length: int) -> tuple[str, ...]:
+    return (
+        f"Authorization: Bearer {service.token}",
+        "Content-Type: application/xml",
+        f"Content-Length: {length}",
+    )

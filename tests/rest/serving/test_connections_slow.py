@@ -19,8 +19,8 @@ PAUSE_SECONDS = 0.5
 
 @pytest.fixture(scope="module")
 def served(servers: ServerPool) -> Iterator[Running]:
-    with servers.databases("embedded").fresh() as database, serving(database, **IMPATIENT) as line:
-        yield line
+    with servers.databases("embedded").fresh() as database, serving(database, **IMPATIENT) as service:
+        yield service
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from api import root
+from api import database_setup
 from runtime.settings import Settings
 from tests.harness.databases import register_topics_of_tests
 from tests.harness.programs import Program, hear, program, say
@@ -26,7 +26,7 @@ def socket_url() -> Iterator[str]:
     """A server whose processes are of nobody else."""
     with cluster(FAST) as made:
         url = made.start().owner_url
-        root.migrate(Settings.read({}, database_url=url))
+        database_setup.migrate(Settings.read({}, database_url=url))
         register_topics_of_tests(url)
         yield url
 

@@ -15,14 +15,14 @@ import pytest
 
 from tests.harness.databases import TestDatabase
 from tests.harness.waiting import until
-from workers.verification.kind import AUDIT, DECISIONS
+from workers.verification.verify import AUDIT, DECISIONS
 
 
 def parts_of(pid: int) -> list[int]:
     """Of the three processes those that already run what they are for."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text("utf-8").split()
     commands = {int(child): Path(f"/proc/{child}/cmdline").read_bytes() for child in children}
-    return [child for child, command in commands.items() if b"workers.verification.part" in command]
+    return [child for child, command in commands.items() if b"workers.verification.child" in command]
 
 
 def test_verify__interrupted_while_its_parts_begin__reaches_it_alone_and_nothing_is_left(
@@ -47,7 +47,7 @@ def test_verify__interrupted_while_its_parts_begin__reaches_it_alone_and_nothing
 @pytest.mark.parametrize("part", [DECISIONS, AUDIT])
 def test_part__its_command_is_gone__ends_without_a_word(database: TestDatabase, part: str) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "workers.verification.part", part, "0"],
+        [sys.executable, "-m", "workers.verification.child", part, "0"],
         env={**os.environ, "LABLEDGER_DATABASE_URL": database.service_url},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
