@@ -18,11 +18,11 @@ from tests.harness.folders import keep_temporary_files_in_memory
 
 if TYPE_CHECKING:
     from store.event_log import EventLog
+    from store.in_memory import InMemoryLog
     from tests.harness.databases import TestDatabase
     from tests.harness.pool import ServerPool
     from tests.harness.sessions import Owner
     from tests.in_process.bench import Bench
-    from tests.simulation.ground import SimulatedDatabase
 
 
 # How long a machine takes to generate an example says nothing about the code.
@@ -64,14 +64,13 @@ def database(servers: ServerPool) -> Iterator[TestDatabase]:
 @pytest.fixture(params=["embedded", "system"])
 def store_database(
     servers: ServerPool, request: pytest.FixtureRequest
-) -> Iterator[TestDatabase | SimulatedDatabase]:
-    """The same on each server the event store has to get along with."""
+) -> Iterator[TestDatabase | InMemoryLog]:
+    """A fresh database on each supported server, or the log in memory."""
+    from store.in_memory import InMemoryLog
     from tests.harness.servers import NoSecondServer
-    from tests.simulation.ground import SimulatedDatabase, ground
 
-    if request.param == "simulated":
-        with ground() as made:
-            yield SimulatedDatabase(made)
+    if request.param == "in memory":
+        yield InMemoryLog()
         return
     try:
         databases = servers.databases(request.param)

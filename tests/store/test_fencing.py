@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 
@@ -77,6 +77,16 @@ def test_append__lease_nobody_ever_took__fenced(log: EventLog) -> None:
     (outcome,) = log.append([append_to("a", fence=Fence("never/taken", 1))])
 
     assert isinstance(outcome, Fenced)
+
+
+@pytest.mark.promise
+def test_append__epoch_raised_since__fenced(log: EventLog, next_epoch: Callable[[str], int]) -> None:
+    old, new = (Fence(NAME, next_epoch(NAME)) for _ in range(2))
+
+    refused, written = log.append([append_to("a", fence=old), append_to("b", fence=new)])
+
+    assert isinstance(refused, Fenced)
+    assert isinstance(written, Committed)
 
 
 @pytest.mark.parametrize(

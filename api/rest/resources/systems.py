@@ -22,7 +22,7 @@ from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.register_system import register_system
 from api.use_cases.system_rights import require_may_change
 from domain.errors import Fault, FaultyInput, Unknown
-from domain.names import called
+from domain.names import display_name
 from projections.filters import ANY_SYSTEM
 
 # The changes that have a reason.
@@ -64,7 +64,7 @@ class Systems:
         version = {"at": at.position, "subject": f"system/{fqdn}"}
         rows, versions = await self._services.reader.together(("systems", asked), ("version", version))
         if not rows:
-            raise Unknown(called("system", fqdn))
+            raise Unknown(display_name("system", fqdn))
         resp.etag = str(versions[0]["version"])
         paging.answer_read(resp, at, system_document(rows[0]))
 
