@@ -23,7 +23,7 @@ from api.caller_slots import Places
 from api.watching.broadcast import Broadcast
 from api.watching.message import Message
 from domain.directory.state import Directory
-from domain.directory.visibility import Accesses
+from domain.directory.visibility import VisibilityIndex
 from domain.distro_choice.distro_trees import DistroTrees
 from domain.errors import LabledgerError
 from domain.events import Recorded
@@ -54,7 +54,7 @@ class Feed:
     def __init__(self, log: EventLog, url: str) -> None:
         self.directory = Directory()
         self.distro_trees = DistroTrees(self.directory)
-        self.accesses = Accesses(self.directory)
+        self.accesses = VisibilityIndex(self.directory)
         self.broadcast = Broadcast(log)
         self.tailer: Tailer | None = None
         # Whether waits for new events end at once.

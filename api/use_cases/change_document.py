@@ -10,7 +10,7 @@ from api.use_cases.commit import append_of, commit_named
 from api.use_cases.resolve import known
 from domain.directory.changes import put
 from domain.errors import Unknown
-from domain.names import called
+from domain.names import display_name
 from store.requests import AppendRequest, Committed
 
 
@@ -24,7 +24,7 @@ async def change_lab_controller(
     def decide() -> AppendRequest | None:
         entry = services.feed.directory.get(kind, name)
         if entry is None:
-            raise Unknown(called(kind, name))
+            raise Unknown(display_name(kind, name))
         events = put(kind, entry, {**entry.document, **changes})
         if not events:
             return None

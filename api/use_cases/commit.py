@@ -10,8 +10,8 @@ from api.services import Request, Services
 from domain.errors import FaultyInput, Refused, Stale
 from domain.events import Change, Decided
 from domain.job.submission import Original
-from domain.names import called_subject
-from domain.read_set import Gathered
+from domain.names import display_subject
+from domain.read_set import ReadSet
 from store.requests import AppendRequest, Committed, Conflict, Outcome, new_command_id, require_committed
 
 PATIENCE_SECONDS = 10.0
@@ -47,7 +47,7 @@ def append_of(
 def require_expected(request: Request, subject: str, version: int) -> None:
     """Raise Stale if the subject has none of the versions in the request's If-Match."""
     if request.expected is not None and version not in request.expected:
-        raise Stale(f"{called_subject(subject)} is now at version {version}")
+        raise Stale(f"{display_subject(subject)} is now at version {version}")
 
 
 async def commit(
@@ -81,8 +81,8 @@ async def commit_gathered(
     services: Services,
     request: Request,
     subjects: Iterable[str],
-    decide: Callable[[Gathered], Decided],
-    beside: Callable[[Gathered], Iterable[str]] = lambda _: (),
+    decide: Callable[[ReadSet], Decided],
+    beside: Callable[[ReadSet], Iterable[str]] = lambda _: (),
 ) -> Committed | None:
     """Commit a decision on jobs, recipes, recipe sets and systems.
 
@@ -108,7 +108,7 @@ async def commit_gathered(
     return await commit(services, lambda: asyncio.to_thread(attempt))
 
 
-def _require_expected(request: Request, subject: str, gathered: Gathered) -> None:
+def _require_expected(request: Request, subject: str, gathered: ReadSet) -> None:
     version = gathered.versions.get(subject)
     if version is not None:
         require_expected(request, subject, version)

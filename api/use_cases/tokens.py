@@ -15,9 +15,9 @@ from api.use_cases.idempotency import done_before, require_same
 from api.use_cases.rights import require_oneself
 from domain.directory.events import TokenCreated
 from domain.directory.roles import GIVEN_BY_ADMINS, LAB_CONTROLLER
-from domain.directory.tokens import Wanted, faults_of, revoke, role_given
+from domain.directory.tokens import TokenRequest, faults_of, revoke, role_given
 from domain.errors import FaultyInput, NotPermitted, Unknown
-from domain.names import called
+from domain.names import display_name
 from store.requests import AppendRequest, Committed
 
 
@@ -57,7 +57,7 @@ async def create_token(
     if (done := await done_before(services, request)) is not None:
         return None, _token_id(done), done.position
     await services.feed.catch_up()
-    wanted = Wanted(user, role, lab_controller, expires_at)
+    wanted = TokenRequest(user, role, lab_controller, expires_at)
     token, token_id = new_token(), new_token_id()
 
     def decide() -> AppendRequest:
@@ -72,7 +72,7 @@ async def create_token(
 
 
 def _created(
-    services: Services, request: Request, wanted: Wanted, token: str, token_id: str
+    services: Services, request: Request, wanted: TokenRequest, token: str, token_id: str
 ) -> AppendRequest:
     faults = faults_of(
         services.feed.directory,
@@ -87,7 +87,7 @@ def _created(
     return issued(services, request, wanted, token, token_id)
 
 
-def require_token_quota(services: Services, wanted: Wanted) -> None:
+def require_token_quota(services: Services, wanted: TokenRequest) -> None:
     """Raise Refused if the user has as many live tokens as the quota allows.
 
     Tokens of lab controllers do not count: only admins create them, and one admin may do so for all labs.
@@ -99,7 +99,9 @@ def require_token_quota(services: Services, wanted: Wanted) -> None:
         services.quotas.require_token(wanted.user, ends)
 
 
-def issued(services: Services, request: Request, wanted: Wanted, token: str, token_id: str) -> AppendRequest:
+def issued(
+    services: Services, request: Request, wanted: TokenRequest, token: str, token_id: str
+) -> AppendRequest:
     """Return the append that makes a token valid; its answer is {"token_id"}."""
     directory = services.feed.directory
     event = TokenCreated(
@@ -126,7 +128,7 @@ def _made(services: Services, token_id: str) -> tuple[TokenCreated, int]:
     subject = f"token/{token_id}"
     past = services.log.load({subject: 0})[subject]
     if not past:
-        raise Unknown(called("token", token_id))
+        raise Unknown(display_name("token", token_id))
     made = past[0].event
     assert isinstance(made, TokenCreated), "with that a token begins"
     return made, past[-1].version

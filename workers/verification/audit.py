@@ -7,10 +7,10 @@ from typing import Any
 
 from replay.audit import Audit, Commit, Violation, commits, from_row
 from store.mapper import StoredRow
-from workers.verification.kind import SHOWN
+from workers.verification.verify import MAX_SHOWN
 
 
-class AgainstRules:
+class AuditLog:
     """It reads the rows by itself, too."""
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class AgainstRules:
     def _judge(self, commit: Commit) -> None:
         for violation in self._audit.judge(commit):
             self._by_invariant[violation.invariant] += 1
-            if len(self._first) < SHOWN:
+            if len(self._first) < MAX_SHOWN:
                 self._first.append(violation)
 
     def found(self) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from domain.scheduling.world.not_folded import NOT_FOLDED
 from replay.verify.recomputation import Difference, Recomputation
 from replay.verify.recorded_decisions import Decided
 from store.mapper import EventMapper, StoredRow
-from workers.verification.kind import SHOWN
+from workers.verification.verify import MAX_SHOWN
 
 
-class MadeAgain:
+class RecomputeDecisions:
     """By the code that the scheduler runs."""
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class MadeAgain:
     def take(self, rows: list[StoredRow]) -> None:
         self._position = rows[-1].position
         for difference in self._again.take_all(self._recorded(rows)):
-            if len(self._first) < SHOWN:
+            if len(self._first) < MAX_SHOWN:
                 self._first.append(difference)
 
     def _recorded(self, rows: list[StoredRow]) -> Iterator[Recorded]:

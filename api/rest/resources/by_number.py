@@ -15,7 +15,7 @@ from api.services import Request as Requested
 from api.services import Services
 from api.use_cases.idempotency import idempotent
 from domain.errors import Unknown
-from domain.names import called
+from domain.names import display_name
 from domain.roll_up import RESULT_ORDER
 from projections.reader import At, Row
 from store.requests import Committed
@@ -54,7 +54,7 @@ async def find(
     questions = ((name, asked) for name in (query, "version", *beside))
     rows, versions, *others = await services.reader.together(*questions)
     if not rows:
-        raise Unknown(called(kind, number))
+        raise Unknown(display_name(kind, number))
     resp.etag = str(versions[0]["version"])
     return Found(at, rows[0], others)
 

@@ -22,7 +22,7 @@ from api.use_cases.idempotency import idempotent
 from api.use_cases.register_system import register_system
 from api.use_cases.system_rights import require_may_change
 from domain.errors import Fault, FaultyInput, Unknown
-from domain.names import called
+from domain.names import display_name
 from projections.filters import ANY_SYSTEM
 
 # The changes that have a reason.
@@ -66,7 +66,7 @@ class Systems:
         version = {"at": at.position, "subject": f"system/{fqdn}"}
         rows, versions = await self._services.reader.together(("systems", asked), ("version", version))
         if not rows:
-            raise Unknown(called("system", fqdn))
+            raise Unknown(display_name("system", fqdn))
         resp.etag = str(versions[0]["version"])
         paging.answer_read(resp, at, system_document(rows[0]))
 

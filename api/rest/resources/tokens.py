@@ -18,7 +18,7 @@ from api.services import Services
 from api.use_cases.tokens import create_token, revoke_token
 from domain.directory.roles import SEES_ALL
 from domain.errors import Unknown
-from domain.names import called
+from domain.names import display_name
 
 
 class Tokens:
@@ -62,7 +62,7 @@ class Tokens:
         asked: dict[str, Any] = {"at": at.position, "limit": 1, "after": "", **self._only(principal_of(req))}
         row = await self._services.reader.row("tokens", {**asked, "token_id": token_id})
         if row is None:
-            raise Unknown(called("token", token_id))
+            raise Unknown(display_name("token", token_id))
         paging.answer_read(resp, at, row)
 
     @operation("Revoke a token", answers.TokenRevoked)

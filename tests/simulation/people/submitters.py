@@ -53,7 +53,7 @@ class Submitter:
         body = orjson.dumps({**job, "whiteboard": marker})
 
         async def submit(services: Services, request: Request) -> Any:
-            known = services.feed.directory.known_names()
+            known = services.feed.directory.name_index()
             spec = read_job(body, JSON, known, request.actor, is_admin=True).spec
             async with idempotent(services, request) as first:
                 if first.commit is None:
