@@ -22,7 +22,7 @@ from store.contacts import Contacts
 from store.event_log import EventLog
 from store.group_commit import GroupCommit
 from store.job_numbers import Numbers
-from store.requests import Append, Outcome
+from store.requests import AppendRequest, Outcome
 from workers.explaining.explainer import Explainer
 
 
@@ -82,8 +82,8 @@ class Services:
     def stamp(self, request: Request) -> Stamp:
         return Stamp(at=self.clock(), actor=request.actor, cause=f"request/{request.request_id}")
 
-    async def append(self, append: Append) -> Outcome:
-        outcome = await self.commits.append(append)
+    async def append(self, append: AppendRequest) -> Outcome:
+        outcome = await self.commits.submit(append)
         self.quotas.learn(append, outcome)
         return outcome
 

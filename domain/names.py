@@ -22,12 +22,12 @@ WORDS: Final = {
 """Kind -> the words for one of it."""
 
 
-def called(kind: str, name: str | int) -> str:
+def display_name(kind: str, name: str | int) -> str:
     """Return `recipe set 23` for the kind `recipe-set` and the name 23."""
     return f"{WORDS[kind]} {name}"
 
 
-def called_subject(subject: str) -> str:
+def display_subject(subject: str) -> str:
     """Return `recipe set 23` for the subject `recipe-set/23`."""
     kind, _, name = subject.partition("/")
     return f"{WORDS.get(kind, kind)} {name}"

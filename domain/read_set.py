@@ -10,12 +10,12 @@ from domain.events import Decided
 from domain.recipe.state import Recipe
 from domain.recipe_set.members import Members
 from domain.recipe_set.state import RecipeSet
-from domain.subjects import State, supposed
+from domain.subjects import State, evolve_tentatively
 from domain.system.state import System
 
 
 @dataclass(frozen=True)
-class Gathered:
+class ReadSet:
     """States by subject; the `neighbours` of each state are included."""
 
     states: Mapping[str, State]
@@ -56,7 +56,7 @@ def members_after(members: Members, decided: Decided) -> Members:
     every: tuple[State, ...] = (*members.recipes, *members.systems.values())
     states = {state.subject: state for state in every}
     for subject, event in decided:
-        states[subject] = supposed(subject, states[subject], event)
+        states[subject] = evolve_tentatively(subject, states[subject], event)
     recipes = tuple(state for state in states.values() if isinstance(state, Recipe))
     systems = {state.fqdn: state for state in states.values() if isinstance(state, System)}
     return Members(recipes, systems)

@@ -33,8 +33,8 @@ from store.subscription import TailedSubscription
 
 FINISHED_TOPICS = frozenset(f"recipe.{state}" for state in FINISHED)
 
-StoredRow = tuple[str, int, str, bytes]
-"""subject, version, topic, state"""
+NewRow = tuple[str, int, str, bytes]
+"""subject, version, topic, state of an event to append"""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class StoredAppend:
     """
 
     command_id: str
-    rows: Sequence[StoredRow]
+    rows: Sequence[NewRow]
     expected: Mapping[str, int]
     fence: Fence | None = None
     digest: bytes | None = None
@@ -87,7 +87,7 @@ class Recorder(PostgresApplicationRecorder):
     # whose answer was lost, is found here by its command id.
     @retry((InterfaceError, OperationalError), max_attempts=10, wait=0.2)
     def _append_again(self, request: StoredAppend) -> Outcome:
-        (outcome,) = self.append([request])
+        (outcome,) = self.insert([request])
         return outcome
 
     def subscribe(
@@ -95,7 +95,7 @@ class Recorder(PostgresApplicationRecorder):
     ) -> Subscription[ApplicationRecorder]:
         return TailedSubscription(self, self.datastore.url, gt, topics)
 
-    def append(self, requests: Sequence[StoredAppend]) -> list[Outcome]:
+    def insert(self, requests: Sequence[StoredAppend]) -> list[Outcome]:
         """Append all requests in one statement; each has its own outcome. Raises the library's errors."""
         with self.datastore.get_connection() as connection:
             cursor = connection.cursor(row_factory=tuple_row, binary=True)
@@ -107,7 +107,7 @@ class Recorder(PostgresApplicationRecorder):
         return [_outcome(request, row) for request, row in zip(requests, rows, strict=True)]
 
 
-def rows_of(events: Iterable[StoredEvent]) -> list[StoredRow]:
+def rows_of(events: Iterable[StoredEvent]) -> list[NewRow]:
     """What the library has as objects."""
     return [
         (str(event.originator_id), event.originator_version, event.topic, event.state) for event in events

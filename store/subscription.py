@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from eventsourcing.persistence import ApplicationRecorder, Notification, Subscription
 
-from store.mapper import Row
+from store.mapper import StoredRow
 from store.tailer import Tailer
 
 
@@ -19,7 +19,7 @@ class TailedSubscription(Subscription[ApplicationRecorder]):
     ) -> None:
         super().__init__(recorder, gt, topics)
         self._tailer = Tailer(url, after=gt or 0)
-        self._waiting: deque[Row] = deque()
+        self._waiting: deque[StoredRow] = deque()
 
     def __exit__(self, *args: object, **kwargs: object) -> None:
         super().__exit__(*args, **kwargs)
@@ -30,10 +30,9 @@ class TailedSubscription(Subscription[ApplicationRecorder]):
             if self._waiting:
                 return _notification(self._waiting.popleft())
             page = self._tailer.next_page(1.0)
-            self._waiting.extend(row for row in page if not self._topics or row[5] in self._topics)
+            self._waiting.extend(row for row in page if not self._topics or row.topic in self._topics)
         raise StopIteration
 
 
-def _notification(row: Row) -> Notification:
-    position, _, _, subject, version, topic, state = row
-    return Notification(subject, version, topic, state, position)
+def _notification(row: StoredRow) -> Notification:
+    return Notification(row.subject, row.version, row.topic, row.state, row.position)

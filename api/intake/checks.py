@@ -18,11 +18,11 @@ from api.intake.near_names import fields_at, is_a_field, suggestion
 from api.intake.places import Places
 from api.intake.requirements import LANGUAGES, Required
 from api.intake.unsupported import NOT_YET
-from domain.directory.known_names import KnownNames
+from domain.directory.name_index import NameIndex
 from domain.job.names import check_owners, objects
 from domain.job.retention import RetentionTags
 from domain.requirements.findings import Finding
-from domain.requirements.language import Language, Reading
+from domain.requirements.language import Language, ParsedRequirement
 from domain.requirements.nodes import Forced
 
 # Longer texts are not cached: they are rare and hardly occur twice.
@@ -39,7 +39,7 @@ def check_document(
     document: dict[str, Any],
     recipes: Sequence[Required],
     places: Places,
-    names: KnownNames,
+    names: NameIndex,
     submitter: str,
     tags: RetentionTags,
     *,
@@ -122,7 +122,7 @@ def _requirements(recipes: Iterable[Required]) -> Iterator[Finding]:
                 yield finding._replace(path=(*path, field, *finding.path))
 
 
-def _judged(reading: Reading, language: Language) -> Iterable[Finding]:
+def _judged(reading: ParsedRequirement, language: Language) -> Iterable[Finding]:
     """Return the faults of a reading, and of the normalised form that is stored instead of the submitted one.
 
     The stored form must also be valid as XML, where it may be two levels deeper: the root of a requirement

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from domain.directory.known_names import KnownNames
+from domain.directory.name_index import NameIndex
 from domain.job.names import UnknownName
 
 LONGEST_NAME = 100
@@ -35,9 +35,9 @@ def fields_hint(names: Iterable[str]) -> str:
     return f"; the fields are {', '.join(sorted_names)}" if is_short else ""
 
 
-def unknown(name: UnknownName, shown: KnownNames) -> str:
+def unknown(name: UnknownName, shown: NameIndex) -> str:
     """Return the message for an unknown name, with a similar one of the shown names."""
-    around = shown.around(name.kind, name.name)
+    around = shown.similar(name.kind, name.name)
     return name.message + suggestion(name.name, around, HOSTS_ALIKE if "." in name.name else ALIKE)
 
 

@@ -85,7 +85,7 @@ class XmlPlaces:
         if finding.unknown is None:
             return finding.message
         element, _ = self._nearest(finding.path)
-        return unknown_element(element, _names_beside(element, finding.known))
+        return unknown_element(element, _names_beside(element, finding.spellings))
 
     def _nearest(self, path: Path) -> tuple[etree._Element, int]:
         """Return the nearest element to a path, and the length of the path to it."""
@@ -177,7 +177,7 @@ class JsonPlaces:
     def message(self, finding: Finding) -> str:
         if finding.unknown is None:
             return finding.message.replace("unknown attribute", "unknown field", 1)
-        return f'unknown element "{finding.unknown}"{suggestion(finding.unknown, finding.known)}'
+        return f'unknown element "{finding.unknown}"{suggestion(finding.unknown, finding.spellings)}'
 
 
 class Grafted:

@@ -18,7 +18,7 @@ from api.intake.spec import spec_of
 from api.intake.xml_job import read_xml
 from api.intake.xml_text import parse_xml
 from api.intake.xml_walk import Strange
-from domain.directory.known_names import KnownNames
+from domain.directory.name_index import NameIndex
 from domain.errors import Fault, FaultyInput
 from domain.job.names import unknown_names
 from domain.job.retention import RetentionTags
@@ -69,12 +69,12 @@ class ReadJob(NamedTuple):
 def read_job(
     body: bytes,
     media_type: str,
-    names: KnownNames,
+    names: NameIndex,
     submitter: str,
     is_admin: bool,
     *,
     strict: bool = False,
-    shown: KnownNames | None = None,
+    shown: NameIndex | None = None,
     tags: RetentionTags = DEFAULT_TAGS,
 ) -> ReadJob:
     """Return the job. Raises `Unreadable` for malformed or hostile input, else `FaultyInput` with all faults.
@@ -102,7 +102,7 @@ def read_job(
 
 
 def _warnings(
-    required: Requirements, names: KnownNames, shown: KnownNames, *, strict: bool
+    required: Requirements, names: NameIndex, shown: NameIndex, *, strict: bool
 ) -> Iterator[Finding]:
     yield from required.warnings
     for name in unknown_names(required.of_recipes, names):

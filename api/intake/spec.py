@@ -12,9 +12,9 @@ from api.intake.requirements import NOTHING_REQUIRED
 from domain.job.names import recipes_of
 from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec, TaskSpec
 from domain.priority import Priority
-from domain.requirements.language import Reading
+from domain.requirements.language import ParsedRequirement
 
-Readings = Mapping[str, Reading]
+Readings = Mapping[str, ParsedRequirement]
 """The requirements of a recipe, by field."""
 
 

@@ -13,10 +13,10 @@ from api.rest.context import query_of
 from api.rest.contract.queries import Caught
 from api.rest.middleware.principal import Principal, principal_of
 from api.services import Services
-from domain.directory.known_names import KnownNames
+from domain.directory.name_index import NameIndex
 from domain.directory.roles import SEES_ALL
 from domain.errors import Unknown
-from domain.names import called
+from domain.names import display_name
 from projections.reader import NotThereYet
 
 
@@ -34,14 +34,14 @@ def unknown_now(principal: Principal, services: Services) -> frozenset[str]:
     return services.feed.accesses.unknown_to(principal.user, principal.lab_controller)
 
 
-def usable_names(principal: Principal, services: Services) -> KnownNames:
+def name_index(principal: Principal, services: Services) -> NameIndex:
     """Return the names that jobs of the caller may use, without those that only unknown systems have."""
     unknown = unknown_now(principal, services)
-    names = services.feed.directory.known_names()
+    names = services.feed.directory.name_index()
     return services.feed.accesses.names_without(unknown, names) if unknown else names
 
 
-def shown_names(principal: Principal, services: Services, usable: KnownNames) -> KnownNames:
+def shown_names(principal: Principal, services: Services, usable: NameIndex) -> NameIndex:
     """Return the usable names that a message may show, without those that only hidden systems have."""
     hidden = hidden_now(principal, services)
     if hidden == unknown_now(principal, services):
@@ -70,4 +70,4 @@ async def hidden_rows(req: Request, services: Services) -> list[str] | None:
 async def require_seen(req: Request, services: Services, fqdn: str) -> None:
     """Raise Unknown for a hidden system."""
     if fqdn in await hidden_systems(req, services):
-        raise Unknown(called("system", fqdn))
+        raise Unknown(display_name("system", fqdn))

@@ -10,7 +10,7 @@ from api.services import Request, Services
 from api.use_cases.commit import commit_gathered, require_expected
 from api.use_cases.rights import own_job, own_recipe_set
 from domain.events import Decided
-from domain.read_set import Gathered
+from domain.read_set import ReadSet
 from domain.recipe_set.ending import cancel_set
 from store.requests import Committed
 
@@ -35,7 +35,7 @@ async def _cancel(
 ) -> Committed | None:
     set_ids = tuple(recipe_set_ids)
 
-    def decide(gathered: Gathered) -> Decided:
+    def decide(gathered: ReadSet) -> Decided:
         return [change for set_id in set_ids for change in cancel_set(gathered.members(set_id), reason)]
 
     return await commit_gathered(services, request, (f"recipe-set/{set_id}" for set_id in set_ids), decide)

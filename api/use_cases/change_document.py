@@ -10,8 +10,8 @@ from api.use_cases.commit import append_of, commit_named
 from api.use_cases.resolve import known
 from domain.directory.changes import put
 from domain.errors import Unknown
-from domain.names import called
-from store.requests import Append, Committed
+from domain.names import display_name
+from store.requests import AppendRequest, Committed
 
 
 async def change_lab_controller(
@@ -21,10 +21,10 @@ async def change_lab_controller(
     kind, subject = "lab-controller", f"lab-controller/{name}"
     await known(services, kind, name)
 
-    def decide() -> Append | None:
+    def decide() -> AppendRequest | None:
         entry = services.feed.directory.get(kind, name)
         if entry is None:
-            raise Unknown(called(kind, name))
+            raise Unknown(display_name(kind, name))
         events = put(kind, entry, {**entry.document, **changes})
         if not events:
             return None

@@ -9,7 +9,7 @@ from api.services import Request, Services
 from api.use_cases.commit import append_of, commit, require_expected
 from api.use_cases.rights import own_job
 from domain.job.change import change_job as decide_change
-from store.requests import Append, Committed
+from store.requests import AppendRequest, Committed
 
 
 async def change_job(
@@ -21,7 +21,7 @@ async def change_job(
     a retention tag that does not allow the product.
     """
 
-    def attempt() -> Append | None:
+    def attempt() -> AppendRequest | None:
         job = own_job(services, request, job_id)
         require_expected(request, job.subject, job.version)
         decided = decide_change(job, changes, services.retention_tags)

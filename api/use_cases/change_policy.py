@@ -10,16 +10,16 @@ from api.use_cases.commit import append_of, commit_gathered, commit_named
 from api.use_cases.resolve import known
 from api.use_cases.rights import owned_by, require_own_pool
 from api.use_cases.system_rights import require_permission, rests_on
-from domain.access.policy import EDIT_POLICY, told
-from domain.access.validation import NAMED, faults_of, given
+from domain.access.policy import EDIT_POLICY, policy_form
+from domain.access.validation import PRINCIPALS, faults_of, normalised
 from domain.directory.events import PoolAccessPolicyChanged
 from domain.directory.system_access import policy_of_pool
 from domain.errors import Fault, FaultyInput, Unknown
 from domain.events import Decided
-from domain.names import called, unknown_name
-from domain.read_set import Gathered
+from domain.names import display_name, unknown_name
+from domain.read_set import ReadSet
 from domain.system_admin.policy import change_policy
-from store.requests import Append, Committed
+from store.requests import AppendRequest, Committed
 
 Entries = Sequence[Mapping[str, Any]]
 
@@ -37,15 +37,15 @@ async def change_pool_policy(
     if _faults(services, entries, None):
         await services.feed.catch_up()
 
-    def decide() -> Append | None:
+    def decide() -> AppendRequest | None:
         entry = directory.get("pool", pool)
         if entry is None:
-            raise Unknown(called("pool", pool))
+            raise Unknown(display_name("pool", pool))
         require_own_pool(services, request, pool)
         if faults := _faults(services, entries, None):
             raise FaultyInput(faults)
-        wanted = given(entries)
-        if wanted == told(policy_of_pool(directory, pool) or ()):
+        wanted = normalised(entries)
+        if wanted == policy_form(policy_of_pool(directory, pool) or ()):
             return None
         # A removal of a named user or group, or a change of the owning group, has to be a conflict.
         looked_at = (*_named(entries), *owned_by(services, request, pool))
@@ -68,16 +68,16 @@ async def change_system_policy(
     if _faults(services, entries, active_pool):
         await services.feed.catch_up()
 
-    def decide(gathered: Gathered) -> Decided:
+    def decide(gathered: ReadSet) -> Decided:
         system = gathered.system(fqdn)
         if system is None:
-            raise Unknown(called("system", fqdn))
+            raise Unknown(display_name("system", fqdn))
         require_permission(services, request, system, EDIT_POLICY)
         if faults := _faults(services, entries, active_pool):
             raise FaultyInput(faults)
-        return change_policy(system, given(entries), active_pool, directory.pools_of(fqdn))
+        return change_policy(system, normalised(entries), active_pool, directory.pools_of(fqdn))
 
-    def beside(gathered: Gathered) -> Iterator[str]:
+    def beside(gathered: ReadSet) -> Iterator[str]:
         """Yield subjects whose change at the same moment has to be a conflict: names, and the active pool."""
         system = gathered.system(fqdn)
         if system is not None:
@@ -105,5 +105,5 @@ def _faults(services: Services, entries: Entries, active_pool: str | None) -> li
 
 
 def _named(entries: Entries) -> Iterable[str]:
-    found = ((kind, entry.get(kind)) for entry in entries for kind in NAMED)
+    found = ((kind, entry.get(kind)) for entry in entries for kind in PRINCIPALS)
     return dict.fromkeys(f"{kind}/{name}" for kind, name in found if name is not None)

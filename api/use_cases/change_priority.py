@@ -9,7 +9,7 @@ from api.use_cases.commit import commit_gathered
 from api.use_cases.rights import own_recipe_set
 from domain.events import Decided
 from domain.priority import Priority
-from domain.read_set import Gathered
+from domain.read_set import ReadSet
 from domain.recipe_set.priority import change_priority as decide_priority
 from store.requests import Committed
 
@@ -23,7 +23,7 @@ async def change_priority(
     """
     recipe_set = await asyncio.to_thread(own_recipe_set, services, request, recipe_set_id)
 
-    def decide(gathered: Gathered) -> Decided:
+    def decide(gathered: ReadSet) -> Decided:
         now = gathered.recipe_set(recipe_set_id)
         assert now is not None, "a recipe set stays"
         return decide_priority(now, gathered.members(recipe_set_id), priority)

@@ -12,9 +12,9 @@ from api.use_cases.system_rights import rests_on
 from domain.directory.state import Directory
 from domain.errors import Fault, FaultyInput, Refused, Unknown
 from domain.events import Decided
-from domain.names import called, unknown_name
-from domain.read_set import Gathered
-from domain.subjects import supposed
+from domain.names import display_name, unknown_name
+from domain.read_set import ReadSet
+from domain.subjects import evolve_tentatively
 from domain.system.state import System
 from domain.system_admin.condition import change_condition
 from domain.system_admin.draining import drain, undrain
@@ -49,16 +49,16 @@ async def change_system(
     if _faults(directory, fqdn, change):
         await services.feed.catch_up()
 
-    def decide(gathered: Gathered) -> Decided:
+    def decide(gathered: ReadSet) -> Decided:
         system = gathered.system(fqdn)
         if system is None:
-            raise Unknown(called("system", fqdn))
+            raise Unknown(display_name("system", fqdn))
         may(system)
         if faults := _faults(directory, fqdn, change):
             raise FaultyInput(faults)
         return follows(directory, gathered, system, change)[0]
 
-    def beside(gathered: Gathered) -> Iterator[str]:
+    def beside(gathered: ReadSet) -> Iterator[str]:
         system = gathered.system(fqdn)
         yield from _named(change, system)
         if system is not None:
@@ -80,12 +80,12 @@ def _named(change: SystemChange, system: System | None) -> Iterator[str]:
 def _require_lab(directory: Directory, system: System) -> None:
     """Raise Refused if the lab controller of the system was removed."""
     if directory.get("lab-controller", system.lab_controller) is None:
-        gone = called("lab-controller", system.lab_controller)
+        gone = display_name("lab-controller", system.lab_controller)
         raise Refused(f"{gone} was removed; set the lab of system {system.fqdn} too")
 
 
 def follows(
-    directory: Directory, gathered: Gathered, system: System, change: SystemChange
+    directory: Directory, gathered: ReadSet, system: System, change: SystemChange
 ) -> tuple[Decided, System]:
     """Return the events of a change, and the system after it. Raises Refused if it is impossible now."""
     decided: Decided = []
@@ -98,7 +98,7 @@ def follows(
     return decided, system
 
 
-def _steps(gathered: Gathered, change: SystemChange) -> Iterator[Callable[[System], Decided]]:
+def _steps(gathered: ReadSet, change: SystemChange) -> Iterator[Callable[[System], Decided]]:
     """Yield the decisions, each of which takes the system after the one before."""
     lab_controller, owner = change.lab_controller, change.owner
     condition, reason = change.condition, change.reason
@@ -120,7 +120,7 @@ def _steps(gathered: Gathered, change: SystemChange) -> Iterator[Callable[[Syste
 def _system_after(system: System, decided: Decided) -> System:
     for subject, event in decided:
         if subject == system.subject:
-            state = supposed(subject, system, event)
+            state = evolve_tentatively(subject, system, event)
             assert isinstance(state, System)
             system = state
     return system

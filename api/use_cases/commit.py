@@ -10,9 +10,9 @@ from api.services import Request, Services
 from domain.errors import FaultyInput, Refused, Stale
 from domain.events import Change, Decided
 from domain.job.submission import Original
-from domain.names import called_subject
-from domain.read_set import Gathered
-from store.requests import Append, Committed, Conflict, Outcome, committed, new_command_id
+from domain.names import display_subject
+from domain.read_set import ReadSet
+from store.requests import AppendRequest, Committed, Conflict, Outcome, new_command_id, require_committed
 
 PATIENCE_SECONDS = 10.0
 
@@ -24,7 +24,7 @@ def append_of(
     versions: Mapping[str, int],
     answer: bytes | None = None,
     original: Original | None = None,
-) -> Append:
+) -> AppendRequest:
     """Build one append from decided changes.
 
     `versions` are those of the aggregates that the decision used. An aggregate that is changed and has no
@@ -34,7 +34,7 @@ def append_of(
     if request.has_quota:
         services.quotas.require_log_bytes(request.actor)
     stamp = services.stamp(request)
-    return Append(
+    return AppendRequest(
         command_id=request.command_id or new_command_id(),
         changes=tuple(Change(subject, event, stamp) for subject, event in decided),
         expected={**dict.fromkeys((subject for subject, _ in decided), 0), **versions},
@@ -47,10 +47,12 @@ def append_of(
 def require_expected(request: Request, subject: str, version: int) -> None:
     """Raise Stale if the subject has none of the versions in the request's If-Match."""
     if request.expected is not None and version not in request.expected:
-        raise Stale(f"{called_subject(subject)} is now at version {version}")
+        raise Stale(f"{display_subject(subject)} is now at version {version}")
 
 
-async def commit(services: Services, decide: Callable[[], Awaitable[Append | None]]) -> Committed | None:
+async def commit(
+    services: Services, decide: Callable[[], Awaitable[AppendRequest | None]]
+) -> Committed | None:
     """Decide and append, and retry after a conflict; return None if there was nothing to change.
 
     `decide` loads fresh state each time. Raises its errors, and Conflict after `PATIENCE_SECONDS`.
@@ -65,10 +67,12 @@ async def commit(services: Services, decide: Callable[[], Awaitable[Append | Non
                 outcome = await _attempt(services, decide)
     if isinstance(outcome, Conflict):
         raise Conflict(f"others kept changing the same things: {outcome}")
-    return None if outcome is None else committed(outcome)
+    return None if outcome is None else require_committed(outcome)
 
 
-async def _attempt(services: Services, decide: Callable[[], Awaitable[Append | None]]) -> Outcome | None:
+async def _attempt(
+    services: Services, decide: Callable[[], Awaitable[AppendRequest | None]]
+) -> Outcome | None:
     append = await decide()
     return None if append is None else await services.append(append)
 
@@ -77,8 +81,8 @@ async def commit_gathered(
     services: Services,
     request: Request,
     subjects: Iterable[str],
-    decide: Callable[[Gathered], Decided],
-    beside: Callable[[Gathered], Iterable[str]] = lambda _: (),
+    decide: Callable[[ReadSet], Decided],
+    beside: Callable[[ReadSet], Iterable[str]] = lambda _: (),
 ) -> Committed | None:
     """Commit a decision on jobs, recipes, recipe sets and systems.
 
@@ -88,7 +92,7 @@ async def commit_gathered(
     """
     wanted = tuple(subjects)
 
-    def attempt() -> Append | None:
+    def attempt() -> AppendRequest | None:
         gathered = services.aggregates.gather(wanted)
         # Read before the decision, so that a later change is a conflict.
         versions = {subject: services.feed.directory.version(subject) for subject in beside(gathered)}
@@ -104,14 +108,14 @@ async def commit_gathered(
     return await commit(services, lambda: asyncio.to_thread(attempt))
 
 
-def _require_expected(request: Request, subject: str, gathered: Gathered) -> None:
+def _require_expected(request: Request, subject: str, gathered: ReadSet) -> None:
     version = gathered.versions.get(subject)
     if version is not None:
         require_expected(request, subject, version)
 
 
 async def commit_named(
-    services: Services, request: Request, about: str, decide: Callable[[], Append | None]
+    services: Services, request: Request, about: str, decide: Callable[[], AppendRequest | None]
 ) -> Committed | None:
     """Commit a decision on the directory, and wait until the directory reflects it.
 
@@ -122,13 +126,13 @@ async def commit_named(
         # The directory must be current: neither an old version nor a missing new entry may match.
         await services.feed.catch_up()
 
-    def look() -> Append | None:
+    def look() -> AppendRequest | None:
         kind, _, name = about.partition("/")
         entry = directory.get(kind, name)
         require_expected(request, about, entry.version if entry else 0)
         return decide()
 
-    async def decide_again() -> Append | None:
+    async def decide_again() -> AppendRequest | None:
         append = look()
         if append is None:
             # Without an append nothing checks the versions, so decide again on the current directory.

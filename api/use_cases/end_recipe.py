@@ -9,8 +9,8 @@ from api.use_cases.commit import commit_gathered
 from api.use_cases.rights import own_recipe, require_own_lab
 from domain.errors import Refused, Unknown
 from domain.events import Decided
-from domain.names import called
-from domain.read_set import Gathered
+from domain.names import display_name
+from domain.read_set import ReadSet
 from domain.recipe_set.ending import abort
 from domain.recipe_set.kept_systems import give_back
 from store.requests import Committed
@@ -23,7 +23,7 @@ async def return_recipe(services: Services, request: Request, recipe_id: int) ->
     """
     await asyncio.to_thread(own_recipe, services, request, recipe_id)
 
-    def decide(gathered: Gathered) -> Decided:
+    def decide(gathered: ReadSet) -> Decided:
         recipe = gathered.recipe(recipe_id)
         assert recipe is not None, "a recipe stays"
         return give_back(gathered.members(recipe.recipe_set_id), recipe)
@@ -40,10 +40,10 @@ async def release_recipe(
     another lab, and Refused for a recipe without a system.
     """
 
-    def decide(gathered: Gathered) -> Decided:
+    def decide(gathered: ReadSet) -> Decided:
         recipe = gathered.recipe(recipe_id)
         if recipe is None:
-            raise Unknown(called("recipe", recipe_id))
+            raise Unknown(display_name("recipe", recipe_id))
         if recipe.system is None:
             raise Refused(f"recipe {recipe_id} is {recipe.state} and has no system")
         require_own_lab(lab_controller, recipe.subject, recipe.lab_controller)

@@ -11,7 +11,7 @@ from api.services import Request, Services
 from api.use_cases.commit import append_of, commit
 from api.use_cases.importing import Imported, Importing, Item
 from domain.errors import Fault
-from store.requests import Append, Committed
+from store.requests import AppendRequest, Committed
 
 
 async def import_systems(
@@ -24,7 +24,7 @@ async def import_systems(
     """
     await services.feed.catch_up()
 
-    def attempt() -> Append | None:
+    def attempt() -> AppendRequest | None:
         made = _decided(services, request, items, faults)
         if not made.decided:
             return None

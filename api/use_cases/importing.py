@@ -15,9 +15,9 @@ from domain.access.policy import VIEW
 from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
 from domain.errors import Fault, FaultyInput, NotPermitted, Refused
 from domain.events import Decided
-from domain.read_set import Gathered
-from domain.subjects import State, supposed
-from domain.system.differences import Difference, differences
+from domain.read_set import ReadSet
+from domain.subjects import State, evolve_tentatively
+from domain.system.differences import PropertyDifference, differences
 from domain.system.state import System
 from domain.system_admin.policy import leave_pool
 from domain.system_admin.registration import BESIDE, register, unknown_names
@@ -59,7 +59,7 @@ class Item:
 class Imported:
     fqdn: str
     added: bool
-    differences: list[Difference]
+    differences: list[PropertyDifference]
 
 
 @dataclass
@@ -68,7 +68,7 @@ class Importing:
 
     services: Services
     request: Request
-    gathered: Gathered
+    gathered: ReadSet
     faults: list[Fault]
     decided: Decided = field(default_factory=list)
     versions: dict[str, int] = field(default_factory=dict)
@@ -183,7 +183,7 @@ class Importing:
         return register(item.document), Imported(item.fqdn, True, differences({}, told))
 
     def _changed(self, item: Item) -> tuple[Decided, Imported]:
-        gathered = Gathered(self._after)
+        gathered = ReadSet(self._after)
         system = gathered.system(item.fqdn)
         assert system is not None, "it was gathered"
         decided, after = follows(self._directory, gathered, system, item.change)
@@ -196,7 +196,7 @@ class Importing:
             decided += _move(after, pool, joins=joins)
         for subject, event in decided:
             if subject in self._after:
-                self._after[subject] = supposed(subject, self._after[subject], event)
+                self._after[subject] = evolve_tentatively(subject, self._after[subject], event)
         pools = self._directory.pools_of(item.fqdn)
         before = {**_document(system), "pools": list(pools)}
         becomes = {**_document(after), "pools": _moved(pools, moves)}

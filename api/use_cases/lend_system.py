@@ -15,8 +15,8 @@ from api.use_cases.system_rights import (
 )
 from domain.errors import Fault, FaultyInput, Unknown
 from domain.events import Decided
-from domain.names import called, unknown_name
-from domain.read_set import Gathered
+from domain.names import display_name, unknown_name
+from domain.read_set import ReadSet
 from domain.system.state import Loan, System
 from domain.system_admin import loan as upkeep
 from store.requests import Committed
@@ -33,14 +33,14 @@ async def lend_system(
     if _faults(services, user, until):
         await services.feed.catch_up()
 
-    def decide(gathered: Gathered) -> Decided:
+    def decide(gathered: ReadSet) -> Decided:
         system = _of(gathered, fqdn)
         require_may_lend(services, request, system, user)
         if faults := _faults(services, user, until):
             raise FaultyInput(faults)
         return upkeep.lend(system, Loan(user, until), None if until is None else written(until))
 
-    def beside(gathered: Gathered) -> Iterator[str]:
+    def beside(gathered: ReadSet) -> Iterator[str]:
         # A removal of the user at the same moment has to be a conflict.
         yield f"user/{user}"
         yield from rests_on(services, _of(gathered, fqdn), request.actor)
@@ -51,14 +51,14 @@ async def lend_system(
 async def end_loan(services: Services, request: Request, fqdn: str) -> Committed | None:
     """End the loan of a system; return None if there is none. Raises Unknown, Stale, NotPermitted."""
 
-    def decide(gathered: Gathered) -> Decided:
+    def decide(gathered: ReadSet) -> Decided:
         system = _of(gathered, fqdn)
         require_viewed(services, request, system)
         if system.loan is not None:
             require_may_end_loan(services, request, system)
         return upkeep.end_loan(system, f"ended by {request.actor}")
 
-    def beside(gathered: Gathered) -> Iterator[str]:
+    def beside(gathered: ReadSet) -> Iterator[str]:
         return rests_on(services, _of(gathered, fqdn), request.actor)
 
     return await _done(services, request, fqdn, decide, beside)
@@ -68,8 +68,8 @@ async def _done(
     services: Services,
     request: Request,
     fqdn: str,
-    decide: Callable[[Gathered], Decided],
-    beside: Callable[[Gathered], Iterator[str]],
+    decide: Callable[[ReadSet], Decided],
+    beside: Callable[[ReadSet], Iterator[str]],
 ) -> Committed | None:
     done = await commit_gathered(services, request, (f"system/{fqdn}",), decide, beside)
     if done is not None:
@@ -78,10 +78,10 @@ async def _done(
     return done
 
 
-def _of(gathered: Gathered, fqdn: str) -> System:
+def _of(gathered: ReadSet, fqdn: str) -> System:
     system = gathered.system(fqdn)
     if system is None:
-        raise Unknown(called("system", fqdn))
+        raise Unknown(display_name("system", fqdn))
     return system
 
 

@@ -12,9 +12,9 @@ from api.use_cases.passwords import is_password
 from api.use_cases.tokens import issued, new_token, new_token_id, require_token_quota
 from domain.directory.changes import unknown_role
 from domain.directory.roles import LAB_CONTROLLER, ROLES
-from domain.directory.tokens import Wanted
+from domain.directory.tokens import TokenRequest
 from domain.errors import Fault, FaultyInput, NotPermitted, NotRecognised
-from store.requests import Append
+from store.requests import AppendRequest
 
 LASTING: Final = timedelta(hours=12)
 
@@ -55,10 +55,10 @@ async def log_in(
     request = Request(user, request_id)
     token, token_id, expires_at = new_token(), new_token_id(), services.clock() + LASTING
 
-    def decide() -> Append:
+    def decide() -> AppendRequest:
         if services.feed.directory.credentials.password_of(user) != password_id:
             raise NotRecognised("the password has just been changed")
-        wanted = Wanted(user, _role(services, user, role), expires_at=expires_at)
+        wanted = TokenRequest(user, _role(services, user, role), expires_at=expires_at)
         require_token_quota(services, wanted)
         return issued(services, request, wanted, token, token_id)
 

@@ -13,10 +13,10 @@ from domain.access.policy import EDIT_POLICY
 from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
 from domain.errors import Unknown
 from domain.events import Decided
-from domain.names import called
+from domain.names import display_name
 from domain.system.state import System
 from domain.system_admin.policy import leave_pool
-from store.requests import Append, Committed
+from store.requests import AppendRequest, Committed
 
 
 async def move_system(
@@ -36,16 +36,18 @@ async def move_system(
     return done
 
 
-async def _move(services: Services, request: Request, pool: str, fqdn: str, *, member: bool) -> Append | None:
+async def _move(
+    services: Services, request: Request, pool: str, fqdn: str, *, member: bool
+) -> AppendRequest | None:
     directory, subject = services.feed.directory, f"pool/{pool}"
     system = (await asyncio.to_thread(services.aggregates.load, [f"system/{fqdn}"])).get(f"system/{fqdn}")
     if not isinstance(system, System):
-        raise Unknown(called("system", fqdn))
+        raise Unknown(display_name("system", fqdn))
     # Checked before the pool: a hidden system is answered like an unknown one, whatever the pool.
     require_viewed(services, request, system)
     entry = directory.get("pool", pool)
     if entry is None:
-        raise Unknown(called("pool", pool))
+        raise Unknown(display_name("pool", pool))
     require_may_move(services, request, pool, system, member=member)
     require_expected(request, subject, entry.version)
     if directory.pool_has(pool, fqdn) == member:

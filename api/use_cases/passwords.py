@@ -11,12 +11,12 @@ from api.use_cases.rights import require_oneself
 from domain.directory.events import UserPasswordSet
 from domain.directory.passwords import faults_of
 from domain.directory.roles import ADMIN
-from domain.directory.tokens import opens_as_much
+from domain.directory.tokens import equals_password_login
 from domain.errors import Fault, FaultyInput, NotPermitted, Refused, TooOften, Unknown
-from domain.names import called
+from domain.names import display_name
 from postgres.errors import DatabaseAway
 from store.passwords import forget_hashes, hash_of, keep_hash
-from store.requests import Append, Committed
+from store.requests import AppendRequest, Committed
 
 
 async def set_password(
@@ -32,7 +32,7 @@ async def set_password(
     require_oneself(request, user, "set the password of another user")
     await services.feed.catch_up()
     if services.feed.directory.get("user", user) is None:
-        raise Unknown(called("user", user))
+        raise Unknown(display_name("user", user))
     before = services.feed.directory.credentials.password_of(user)
     if before is None:
         _require_no_rise(services, request, user)
@@ -58,12 +58,12 @@ async def _count(
     """Replace the present hash by the new one."""
     directory, subject = services.feed.directory, f"user/{user}"
 
-    def decide() -> Append:
+    def decide() -> AppendRequest:
         entry, replaced = directory.get("user", user), directory.credentials.password_of(user)
         if entry is None:
-            raise Unknown(called("user", user))
+            raise Unknown(display_name("user", user))
         if replaced != known and not request.is_admin:
-            raise Refused(f"another request has set the password of {called('user', user)}")
+            raise Refused(f"another request has set the password of {display_name('user', user)}")
         if replaced is None:
             _require_no_rise(services, request, user)
         event = UserPasswordSet(password_id=password_id)
@@ -80,12 +80,15 @@ def _require_no_rise(services: Services, request: Request, user: str) -> None:
         return
     directory = services.feed.directory
     if ADMIN in directory.roles_of(user):
-        raise NotPermitted(f"only an admin may set the first password of {called('user', user)}, an admin")
-    entry = directory.get("token", request.token_id or "")
-    if entry is None or not opens_as_much(entry.document, directory.roles_of(user)):
         raise NotPermitted(
-            f"setting the first password of {called('user', user)} requires an admin, or a token that has no "
-            "end and the widest role of the user, because a password does not expire and opens all roles"
+            f"only an admin may set the first password of {display_name('user', user)}, an admin"
+        )
+    entry = directory.get("token", request.token_id or "")
+    if entry is None or not equals_password_login(entry.document, directory.roles_of(user)):
+        raise NotPermitted(
+            f"setting the first password of {display_name('user', user)} requires an admin, or a token that "
+            "has no end and the widest role of the user, because a password does not expire "
+            "and opens all roles"
         )
 
 

@@ -11,14 +11,14 @@ from api.use_cases.commit import append_of, commit_gathered, commit_named
 from api.use_cases.rights import may_put, owned_by
 from domain.directory.admins import require_admin_without
 from domain.directory.changes import named_in, put, unknown_names
-from domain.directory.removal import left_behind
+from domain.directory.removal import remove_references
 from domain.directory.roles import ADMIN
 from domain.directory.state import Directory
 from domain.errors import FaultyInput
 from domain.events import Decided
-from domain.read_set import Gathered
+from domain.read_set import ReadSet
 from domain.system_admin.policy import part_with
-from store.requests import Append, Committed
+from store.requests import AppendRequest, Committed
 
 
 async def put_document(
@@ -35,7 +35,7 @@ async def put_document(
     ):
         await services.feed.catch_up()
 
-    def decide() -> Append | None:
+    def decide() -> AppendRequest | None:
         before = directory.get(kind, name)
         may_put(services, request, kind, before, document)
         if faults := unknown_names(kind, directory, document):
@@ -43,9 +43,9 @@ async def put_document(
         events = put(kind, before, document)
         if not events:
             return None
-        if before is None and services.feed.accesses.left_to(kind, name):
+        if before is None and services.feed.accesses.referring_systems(kind, name):
             raise _LeftByNamesake
-        left = left_behind(directory, kind, name) if before is None else ()
+        left = remove_references(directory, kind, name) if before is None else ()
         decided = [*left, *((subject, event) for event in events)]
         owners = owned_by(services, request, name) if kind == "pool" else ()
         others = (*named_in(kind, document), *_rests_on(directory, kind, name, document), *owners)
@@ -64,9 +64,9 @@ async def _part_with_namesake(services: Services, request: Request, kind: str, n
 
     A concurrent request may have added them during the removal. While the name is unused, no new ones come.
     """
-    fqdns = services.feed.accesses.left_to(kind, name)
+    fqdns = services.feed.accesses.referring_systems(kind, name)
 
-    def decide(gathered: Gathered) -> Decided:
+    def decide(gathered: ReadSet) -> Decided:
         systems = (gathered.system(fqdn) for fqdn in fqdns)
         return [
             change for system in systems if system is not None for change in part_with(system, kind, name)

@@ -9,7 +9,7 @@ from api.services import Request, Services
 from api.use_cases.commit import append_of, commit_named
 from domain.errors import FaultyInput, Refused
 from domain.system_admin.registration import register, unknown_names
-from store.requests import Append, Committed
+from store.requests import AppendRequest, Committed
 
 
 async def register_system(services: Services, request: Request, document: Mapping[str, Any]) -> Committed:
@@ -22,7 +22,7 @@ async def register_system(services: Services, request: Request, document: Mappin
     # A removal of these at the same moment has to be a conflict.
     named = (f"lab-controller/{document['lab_controller']}", f"user/{document['owner']}")
 
-    def decide() -> Append:
+    def decide() -> AppendRequest:
         known = directory.system_called(document["fqdn"])
         if known is not None:
             raise Refused(f"system {known} exists; change it, or its condition if it is Removed")

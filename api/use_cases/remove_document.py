@@ -12,11 +12,11 @@ from domain.directory.removal import NEEDED_BY_SYSTEMS, remove
 from domain.directory.state import Directory
 from domain.errors import Unknown
 from domain.events import Decided
-from domain.names import called
+from domain.names import display_name
 from domain.system.state import System
 from domain.system_admin.policy import part_with
 from store.passwords import forget_hashes
-from store.requests import Append, Committed
+from store.requests import AppendRequest, Committed
 
 
 async def remove_document(services: Services, request: Request, kind: str, name: str) -> Committed | None:
@@ -30,13 +30,13 @@ async def remove_document(services: Services, request: Request, kind: str, name:
     References that another process adds concurrently then name nobody: a later thing of the same name does
     not get them (`Directory.had`), so only admins have the rights.
     """
-    require_admin(request, f"remove {called(kind, name)}")
+    require_admin(request, f"remove {display_name(kind, name)}")
     await services.feed.catch_up()
     directory, subject = services.feed.directory, f"{kind}/{name}"
 
-    async def decide() -> Append | None:
+    async def decide() -> AppendRequest | None:
         if directory.version(subject) == 0:
-            raise Unknown(called(kind, name))
+            raise Unknown(display_name(kind, name))
         entry = directory.get(kind, name)
         require_expected(request, subject, entry.version if entry else 0)
         if entry is None:
@@ -79,6 +79,6 @@ def _is_for_people(system: System) -> bool:
 async def _systems(services: Services, kind: str, name: str) -> list[System]:
     """Return the present systems: all for kinds that systems need, else those that refer to the thing."""
     everything = (fqdn for fqdn, _ in services.feed.directory.items("system"))
-    fqdns = everything if kind in NEEDED_BY_SYSTEMS else services.feed.accesses.left_to(kind, name)
+    fqdns = everything if kind in NEEDED_BY_SYSTEMS else services.feed.accesses.referring_systems(kind, name)
     found = await asyncio.to_thread(services.aggregates.load, [f"system/{fqdn}" for fqdn in fqdns])
     return [state for state in found.values() if isinstance(state, System)]

@@ -12,9 +12,9 @@ from api.use_cases.commit import append_of, commit
 from api.use_cases.report_drafts import CommandItem, of_commands
 from domain.errors import LabledgerError, Unknown
 from domain.events import Decided
-from domain.read_set import Gathered
+from domain.read_set import ReadSet
 from domain.recipe.events import RecipeAssigned, RecipeQueued, RecipeScheduled
-from domain.recipe_set.provisioning import Failure, provisioning_failed, why_broken_by_power
+from domain.recipe_set.provisioning import ProvisioningFailure, provisioning_failed, why_broken_by_power
 from domain.system.events import (
     SystemConditionChanged,
     SystemInstalling,
@@ -26,7 +26,7 @@ from domain.system_admin.condition import change_condition
 from domain.system_admin.reservation import provisioning
 from projections.reader import BeingBuilt
 from store.event_log import EventLog
-from store.requests import Append, Committed
+from store.requests import AppendRequest, Committed
 from store.selection import Selection
 
 # Events after which a command is obsolete: the recipe may be provisioned again on another system, or the
@@ -93,7 +93,7 @@ async def report_on(
 
 def _decide(
     services: Services, request: Request, command: Mapping[str, Any], item: CommandItem
-) -> Append | None:
+) -> AppendRequest | None:
     (draft,) = of_commands(services.log, {0: item})
     if draft.refused:
         raise draft.refused[0]
@@ -117,7 +117,7 @@ def _follows(
     if _overtaken(services.log, concerned, item.command_id, OVERTAKEN if is_provision else POWERED_SINCE):
         return [], {}
     broken_after = services.feed.directory.broken_after(command["lab_controller"])
-    failure = Failure(
+    failure = ProvisioningFailure(
         f"command {item.command_id} ({command['kind']}) failed: {item.reason}",
         is_power=item.power_failed or not is_provision,
     )
@@ -128,14 +128,18 @@ def _follows(
     return decided, gathered.versions if decided else {}
 
 
-def _give_up(gathered: Gathered, recipe_id: int, failure: Failure, broken_after: int) -> Decided:
+def _give_up(gathered: ReadSet, recipe_id: int, failure: ProvisioningFailure, broken_after: int) -> Decided:
     recipe = gathered.recipe(recipe_id)
     assert recipe is not None, f"recipe {recipe_id} has a command and no beginning"
     return provisioning_failed(gathered.members(recipe.recipe_set_id), recipe, failure, broken_after)
 
 
 def _of_system(
-    gathered: Gathered, command: Mapping[str, Any], item: CommandItem, failure: Failure, broken_after: int
+    gathered: ReadSet,
+    command: Mapping[str, Any],
+    item: CommandItem,
+    failure: ProvisioningFailure,
+    broken_after: int,
 ) -> Decided:
     """Return the changes of a system after a command for a person's reservation or for its power."""
     system = gathered.system(command["system"])

@@ -14,7 +14,7 @@ from api.use_cases.commit import PATIENCE_SECONDS, append_of
 from api.use_cases.idempotency import part, parts_done_before, require_same
 from api.use_cases.report_drafts import CommandItem, Draft, Item, of_commands, of_recipes
 from domain.errors import LabledgerError, Refused
-from store.requests import Append, Committed, Conflict, committed
+from store.requests import AppendRequest, Committed, Conflict, require_committed
 
 Answer = Committed | LabledgerError | None
 """The commit of an item, the error that refused it, or None if it changed nothing."""
@@ -106,7 +106,7 @@ class _Message:
         outcome = await self.services.append(self._append_of(drafts))
         if isinstance(outcome, Conflict):
             return {}
-        taken = committed(outcome)
+        taken = require_committed(outcome)
         if not taken.repeated or self.numbers is None or self.request.command_id is None:
             # Without a key, a repeated append is this one, whose answer was lost.
             return {place: draft.refused.get(place, taken) for draft in drafts for place in draft.places}
@@ -116,7 +116,7 @@ class _Message:
         places = [place for draft in drafts for place in draft.places]
         return {place: kept[self.numbers[place]] for place in places if self.numbers[place] in kept}
 
-    def _append_of(self, drafts: Sequence[Draft]) -> Append:
+    def _append_of(self, drafts: Sequence[Draft]) -> AppendRequest:
         """Return the append; its stored answer is {number: null, or the reason of the refusal}."""
         request, answer = self.request, None
         if request.command_id is not None and self.numbers is not None:

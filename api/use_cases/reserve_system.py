@@ -15,14 +15,14 @@ from api.use_cases.system_rights import (
     require_viewed,
     rests_on,
 )
-from domain.directory.state import Entry
+from domain.directory.state import DirectoryEntry
 from domain.errors import Fault, FaultyInput, NotPermitted, Unknown
 from domain.events import Decided
-from domain.names import called, unknown_name
-from domain.read_set import Gathered
+from domain.names import display_name, unknown_name
+from domain.read_set import ReadSet
 from domain.system.state import Reservation, System
 from domain.system_admin.reservation import end, require_lab, reserve
-from store.requests import Append, Committed
+from store.requests import AppendRequest, Committed
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ async def reserve_system(services: Services, request: Request, fqdn: str, wanted
     return await commit(services, lambda: _reserve(services, request, fqdn, wanted))
 
 
-async def _reserve(services: Services, request: Request, fqdn: str, wanted: Wanted) -> Append | None:
+async def _reserve(services: Services, request: Request, fqdn: str, wanted: Wanted) -> AppendRequest | None:
     directory, subject, user = services.feed.directory, f"system/{fqdn}", f"user/{wanted.user}"
     asked = Reservation(wanted.user, wanted.until, wanted.distro_tree_id)
     # A removal of the user or the distro tree at the same moment has to be a conflict.
@@ -60,7 +60,7 @@ async def _reserve(services: Services, request: Request, fqdn: str, wanted: Want
         named[f"distro-tree/{asked.distro_tree_id}"] = tree.version
     system = (await asyncio.to_thread(services.aggregates.load, [subject])).get(subject)
     if not isinstance(system, System):
-        raise Unknown(called("system", fqdn))
+        raise Unknown(display_name("system", fqdn))
     require_viewed(services, request, system)
     require_may_reserve(services, system, asked.user)
     lab = f"lab-controller/{system.lab_controller}"
@@ -76,7 +76,7 @@ async def _reserve(services: Services, request: Request, fqdn: str, wanted: Want
     return append_of(services, request, decided, {subject: system.version, **named})
 
 
-def _tree(services: Services, tree_id: int | None) -> Entry | None:
+def _tree(services: Services, tree_id: int | None) -> DirectoryEntry | None:
     return None if tree_id is None else services.feed.directory.get("distro-tree", str(tree_id))
 
 
@@ -97,16 +97,16 @@ async def return_system(services: Services, request: Request, fqdn: str) -> Comm
     Raises Unknown, and NotPermitted unless the caller has reserved the system or may control it.
     """
 
-    def decide(gathered: Gathered) -> Decided:
+    def decide(gathered: ReadSet) -> Decided:
         system = gathered.system(fqdn)
         if system is None:
-            raise Unknown(called("system", fqdn))
+            raise Unknown(display_name("system", fqdn))
         require_viewed(services, request, system)
         if system.reservation is not None:
             require_may_return(services, request, system)
         return end(system, f"returned by {request.actor}")
 
-    def beside(gathered: Gathered) -> Iterator[str]:
+    def beside(gathered: ReadSet) -> Iterator[str]:
         system = gathered.system(fqdn)
         return iter(()) if system is None else rests_on(services, system, request.actor)
 

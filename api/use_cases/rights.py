@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
 from api.services import Request, Services
-from domain.directory.state import Entry
+from domain.directory.state import DirectoryEntry
 from domain.errors import NotPermitted, Unknown
 from domain.job.state import Job, folded
-from domain.names import WORDS, called, called_subject
+from domain.names import WORDS, display_name, display_subject
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 
@@ -30,7 +30,7 @@ def own_job(services: Services, request: Request, job_id: int) -> Job:
     subject = f"job/{job_id}"
     job = folded(job_id, services.log.load({subject: 0})[subject])
     if job is None:
-        raise Unknown(called("job", job_id))
+        raise Unknown(display_name("job", job_id))
     if not request.is_admin and not _owns(services, request.actor, job):
         raise NotPermitted(f"job {job_id} belongs to {job.owner}")
     return job
@@ -59,7 +59,7 @@ def _of_own_job(services: Services, request: Request, kind: str, number: int, st
     subject = f"{kind}/{number}"
     found = services.aggregates.load([subject]).get(subject)
     if not isinstance(found, state):
-        raise Unknown(called(kind, number))
+        raise Unknown(display_name(kind, number))
     own_job(services, request, found.job_id)
     return found
 
@@ -77,7 +77,11 @@ def require_admin(request: Request, what: str) -> None:
 
 
 def may_put(
-    services: Services, request: Request, kind: str, before: Entry | None, document: Mapping[str, Any]
+    services: Services,
+    request: Request,
+    kind: str,
+    before: DirectoryEntry | None,
+    document: Mapping[str, Any],
 ) -> None:
     """Raise NotPermitted unless the caller may register or change the thing.
 
@@ -127,4 +131,4 @@ def _people(services: Services, group: str | None, *fields: str) -> tuple[str, .
 def require_own_lab(asking: str | None, subject: str, lab_controller: str | None) -> None:
     """Raise NotPermitted if `asking`, a lab controller (None: an admin), is not that of the subject."""
     if asking not in (None, lab_controller):
-        raise NotPermitted(f"{called_subject(subject)} is in the lab of {lab_controller}")
+        raise NotPermitted(f"{display_subject(subject)} is in the lab of {lab_controller}")

@@ -14,7 +14,7 @@ from api.use_cases.commit import append_of
 from domain.job.spec import JobSpec
 from domain.job.submission import Original, counts, submit
 from store.quota_counts import unfinished_count
-from store.requests import Committed, committed
+from store.requests import Committed, require_committed
 
 
 async def submit_job(
@@ -38,7 +38,7 @@ async def submit_job(
         "recipe_ids": ids.recipes,
         "warnings": warnings,
     }
-    return committed(
+    return require_committed(
         await services.append(append_of(services, request, decided, {}, orjson.dumps(answer), original))
     )
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from api.services import Request, Services
 from domain.access.people import Person, may
 from domain.access.policy import CONTROL_SYSTEM, EDIT_SYSTEM, LOAN_ANY, LOAN_SELF, RESERVE, VIEW
-from domain.directory.system_access import Groups, access_to
+from domain.directory.system_access import UserGroups, access_to
 from domain.errors import NotPermitted, Unknown
-from domain.names import called
+from domain.names import display_name
 from domain.system.state import System
 
 
 def person(services: Services, request: Request) -> Person:
-    return Person(request.actor, Groups(services.feed.directory, request.actor), request.is_admin)
+    return Person(request.actor, UserGroups(services.feed.directory, request.actor), request.is_admin)
 
 
 def require_permission(services: Services, request: Request, system: System, permission: str) -> None:
@@ -33,7 +33,7 @@ def require_any(services: Services, request: Request, system: System, permission
 def require_viewed(services: Services, request: Request, system: System) -> None:
     """Raise Unknown if the caller may not view the system."""
     if not holds(services, request, system, VIEW):
-        raise Unknown(called("system", system.fqdn))
+        raise Unknown(display_name("system", system.fqdn))
 
 
 def holds(services: Services, request: Request, system: System, permission: str) -> bool:
@@ -59,7 +59,7 @@ def require_may_give_away(services: Services, request: Request, system: System) 
 def require_may_reserve(services: Services, system: System, user: str) -> None:
     """Raise NotPermitted if the user may not reserve the system, even as an admin."""
     directory = services.feed.directory
-    if not may(Person(user, Groups(directory, user)), access_to(directory, system), RESERVE):
+    if not may(Person(user, UserGroups(directory, user)), access_to(directory, system), RESERVE):
         raise NotPermitted(f"{user} does not have the permission {RESERVE} on system {system.fqdn}")
 
 
@@ -89,6 +89,6 @@ def rests_on(services: Services, system: System, user: str) -> Iterator[str]:
     directory = services.feed.directory
     if system.active_pool is not None:
         yield f"pool/{system.active_pool}"
-    theirs = Groups(directory, user)
+    theirs = UserGroups(directory, user)
     named = {entry.group for entry in access_to(directory, system).policy if entry.group is not None}
     yield from (f"group/{name}" for name in sorted(named) if name in theirs)

@@ -15,10 +15,10 @@ from api.use_cases.idempotency import done_before, require_same
 from api.use_cases.rights import require_oneself
 from domain.directory.events import TokenCreated
 from domain.directory.roles import GIVEN_BY_ADMINS, LAB_CONTROLLER
-from domain.directory.tokens import Wanted, faults_of, revoke, role_given
+from domain.directory.tokens import TokenRequest, faults_of, revoke, role_given
 from domain.errors import FaultyInput, NotPermitted, Unknown
-from domain.names import called
-from store.requests import Append, Committed
+from domain.names import display_name
+from store.requests import AppendRequest, Committed
 
 
 def digest_of(token: str) -> str:
@@ -57,10 +57,10 @@ async def create_token(
     if (done := await done_before(services, request)) is not None:
         return None, _token_id(done), done.position
     await services.feed.catch_up()
-    wanted = Wanted(user, role, lab_controller, expires_at)
+    wanted = TokenRequest(user, role, lab_controller, expires_at)
     token, token_id = new_token(), new_token_id()
 
-    def decide() -> Append:
+    def decide() -> AppendRequest:
         return _created(services, request, wanted, token, token_id)
 
     made = await commit_named(services, request, f"token/{token_id}", decide)
@@ -71,7 +71,9 @@ async def create_token(
     return token, token_id, made.position
 
 
-def _created(services: Services, request: Request, wanted: Wanted, token: str, token_id: str) -> Append:
+def _created(
+    services: Services, request: Request, wanted: TokenRequest, token: str, token_id: str
+) -> AppendRequest:
     faults = faults_of(
         services.feed.directory,
         wanted,
@@ -85,7 +87,7 @@ def _created(services: Services, request: Request, wanted: Wanted, token: str, t
     return issued(services, request, wanted, token, token_id)
 
 
-def require_token_quota(services: Services, wanted: Wanted) -> None:
+def require_token_quota(services: Services, wanted: TokenRequest) -> None:
     """Raise Refused if the user has as many live tokens as the quota allows.
 
     Tokens of lab controllers do not count: only admins create them, and one admin may do so for all labs.
@@ -97,7 +99,9 @@ def require_token_quota(services: Services, wanted: Wanted) -> None:
         services.quotas.require_token(wanted.user, ends)
 
 
-def issued(services: Services, request: Request, wanted: Wanted, token: str, token_id: str) -> Append:
+def issued(
+    services: Services, request: Request, wanted: TokenRequest, token: str, token_id: str
+) -> AppendRequest:
     """Return the append that makes a token valid; its answer is {"token_id"}."""
     directory = services.feed.directory
     event = TokenCreated(
@@ -124,7 +128,7 @@ def _made(services: Services, token_id: str) -> tuple[TokenCreated, int]:
     subject = f"token/{token_id}"
     past = services.log.load({subject: 0})[subject]
     if not past:
-        raise Unknown(called("token", token_id))
+        raise Unknown(display_name("token", token_id))
     made = past[0].event
     assert isinstance(made, TokenCreated), "with that a token begins"
     return made, past[-1].version
@@ -153,7 +157,7 @@ async def revoke_token(services: Services, request: Request, token_id: str) -> C
         require_expected(request, subject, version)
         return None
 
-    def decide() -> Append | None:
+    def decide() -> AppendRequest | None:
         decided, left = revoke(directory, token_id)
         versions = {other: directory.version(other) for other in (subject, *left)}
         return append_of(services, request, decided, versions) if decided else None

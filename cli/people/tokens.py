@@ -27,10 +27,10 @@ token.add_command(list_command("list", TOKENS, "List your tokens, or as an admin
 @token.command
 def first() -> None:
     """Create the first admin token of a new database (LABLEDGER_DATABASE_URL). It is shown only once."""
-    from api import root
+    from api.database_setup import first_admin_token
     from runtime.settings import Settings
 
-    made = root.first_admin_token(Settings.read())
+    made = first_admin_token(Settings.read())
     if made is None:
         raise click.ClickException(
             "an admin token exists already: use `labledger token create` to create more"

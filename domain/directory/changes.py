@@ -7,7 +7,7 @@ from typing import Any
 
 from domain.directory import events as directory_events
 from domain.directory.roles import ROLES, SUBMITTER
-from domain.directory.state import Directory, Entry, document_after
+from domain.directory.state import Directory, DirectoryEntry, document_after
 from domain.errors import Fault
 from domain.events import Event
 from domain.names import unknown_name
@@ -24,7 +24,7 @@ _WHOLE: dict[str, tuple[type[Event], type[Event]]] = {
 }
 
 
-def put(kind: str, before: Entry | None, document: Document) -> list[Event]:
+def put(kind: str, before: DirectoryEntry | None, document: Document) -> list[Event]:
     """Return the events that make `document` true, none when it is already."""
     if kind == "lab-controller":
         return _lab_controller(before, document)
@@ -32,7 +32,7 @@ def put(kind: str, before: Entry | None, document: Document) -> list[Event]:
     return [] if event is None else [event]
 
 
-def _put(kind: str, before: Entry | None, document: Document) -> Event | None:
+def _put(kind: str, before: DirectoryEntry | None, document: Document) -> Event | None:
     if kind == "user":
         document = _user(before, document)
     first, later = _WHOLE[kind]
@@ -42,7 +42,7 @@ def _put(kind: str, before: Entry | None, document: Document) -> Event | None:
     return event
 
 
-def _user(before: Entry | None, document: Document) -> Document:
+def _user(before: DirectoryEntry | None, document: Document) -> Document:
     """Return the document with its roles, which stay if they are left out."""
     said = {name: value for name, value in document.items() if name != "roles"}
     if (roles := document.get("roles")) is not None:
@@ -50,7 +50,7 @@ def _user(before: Entry | None, document: Document) -> Document:
     return {**said, "roles": [SUBMITTER] if before is None else before.document["roles"]}
 
 
-def _lab_controller(before: Entry | None, document: Document) -> list[Event]:
+def _lab_controller(before: DirectoryEntry | None, document: Document) -> list[Event]:
     """Return the events of a lab controller; `broken_after` stays if it is None."""
     broken_after = document.get("broken_after")
     if before is None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 
-class Leavers:
+class FormerMembers:
     """Mutable: tell it who is in a group before and after each change. Who comes back has not left."""
 
     def __init__(self) -> None:

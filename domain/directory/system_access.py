@@ -37,7 +37,7 @@ def policy_of_pool(directory: Directory, pool: str) -> Policy | None:
     return None if entry is None else policy_of(entry.document.get("access_policy") or ())
 
 
-class Groups:
+class UserGroups:
     """The groups of a user, looked up at the first use: most policies name none."""
 
     def __init__(self, directory: Directory, user: str) -> None:

@@ -18,7 +18,7 @@ from domain.names import unknown_name
 
 
 @dataclass(frozen=True)
-class Wanted:
+class TokenRequest:
     """A requested token; `expires_at` None: without an end."""
 
     user: str
@@ -28,7 +28,7 @@ class Wanted:
 
 
 def faults_of(
-    directory: Directory, wanted: Wanted, now: datetime, *, is_admin: bool, asking: str | None = None
+    directory: Directory, wanted: TokenRequest, now: datetime, *, is_admin: bool, asking: str | None = None
 ) -> list[Fault]:
     """Return the faults of a requested token. `asking` is the id of the token of the request itself."""
     faults = _role_faults(directory, wanted, is_admin=is_admin)
@@ -42,7 +42,7 @@ def faults_of(
     return faults
 
 
-def _end_faults(directory: Directory, wanted: Wanted, asking: str | None) -> list[Fault]:
+def _end_faults(directory: Directory, wanted: TokenRequest, asking: str | None) -> list[Fault]:
     """Return a fault if the new token would outlive the requesting one, which could then renew itself."""
     if asking is None:
         return []
@@ -55,7 +55,7 @@ def _end_faults(directory: Directory, wanted: Wanted, asking: str | None) -> lis
     return [Fault("expires_at", f"must be at most {end}, when the token of this request expires")]
 
 
-def _role_faults(directory: Directory, wanted: Wanted, *, is_admin: bool) -> list[Fault]:
+def _role_faults(directory: Directory, wanted: TokenRequest, *, is_admin: bool) -> list[Fault]:
     role = wanted.role
     if role not in ROLES:
         return [Fault("role", unknown_role(role))]
@@ -68,7 +68,7 @@ def _role_faults(directory: Directory, wanted: Wanted, *, is_admin: bool) -> lis
     return []
 
 
-def _lab_faults(directory: Directory, wanted: Wanted) -> list[Fault]:
+def _lab_faults(directory: Directory, wanted: TokenRequest) -> list[Fault]:
     lab_controller = wanted.lab_controller
     if wanted.role != LAB_CONTROLLER:
         if lab_controller is None:
@@ -81,7 +81,7 @@ def _lab_faults(directory: Directory, wanted: Wanted) -> list[Fault]:
     return []
 
 
-def opens_as_much(token: Mapping[str, Any], roles: Sequence[str]) -> bool:
+def equals_password_login(token: Mapping[str, Any], roles: Sequence[str]) -> bool:
     """Return whether a token of a user has no end, and the widest of the roles that a password opens.
 
     A wider role stands first in ROLES: its tokens make those of the next roles. A password does not open the
@@ -91,7 +91,7 @@ def opens_as_much(token: Mapping[str, Any], roles: Sequence[str]) -> bool:
     return token["expires_at"] is None and token["role"] == widest
 
 
-def role_given(directory: Directory, wanted: Wanted) -> Decided:
+def role_given(directory: Directory, wanted: TokenRequest) -> Decided:
     """Return the event that gives the user the role of the token, none if the user has it."""
     user = directory.get("user", wanted.user)
     roles = directory.roles_of(wanted.user)

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from domain.access.submitting import Who
 from domain.directory.state import Directory
-from domain.distro_choice.installable import MAX_CACHED, Installable, Tree, Want
+from domain.distro_choice.installable import MAX_CACHED, Installable, RecipeNeeds, Tree
 from domain.distro_choice.one_lab import in_one_lab
 from domain.events import Recorded
 from domain.job.spec import RecipeSetSpec, RecipeSpec
@@ -51,7 +51,7 @@ class DistroTrees:
 
     def __init__(self, directory: Directory) -> None:
         self._installable = Installable(directory)
-        self._kept: dict[tuple[JobAccess, tuple[Want, ...]], Chosen] = {}
+        self._kept: dict[tuple[JobAccess, tuple[RecipeNeeds, ...]], Chosen] = {}
         # The present systems with the trees that left lately, by the ids of these trees.
         self._before: dict[tuple[int, ...], Installable] = {}
 
@@ -75,7 +75,7 @@ class DistroTrees:
         wants = [_want(recipe) for recipe_set in recipe_sets for recipe in recipe_set.recipes]
         if len(wants) > QUICK_RECIPES or sum(map(_length, wants)) > KEPT_TEXT_LENGTH:
             return False
-        return sum(map(self._installable.comparisons_at_most, wants)) <= QUICK_COMPARISONS
+        return sum(map(self._installable.max_comparisons, wants)) <= QUICK_COMPARISONS
 
     def comparisons(self, recipe_sets: Sequence[RecipeSetSpec]) -> int:
         """Return how many comparisons with values of systems and trees the requirements of a job take."""
@@ -108,7 +108,7 @@ class DistroTrees:
             self._before = {tuple(trees): self._installable.having(trees)}
         return self._before.get(tuple(trees))
 
-    def _keep(self, access: JobAccess, wants: tuple[Want, ...], chosen: Chosen) -> None:
+    def _keep(self, access: JobAccess, wants: tuple[RecipeNeeds, ...], chosen: Chosen) -> None:
         if sum(map(_length, wants)) > KEPT_TEXT_LENGTH:
             return
         if len(self._kept) >= MAX_CACHED:
@@ -116,16 +116,16 @@ class DistroTrees:
         self._kept[access, wants] = chosen
 
 
-def _length(want: Want) -> int:
+def _length(want: RecipeNeeds) -> int:
     return len(want.host_requires) + len(want.distro_requires) + sum(map(_length, want.guests))
 
 
-def _want(recipe: RecipeSpec) -> Want:
+def _want(recipe: RecipeSpec) -> RecipeNeeds:
     guests = tuple(_want(guest) for guest in recipe.guests)
-    return Want(recipe.host_requires, recipe.distro_requires, own_distro(recipe.distro), guests)
+    return RecipeNeeds(recipe.host_requires, recipe.distro_requires, own_distro(recipe.distro), guests)
 
 
-def _choose(installable: Installable, wants: Sequence[Want], access: JobAccess) -> Chosen:
+def _choose(installable: Installable, wants: Sequence[RecipeNeeds], access: JobAccess) -> Chosen:
     only = [installable.trees_of(member) for want in wants for member in (want, *want.guests)]
     if all(len(trees) == 1 for trees in only):
         # There is only one choice, so no system is looked at.
@@ -144,7 +144,7 @@ def _levels(installable: Installable, who: Who) -> tuple[SystemsFor, ...]:
     return partial(installable.usable, who=who), partial(installable.entitled, who=who)
 
 
-def _by_itself(installable: Installable, want: Want, access: JobAccess) -> Iterator[Tree]:
+def _by_itself(installable: Installable, want: RecipeNeeds, access: JobAccess) -> Iterator[Tree]:
     """Yield the tree that would come first for each recipe alone; the set is given up with these trees.
 
     If no suitable system is open to the owner, all systems count, so that the access policy becomes the
@@ -159,5 +159,5 @@ def _by_itself(installable: Installable, want: Want, access: JobAccess) -> Itera
         yield _newest(installable, guest)
 
 
-def _newest(installable: Installable, want: Want) -> Tree:
+def _newest(installable: Installable, want: RecipeNeeds) -> Tree:
     return next(iter(installable.trees_of(want)), None)

@@ -53,13 +53,13 @@ Tree: TypeAlias = int | None
 """The id of a distro tree; None for a distro that the job brings, and for none at all."""
 
 
-class Want(NamedTuple):
+class RecipeNeeds(NamedTuple):
     """The requirements of a recipe, both as canonical text, and its guests."""
 
     host_requires: str
     distro_requires: str
     own: Distro | None
-    guests: tuple[Want, ...]
+    guests: tuple[RecipeNeeds, ...]
 
 
 class Offered(NamedTuple):
@@ -156,11 +156,11 @@ class Installable:
         """
         # The check comes first because iterating over a dictionary that was emptied is slow.
         for fqdn in list(islice(self._stale, limit)) if self._stale else ():
-            known = self._systems[fqdn]
+            system = self._systems[fqdn]
             if self._stale.pop(fqdn):
-                self._labs.put(known, self._directory.pools_of(fqdn))
-                self._available.put(known)
-            self._access_updates.update_system(known)
+                self._labs.put(system, self._directory.pools_of(fqdn))
+                self._available.put(system)
+            self._access_updates.update_system(system)
         return not self._stale
 
     def trees_away(self, now: datetime) -> dict[int, Mapping[str, Any]]:
@@ -176,7 +176,7 @@ class Installable:
 
     # Queries
 
-    def comparisons(self, wants: Sequence[Want]) -> int:
+    def comparisons(self, wants: Sequence[RecipeNeeds]) -> int:
         """Return how many comparisons with values of systems and trees the requirements take together."""
         every = [member for want in wants for member in (want, *want.guests)]
         hosts = {want.host_requires: None for want in wants}
@@ -185,7 +185,7 @@ class Installable:
         read = map(distro_from_text, distros)
         return comparisons(map(from_text, hosts), self._labs.columns) + comparisons_uncached(read, trees)
 
-    def comparisons_at_most(self, want: Want) -> int:
+    def max_comparisons(self, want: RecipeNeeds) -> int:
         """Return the comparisons of one recipe; the sum over recipes may exceed that of all together."""
         question = want.host_requires, want.distro_requires
         kept = self._costs.get(question)
@@ -194,7 +194,7 @@ class Installable:
             kept = self._costs[question] = self.comparisons((want,))
         return kept
 
-    def trees_of(self, want: Want) -> Sequence[Tree]:
+    def trees_of(self, want: RecipeNeeds) -> Sequence[Tree]:
         """Return the trees that match the requirement, newest first."""
         return (None,) if want.own else self._newest_first(want.distro_requires)
 
@@ -222,7 +222,7 @@ class Installable:
             kept = self._could[distro] = could_install(self._labs, key)
         return kept
 
-    def offered(self, want: Want, of_lab: int) -> tuple[Offered, ...]:
+    def offered(self, want: RecipeNeeds, of_lab: int) -> tuple[Offered, ...]:
         """Return the matching trees that a lab could install, newest first.
 
         A tree is left out if newer ones cover all its systems, because no system would be given it.
@@ -234,7 +234,7 @@ class Installable:
             kept = self._offered[question] = tuple(self._offers(want, of_lab))
         return kept
 
-    def _offers(self, want: Want, of_lab: int) -> Iterator[Offered]:
+    def _offers(self, want: RecipeNeeds, of_lab: int) -> Iterator[Offered]:
         served = 0
         for place, tree in enumerate(self.trees_of(want)):
             systems = self.could_install(want.own or tree) & of_lab

@@ -139,5 +139,5 @@ def _new(member: _Member, place: _Place, task_ids: Iterator[int], tree_id: int |
 
 
 def _task(task: TaskSpec, task_id: int) -> dict[str, Any]:
-    told = {"task_id": task_id, "name": task.name, "role": task.role, "params": dict(task.params)}
-    return told if task.fetch is None else {**told, "fetch": task.fetch}
+    document = {"task_id": task_id, "name": task.name, "role": task.role, "params": dict(task.params)}
+    return document if task.fetch is None else {**document, "fetch": task.fetch}

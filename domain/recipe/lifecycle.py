@@ -1,4 +1,4 @@
-"""The states of a recipe and what moves it (design section 2; seed 000)."""
+"""The states of a recipe and what moves it (design section 2)."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class Column:
             for value in values:
                 having.setdefault(value, []).append(number)
         self.holders = {value: _bitmap(numbers) for value, numbers in having.items()}
-        self.known = _bitmap([number for number, values in self._values.items() if values])
+        self.with_value = _bitmap([number for number, values in self._values.items() if values])
 
     def put(self, number: int, inventory: Inventory) -> bool:
         """Store the values of a system; return whether they have changed."""
@@ -38,7 +38,7 @@ class Column:
             self._drop(bit, value)
         for value in values:
             self.holders[value] = self.holders.get(value, 0) | bit
-        self.known = self.known | bit if values else self.known & ~bit
+        self.with_value = self.with_value | bit if values else self.with_value & ~bit
         self._values[number] = values
         return True
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from domain.requirements.columns import Columns
-from domain.requirements.evaluate import MOST_KEPT, Question, distinct_disks, properties
+from domain.requirements.evaluate import MAX_CACHED, Question, distinct_disks, properties
 from domain.requirements.nodes import All, Compatible, Device, Disk, Either, Forced, KeyValue, Leaf, Node, Not
 from domain.requirements.operators import EQUALITY, OTHER
 from domain.requirements.records import holders_of_each
@@ -36,7 +36,7 @@ def comparisons_uncached(nodes: Iterable[Node], columns: Columns) -> int:
 
 
 def _is_above(question: Question, distinct_count: Counter[str]) -> bool:
-    return any(distinct_count[name] > MOST_KEPT for name in properties(question))
+    return any(distinct_count[name] > MAX_CACHED for name in properties(question))
 
 
 def _questions(node: Node) -> Iterator[Question]:

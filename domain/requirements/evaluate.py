@@ -32,7 +32,7 @@ from domain.requirements.vocabulary import DISK, SYSTEM
 Question: TypeAlias = Leaf | KeyValue | Device | Disk | Compatible
 
 # Answers about one property.
-MOST_KEPT = 1_024
+MAX_CACHED = 1_024
 # The key of the columns of disks among the answers about disks.
 DISKS: Final = "distinct disks"
 
@@ -74,7 +74,7 @@ def _question(node: Question, columns: Columns) -> Ternary:
     # Another thread may empty it meanwhile.
     answer: Ternary | None = kept.get(node)
     if answer is None:
-        if len(kept) >= MOST_KEPT:
+        if len(kept) >= MAX_CACHED:
             kept.clear()
         answer = kept[node] = _answer(node, columns)
     return answer
@@ -87,9 +87,9 @@ def _answer(node: Question, columns: Columns) -> Ternary:
         case KeyValue():
             return _key_value(node, columns)
         case Device():
-            return _known(device(node, columns), columns)
+            return _definite(device(node, columns), columns)
         case Compatible():
-            return _known(compatible(node, columns), columns)
+            return _definite(compatible(node, columns), columns)
         case Disk(inner):
             return _disk(inner, columns)
 
@@ -116,7 +116,7 @@ def _not(held: Ternary, columns: Columns) -> Ternary:
     return Ternary(columns.everyone & ~(held.true | held.unknown), held.unknown)
 
 
-def _known(true: int, columns: Columns) -> Ternary:
+def _definite(true: int, columns: Columns) -> Ternary:
     return Ternary(true & columns.everyone, 0)
 
 
@@ -125,26 +125,26 @@ def _leaf(leaf: Leaf, columns: Columns) -> Ternary:
     column = columns[element.about]
     operand = fold(leaf.value)
     if operand == "" and element.empty_means_none:
-        return _known(~column.known if leaf.op == "==" else column.known, columns)
+        return _definite(~column.with_value if leaf.op == "==" else column.with_value, columns)
     if leaf.op == OTHER or not columns.vocabulary.properties[element.about].many:
-        return Ternary(_scalar(column, leaf.op, operand), columns.everyone & ~column.known)
+        return Ternary(_scalar(column, leaf.op, operand), columns.everyone & ~column.with_value)
     if leaf.op == "!=":
-        return _known(~column.holding("==", operand), columns)
-    return _known(column.holding(leaf.op, operand), columns)
+        return _definite(~column.holding("==", operand), columns)
+    return _definite(column.holding(leaf.op, operand), columns)
 
 
 def _scalar(column: Column, op: str, operand: Value) -> int:
     if op in NEGATIVE:
-        return column.known & ~column.holding("==", operand)
+        return column.with_value & ~column.holding("==", operand)
     return column.holding(op, operand)
 
 
 def _key_value(node: KeyValue, columns: Columns) -> Ternary:
     true = key_value(node, columns)
     if node.op != OTHER:
-        return _known(true, columns)
-    known = columns["key_values"].known
-    return Ternary(true & known, columns.everyone & ~known)
+        return _definite(true, columns)
+    with_keys = columns["key_values"].with_value
+    return Ternary(true & with_keys, columns.everyone & ~with_keys)
 
 
 def _disk(inner: Node, columns: Columns) -> Ternary:
@@ -153,7 +153,7 @@ def _disk(inner: Node, columns: Columns) -> Ternary:
     held = evaluate(inner, disks)
     true = reduce(int.__or__, (systems[number] for number in _numbers_in(held.true)), 0)
     unknown = reduce(int.__or__, (systems[number] for number in _numbers_in(held.unknown)), 0)
-    return Ternary(true, (unknown | columns.everyone & ~columns["disks"].known) & ~true)
+    return Ternary(true, (unknown | columns.everyone & ~columns["disks"].with_value) & ~true)
 
 
 def distinct_disks(columns: Columns) -> tuple[Columns, Sequence[int]]:

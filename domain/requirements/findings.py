@@ -10,12 +10,12 @@ Report: TypeAlias = Callable[[Path, str], None]
 
 
 class Finding(NamedTuple):
-    """A message at a path; `unknown` is the spelling of an unknown element, `known` has all spellings."""
+    """A message at a path; `unknown` is the spelling of an unknown element, `spellings` has all spellings."""
 
     path: Path
     message: str
     unknown: str | None = None
-    known: Collection[str] = ()
+    spellings: Collection[str] = ()
 
 
 def dotted(path: Path) -> str:

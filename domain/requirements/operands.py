@@ -86,10 +86,10 @@ def decimal(leaf: Mapping[str, Any]) -> float:
 
 def truth(leaf: Mapping[str, Any]) -> bool:
     raw = leaf["value"]
-    known = _TRUTH.get(raw.strip().casefold()) if isinstance(raw, str) else raw
-    if not isinstance(known, bool):
+    value = _TRUTH.get(raw.strip().casefold()) if isinstance(raw, str) else raw
+    if not isinstance(value, bool):
         raise ValueError("must be true or false")
-    return known
+    return value
 
 
 def anything_but_no(leaf: Mapping[str, Any]) -> bool:
@@ -129,10 +129,10 @@ def day_or_never(leaf: Mapping[str, Any]) -> str:
 
 def one_of(names: tuple[str, ...]) -> Operand:
     """Return a parser that accepts these names in any case and returns the canonical spelling."""
-    known = {name.casefold(): name for name in names}
+    spellings = {name.casefold(): name for name in names}
 
     def read(leaf: Mapping[str, Any]) -> str:
-        written = known.get(plain(leaf["value"]).casefold())
+        written = spellings.get(plain(leaf["value"]).casefold())
         if written is None:
             raise ValueError(f"must be one of {', '.join(names)}")
         return written

@@ -43,5 +43,5 @@ def distro_name(distro_tree_id: int | None, own: Mapping[str, Any] | None) -> st
     return f"{own['osmajor']}.{own.get('osminor') or '0'} {own['arch']}"
 
 
-def _with(known: tuple[T, ...], one: T) -> tuple[T, ...]:
-    return known if one in known or len(known) == MAX_BROKEN_AFTER else (*known, one)
+def _with(values: tuple[T, ...], one: T) -> tuple[T, ...]:
+    return values if one in values or len(values) == MAX_BROKEN_AFTER else (*values, one)

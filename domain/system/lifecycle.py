@@ -1,4 +1,4 @@
-"""The conditions of a system, and the moves of its usage (design section 2; seed 000)."""
+"""The conditions of a system, and the moves of its usage (design section 2)."""
 
 from __future__ import annotations
 

@@ -23,14 +23,14 @@ def change_inventory(system: System, changes: Mapping[str, Any]) -> Decided:
     return [(system.subject, SystemInventoryChanged(inventory=inventory))]
 
 
-def merged(known: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+def merged(inventory: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Merge as RFC 7396 does: None removes a property, objects are merged, other values are replaced."""
-    result = dict(known)
+    result = dict(inventory)
     for name, value in changes.items():
         if value is None:
             result.pop(name, None)
         elif isinstance(value, Mapping):
-            inner = known.get(name)
+            inner = inventory.get(name)
             result[name] = merged(inner if isinstance(inner, Mapping) else {}, value)
         else:
             result[name] = value

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from api import root
+from api import database_setup
 from domain.directory.events import PoolRegistered
 from domain.events import Change
 from runtime.embedded.database import EmbeddedDatabase
 from runtime.settings import Settings
 from store.event_log import EventLog
-from store.requests import Append, committed
+from store.requests import AppendRequest, require_committed
 from tests.acceptance.up import up
-from tests.harness.making import STAMP
+from tests.harness.appends import STAMP
 from tests.harness.sessions import owner_session
 
 EVENTS = 10_000
@@ -37,7 +37,7 @@ def database(data: Path) -> Iterator[str]:
     embedded = EmbeddedDatabase(data)
     try:
         settings = embedded.start(Settings.read({}, data=data))
-        root.migrate(settings)
+        database_setup.migrate(settings)
         yield str(settings.database_url)
     finally:
         embedded.stop()
@@ -47,12 +47,12 @@ def fill(url: str) -> None:
     with closing(EventLog(url)) as log:
         for first in range(0, EVENTS, AT_ONCE):
             for outcome in log.append([pool(number) for number in range(first, first + AT_ONCE)]):
-                committed(outcome)
+                require_committed(outcome)
 
 
-def pool(number: int) -> Append:
+def pool(number: int) -> AppendRequest:
     subject = f"pool/p{number}"
-    return Append(f"fill/{number}", (Change(subject, PoolRegistered(None), STAMP),), {subject: 0})
+    return AppendRequest(f"fill/{number}", (Change(subject, PoolRegistered(None), STAMP),), {subject: 0})
 
 
 @pytest.mark.soak

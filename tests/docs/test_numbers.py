@@ -78,7 +78,7 @@ HTTP = (
     f"A recipe takes {reports.MAX_RESULTS:,} results and {reports.MAX_LOGS:,} logs",
     f"was not heard for {timers.SILENT_AFTER_SECONDS} s",
     f"at most some {sql.PAGE_BYTES // MIB} MiB of events",
-    f"has at least {passwords.LEAST} characters",
+    f"has at least {passwords.MIN_LENGTH} characters",
     f"keeps the system for {kept_systems.DEFAULT_SECONDS // 3600} hours",
     f"{watchdog.FIRST_TASK_SECONDS:,} s until the first task, then {watchdog.TASK_SECONDS:,} s",
     f"to {contacts.GRAIN_SECONDS:g} s",

@@ -10,14 +10,14 @@ from domain.events import Change, Event, Stamp
 from domain.recipe.events import RecipeAborted, RecipeQueued, RecipeRunning
 from domain.system.events import SystemDrained, SystemIdle, SystemRegistered
 from store.event_log import EventLog
-from store.requests import Append, Committed
+from store.requests import AppendRequest, Committed
 
 STAMP = Stamp(datetime(2026, 1, 1, tzinfo=UTC), "tester", "request/test")
 AT_ONCE = 500
 SUBJECTS = 2_000
 
 
-class Busy:
+class BulkEvents:
     """Appends commits of one to four events; each name has subjects of its own, and always the same story."""
 
     def __init__(self, log: EventLog, name: int = 1, words: int = 20, subjects: int = SUBJECTS) -> None:
@@ -41,10 +41,10 @@ class Busy:
             events -= sum(len(request.changes) for request in requests)
         return position
 
-    def _requests(self, events: int) -> list[Append]:
+    def _requests(self, events: int) -> list[AppendRequest]:
         """Requests that share no subject, as one call must have it."""
         taken: set[str] = set()
-        requests: list[Append] = []
+        requests: list[AppendRequest] = []
         while events > 0 and len(taken) < self._subjects:
             happened = [self._happened() for _ in range(self._dice.randint(1, 4))]
             changes = tuple(Change(*one, STAMP) for one in happened if one[0] not in taken)
@@ -54,12 +54,12 @@ class Busy:
                 events -= len(changes)
         return requests
 
-    def _request(self, changes: tuple[Change, ...]) -> Append:
+    def _request(self, changes: tuple[Change, ...]) -> AppendRequest:
         versions = self._versions
         expected = {change.subject: versions.get(change.subject, 0) for change in changes}
         for change in changes:
             versions[change.subject] = versions.get(change.subject, 0) + 1
-        return Append(f"busy/{self._name}/{next(self._commits)}", changes, expected)
+        return AppendRequest(f"busy/{self._name}/{next(self._commits)}", changes, expected)
 
     def _happened(self) -> tuple[str, Event]:
         number = self._name * self._subjects + self._dice.randrange(self._subjects)

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import psycopg
 from psycopg import sql
 
-from api import root
+from api import database_setup
 from runtime.embedded.service_login import create_login
 from runtime.settings import Settings
 
@@ -49,7 +49,7 @@ class Databases:
         self._numbers = itertools.count(1)
         self._template = f"labledger_test_{os.getpid()}_template"
         self._execute("CREATE DATABASE {}", self._template)
-        root.migrate(Settings.read({}, database_url=_with_database(server_url, self._template)))
+        database_setup.migrate(Settings.read({}, database_url=_with_database(server_url, self._template)))
         register_topics_of_tests(_with_database(server_url, self._template))
         create_login(server_url, LOGIN, LOGIN_PASSWORD)
 

@@ -16,11 +16,11 @@ from urllib.parse import urlencode
 
 import httpx
 
-from api import root
-from tests.harness.asking import PLAIN
+from api import database_setup
 from tests.harness.databases import TestDatabase
+from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.running import Running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 _ID = re.compile(rb"^id: (\d+)$", re.MULTILINE)
 _ESTABLISHED = 1
@@ -30,19 +30,19 @@ PATIENCE_SECONDS = 120.0
 @contextmanager
 def serving(database: TestDatabase, **settings: str) -> Iterator[Running]:
     """The API alone, with these LABLEDGER_*: nothing but what a test appends comes into the log."""
-    token = root.first_admin_token(database.settings)
+    token = database_setup.first_admin_token(database.settings)
     assert token is not None
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{probe.getsockname()[1]}"
     # They are all one person here.
-    line = Running(database, url, token, settings={"LABLEDGER_REQUESTS_PER_SECOND": "0", **settings})
+    service = Running(database, url, token, settings={"LABLEDGER_REQUESTS_PER_SECOND": "0", **settings})
     try:
-        line.start("serve")
-        until(lambda: _is_alive(url), "the API to answer")
-        yield line
+        service.start("serve")
+        wait_until(lambda: _is_alive(url), "the API to answer")
+        yield service
     finally:
-        line.stop()
+        service.stop()
 
 
 @dataclass(frozen=True)
@@ -66,14 +66,14 @@ class Worker:
         resource.prlimit(self.pid, resource.RLIMIT_NOFILE, (most, most))
 
 
-def worker_of(line: Running) -> Worker:
-    master = line.processes["serve"].pid
+def worker_of(service: Running) -> Worker:
+    master = service.processes["serve"].pid
     return Worker(int(Path(f"/proc/{master}/task/{master}/children").read_text().split()[0]))
 
 
 def _is_alive(url: str) -> bool:
     try:
-        return httpx.get(f"{url}/healthz", timeout=5, **PLAIN).status_code == 200
+        return httpx.get(f"{url}/healthz", timeout=5, **LOCAL_HTTP).status_code == 200
     except httpx.TransportError:
         return False
 
@@ -81,7 +81,7 @@ def _is_alive(url: str) -> bool:
 class Watch(asyncio.Protocol):
     """A connection to /events: the positions of the events it has seen, and where it would resume."""
 
-    def __init__(self, line: Running, after: int, **filters: str) -> None:
+    def __init__(self, service: Running, after: int, **filters: str) -> None:
         self.after = after
         self.filters = filters
         self.positions: list[int] = []
@@ -94,8 +94,8 @@ class Watch(asyncio.Protocol):
         self.transport: asyncio.Transport | None = None
         query = f"?{urlencode(filters)}" if filters else ""
         self._request = (
-            f"GET /events{query} HTTP/1.1\r\nHost: {line.url.partition('//')[2]}\r\n"
-            f"Authorization: Bearer {line.token}\r\nAccept: text/event-stream\r\n"
+            f"GET /events{query} HTTP/1.1\r\nHost: {service.url.partition('//')[2]}\r\n"
+            f"Authorization: Bearer {service.token}\r\nAccept: text/event-stream\r\n"
             f"Last-Event-ID: {after}\r\n\r\n"
         ).encode()
         self._framed = bytearray()
@@ -138,8 +138,8 @@ class Watch(asyncio.Protocol):
         assert self.transport is not None
         if self.is_over:
             return True
-        line = self.transport.get_extra_info("socket")
-        return int(line.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0]) != _ESTABLISHED
+        connection = self.transport.get_extra_info("socket")
+        return int(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0]) != _ESTABLISHED
 
     def stop_reading(self) -> None:
         assert self.transport is not None
@@ -154,30 +154,30 @@ class Watch(asyncio.Protocol):
         if self.transport is not None:
             self.transport.abort()
 
-    async def until(self, happened: Callable[[Watch], bool]) -> None:
+    async def wait_until(self, happened: Callable[[Watch], bool]) -> None:
         """Wait until what it has seen is so."""
         async with asyncio.timeout(PATIENCE_SECONDS):
             while not happened(self):
                 self._news.clear()
                 await self._news.wait()
 
-    async def seen(self, position: int) -> None:
-        await self.until(lambda watch: watch.last_id >= position or watch.is_over)
+    async def wait_seen(self, position: int) -> None:
+        await self.wait_until(lambda watch: watch.last_id >= position or watch.is_over)
         assert not self.is_over, f"ended at {self.last_id}: {self.error}"
 
-    async def seen_all(self, positions: list[int]) -> None:
+    async def wait_seen_all(self, positions: list[int]) -> None:
         """Wait for the last of these; whether it saw them all, and nothing else, is for the test to say."""
         if positions:
-            await self.seen(positions[-1])
+            await self.wait_seen(positions[-1])
 
-    async def cut(self) -> None:
+    async def wait_cut(self) -> None:
         """Wait until the server has ended the connection, also of one that does not read."""
         async with asyncio.timeout(PATIENCE_SECONDS):
             while not self.is_cut:
                 await asyncio.sleep(0.1)
 
-    async def over(self) -> None:
-        await self.until(lambda watch: watch.is_over)
+    async def wait_over(self) -> None:
+        await self.wait_until(lambda watch: watch.is_over)
 
     def _unframe(self) -> None:
         """Chunks to text."""
@@ -206,8 +206,8 @@ class Watch(asyncio.Protocol):
 class Watching:
     """Those who watch in one test; `async with` closes them all."""
 
-    def __init__(self, line: Running) -> None:
-        self._line = line
+    def __init__(self, service: Running) -> None:
+        self._service = service
         self._watches: list[Watch] = []
 
     async def __aenter__(self) -> Watching:
@@ -217,40 +217,40 @@ class Watching:
         for one in self._watches:
             one.close()
         for one in self._watches:
-            await one.over()
+            await one.wait_over()
 
     async def watch(self, after: int = 0, receive_bytes: int | None = None, **filters: str) -> Watch:
         """Begin to watch. The head of the answer is there when this returns."""
-        made = Watch(self._line, after, **filters)
+        made = Watch(self._service, after, **filters)
         connection = socket.socket()
         connection.setblocking(False)
         if receive_bytes is not None:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
         loop = asyncio.get_running_loop()
-        await loop.sock_connect(connection, ("127.0.0.1", self._line.port))
+        await loop.sock_connect(connection, ("127.0.0.1", self._service.port))
         await loop.create_connection(lambda: made, sock=connection)
         self._watches.append(made)
-        await made.until(lambda one: bool(one.head) or one.is_over)
+        await made.wait_until(lambda one: bool(one.head) or one.is_over)
         return made
 
 
-def plain_client(line: Running) -> httpx.Client:
+def plain_client(service: Running) -> httpx.Client:
     """For answers by the hundred thousand: neither packed, nor checked against what is promised."""
-    headers = {"Authorization": f"Bearer {line.token}", "Accept-Encoding": "identity"}
-    return httpx.Client(base_url=line.url, headers=headers, timeout=60, **PLAIN)
+    headers = {"Authorization": f"Bearer {service.token}", "Accept-Encoding": "identity"}
+    return httpx.Client(base_url=service.url, headers=headers, timeout=60, **LOCAL_HTTP)
 
 
-def whole_log(line: Running) -> list[dict[str, Any]]:
+def whole_log(service: Running) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     after: int | None = 0
-    with plain_client(line) as client:
+    with plain_client(service) as client:
         while after is not None:
             page = client.get("/events", params={"after": after, "limit": 1000}).json()
             found, after = found + page["events"], page["next"]
     return found
 
 
-def wanted(whole: Iterable[dict[str, Any]], one: Watch) -> list[int]:
+def expected_positions(whole: Iterable[dict[str, Any]], one: Watch) -> list[int]:
     """What somebody should see, by the whole log."""
     topics = one.filters["types"].split(",") if "types" in one.filters else None
     subjects = one.filters["subject"].split(",") if "subject" in one.filters else None

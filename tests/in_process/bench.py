@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from domain.events import Change, Decided, Stamp
 from store.event_log import EventLog
-from store.requests import Append, committed
+from store.requests import AppendRequest, require_committed
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner, owner_session
 from tests.in_process.desk import Desk
@@ -83,7 +83,7 @@ class Scene:
         stamp = Stamp(BEGINNING, "admin", "request/beginning")
         changes = tuple(Change(subject, event, stamp) for subject, event in told)
         expected = dict.fromkeys((subject for subject, _ in told), 0)
-        (outcome,) = self.log.append([Append(f"put/{self.log.end()}", changes, expected)])
-        committed(outcome)
+        (outcome,) = self.log.append([AppendRequest(f"put/{self.log.end()}", changes, expected)])
+        require_committed(outcome)
         for door in self.doors:
             door.catch_up()

@@ -67,7 +67,7 @@ def without_ranks_over_all() -> Iterator[None]:
         yield
 
 
-def _of_the_first_by_name(partition: Partition, groups: list[waking.Group]) -> list[waking.BestRecipe]:
+def _of_the_first_by_name(partition: Partition, groups: list[waking.WakeGroup]) -> list[waking.BestRecipe]:
     for number in sorted(
         numbers_in(union(group.systems for group in groups)), key=partition.labs.names.__getitem__
     ):
@@ -77,7 +77,7 @@ def _of_the_first_by_name(partition: Partition, groups: list[waking.Group]) -> l
     return []
 
 
-def _of_one(group: waking.Group, number: int) -> waking.Group:
+def _of_one(group: waking.WakeGroup, number: int) -> waking.Group:
     tiers = [[replace(search) for search in tier] for tier in group.tiers]
     return replace(group, systems=1 << number, tiers=tiers, has_best=False)
 

@@ -8,7 +8,7 @@ import httpx
 
 from domain.recipe.lifecycle import FINISHED
 from tests.harness.running import Running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 People = dict[str, httpx.Client]
 """Who is logged in as whom, by name."""
@@ -57,7 +57,7 @@ def in_state(client: httpx.Client, recipe_id: int, *states: str) -> dict[str, An
         assert not ended, f"recipe {recipe_id} is {found['state']}: {found['reason']}"
         return found if found["state"] in states else None
 
-    found: dict[str, Any] = until(reached, f"recipe {recipe_id} to be {' or '.join(states)}")
+    found: dict[str, Any] = wait_until(reached, f"recipe {recipe_id} to be {' or '.join(states)}")
     return found
 
 
@@ -113,19 +113,19 @@ def commands(client: httpx.Client, lab: str, system: str) -> list[dict[str, Any]
     return [command for command in found if command["system"] == system]
 
 
-def happened(line: Running, position: int, *subjects: str) -> list[tuple[str, str]]:
+def happened(service: Running, position: int, *subjects: str) -> list[tuple[str, str]]:
     """(subject, topic) of what came after a position, of some subjects or all."""
-    events = line.events(position)
+    events = service.events(position)
     return [(e["subject"], e["topic"]) for e in events if not subjects or e["subject"] in subjects]
 
 
-def by_people(line: Running, position: int) -> list[tuple[str, str]]:
+def by_people(service: Running, position: int) -> list[tuple[str, str]]:
     """What came after a position and was not decided by the scheduler, which answers in its own time."""
-    return [(e["subject"], e["topic"]) for e in line.events(position) if e["actor"] != "scheduler"]
+    return [(e["subject"], e["topic"]) for e in service.events(position) if e["actor"] != "scheduler"]
 
 
-def in_one_commit(line: Running, answer: httpx.Response) -> list[tuple[str, str]]:
+def in_one_commit(service: Running, answer: httpx.Response) -> list[tuple[str, str]]:
     """(subject, topic) of the events of the commit that a write has made."""
     position = int(answer.headers["labledger-position"])
-    lately = line.events(max(0, position - MOST_IN_ONE_COMMIT))
+    lately = service.events(max(0, position - MOST_IN_ONE_COMMIT))
     return [(e["subject"], e["topic"]) for e in lately if e["commit_end"] == position]

@@ -24,7 +24,7 @@ from domain.recipe.lifecycle import RECIPE
 from domain.system.lifecycle import CONDITIONS, USAGE
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, free_port, running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.rest.cutting import commit_ends, cut
 
 # Not of the log: what is so now, whatever was; and the list that has no position.
@@ -80,18 +80,18 @@ class Known:
 def busy(servers: ServerPool) -> Iterator[Running]:
     """A lab whose machines stall and break while people change all sorts of things; then all is quiet."""
     seed = int(os.environ.get("LABLEDGER_TEST_SEED", "7"))
-    with servers.databases("embedded").fresh() as database, running(database) as line:
-        line.do("lab", "load", str(SAMPLES / "lab.json"))
-        line.make_contact()
+    with servers.databases("embedded").fresh() as database, running(database) as service:
+        service.do("lab", "load", str(SAMPLES / "lab.json"))
+        service.make_contact()
         faults = ("--fail", "10", "--break", "5", "--trouble", "20")
-        line.start("lab", "simulate", "--speed", "400", "--seed", str(seed), *faults, name="simulate")
-        with line.client() as admin:
+        service.start("lab", "simulate", "--speed", "400", "--seed", str(seed), *faults, name="simulate")
+        with service.client() as admin:
             _live(admin, random.Random(seed))
-        line.kill("simulate")
-        line.kill("scheduler")
-        with line.client() as admin:
-            until(lambda: _reads(admin, line.end()), "all of it to be read")
-        yield line
+        service.kill("simulate")
+        service.kill("scheduler")
+        with service.client() as admin:
+            wait_until(lambda: _reads(admin, service.end()), "all of it to be read")
+        yield service
 
 
 def _live(admin: httpx.Client, chance: random.Random) -> None:
@@ -168,12 +168,12 @@ def compare_at(busy: Running, known: Known, servers: ServerPool, position: int) 
     with ExitStack() as stack:
         database = stack.enter_context(servers.databases("embedded").fresh())
         cut(busy.database, position, database)
-        line = Running(database, busy.url.rpartition(":")[0] + f":{free_port()}", busy.token)
-        stack.callback(line.stop)
-        for service in ("serve", "projector"):
-            line.start(service)
-        whole, ended = stack.enter_context(busy.client()), stack.enter_context(line.client())
-        until(lambda: _reads(ended, position), "the cut log to be read")
+        service = Running(database, busy.url.rpartition(":")[0] + f":{free_port()}", busy.token)
+        stack.callback(service.stop)
+        for name in ("serve", "projector"):
+            service.start(name)
+        whole, ended = stack.enter_context(busy.client()), stack.enter_context(service.client())
+        wait_until(lambda: _reads(ended, position), "the cut log to be read")
         asked = compared = 0
         for path in known.paths():
             then = whole.get(path, params={"as_of": position, **_asked(path)})

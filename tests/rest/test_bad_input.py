@@ -84,22 +84,22 @@ def test_events__types_that_are_none__are_named(client: httpx.Client) -> None:
 
 
 def test_submission__five_planted_faults__exactly_five_with_lines(
-    client: httpx.Client, line: Running
+    client: httpx.Client, service: Running
 ) -> None:
-    before = line.end()
+    before = service.end()
     answer = client.post("/jobs", content=FIVE_FAULTS, headers=XML, params={"strict": "true"})
     assert answer.status_code == 422
     assert answer.headers["content-type"] == "application/problem+json"
     faults = answer.json()["errors"]
     assert [fault["where"].split(",")[0] for fault in faults] == FIVE_LINES
     assert all(fault["message"] for fault in faults)
-    assert by_people(line, before) == []
+    assert by_people(service, before) == []
 
 
 def test_submission__five_faults_in_json__exactly_five_with_lines(
-    client: httpx.Client, line: Running
+    client: httpx.Client, service: Running
 ) -> None:
-    before = line.end()
+    before = service.end()
     body = b"""{
       "group": "nobody-knows-this-group",
       "recipe_sets": [{
@@ -119,24 +119,24 @@ def test_submission__five_faults_in_json__exactly_five_with_lines(
     assert answer.status_code == 422
     lines = [fault["where"].split(",")[0] for fault in answer.json()["errors"]]
     assert sorted(lines) == sorted(["line 2", "line 4", "line 8", "line 9", "line 10"])
-    assert by_people(line, before) == []
+    assert by_people(service, before) == []
 
 
 @pytest.mark.parametrize(("what", "body", "headers", "status"), REFUSED, ids=[row[0] for row in REFUSED])
 def test_submission__unreadable_or_hostile__refused_and_nothing_stored(
-    client: httpx.Client, line: Running, what: str, body: bytes, headers: dict[str, str], status: int
+    client: httpx.Client, service: Running, what: str, body: bytes, headers: dict[str, str], status: int
 ) -> None:
-    before = line.end()
+    before = service.end()
     answer = client.post("/jobs", content=body, headers=headers)
     assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
     assert "passwd" not in answer.text and "Traceback" not in answer.text
-    assert by_people(line, before) == []
+    assert by_people(service, before) == []
 
 
 def test_submission__fifty_megabytes__refused_before_they_are_read(
-    client: httpx.Client, line: Running
+    client: httpx.Client, service: Running
 ) -> None:
-    before = line.end()
+    before = service.end()
 
     def chunks() -> Any:
         for _ in range(800):
@@ -149,11 +149,11 @@ def test_submission__fifty_megabytes__refused_before_they_are_read(
             continue  # refused so early that the rest could not be sent
         assert status == 413
     assert client.get("/healthz").status_code == 200
-    assert by_people(line, before) == []
+    assert by_people(service, before) == []
 
 
-def test_other_documents__wrong__every_fault_named(client: httpx.Client, line: Running) -> None:
-    before = line.end()
+def test_other_documents__wrong__every_fault_named(client: httpx.Client, service: Running) -> None:
+    before = service.end()
     system = {"fqdn": "bad name", "owner": "nobody", "memory_mb": -1, "condition": "Shiny", "colour": "red"}
     answer = client.post("/systems", json=system)
     assert answer.status_code == 422
@@ -169,7 +169,7 @@ def test_other_documents__wrong__every_fault_named(client: httpx.Client, line: R
     assert places == ["owners[1]", "members[0]"]
     assert client.put("/users/bad name", json={}).status_code == 422
     assert client.put("/distro-trees/abc", json={}).status_code == 422
-    assert by_people(line, before) == []
+    assert by_people(service, before) == []
 
 
 QUERIES = [
@@ -246,13 +246,13 @@ def test_role__that_there_is_not__is_refused_in_the_same_words_everywhere(
 
 @pytest.mark.parametrize("path", ["/groups/equal-keys", "/pools/equal-keys", "/users/equal-keys"])
 def test_equal_keys__of_a_document__are_422_and_nothing_is_stored(
-    client: httpx.Client, line: Running, path: str
+    client: httpx.Client, service: Running, path: str
 ) -> None:
-    before = line.end()
+    before = service.end()
     answer = client.put(path, content=b'{"owner": "a",\n"owner": "b"}', headers=JSON)
     assert answer.status_code == 422
     assert answer.json()["errors"] == [{"where": "line 2", "message": '"owner" occurs twice in one object'}]
-    assert by_people(line, before) == []
+    assert by_people(service, before) == []
 
 
 def test_text__that_steers_a_terminal__is_422(client: httpx.Client) -> None:

@@ -17,7 +17,7 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from api.rest.routes import ROUTES
-from tests.harness.asking import PLAIN
+from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
 from tests.rest.conftest import NUMBERS
@@ -136,8 +136,8 @@ def test_subject__with_a_nul__is_not_described(client: httpx.Client) -> None:
     assert client.get("/events", params={"subject": "pool/a\0b"}).status_code == 400
 
 
-def test_document__without_a_token__is_open(line: Running) -> None:
-    assert httpx.get(f"{line.url}/openapi.json", **PLAIN).status_code == 200
+def test_document__without_a_token__is_open(service: Running) -> None:
+    assert httpx.get(f"{service.url}/openapi.json", **LOCAL_HTTP).status_code == 200
 
 
 @pytest.mark.soak
@@ -159,13 +159,13 @@ def test_service__asked_for_a_minute__keeps_its_promises(fuzzed: Running, phase:
     fuzz(fuzzed, "--phases", phase, "--max-examples", "40", "--max-time", "70")
 
 
-def fuzz(line: Running, *arguments: str) -> None:
+def fuzz(service: Running, *arguments: str) -> None:
     """Ask everything there is with made-up input; fails with the command that shows what was found."""
     seed = int(os.environ.get(SEED, secrets.randbelow(2**32)))
     print(f"{SEED}={seed}")
     command = [
         *(sys.executable, "-m", "schemathesis.cli", "--config-file", str(CONFIGURATION), "run"),
-        *(f"{line.url}/openapi.json", "--header", f"Authorization: Bearer {line.token}"),
+        *(f"{service.url}/openapi.json", "--header", f"Authorization: Bearer {service.token}"),
         *("--checks", "all", "--suppress-health-check", "all", "--warnings", "off", "--no-color"),
         *("--seed", str(seed), "--generation-database", "none"),
         *arguments,
@@ -175,7 +175,7 @@ def fuzz(line: Running, *arguments: str) -> None:
         done = subprocess.run(
             command,
             cwd=folder,
-            env={**line.environment, "SCHEMATHESIS_HOOKS": HOOKS, "PYTHONPATH": str(TOP)},
+            env={**service.environment, "SCHEMATHESIS_HOOKS": HOOKS, "PYTHONPATH": str(TOP)},
             capture_output=True,
             text=True,
             timeout=400,
@@ -184,4 +184,4 @@ def fuzz(line: Running, *arguments: str) -> None:
     assert done.returncode == 0, done.stdout[-12_000:] + done.stderr[-2_000:]
     asked = re.search(r"(\d+) generated", done.stdout)
     assert asked is not None and int(asked.group(1)) > len(ROUTES), done.stdout
-    line.wait_ready()
+    service.wait_ready()

@@ -101,9 +101,9 @@ def policy() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def clients(line: Running) -> Iterator[Clients]:
+def clients(service: Running) -> Iterator[Clients]:
     with ExitStack() as stack:
-        admin = stack.enter_context(line.client())
+        admin = stack.enter_context(service.client())
         users = (*HOLDERS, *BESIDE)
         for name in (*users, "auditor"):
             admin.put(f"/users/{name}", json={}).raise_for_status()
@@ -119,7 +119,7 @@ def clients(line: Running) -> Iterator[Clients]:
         tokens = {name: admin.post("/tokens", json=body).json()["token"] for name, body in asked.items()}
         yield {
             "admin": admin,
-            **{name: stack.enter_context(line.client(token)) for name, token in tokens.items()},
+            **{name: stack.enter_context(service.client(token)) for name, token in tokens.items()},
         }
 
 

@@ -42,20 +42,20 @@ def test_submission__no_distro_tree__aborted_with_the_reason(client: httpx.Clien
 
 
 def test_idempotency_key__same_again__first_answer_and_nothing_new(
-    client: httpx.Client, line: Running
+    client: httpx.Client, service: Running
 ) -> None:
     headers = {**XML, "Idempotency-Key": "same"}
     first = client.post("/jobs", content=GIVEN_UP, headers=headers)
     again = client.post("/jobs", content=GIVEN_UP, headers=headers)
     assert first.json() == again.json()
     assert first.headers["labledger-position"] == again.headers["labledger-position"]
-    assert _submissions(line, first.json()["job_id"]) == 1
+    assert _submissions(service, first.json()["job_id"]) == 1
     other = client.post("/jobs", content=GIVEN_UP + b" ", headers=headers)
     assert other.status_code == 422
     assert other.json()["errors"][0]["where"] == "Idempotency-Key"
 
 
-def test_idempotency_key__sixteen_at_once__one_job(client: httpx.Client, line: Running) -> None:
+def test_idempotency_key__sixteen_at_once__one_job(client: httpx.Client, service: Running) -> None:
     headers = {**XML, "Idempotency-Key": "racing"}
 
     def post(_: int) -> tuple[int, int]:
@@ -66,22 +66,22 @@ def test_idempotency_key__sixteen_at_once__one_job(client: httpx.Client, line: R
         answers = set(pool.map(post, range(16)))
     assert len(answers) == 1
     ((status, job_id),) = answers
-    assert status == 201 and _submissions(line, job_id) == 1
+    assert status == 201 and _submissions(service, job_id) == 1
 
 
 def test_submissions__many_at_once__each_is_one_job_in_ascending_numbers(
-    client: httpx.Client, line: Running
+    client: httpx.Client, service: Running
 ) -> None:
     with ThreadPoolExecutor(16) as pool:
         answers = list(pool.map(lambda _: client.post("/jobs", content=GIVEN_UP, headers=XML), range(64)))
     assert {answer.status_code for answer in answers} == {201}
     ids = {answer.json()["job_id"] for answer in answers}
     assert len(ids) == 64
-    logged = {int(e["subject"].split("/")[1]) for e in line.events() if e["topic"] == "job.submitted"}
+    logged = {int(e["subject"].split("/")[1]) for e in service.events() if e["topic"] == "job.submitted"}
     assert ids <= logged
 
 
-def test_document__put_twice__second_changes_nothing(client: httpx.Client, line: Running) -> None:
+def test_document__put_twice__second_changes_nothing(client: httpx.Client, service: Running) -> None:
     first = client.put("/pools/twice", json={"owner_group": "net-qe"})
     again = client.put("/pools/twice", json={"owner_group": "net-qe"})
     assert (first.status_code, again.status_code) == (200, 200)
@@ -92,7 +92,7 @@ def test_document__put_twice__second_changes_nothing(client: httpx.Client, line:
     read = client.get("/pools/twice", params={"min_position": position})
     assert read.json()["owner_group"] == "kernel-qe"
     assert read.headers["etag"] == '"2"'
-    topics = [event["topic"] for event in line.events() if event["subject"] == "pool/twice"]
+    topics = [event["topic"] for event in service.events() if event["subject"] == "pool/twice"]
     assert topics == ["pool.registered", "pool.changed"]
 
 
@@ -148,5 +148,5 @@ def _finished(client: httpx.Client, recipe_id: int) -> dict[str, object]:
     raise AssertionError(f"recipe {recipe_id} did not finish")
 
 
-def _submissions(line: Running, job_id: int) -> int:
-    return sum(event["subject"] == f"job/{job_id}" for event in line.events())
+def _submissions(service: Running, job_id: int) -> int:
+    return sum(event["subject"] == f"job/{job_id}" for event in service.events())

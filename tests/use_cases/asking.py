@@ -9,7 +9,7 @@ from api.services import Request, Services
 from domain.directory import events as directory_events
 from domain.events import Change, Event, Stamp
 from domain.system.events import SystemRegistered
-from store.requests import Append, committed
+from store.requests import AppendRequest, require_committed
 from tests.in_process.bench import BEGINNING, Scene
 from tests.random_histories.labs import tree
 
@@ -65,8 +65,10 @@ class Town:
         """Whatever a use case would say to it: as it may be in a log from before."""
         version = self.version(subject)
         change = Change(subject, event, Stamp(BEGINNING, "admin", "request/test"))
-        (outcome,) = self.log.append([Append(f"test/{subject}/{version}", (change,), {subject: version})])
-        committed(outcome)
+        (outcome,) = self.log.append(
+            [AppendRequest(f"test/{subject}/{version}", (change,), {subject: version})]
+        )
+        require_committed(outcome)
         for door in self.scene.doors:
             door.catch_up()
 

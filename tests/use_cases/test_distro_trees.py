@@ -24,7 +24,7 @@ from domain.priority import Priority
 from domain.recipe.events import RecipeNew
 from domain.system.events import SystemAccessPolicyChanged
 from domain.system_admin.registration import register
-from store.requests import Append
+from store.requests import AppendRequest
 from tests.in_process.bench import BEGINNING, Bench
 from tests.intake.jobs import KNOWN, SAMPLES, sample
 from tests.random_histories.jobs import job, recipe
@@ -107,7 +107,7 @@ def test_submission__tree_is_in_the_log_and_not_yet_known_here__has_it(town: Tow
     put: Decided = [("distro-tree/2", directory_events.DistroTreeRegistered(**tree(2, ["lab-1"])))]
     stamp = Stamp(BEGINNING, "admin", "request/elsewhere")
     changes = tuple(Change(subject, event, stamp) for subject, event in put)
-    town.log.append([Append("elsewhere", changes, {"distro-tree/2": 0})])
+    town.log.append([AppendRequest("elsewhere", changes, {"distro-tree/2": 0})])
     assert trees(town, spec) == [2]
 
 

@@ -18,7 +18,7 @@ from api.use_cases.remove_document import remove_document
 from api.use_cases.reserve_system import Wanted, reserve_system, return_system
 from api.use_cases.submit_job import submit_job
 from api.use_cases.system_rights import require_may_change
-from domain.access.policy import Entry
+from domain.access.policy import PolicyEntry
 from domain.directory import events as directory_events
 from domain.errors import FaultyInput, NotPermitted
 from domain.job.spec import RecipeSetSpec
@@ -118,7 +118,7 @@ def test_policies__of_systems_and_pools_name_who_is_removed__and_nobody_after_th
     for kind, name in (("user", "eve"), ("pool", "net"), ("group", "qa")):
         town.ask(remove_document, as_admin(), kind, name)
     left = town.state("system/a")
-    assert (left.access_policy, left.active_pool) == ((Entry("view"),), None)
+    assert (left.access_policy, left.active_pool) == ((PolicyEntry("view"),), None)
     assert ("pool/net", "pool.access-policy-changed") in town.since(0)
 
 

@@ -24,7 +24,7 @@ from api.use_cases.report_drafts import CommandItem
 from api.use_cases.resolve import known
 from api.use_cases.tokens import token_counts
 from domain.errors import TooOften, Unknown
-from domain.names import called
+from domain.names import display_name
 from projections.reader import At
 
 KIND = "lab-controller"
@@ -106,7 +106,7 @@ class Commands:
     async def _require_then(self, name: str, at: At) -> None:
         asked = {"kind": KIND, "name": name, "at": at.position}
         if await self._services.reader.row("document", asked) is None:
-            raise Unknown(called(KIND, name))
+            raise Unknown(display_name(KIND, name))
 
     async def _wait(self, asked: dict[str, Any], at: int, seconds: int) -> tuple[int, list[Row]]:
         """Wait for a command. Raises TooOften if `MAX_WAITING` requests wait for the same lab."""

@@ -20,7 +20,7 @@ from api.services import Services
 from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
 from domain.errors import Fault, FaultyInput, Unknown
-from domain.names import called
+from domain.names import display_name
 
 NAME: TypeAdapter[Any] = TypeAdapter(Name)
 
@@ -74,7 +74,7 @@ class Documents:
         asked = {"kind": self._kind, "name": name, "at": at.position}
         row = await self._services.reader.row("document", asked)
         if row is None:
-            raise Unknown(called(self._kind, name))
+            raise Unknown(display_name(self._kind, name))
         resp.etag = str(row["version"])
         beside = await self._beside(req)
         paging.answer_read(resp, at, {**beside(name), **self._shown(row)})

@@ -15,7 +15,7 @@ from api.rest.resources.shapes import Row, shown_differences
 from api.services import Services
 from domain.errors import Unknown
 from domain.events import Recorded, shown_of
-from domain.names import called
+from domain.names import display_name
 from domain.system.differences import differences
 from projections.intervals import OPEN
 
@@ -38,7 +38,7 @@ class History:
             "system_is_known", {"at": page.position, "fqdn": fqdn}
         )
         if not known:
-            raise Unknown(called("system", fqdn))
+            raise Unknown(display_name("system", fqdn))
         positions = [row["since_position"] for row in rows]
         events = await asyncio.to_thread(self._services.log.at, positions)
         changes = [_change(row, events[row["since_position"]]) for row in rows]

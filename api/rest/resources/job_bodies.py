@@ -49,7 +49,7 @@ async def read_job(
 async def _check(
     services: Services, principal: Principal, body: bytes, kind: str, *, strict: bool
 ) -> ReadJob:
-    known = visibility.usable_names(principal, services)
+    known = visibility.name_index(principal, services)
     shown = visibility.shown_names(principal, services, known)
     read = partial(intake.read_job, strict=strict, shown=shown, tags=services.retention_tags)
     asked = (body, kind, known, principal.user, principal.is_admin)

@@ -15,10 +15,10 @@ from api.rest.contract.operation import operation
 from api.rest.middleware.principal import request_of
 from api.services import Services
 from api.use_cases.change_policy import change_pool_policy, change_system_policy
-from domain.access.policy import UNTIL_GIVEN, told
-from domain.access.validation import given
+from domain.access.policy import UNTIL_GIVEN, policy_form
+from domain.access.validation import normalised
 from domain.errors import Unknown
-from domain.names import called
+from domain.names import display_name
 
 
 class AccessPolicies:
@@ -31,7 +31,7 @@ class AccessPolicies:
         asked = {"kind": "pool", "name": name, "at": at.position}
         row = await self._services.reader.row("document", asked)
         if row is None:
-            raise Unknown(called("pool", name))
+            raise Unknown(display_name("pool", name))
         resp.etag = str(row["version"])
         entries = row["document"].get("access_policy", [])
         paging.answer_read(resp, at, {"pool": name, "entries": entries})
@@ -41,7 +41,7 @@ class AccessPolicies:
         policy: PoolPolicy = await read_model(req)
         entries = policy.forms()
         done = await change_pool_policy(self._services, request_of(req), name, entries)
-        answer = {"pool": name, "entries": given(entries), "changed": done is not None}
+        answer = {"pool": name, "entries": normalised(entries), "changed": done is not None}
         await paging.answer_write(resp, self._services, done, answer)
 
     @operation("Remove the access policy of a pool", answers.PoolPolicyRemoved, versioned=True)
@@ -60,10 +60,10 @@ class AccessPolicies:
             ("access_to_system", asked), ("version", version)
         )
         if not rows:
-            raise Unknown(called("system", fqdn))
+            raise Unknown(display_name("system", fqdn))
         resp.etag = str(versions[0]["version"])
         own: Any = rows[0]["access_policy"]
-        entries = told(UNTIL_GIVEN) if own is None else own
+        entries = policy_form(UNTIL_GIVEN) if own is None else own
         answer = {"fqdn": fqdn, "entries": entries, "active_pool": rows[0]["active_pool"]}
         paging.answer_read(resp, at, answer)
 
@@ -77,5 +77,5 @@ class AccessPolicies:
         policy: SystemPolicy = await read_model(req)
         entries, active_pool = policy.forms(), policy.active_pool
         done = await change_system_policy(self._services, request_of(req), fqdn, entries, active_pool)
-        answer = {"fqdn": fqdn, "entries": given(entries), "active_pool": active_pool}
+        answer = {"fqdn": fqdn, "entries": normalised(entries), "active_pool": active_pool}
         await paging.answer_write(resp, self._services, done, {**answer, "changed": done is not None})

@@ -13,13 +13,12 @@ from api.rest.contract.answers import access as answers
 from api.rest.contract.inputs.access import Token
 from api.rest.contract.operation import operation
 from api.rest.contract.query_values import MAX_POSITION
-from api.rest.idempotency import keyed_request
-from api.rest.middleware.principal import Principal, principal_of, request_of
+from api.rest.middleware.principal import Principal, keyed_request, principal_of, request_of
 from api.services import Services
 from api.use_cases.tokens import create_token, revoke_token
 from domain.directory.roles import SEES_ALL
 from domain.errors import Unknown
-from domain.names import called
+from domain.names import display_name
 
 
 class Tokens:
@@ -63,7 +62,7 @@ class Tokens:
         asked: dict[str, Any] = {"at": at.position, "limit": 1, "after": "", **self._only(principal_of(req))}
         row = await self._services.reader.row("tokens", {**asked, "token_id": token_id})
         if row is None:
-            raise Unknown(called("token", token_id))
+            raise Unknown(display_name("token", token_id))
         paging.answer_read(resp, at, row)
 
     @operation("Revoke a token", answers.TokenRevoked)

@@ -16,7 +16,7 @@ from api.rest.contract.answers import systems as answers
 from api.rest.contract.operation import operation
 from api.services import Services
 from domain.errors import Unknown
-from domain.names import called
+from domain.names import display_name
 from projections.reader import At, Row
 
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
@@ -35,7 +35,7 @@ class Usage:
         rows = await self._services.reader.rows("usage_of_system", asked)
         known = rows or await self._services.reader.row("system_is_known", {"at": at.position, "fqdn": fqdn})
         if not known:
-            raise Unknown(called("system", fqdn))
+            raise Unknown(display_name("system", fqdn))
         paging.answer_read(resp, at, {"intervals": rows})
 
     @operation("List the idle systems", answers.IdlePool, queries.Page)

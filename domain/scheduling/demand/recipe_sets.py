@@ -274,8 +274,8 @@ class RecipeSets:
         recipe_set = self.sets.get(recipe_set_id)
         if recipe_set is None:
             return ()
-        known = self.recipes
-        return tuple([known[recipe_id] for recipe_id in recipe_set.recipe_ids if recipe_id in known])
+        recipes = self.recipes
+        return tuple([recipes[recipe_id] for recipe_id in recipe_set.recipe_ids if recipe_id in recipes])
 
     def hosts(self, recipe_set_id: int) -> tuple[Recipe, ...]:
         """Return the members that need a system of their own."""

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from domain.access.policy import Entry
-from domain.access.validation import faults_of, given, without
+from domain.access.policy import PolicyEntry
+from domain.access.validation import faults_of, normalised, without
 from domain.priority import Priority
 
 VIEW = {"permission": "view"}
@@ -50,7 +50,7 @@ AT_MOST = "maximum_effective_priority"
     ],
 )
 def test_given__the_same_twice__is_one(entries: list[dict[str, Any]], kept: int) -> None:
-    assert len(given(entries)) == kept
+    assert len(normalised(entries)) == kept
 
 
 @pytest.mark.parametrize(
@@ -59,14 +59,18 @@ def test_given__the_same_twice__is_one(entries: list[dict[str, Any]], kept: int)
 )
 def test_given__several_maxima__the_highest_counts(maxima: list[str | None], kept: str) -> None:
     entries = [*({**SUBMIT, AT_MOST: maximum} for maximum in maxima), {**VIEW, "everybody": True}]
-    assert given(entries) == [{**VIEW, "everybody": True}, {**SUBMIT, AT_MOST: kept}]
+    assert normalised(entries) == [{**VIEW, "everybody": True}, {**SUBMIT, AT_MOST: kept}]
 
 
 def test_given__in_any_order__is_told_in_one() -> None:
     entries = [{**SUBMIT, AT_MOST: "Low"}, {**VIEW, "user": "bob"}, {**VIEW, "group": "qa"}]
-    assert given(entries) == given(entries[::-1])
+    assert normalised(entries) == normalised(entries[::-1])
 
 
 def test_without__a_user__what_names_them_goes() -> None:
-    policy = (Entry("view", "bob"), Entry("view", group="bob"), Entry("submit", "bob", None, Priority.Low))
-    assert without(policy, "user", "bob") == (Entry("view", group="bob"),)
+    policy = (
+        PolicyEntry("view", "bob"),
+        PolicyEntry("view", group="bob"),
+        PolicyEntry("submit", "bob", None, Priority.Low),
+    )
+    assert without(policy, "user", "bob") == (PolicyEntry("view", group="bob"),)

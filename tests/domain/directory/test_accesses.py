@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from domain.directory import events as directory_events
 from domain.directory.state import Directory
-from domain.directory.visibility import Accesses
+from domain.directory.visibility import VisibilityIndex
 from domain.events import Event, Recorded, Stamp
 from domain.system import events as system_events
 from tests.domain.directory.told import NOW
@@ -19,7 +19,7 @@ class Town:
     def __init__(self) -> None:
         self.directory = Directory()
         self.position = 0
-        self.accesses = Accesses(self.directory)
+        self.accesses = VisibilityIndex(self.directory)
         for name in ("ada", "bob", "eve"):
             self.tell(f"user/{name}", directory_events.UserRegistered())
         self.tell("group/qa", directory_events.GroupRegistered([], ["bob"]))
@@ -111,6 +111,13 @@ def test_left_to__user_group_and_pool__the_systems_that_say_something_of_it() ->
         ("group", "bob"),
         ("pool", "qa"),
     ]
-    assert [town.accesses.left_to(kind, name) for kind, name in left] == [["a"], ["b"], ["a"], ["a"], [], []]
+    assert [town.accesses.referring_systems(kind, name) for kind, name in left] == [
+        ["a"],
+        ["b"],
+        ["a"],
+        ["a"],
+        [],
+        [],
+    ]
     town.tell("system/b", system_events.SystemLoanEnded("over"))
-    assert town.accesses.left_to("user", "bob") == []
+    assert town.accesses.referring_systems("user", "bob") == []

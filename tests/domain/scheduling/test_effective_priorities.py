@@ -1,4 +1,4 @@
-"""In which order a system asks: effective priority, then nominal priority, then submission (seed 004)."""
+"""The rank order of a system: effective priority, nominal priority, submission (design 5.2)."""
 
 from __future__ import annotations
 

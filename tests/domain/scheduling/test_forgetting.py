@@ -81,7 +81,7 @@ def test_removed_group__unfinished_recipe_is_on_behalf_of_it__is_remembered(worl
     for _ in range(3):
         world.now += 2 * KEPT
         world.put_group("other", "eve")
-        assert not world.partition.directory.still_for("team", "bob")
+        assert not world.partition.directory.counts_for_group("team", "bob")
     world.cancel(waiting)
     world.now += 2 * KEPT
     world.put_group("other", "bob")

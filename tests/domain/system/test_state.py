@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from domain.access.policy import Entry
+from domain.access.policy import PolicyEntry
 from domain.events import Event
 from domain.system import events as system_events
 from domain.system.state import Loan, Reservation, evolve
@@ -76,7 +76,7 @@ CHANGES: list[tuple[Event, dict[str, object]]] = [
         system_events.SystemAccessPolicyChanged(
             entries=[{"permission": "view", "everybody": True}], active_pool="big"
         ),
-        {"access_policy": (Entry("view"),), "active_pool": "big"},
+        {"access_policy": (PolicyEntry("view"),), "active_pool": "big"},
     ),
 ]
 

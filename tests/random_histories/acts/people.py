@@ -17,7 +17,7 @@ from api.use_cases.reserve_system import Wanted, reserve_system, return_system
 from domain.directory.events import LabControllerHeard, LabControllerSilent
 from domain.events import Event
 from domain.system_admin.reservation import provisioning
-from store.requests import Append, Committed
+from store.requests import AppendRequest, Committed
 from tests.in_process.bench import Scene
 from tests.random_histories import labs
 from tests.random_histories.acts.choosing import (
@@ -72,7 +72,7 @@ async def _contact(services: Services, request: Request, name: str, is_silent: b
     """Append the event that the consistency loop, which is off here, would decide."""
     subject = f"lab-controller/{name}"
 
-    def change() -> Append | None:
+    def change() -> AppendRequest | None:
         entry = services.feed.directory.get("lab-controller", name)
         if entry is None or bool(entry.document.get("silent")) == is_silent:
             return None

@@ -16,9 +16,9 @@ SUBMITTED = sample("guests.xml")
 
 
 @pytest.fixture(scope="module")
-def path(line: Running) -> Iterator[str]:
+def path(service: Running) -> Iterator[str]:
     """A job with guests."""
-    with line.client() as admin:
+    with service.client() as admin:
         job = admin.post("/jobs", content=SUBMITTED, headers=XML).json()
         admin.get("/jobs", params={"min_position": job["position"]})
         yield f"/jobs/{job['job_id']}"

@@ -19,16 +19,16 @@ def tell(client: Any, *items: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_updates__drained_and_then_released__takes_nothing_new(
-    client: Any, people: Any, machine: str, line: Running
+    client: Any, people: Any, machine: str, service: Running
 ) -> None:
     first = submit(people["alice"], recipe_for(machine))["recipe_ids"][0]
     start(people["east"], first)
     waiting = submit(people["alice"], recipe_for(machine))
     in_state(client, waiting["recipe_ids"][0], "queued")
-    before = line.end()
+    before = service.end()
     told = tell(people["east"], {"drain": machine}, {"release": {"recipe_id": first}})
     assert [item["status"] for item in told] == [200, 200]
-    topics = [topic for _, topic in happened(line, before, f"system/{machine}")]
+    topics = [topic for _, topic in happened(service, before, f"system/{machine}")]
     people["alice"].post(f"/recipe-sets/{waiting['recipe_set_id']}/cancel", json={"reason": "not needed"})
     assert topics == ["system.drained", "system.idle"]
 
@@ -44,11 +44,11 @@ def test_updates__pools_of_a_new_system__are_not_a_lab_controllers_to_choose(
     assert client.get("/systems/intruder.east.example.com").status_code == 404
 
 
-def test_updates__same_new_system_told_at_once__is_known_to_each(people: Any, line: Running) -> None:
+def test_updates__same_new_system_told_at_once__is_known_to_each(people: Any, service: Running) -> None:
     system = {"fqdn": "twice.east.example.com", "arches": ["x86_64"], "condition": "Manual"}
 
     def once(_: int) -> int:
-        with line.client() as own:
+        with service.client() as own:
             own.headers["authorization"] = people["east"].headers["authorization"]
             return int(tell(own, {"system": system})[0]["status"])
 
@@ -72,7 +72,7 @@ def test_system__speed_beyond_all_machines__is_refused(
     assert client.get(f"/systems/{machine}").status_code == 200
 
 
-def test_cancel__same_key_at_once__same_answer(people: Any, machine: str, line: Running) -> None:
+def test_cancel__same_key_at_once__same_answer(people: Any, machine: str, service: Running) -> None:
     for number in range(6):
         recipe_set_id = submit(people["alice"], recipe_for(machine))["recipe_set_id"]
         key = {"Idempotency-Key": f"at-once-{number}"}
@@ -80,7 +80,7 @@ def test_cancel__same_key_at_once__same_answer(people: Any, machine: str, line: 
         def once(
             _: int, path: str = f"/recipe-sets/{recipe_set_id}/cancel", key: dict[str, str] = key
         ) -> Any:
-            with line.client() as own:
+            with service.client() as own:
                 own.headers["authorization"] = people["alice"].headers["authorization"]
                 answer = own.post(path, json={"reason": "not needed"}, headers=key)
                 return answer.status_code, answer.headers["labledger-position"], answer.json()

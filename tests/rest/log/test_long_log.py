@@ -27,8 +27,8 @@ MAX_BLOCKS = 2_000
 
 @pytest.fixture(scope="module")
 def filled(servers: ServerPool) -> Iterator[Filled]:
-    with servers.databases("embedded").fresh() as database, serving(database) as line:
-        yield line, fill(database)
+    with servers.databases("embedded").fresh() as database, serving(database) as service:
+        yield service, fill(database)
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_log__selected_by_cursor__only_and_all_of_those(
 def test_selection__of_a_million__reads_little_more_than_it_gives(
     filled: Filled, planned: str, topics: list[str], subjects: list[str]
 ) -> None:
-    line, log = filled
+    service, log = filled
     asked = {
         "after": log.first + 900_000,
         "upto": log.last,
@@ -104,7 +104,7 @@ def test_selection__of_a_million__reads_little_more_than_it_gives(
         "of_subject": None,
         "hidden": ["token.created", "token.revoked"],
     }
-    with psycopg.connect(line.database.owner_url, autocommit=True) as owner:
+    with psycopg.connect(service.database.owner_url, autocommit=True) as owner:
         owner.execute(f"SET plan_cache_mode = {planned}")  # type: ignore[arg-type]
         plan = _explained(owner, BOUNDED["selected"].decode(), asked)
     scans = [node for node in _nodes(plan["Plan"]) if node.get("Relation Name") == "events"]
@@ -114,16 +114,16 @@ def test_selection__of_a_million__reads_little_more_than_it_gives(
 
 
 def test_stream__resumed_far_back__all_that_was_missed_then_live(filled: Filled) -> None:
-    line, log = filled
+    service, log = filled
 
     async def resumed() -> tuple[Watch, Watch]:
-        async with Watching(line) as watching:
+        async with Watching(service) as watching:
             rare = await watching.watch(0, types="system.scheduled,user.registered")
             everything = await watching.watch(log.last - 100_000)
-            await asyncio.gather(rare.seen(log.rare[-1]), everything.seen(log.last))
-            with line.client() as client:
+            await asyncio.gather(rare.wait_seen(log.rare[-1]), everything.wait_seen(log.last))
+            with service.client() as client:
                 client.put("/users/late", json={}).raise_for_status()
-            await asyncio.gather(rare.seen(log.last + 1), everything.seen(log.last + 1))
+            await asyncio.gather(rare.wait_seen(log.last + 1), everything.wait_seen(log.last + 1))
             return rare, everything
 
     rare, everything = asyncio.run(resumed())

@@ -13,7 +13,7 @@ from tests.harness.databases import TestDatabase
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
 from tests.harness.sessions import owner_session
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.workers.read_models import forget, position, project_undisturbed
 
 XML = {"Content-Type": "application/xml"}
@@ -30,7 +30,7 @@ READS = (
 class Half:
     """A Labledger whose read models have reached a position, of one that they were begun at."""
 
-    line: Running
+    service: Running
     reached: int
     begun_at: int
 
@@ -41,21 +41,21 @@ class Half:
 
 @contextmanager
 def half_built(database: TestDatabase) -> Iterator[Half]:
-    with running(database) as line, owner_session(database.owner_url) as owner:
-        line.do("lab", "load", str(SAMPLES / "lab.json"))
-        line.make_contact()
-        middle = line.end()
-        line.do("submit", str(SAMPLES / "kernel-smoke.xml"))
-        until(lambda: line.json("recipe", "1")["state"] == "waiting", "it to be placed")
+    with running(database) as service, owner_session(database.owner_url) as owner:
+        service.do("lab", "load", str(SAMPLES / "lab.json"))
+        service.make_contact()
+        middle = service.end()
+        service.do("submit", str(SAMPLES / "kernel-smoke.xml"))
+        wait_until(lambda: service.json("recipe", "1")["state"] == "waiting", "it to be placed")
         for name in ("projector", "scheduler"):
-            line.kill(name)
-        end = line.end()
+            service.kill(name)
+        end = service.end()
         forget(owner)
         project_undisturbed(database.service_url, middle, page_size=1)
-        made = Half(line, position(owner), end)
+        made = Half(service, position(owner), end)
         assert middle <= made.reached < end
-        with line.client() as client:
-            until(lambda: client.get("/queue").status_code == 503, "it to be noticed")
+        with service.client() as client:
+            wait_until(lambda: client.get("/queue").status_code == 503, "it to be noticed")
         yield made
 
 
@@ -68,7 +68,7 @@ def half(servers: ServerPool) -> Iterator[Half]:
 
 @pytest.fixture
 def client(half: Half) -> Iterator[httpx.Client]:
-    with half.line.client() as client:
+    with half.service.client() as client:
         yield client
 
 
@@ -115,9 +115,9 @@ def test_ready__being_built__says_how_far_by_its_check(half: Half, client: httpx
 
 def test_read__built_and_then_late__answered(database: TestDatabase) -> None:
     smoke = (SAMPLES / "kernel-smoke.xml").read_bytes()
-    with half_built(database) as half, half.line.client() as client:
-        half.line.start("projector")
-        until(lambda: client.get("/jobs/1").status_code == 200, "them to be built")
-        half.line.kill("projector")
+    with half_built(database) as half, half.service.client() as client:
+        half.service.start("projector")
+        wait_until(lambda: client.get("/jobs/1").status_code == 200, "them to be built")
+        half.service.kill("projector")
         assert client.post("/jobs", content=smoke, headers=XML).status_code == 201
         assert [job["job_id"] for job in client.get("/jobs").json()["jobs"]] == [1]

@@ -32,6 +32,6 @@ def counts(answer: httpx.Response) -> tuple[int, int, int]:
     return told["added"], told["changed"], told["kept"]
 
 
-def exported(client: httpx.Client, fqdn: str, line: Running) -> dict[str, Any]:
-    systems = export(client, min_position=line.end())
+def exported(client: httpx.Client, fqdn: str, service: Running) -> dict[str, Any]:
+    systems = export(client, min_position=service.end())
     return next(system for system in systems if system["fqdn"] == fqdn)

@@ -73,11 +73,11 @@ def test_system__everything_unknown__null_is_as_good_as_nothing(
 
 @pytest.mark.parametrize("door", DOORS)
 def test_system__everything_wrong__every_fault_named_and_nothing_stored(
-    client: Client, fqdn: str, door: Door, line: Running
+    client: Client, fqdn: str, door: Door, service: Running
 ) -> None:
     if door is patched:
         assert patched(client, {"fqdn": fqdn}).is_success
-    before = line.end()
+    before = service.end()
     answer = door(client, {"fqdn": fqdn, **{name: value for name, (value, _) in WRONG.items()}})
     assert answer.status_code == 422
     places = {fault["where"].removeprefix("systems[0].") for fault in answer.json()["errors"]}
@@ -85,7 +85,7 @@ def test_system__everything_wrong__every_fault_named_and_nothing_stored(
         *(place for _, place in WRONG.values()),
         "cpu.colour",
     }
-    assert by_people(line, before) == []
+    assert by_people(service, before) == []
 
 
 @pytest.mark.parametrize("name", OTHERWISE)

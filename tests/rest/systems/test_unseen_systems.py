@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.harness.running import Running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.rest.acting import EAST, People
 from tests.rest.systems.conftest import MISSING, OPEN
 
@@ -106,10 +106,10 @@ def subjects(client: httpx.Client, query: dict[str, Any]) -> list[str]:
 
 
 def test_pools__take_in_a_hidden_system_and_let_it_go__the_events_are_left_out(
-    client: httpx.Client, people: People, secret: tuple[str, str], line: Running
+    client: httpx.Client, people: People, secret: tuple[str, str], service: Running
 ) -> None:
     fqdn, _ = secret
-    before, query = line.end(), {"types": "pool.system-added,pool.system-removed"}
+    before, query = service.end(), {"types": "pool.system-added,pool.system-removed"}
     client.put(f"/pools/big/systems/{fqdn}").raise_for_status()
     done = client.delete(f"/pools/big/systems/{fqdn}")
     asked = {**query, "after": before, "min_position": done.headers["labledger-position"]}
@@ -155,10 +155,10 @@ def test_import__hidden_system_in_other_letters__is_refused_as_one_that_is_not_t
 
 
 def test_stream__system_becomes_hidden__ends_and_is_resumed_without_it(
-    client: httpx.Client, people: People, machines: Callable[..., str], line: Running
+    client: httpx.Client, people: People, machines: Callable[..., str], service: Running
 ) -> None:
     fqdn = machines(condition="Manual")
-    before = line.end()
+    before = service.end()
     headers = {"Accept": "text/event-stream"}
     with people["carol"].stream("GET", "/events", params={"after": before}, headers=headers) as stream:
         lines = stream.iter_lines()
@@ -173,7 +173,7 @@ def test_stream__system_becomes_hidden__ends_and_is_resumed_without_it(
         page = people["carol"].get("/events", params={"after": before}).json()
         return [event["subject"] for event in page["events"]]
 
-    assert until(lambda: f"system/{fqdn}" not in resumed(), "it to be hidden")
+    assert wait_until(lambda: f"system/{fqdn}" not in resumed(), "it to be hidden")
     client.put(f"/systems/{fqdn}/access-policy", json=OPEN).raise_for_status()
 
 

@@ -15,13 +15,13 @@ from tests.harness.running import Running
 UNPLACED = ("new", "queued", "assigned")
 
 
-def assert_shown_as_logged(line: Running, records: Iterable[Record]) -> World:
+def assert_read_models_match_log(service: Running, records: Iterable[Record]) -> World:
     """Queue, idle pool, systems and recipes at the end of the log; the world they agree on."""
     world, end = World(), 0
     for record in records:
         world.apply(record)
         end = record.commit_end
-    with line.client() as client:
+    with service.client() as client:
         assert _ids(client, "/queue", "recipes", "recipe_id", end) == {
             recipe.recipe_id
             for recipe in world.recipes.values()

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from domain.directory.events import LabControllerEnabled
 from domain.events import Change, Recorded, Stamp
 from store.event_log import EventLog
-from store.requests import Append, Committed, Fence, Outcome
+from store.requests import AppendRequest, Committed, Fence, Outcome
 
 STAMP = Stamp(datetime(2026, 1, 1, tzinfo=UTC), "tester", "request/test")
 
@@ -23,11 +23,13 @@ def append_to(
     fence: Fence | None = None,
     digest: bytes | None = None,
     answer: bytes | None = None,
-) -> Append:
+) -> AppendRequest:
     """One event for each mention of a subject; all subjects are expected at the version given."""
     expected = dict.fromkeys(subjects, at)
     name = command_id or f"{'+'.join(subjects)}@{at}"
-    return Append(name, tuple(change(subject) for subject in subjects), expected, fence, digest, answer)
+    return AppendRequest(
+        name, tuple(change(subject) for subject in subjects), expected, fence, digest, answer
+    )
 
 
 def positions(outcome: Outcome) -> range:

@@ -13,7 +13,7 @@ MAX_COMPARED: Final = 300
 
 
 @dataclass(frozen=True)
-class KnownNames:
+class NameIndex:
     """All names that a job may use."""
 
     users: frozenset[str]
@@ -25,11 +25,11 @@ class KnownNames:
     systems: frozenset[str]
     power_types: frozenset[str]
 
-    def knows(self, kind: str, name: str) -> bool:
+    def has(self, kind: str, name: str) -> bool:
         """Return whether the name is known, ignoring case, as in requirements."""
         return name in getattr(self, kind) or name.casefold() in self._folded[kind]
 
-    def around(self, kind: str, name: str) -> Sequence[str]:
+    def similar(self, kind: str, name: str) -> Sequence[str]:
         """Return the known names that resemble an unknown one, in alphabetical order."""
         names = self._sorted.get(kind)
         if names is None:
