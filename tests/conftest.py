@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 from xdist.workermanage import NodeManager
 
 from runtime.embedded.environment import forget_libpq
-from tests.harness.folders import settle_in_memory
+from tests.harness.folders import keep_temporary_files_in_memory
 
 if TYPE_CHECKING:
     from store.event_log import EventLog
@@ -38,7 +38,7 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # They stop servers then; who is killed over it leaves them behind.
     NodeManager.EXIT_TIMEOUT = 120
-    settle_in_memory()
+    keep_temporary_files_in_memory()
     # Programs are started by the hundred, and each would compile all that it imports.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False

@@ -15,7 +15,7 @@ from postgres.errors import DatabaseAway
 from store.event_log import EventLog
 from store.in_memory import InMemoryLog
 from store.requests import AppendRequest, Committed, Conflict
-from tests.harness.making import append_to, change, positions, whole_log
+from tests.harness.appends import append_to, change, positions, whole_log
 from tests.harness.sessions import Owner, end_sessions
 
 TOMORROW_BY_THE_OWNER = b"""

@@ -14,10 +14,10 @@ import pytest
 from store import tailer as tailer_module
 from store.event_log import EventLog
 from store.tailer import Tailer
+from tests.harness.appends import append_to
 from tests.harness.databases import TestDatabase
-from tests.harness.making import append_to
 from tests.harness.sessions import Owner, end_sessions, named
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 DEAF = b"CREATE OR REPLACE FUNCTION log.pg_notify(text, text) RETURNS void LANGUAGE sql AS ''"
 
@@ -31,7 +31,9 @@ def tailer(database: TestDatabase, **options: int) -> Iterator[Tailer]:
 def read(tailer: Tailer, upto: int) -> list[int]:
     """The positions delivered until the given one has come."""
     seen: list[int] = []
-    until(lambda: seen.extend(row.position for row in tailer.next_page(1.0)) or (seen and seen[-1] >= upto))
+    wait_until(
+        lambda: seen.extend(row.position for row in tailer.next_page(1.0)) or (seen and seen[-1] >= upto)
+    )
     return seen
 
 
