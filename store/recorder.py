@@ -1,7 +1,7 @@
 """The library's PostgreSQL recorder with one statement per append and no pipeline.
 
-The library's own calls to write and to subscribe may lose, duplicate or delay events (docs/event-store.md), so
-they are refused. `tests/store/faults` shows each fault on the library's recorder, and its absence here.
+The library's own calls to write and to subscribe may lose, duplicate or delay events (docs/event-store.md).
+They are refused here. `tests/store/faults` shows each fault on the library's recorder, and its absence here.
 """
 
 from __future__ import annotations
