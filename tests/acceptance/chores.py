@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from tests.acceptance.agreeing import pages
+from tests.acceptance.read_models import pages
 
 # What is refused because something else has happened meanwhile is not done.
 ANSWERS = (200, 409)

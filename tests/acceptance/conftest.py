@@ -7,7 +7,7 @@ import pytest
 
 from runtime.embedded.cluster import Cluster
 from tests.harness.databases import TestDatabase
-from tests.harness.folders import open_folder
+from tests.harness.folders import public_folder
 from tests.harness.running import SAMPLES, Running, running
 
 
@@ -23,6 +23,6 @@ def service(database: TestDatabase) -> Iterator[Running]:
 @pytest.fixture
 def data() -> Iterator[Path]:
     """In a folder that every user may enter, so that the cluster lies in it and goes with it."""
-    with open_folder() as folder:
+    with public_folder() as folder:
         yield folder / "data"
         Cluster(folder / "data" / "postgresql").stop()

@@ -12,7 +12,7 @@ from typing import Any
 
 from replay.audit.tables import FINISHED, RECIPE_MOVES
 from tests.acceptance.chores import Chores
-from tests.acceptance.metrics import never_happened, scraped
+from tests.acceptance.metrics import impossible_findings, scraped
 from tests.harness.running import Running
 
 # A recipe that nothing happens to is done in some 3 s.
@@ -59,18 +59,18 @@ class FaultyLab:
         began = time.monotonic()
         kill = _every(self._plan.kill_every_seconds, itertools.cycle(map(self._kill, self._plan.killed)))
         while (left := self._unfinished()) or self._goes_on(began):
-            assert self._elapsed(began) < self._plan.longest_seconds, self._who_is_left()
+            assert self._elapsed(began) < self._plan.longest_seconds, self._describe_unfinished()
             if self._goes_on(began):
                 self._submit(itertools.islice(jobs, max(0, self._plan.queue - int(left))))
                 kill()
             self._chores.do()
-            self.nothing_that_never_happens()
+            self.assert_no_impossible_findings()
             time.sleep(LOOK_SECONDS)
         self._chores.end()
         self.service.processes["lab"].terminate()
         self.service.processes["lab"].wait(30)
 
-    def _who_is_left(self) -> str:
+    def _describe_unfinished(self) -> str:
         """For whoever has to find out why: the last state of each, and the whole log in a file."""
         log, file = self.service.events(), self._folder / "events.json"
         file.write_text(json.dumps(log))
@@ -120,9 +120,9 @@ class FaultyLab:
         lag = seen["labledger_projector_lag_events", frozenset({("projector", "all")})]
         return recipes + lag
 
-    def nothing_that_never_happens(self) -> None:
+    def assert_no_impossible_findings(self) -> None:
         """Asked again and again, to be told at once."""
-        found = never_happened(self.service)
+        found = impossible_findings(self.service)
         assert not found, found
 
 

@@ -7,18 +7,18 @@ from typing import Protocol
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
-NEVER_HAPPEN = ("out_of_step", "idle_but_wanted")
+IMPOSSIBLE = ("out_of_step", "idle_but_wanted")
 
 Sample = tuple[str, frozenset[tuple[str, str]]]
 
 
-class Served(Protocol):
+class HasClient(Protocol):
     """Something that is reached over HTTP."""
 
     def client(self) -> httpx.Client: ...
 
 
-def scraped(service: Served) -> dict[Sample, float]:
+def scraped(service: HasClient) -> dict[Sample, float]:
     with service.client() as client:
         answer = client.get("/metrics")
     assert answer.status_code == 200, answer.text
@@ -29,7 +29,7 @@ def scraped(service: Served) -> dict[Sample, float]:
     }
 
 
-def findings(service: Served) -> dict[str, float]:
+def findings(service: HasClient) -> dict[str, float]:
     """What the consistency loop found, by name, whichever scheduler it was in."""
     return {
         dict(labels)["finding"]: value
@@ -38,7 +38,7 @@ def findings(service: Served) -> dict[str, float]:
     }
 
 
-def never_happened(service: Served) -> list[str]:
+def impossible_findings(service: HasClient) -> list[str]:
     """What was found of that which never happens."""
     found = findings(service)
-    return [f"the consistency loop found {name}" for name in NEVER_HAPPEN if found.get(name, 0)]
+    return [f"the consistency loop found {name}" for name in IMPOSSIBLE if found.get(name, 0)]

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 
 import httpx
 
-from tests.acceptance.watcher import LABS
+from tests.acceptance.observer import LABS
 from tests.harness.running import Running
 
 

@@ -54,11 +54,11 @@ PHRASES = {
 }
 
 
-def spelled_out(text: str) -> str:
-    return "\n".join(map(_spelled_out, text.splitlines()))
+def expand_phrases(text: str) -> str:
+    return "\n".join(map(_expand_phrase, text.splitlines()))
 
 
-def _spelled_out(line: str) -> str:
+def _expand_phrase(line: str) -> str:
     for phrase, events in PHRASES.items():
         said = re.fullmatch(phrase, line.strip())
         if said is not None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.acceptance.agreeing import pages
-from tests.acceptance.watcher import LABS, Watcher
+from tests.acceptance.observer import LABS, Observer
+from tests.acceptance.read_models import pages
 from tests.harness.running import SAMPLES
 
 DISTRO = {"and": [{"element": "name", "value": "Linux"}, {"element": "arch", "value": "x86_64"}]}
@@ -14,7 +14,7 @@ MACHINE = {"type": "Machine", "arches": ["x86_64"], "memory_mb": 1024, "owner": 
 Document = dict[str, Any]
 
 
-class Stage(Watcher):
+class Stage(Observer):
     """Every write is done when it returns; what the scheduler makes of it is for `tells` to wait for."""
 
     # What there is
@@ -26,7 +26,7 @@ class Stage(Watcher):
         self.write("POST", "/systems", system)
         if condition == "Automated":
             # The queue looks at it first.
-            self.is_idle(name)
+            self.wait_idle(name)
 
     def recipe(self, name: str = "%", **more: Any) -> Document:
         """One task on this machine, or on any of this test's."""
@@ -81,10 +81,10 @@ class Stage(Watcher):
         for message in messages:
             self.write("POST", f"/recipes/{recipe_id}/progress", message, by)
 
-    def starts(self, *recipe_ids: int) -> int:
+    def start_all(self, *recipe_ids: int) -> int:
         """They start, in this order, each as soon as it waits; the first task of the last one."""
         for recipe_id in recipe_ids:
-            self.reached(recipe_id, "waiting")
+            self.wait_for_state(recipe_id, "waiting")
             task = self.start(recipe_id)
         return task
 

@@ -16,12 +16,12 @@ import pytest
 
 from replay.audit import from_json
 from replay.workload.generated_jobs import generate_jobs
-from tests.acceptance.agreeing import assert_shown_as_logged, pages
 from tests.acceptance.chores import Chores
 from tests.acceptance.faults import FaultyLab, Plan
+from tests.acceptance.read_models import assert_read_models_match_log, pages
 from tests.harness.databases import TestDatabase
 from tests.harness.running import SAMPLES, Running, running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.replay.audit.sound import assert_at_rest, assert_sound
 
 SAMPLE_JOBS = ("kernel-smoke.xml", "guests.xml", "nfs-multihost.xml", "pinned.xml")
@@ -57,7 +57,7 @@ def test_demo__every_fault_for_a_moment__every_job_finishes(service: Running, tm
 def _is_done(faulty: FaultyLab, jobs: int) -> list[dict[str, Any]]:
     service = faulty.service
     with service.client() as client:
-        until(lambda: not _pending(service), "every pending system to be asked for")
+        wait_until(lambda: not _pending(service), "every pending system to be asked for")
         shown = pages(client, "/jobs", "jobs", service.end())
     assert len(shown) == jobs
     assert {job["state"] for job in shown} <= {"completed", "aborted"}
@@ -66,9 +66,9 @@ def _is_done(faulty: FaultyLab, jobs: int) -> list[dict[str, Any]]:
     assert_sound(records)
     assert_at_rest(records)
     service.labledger("replay", "verify")
-    world = assert_shown_as_logged(service, records)
+    world = assert_read_models_match_log(service, records)
     assert not world.recipes, "nobody is on a system or in the queue any more"
-    faulty.nothing_that_never_happens()
+    faulty.assert_no_impossible_findings()
     # The loop mends an idle system that was wanted: then the log says so, whoever was killed since.
     assert not [event for event in events if event["cause"] == "timer/consistency"]
     assert {event["epoch"] for event in events if event["basis"]} > {1}, "a scheduler took over"

@@ -6,7 +6,7 @@ import itertools
 from typing import Any
 
 from tests.harness.running import SAMPLES, Running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 SYSTEM = "store-01.west.example.com"
 LAB = "lab.west.example.com"
@@ -51,12 +51,12 @@ def test_line__kernel_smoke_from_submit_to_completed__log_is_exactly_this(servic
 
 def _run(service: Running) -> None:
     assert service.json("submit", str(SAMPLES / "kernel-smoke.xml"))
-    until(lambda: service.json("recipe", "1")["state"] == "waiting", "the recipe to wait on its system")
+    wait_until(lambda: service.json("recipe", "1")["state"] == "waiting", "the recipe to wait on its system")
     lab = ("lab", "simulate", "--speed", "2000", "--seed", "1", "--lab-controller", LAB)
     simulator = service.start(*lab, name="lab")
     assert "completed" in service.labledger("watch", "1")
-    until(lambda: _is_idle(service), "the system to be idle again")
-    until(lambda: _ended_commands(service) == 2, "the lab to end its commands")
+    wait_until(lambda: _is_idle(service), "the system to be idle again")
+    wait_until(lambda: _ended_commands(service) == 2, "the lab to end its commands")
     simulator.terminate()
     simulator.wait(60)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.acceptance.up import Up, up
 from tests.harness.running import SAMPLES
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 
 def test_up__demo_used_stopped_and_started_again__everything_is_still_there(data: Path) -> None:
@@ -17,7 +17,7 @@ def test_up__demo_used_stopped_and_started_again__everything_is_still_there(data
         assert f"the admin token is saved in {data / 'connection.json'}" in first.text()
         connection = json.loads((data / "connection.json").read_text())
         assert (data / "connection.json").stat().st_mode & 0o777 == 0o600
-        until(lambda: "store-01" in first.labledger("systems"), "the demo lab")
+        wait_until(lambda: "store-01" in first.labledger("systems"), "the demo lab")
         shown = first.labledger("submit", "--wait", str(SAMPLES / "kernel-smoke.xml"))
         assert "completed" in shown
         children = _processes_naming(str(data))
@@ -46,7 +46,7 @@ def test_up__killed__leaves_nothing_and_starts_again(data: Path) -> None:
     with up(data) as first:
         first.process.kill()
         first.process.wait()
-        until(lambda: not _services(str(data)), "the services to end with it")
+        wait_until(lambda: not _services(str(data)), "the services to end with it")
     with up(data) as again:
         assert "using existing data" in again.text()
 

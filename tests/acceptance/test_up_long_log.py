@@ -16,7 +16,7 @@ from runtime.settings import Settings
 from store.event_log import EventLog
 from store.requests import AppendRequest, require_committed
 from tests.acceptance.up import up
-from tests.harness.making import STAMP
+from tests.harness.appends import STAMP
 from tests.harness.sessions import owner_session
 
 EVENTS = 10_000

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 LABLEDGER = [sys.executable, "-m", "cli"]
 START_SECONDS = 120.0
@@ -41,7 +41,7 @@ class Up:
             assert self.process.poll() is None, self.text()
             return "Ctrl-C stops everything" in self.text()
 
-        until(ready, "up to be ready", START_SECONDS)
+        wait_until(ready, "up to be ready", START_SECONDS)
 
     def labledger(self, *arguments: str) -> str:
         command = [*LABLEDGER, *arguments, "--data", str(self.data)]

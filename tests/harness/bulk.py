@@ -17,7 +17,7 @@ AT_ONCE = 500
 SUBJECTS = 2_000
 
 
-class Busy:
+class BulkEvents:
     """Appends commits of one to four events; each name has subjects of its own, and always the same story."""
 
     def __init__(self, log: EventLog, name: int = 1, words: int = 20, subjects: int = SUBJECTS) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import jsonschema
 
-from tests.harness.asking import PLAIN
+from tests.harness.http_options import LOCAL_HTTP
 
 PROBLEM = "application/problem+json"
 # What we write into the heads of answers, beside what every server does.
@@ -26,7 +26,7 @@ class Contract:
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        answer = httpx.get(f"{self._url}/openapi.json", timeout=20, **PLAIN)
+        answer = httpx.get(f"{self._url}/openapi.json", timeout=20, **LOCAL_HTTP)
         assert answer.status_code == 200, answer.text
         found: dict[str, Any] = answer.json()
         return found

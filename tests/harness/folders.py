@@ -12,7 +12,7 @@ MEMORY = Path("/dev/shm")
 ROOM_BYTES = 4 << 30
 
 
-def settle_in_memory() -> None:
+def keep_temporary_files_in_memory() -> None:
     """Databases are made by the hundred, and files on a disk are most of what one costs.
 
     Not where somebody has named another place, there is little room, or no program may be started.
@@ -25,7 +25,7 @@ def settle_in_memory() -> None:
 
 
 @contextmanager
-def open_folder() -> Iterator[Path]:
+def public_folder() -> Iterator[Path]:
     """One that every user may enter, as PostgreSQL's has to and those of pytest do not let it."""
     with tempfile.TemporaryDirectory(prefix="labledger-tests-") as name:
         folder = Path(name)

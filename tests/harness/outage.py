@@ -12,7 +12,7 @@ from tests.harness.databases import TestDatabase
 
 
 @contextmanager
-def away(database: TestDatabase) -> Iterator[None]:
+def unavailable(database: TestDatabase) -> Iterator[None]:
     """No session of the database lives, and no new one is let in."""
     server = urlsplit(database.owner_url)._replace(path="/postgres").geturl()
 

@@ -33,18 +33,18 @@ def program(module: str, *arguments: str, **environment: str) -> Iterator[Progra
             process.kill()
 
 
-def say(process: Program, line: str) -> None:
+def write_line(process: Program, line: str) -> None:
     assert process.stdin is not None
     process.stdin.write(f"{line}\n")
     process.stdin.flush()
 
 
-def hear(process: Program) -> str:
+def read_line(process: Program) -> str:
     """The next line; an empty text when the program has ended."""
     assert process.stdout is not None
     return process.stdout.readline().strip()
 
 
-def last_words(process: Program) -> str:
+def stderr_at_exit(process: Program) -> str:
     process.terminate()
     return process.communicate(timeout=60)[1]

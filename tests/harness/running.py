@@ -21,10 +21,10 @@ from click.testing import CliRunner
 
 from api import database_setup
 from cli import main
-from tests.harness.asking import PLAIN
 from tests.harness.contract import Contract
 from tests.harness.databases import TestDatabase
-from tests.harness.waiting import until
+from tests.harness.http_options import LOCAL_HTTP
+from tests.harness.waiting import wait_until
 
 SAMPLES = Path(__file__).parents[2] / "replay" / "samples"
 STOP_SECONDS = 60.0
@@ -94,7 +94,7 @@ class Running:
             event_hooks={"response": [self._contract.check]},
             # Less than a long poll may take: who waits for one to end by itself has failed.
             timeout=45,
-            **PLAIN,
+            **LOCAL_HTTP,
         )
 
     @cached_property
@@ -108,7 +108,7 @@ class Running:
             listed = admin.get("/lab-controllers", params={"min_position": self.end()})
             known = [lab["fqdn"] for lab in listed.json()["lab_controllers"]]
             self._ask_for_commands(labs or known)
-            until(lambda: not _silent(admin, labs or known), f"{labs or known} to be heard")
+            wait_until(lambda: not _silent(admin, labs or known), f"{labs or known} to be heard")
         asking = Thread(target=self._keep_asking, args=(labs or known,), daemon=True)
         asking.start()
 
@@ -122,14 +122,14 @@ class Running:
     def _ask_for_commands(self, labs: Sequence[str]) -> None:
         for lab in labs:
             headers = {"Authorization": f"Bearer {self.token}", "Labledger-Acts-As": lab}
-            httpx.get(f"{self.url}/lab-controllers/{lab}/commands", headers=headers, timeout=30, **PLAIN)
+            httpx.get(f"{self.url}/lab-controllers/{lab}/commands", headers=headers, timeout=30, **LOCAL_HTTP)
 
     def wait_ready(self) -> None:
-        until(self._is_ready, "the service to be ready")
+        wait_until(self._is_ready, "the service to be ready")
 
     def _is_ready(self) -> bool:
         try:
-            return httpx.get(f"{self.url}/readyz", timeout=5, **PLAIN).status_code == 200
+            return httpx.get(f"{self.url}/readyz", timeout=5, **LOCAL_HTTP).status_code == 200
         except httpx.TransportError:
             return False
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from runtime.embedded.account import postgres_account
 from runtime.embedded.binaries import Binaries
 from runtime.embedded.cluster import Cluster
-from tests.harness.folders import open_folder
+from tests.harness.folders import public_folder
 
 GIVEN_SERVER = "LABLEDGER_TEST_DATABASE_URL"
 OLDEST_MAJOR_VERSION = 15
@@ -32,7 +32,7 @@ FAST = {
 @contextmanager
 def cluster(settings: Mapping[str, str] = FAST, binaries: Binaries | None = None) -> Iterator[Cluster]:
     """A new server that runs; it is gone afterwards however the tests end."""
-    with open_folder() as folder:
+    with public_folder() as folder:
         made = Cluster(folder / "postgresql", settings=settings, binaries=binaries)
         try:
             made.start()

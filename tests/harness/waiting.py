@@ -12,7 +12,7 @@ T = TypeVar("T")
 PATIENCE_SECONDS = 120.0
 
 
-def until(happened: Callable[[], T], what: str = "it to happen", seconds: float = PATIENCE_SECONDS) -> T:
+def wait_until(happened: Callable[[], T], what: str = "it to happen", seconds: float = PATIENCE_SECONDS) -> T:
     """What it says when it is no longer false, empty or nothing."""
     deadline = time.monotonic() + seconds
     while not (found := happened()):

@@ -17,10 +17,10 @@ from urllib.parse import urlencode
 import httpx
 
 from api import database_setup
-from tests.harness.asking import PLAIN
 from tests.harness.databases import TestDatabase
+from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.running import Running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 _ID = re.compile(rb"^id: (\d+)$", re.MULTILINE)
 _ESTABLISHED = 1
@@ -39,7 +39,7 @@ def serving(database: TestDatabase, **settings: str) -> Iterator[Running]:
     service = Running(database, url, token, settings={"LABLEDGER_REQUESTS_PER_SECOND": "0", **settings})
     try:
         service.start("serve")
-        until(lambda: _is_alive(url), "the API to answer")
+        wait_until(lambda: _is_alive(url), "the API to answer")
         yield service
     finally:
         service.stop()
@@ -73,7 +73,7 @@ def worker_of(service: Running) -> Worker:
 
 def _is_alive(url: str) -> bool:
     try:
-        return httpx.get(f"{url}/healthz", timeout=5, **PLAIN).status_code == 200
+        return httpx.get(f"{url}/healthz", timeout=5, **LOCAL_HTTP).status_code == 200
     except httpx.TransportError:
         return False
 
@@ -154,30 +154,30 @@ class Watch(asyncio.Protocol):
         if self.transport is not None:
             self.transport.abort()
 
-    async def until(self, happened: Callable[[Watch], bool]) -> None:
+    async def wait_until(self, happened: Callable[[Watch], bool]) -> None:
         """Wait until what it has seen is so."""
         async with asyncio.timeout(PATIENCE_SECONDS):
             while not happened(self):
                 self._news.clear()
                 await self._news.wait()
 
-    async def seen(self, position: int) -> None:
-        await self.until(lambda watch: watch.last_id >= position or watch.is_over)
+    async def wait_seen(self, position: int) -> None:
+        await self.wait_until(lambda watch: watch.last_id >= position or watch.is_over)
         assert not self.is_over, f"ended at {self.last_id}: {self.error}"
 
-    async def seen_all(self, positions: list[int]) -> None:
+    async def wait_seen_all(self, positions: list[int]) -> None:
         """Wait for the last of these; whether it saw them all, and nothing else, is for the test to say."""
         if positions:
-            await self.seen(positions[-1])
+            await self.wait_seen(positions[-1])
 
-    async def cut(self) -> None:
+    async def wait_cut(self) -> None:
         """Wait until the server has ended the connection, also of one that does not read."""
         async with asyncio.timeout(PATIENCE_SECONDS):
             while not self.is_cut:
                 await asyncio.sleep(0.1)
 
-    async def over(self) -> None:
-        await self.until(lambda watch: watch.is_over)
+    async def wait_over(self) -> None:
+        await self.wait_until(lambda watch: watch.is_over)
 
     def _unframe(self) -> None:
         """Chunks to text."""
@@ -217,7 +217,7 @@ class Watching:
         for one in self._watches:
             one.close()
         for one in self._watches:
-            await one.over()
+            await one.wait_over()
 
     async def watch(self, after: int = 0, receive_bytes: int | None = None, **filters: str) -> Watch:
         """Begin to watch. The head of the answer is there when this returns."""
@@ -230,14 +230,14 @@ class Watching:
         await loop.sock_connect(connection, ("127.0.0.1", self._service.port))
         await loop.create_connection(lambda: made, sock=connection)
         self._watches.append(made)
-        await made.until(lambda one: bool(one.head) or one.is_over)
+        await made.wait_until(lambda one: bool(one.head) or one.is_over)
         return made
 
 
 def plain_client(service: Running) -> httpx.Client:
     """For answers by the hundred thousand: neither packed, nor checked against what is promised."""
     headers = {"Authorization": f"Bearer {service.token}", "Accept-Encoding": "identity"}
-    return httpx.Client(base_url=service.url, headers=headers, timeout=60, **PLAIN)
+    return httpx.Client(base_url=service.url, headers=headers, timeout=60, **LOCAL_HTTP)
 
 
 def whole_log(service: Running) -> list[dict[str, Any]]:
@@ -250,7 +250,7 @@ def whole_log(service: Running) -> list[dict[str, Any]]:
     return found
 
 
-def wanted(whole: Iterable[dict[str, Any]], one: Watch) -> list[int]:
+def expected_positions(whole: Iterable[dict[str, Any]], one: Watch) -> list[int]:
     """What somebody should see, by the whole log."""
     topics = one.filters["types"].split(",") if "types" in one.filters else None
     subjects = one.filters["subject"].split(",") if "subject" in one.filters else None

@@ -9,7 +9,7 @@ from domain.scheduling.world.partition import Partition
 from store.lease import SCHEDULER
 from store.snapshots import Snapshots
 from store.tailer import Tailer
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.in_process.interposed import InterposedLog
 from workers.scheduler import Scheduler, lease_for
 
@@ -33,7 +33,7 @@ class Desk:
         self._begun += 1
         self._lease = lease_for(self._url, f"test/{self._begun}")
         # The session of the one before ends when the server notices.
-        until(lambda: self._lease.try_take() is not None)
+        wait_until(lambda: self._lease.try_take() is not None)
         self._tailer = Tailer(self._url, after=begun.position)
         self.scheduler = Scheduler(
             self.log, self._tailer, self._lease, self._clock, begun, snapshots=self.snapshots

@@ -8,7 +8,7 @@ import httpx
 
 from domain.recipe.lifecycle import FINISHED
 from tests.harness.running import Running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 People = dict[str, httpx.Client]
 """Who is logged in as whom, by name."""
@@ -57,7 +57,7 @@ def in_state(client: httpx.Client, recipe_id: int, *states: str) -> dict[str, An
         assert not ended, f"recipe {recipe_id} is {found['state']}: {found['reason']}"
         return found if found["state"] in states else None
 
-    found: dict[str, Any] = until(reached, f"recipe {recipe_id} to be {' or '.join(states)}")
+    found: dict[str, Any] = wait_until(reached, f"recipe {recipe_id} to be {' or '.join(states)}")
     return found
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 NUMBERS = itertools.count(1)
 MACHINE = {"type": "Machine", "arches": ["x86_64"], "memory_mb": 16}
@@ -57,7 +57,7 @@ def machines(client: httpx.Client) -> Iterator[Callable[..., str]]:
         assert client.post("/systems", json={**system, **more}).status_code == 201
         made.append(fqdn)
         # The queue looks at it first.
-        until(lambda: client.get(f"/systems/{fqdn}").json().get("usage") == "idle", f"{fqdn} to be idle")
+        wait_until(lambda: client.get(f"/systems/{fqdn}").json().get("usage") == "idle", f"{fqdn} to be idle")
         return fqdn
 
     yield make

@@ -12,8 +12,8 @@ import schemathesis
 from schemathesis.openapi.checks import UseAfterFree
 
 from api.rest.routes import ROUTES
-from tests.harness.asking import PLAIN
-from tests.harness.waiting import until
+from tests.harness.http_options import LOCAL_HTTP
+from tests.harness.waiting import wait_until
 from tests.rest.schemathesis_links import add_links
 from tests.rest.schemathesis_names import with_known_names
 
@@ -61,7 +61,7 @@ def map_case(context: Any, case: Any) -> Any:
 def before_call(context: Any, case: Any, kwargs: Any) -> None:
     """What was written is read next: a client would say so by `min_position`, which is made up here."""
     if case.method == "GET" and positions["written"] > positions["read"]:
-        until(lambda: _reflects(positions["written"]), f"reads to reflect {positions['written']}")
+        wait_until(lambda: _reflects(positions["written"]), f"reads to reflect {positions['written']}")
         positions["read"] = positions["written"]
 
 
@@ -74,7 +74,7 @@ def _client() -> httpx.Client:
     return httpx.Client(
         base_url=os.environ["LABLEDGER_URL"],
         headers={"Authorization": f"Bearer {os.environ['LABLEDGER_TOKEN']}"},
-        **PLAIN,
+        **LOCAL_HTTP,
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from api.rest.contract.openapi import plain
 from api.rest.routes import ROUTES
-from tests.harness.asking import PLAIN
+from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.running import Running
 
 XML = {"Content-Type": "application/xml"}
@@ -132,7 +132,7 @@ def test_lab_controller__another_lab__403(
 def test_anybody__without_a_token__401_unless_it_is_open(
     service: Running, method: str, path: str, allowed: str
 ) -> None:
-    answer = httpx.request(method, service.url + asked(path), **PLAIN)
+    answer = httpx.request(method, service.url + asked(path), **LOCAL_HTTP)
     assert (answer.status_code == 401) is (allowed != NOBODY_ASKS_WHO)
 
 
@@ -146,14 +146,14 @@ def test_anybody__without_a_token__401_unless_it_is_open(
     ],
 )
 def test_request__without_a_known_token__401(service: Running, headers: dict[str, str]) -> None:
-    answer = httpx.get(f"{service.url}/jobs", headers=headers, **PLAIN)
+    answer = httpx.get(f"{service.url}/jobs", headers=headers, **LOCAL_HTTP)
     assert answer.status_code == 401
     assert answer.headers["www-authenticate"].startswith("Bearer")
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
 def test_health__without_a_token__answered(service: Running, path: str) -> None:
-    assert httpx.get(service.url + path, **PLAIN).status_code == 200
+    assert httpx.get(service.url + path, **LOCAL_HTTP).status_code == 200
 
 
 def test_token__created__is_nowhere_in_the_log(service: Running, tokens: dict[str, str]) -> None:

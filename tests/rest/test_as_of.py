@@ -24,7 +24,7 @@ from domain.recipe.lifecycle import RECIPE
 from domain.system.lifecycle import CONDITIONS, USAGE
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, free_port, running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.rest.cutting import commit_ends, cut
 
 # Not of the log: what is so now, whatever was; and the list that has no position.
@@ -90,7 +90,7 @@ def busy(servers: ServerPool) -> Iterator[Running]:
         service.kill("simulate")
         service.kill("scheduler")
         with service.client() as admin:
-            until(lambda: _reads(admin, service.end()), "all of it to be read")
+            wait_until(lambda: _reads(admin, service.end()), "all of it to be read")
         yield service
 
 
@@ -173,7 +173,7 @@ def compare_at(busy: Running, known: Known, servers: ServerPool, position: int) 
         for name in ("serve", "projector"):
             service.start(name)
         whole, ended = stack.enter_context(busy.client()), stack.enter_context(service.client())
-        until(lambda: _reads(ended, position), "the cut log to be read")
+        wait_until(lambda: _reads(ended, position), "the cut log to be read")
         asked = compared = 0
         for path in known.paths():
             then = whole.get(path, params={"as_of": position, **_asked(path)})

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from api.password_attempts import ATTEMPTS_OF_ADDRESS
-from tests.harness.asking import PLAIN
+from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.pool import ServerPool
 from tests.harness.running import Running, running
 
@@ -82,16 +82,20 @@ def test_document__two_with_one_etag_at_once__one_wins(client: httpx.Client) -> 
 
 def test_answer__long_and_asked_for_packed__is_packed(service: Running) -> None:
     headers = {"Authorization": f"Bearer {service.token}"}
-    plain = httpx.get(f"{service.url}/systems", headers={**headers, "Accept-Encoding": "identity"}, **PLAIN)
+    plain = httpx.get(
+        f"{service.url}/systems", headers={**headers, "Accept-Encoding": "identity"}, **LOCAL_HTTP
+    )
     assert "content-encoding" not in plain.headers and "accept-encoding" in plain.headers["vary"].lower()
     with httpx.stream(
-        "GET", f"{service.url}/systems", headers={**headers, "Accept-Encoding": "gzip"}, **PLAIN
+        "GET", f"{service.url}/systems", headers={**headers, "Accept-Encoding": "gzip"}, **LOCAL_HTTP
     ) as packed:
         assert packed.headers["content-encoding"] == "gzip"
         raw = b"".join(packed.iter_raw())
     assert len(raw) < len(plain.content) // 4
     assert b'"systems"' in gzip.decompress(raw)
-    refused = httpx.get(f"{service.url}/systems", headers={**headers, "Accept-Encoding": "gzip;q=0"}, **PLAIN)
+    refused = httpx.get(
+        f"{service.url}/systems", headers={**headers, "Accept-Encoding": "gzip;q=0"}, **LOCAL_HTTP
+    )
     assert "content-encoding" not in refused.headers
 
 
@@ -102,25 +106,25 @@ def test_body__packed__415(client: httpx.Client) -> None:
 
 
 def test_options__of_a_path__names_its_methods(service: Running) -> None:
-    answer = httpx.options(f"{service.url}/jobs", **PLAIN)
+    answer = httpx.options(f"{service.url}/jobs", **LOCAL_HTTP)
     assert answer.status_code == 200
     assert {"GET", "POST"} <= set(answer.headers["allow"].split(", "))
 
 
 def test_other_origins__by_default__are_told_nothing(service: Running) -> None:
-    answer = httpx.get(f"{service.url}/healthz", headers={"Origin": ORIGIN}, **PLAIN)
+    answer = httpx.get(f"{service.url}/healthz", headers={"Origin": ORIGIN}, **LOCAL_HTTP)
     assert not any(name.startswith("access-control") for name in answer.headers)
 
 
 def test_other_origins__one_that_is_allowed__may_ask(strict: Running) -> None:
     asked = {"Origin": ORIGIN, "Access-Control-Request-Method": "POST"}
-    preflight = httpx.options(f"{strict.url}/jobs", headers=asked, **PLAIN)
+    preflight = httpx.options(f"{strict.url}/jobs", headers=asked, **LOCAL_HTTP)
     assert preflight.headers["access-control-allow-origin"] == ORIGIN
     assert "POST" in preflight.headers["access-control-allow-methods"]
-    answer = httpx.get(f"{strict.url}/healthz", headers={"Origin": ORIGIN}, **PLAIN)
+    answer = httpx.get(f"{strict.url}/healthz", headers={"Origin": ORIGIN}, **LOCAL_HTTP)
     assert "labledger-position" in answer.headers["access-control-expose-headers"].lower()
     assert "origin" in answer.headers["vary"].lower()
-    other = httpx.get(f"{strict.url}/healthz", headers={"Origin": "https://evil.test"}, **PLAIN)
+    other = httpx.get(f"{strict.url}/healthz", headers={"Origin": "https://evil.test"}, **LOCAL_HTTP)
     assert "access-control-allow-origin" not in other.headers
 
 
@@ -157,7 +161,9 @@ def test_login__many_names_from_one_client_of_a_proxy__refused_there_and_not_els
     def guess(number: int, address: str = "198.51.100.7") -> int:
         body = {"user": f"user-{number}", "password": "correct horse"}
         headers = {"X-Forwarded-For": f"192.0.2.{number}, {address}"}
-        return httpx.post(f"{strict.url}/login", json=body, headers=headers, timeout=60, **PLAIN).status_code
+        return httpx.post(
+            f"{strict.url}/login", json=body, headers=headers, timeout=60, **LOCAL_HTTP
+        ).status_code
 
     with ThreadPoolExecutor(4) as threads:
         answers = list(threads.map(guess, range(ATTEMPTS_OF_ADDRESS + 4)))
@@ -217,13 +223,13 @@ def test_job__changed_afterwards__by_its_etag(client: httpx.Client, smoke: bytes
 def test_stream__its_token_is_revoked__ends(service: Running, client: httpx.Client) -> None:
     made = client.post("/tokens", json={"user": "carol", "role": "submitter"}).json()
     headers = {"Authorization": f"Bearer {made['token']}", "Accept": "text/event-stream"}
-    with httpx.stream("GET", f"{service.url}/events", headers=headers, timeout=20, **PLAIN) as stream:
+    with httpx.stream("GET", f"{service.url}/events", headers=headers, timeout=20, **LOCAL_HTTP) as stream:
         lines = stream.iter_lines()
         assert next(lines)
         assert client.delete(f"/tokens/{made['token_id']}").json()["revoked"] is True
         # It would go on for ever.
         assert sum(1 for _ in lines) > 0
-    assert httpx.get(f"{service.url}/queue", headers=headers, **PLAIN).status_code == 401
+    assert httpx.get(f"{service.url}/queue", headers=headers, **LOCAL_HTTP).status_code == 401
 
 
 def test_web_socket__there_are_none__is_hung_up_on(service: Running) -> None:

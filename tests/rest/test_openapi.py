@@ -17,7 +17,7 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from api.rest.routes import ROUTES
-from tests.harness.asking import PLAIN
+from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
 from tests.rest.conftest import NUMBERS
@@ -137,7 +137,7 @@ def test_subject__with_a_nul__is_not_described(client: httpx.Client) -> None:
 
 
 def test_document__without_a_token__is_open(service: Running) -> None:
-    assert httpx.get(f"{service.url}/openapi.json", **PLAIN).status_code == 200
+    assert httpx.get(f"{service.url}/openapi.json", **LOCAL_HTTP).status_code == 200
 
 
 @pytest.mark.soak

@@ -20,7 +20,7 @@ from domain.job.spec import JobSpec, RecipeSetSpec
 from domain.priority import Priority
 from store.quota_counts import unfinished_count, written
 from store.requests import Committed
-from tests.harness.making import append_to
+from tests.harness.appends import append_to
 from tests.random_histories.jobs import job, named, recipe
 from tests.use_cases.asking import LAB, Town, as_admin, by
 

@@ -18,7 +18,7 @@ from api.rest.resources import readiness
 from store.event_log import EventLog
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.in_process.door import Door
 from tests.in_process.interposed import InterposedLog
 from tests.workers.logins import cut_off, let_in, other_login
@@ -63,7 +63,7 @@ class Api:
     def wait_cut_off(self) -> None:
         tailer = self.feed.tailer
         assert tailer is not None
-        until(lambda: tailer.counters.reconnects > 0)
+        wait_until(lambda: tailer.counters.reconnects > 0)
 
 
 @pytest.fixture
@@ -84,12 +84,12 @@ def test_token__feed_is_cut_off_for_long__refused_until_it_reads_again(api: Api,
     api.wait_cut_off()
     assert api.get("/whoami").status_code == 200, "a moment without the log is nothing"
 
-    api.age(gate.MOST_UNREAD_SECONDS)
+    api.age(gate.MAX_UNREAD_SECONDS)
     answer = api.get("/whoami")
     assert answer.status_code == 503
     assert "may have been revoked" in answer.json()["detail"]
     let_in(owner)
-    until(lambda: api.get("/whoami").status_code == 200)
+    wait_until(lambda: api.get("/whoami").status_code == 200)
 
 
 def test_ready__feed_is_cut_off_and_not_behind__says_so_until_it_reads_again(api: Api, owner: Owner) -> None:
@@ -101,7 +101,7 @@ def test_ready__feed_is_cut_off_and_not_behind__says_so_until_it_reads_again(api
     assert (found["ok"], found["lag_events"]) == (False, 0)
     assert "the log could not be read for" in str(found["detail"])
     let_in(owner)
-    until(lambda: api.directory()["ok"])
+    wait_until(lambda: api.directory()["ok"])
 
 
 def test_feed__not_open_yet__is_not_current(database: TestDatabase, log: EventLog) -> None:

@@ -7,10 +7,10 @@ import httpx
 import pytest
 
 from replay.audit import from_json
-from tests.acceptance.agreeing import assert_shown_as_logged
+from tests.acceptance.observer import LABS
 from tests.acceptance.people import people_of
+from tests.acceptance.read_models import assert_read_models_match_log
 from tests.acceptance.stage import Stage
-from tests.acceptance.watcher import LABS
 from tests.harness.pool import ServerPool
 from tests.harness.running import Running, running
 from tests.replay.audit.sound import assert_at_rest, assert_sound
@@ -51,10 +51,10 @@ def stage(service: Running, people: dict[str, httpx.Client]) -> Iterator[Stage]:
     """The whole log goes through the audit behind every test, and the read models beside it."""
     stage = Stage(service, people, f".t{next(NUMBERS)}.example.com")
     yield stage
-    untold = stage.untold()
+    untold = stage.unread_lines()
     stage.leave()
     log = list(from_json(service.events()))
     assert_sound(log)
     assert_at_rest(log)
-    assert_shown_as_logged(service, log)
+    assert_read_models_match_log(service, log)
     assert untold == []

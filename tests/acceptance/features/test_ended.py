@@ -9,10 +9,10 @@ def test_cancelled__before_the_start__the_whole_set_and_what_it_held(stage: Stag
     stage.machine("m1")
     stage.machine("m2")
     (busy,) = stage.submit(stage.recipe("m2"))
-    stage.starts(busy)
+    stage.start_all(busy)
     stage.begin()
     one, _ = stage.submit(stage.recipe("m1"), stage.recipe("m2"))
-    stage.tells("""
+    stage.assert_log("""
         admin submits job/1: recipe-set/1 of recipe/1, recipe/2
         scheduler, on recipe-set.submitted recipe-set/1:
             recipe.scheduled        recipe/1        system=m1 lab_controller=lab.east
@@ -20,7 +20,7 @@ def test_cancelled__before_the_start__the_whole_set_and_what_it_held(stage: Stag
             recipe.assigned         recipe/2        lab_controller=lab.east
     """)
     stage.cancel(one)
-    stage.tells("""
+    stage.assert_log("""
         admin:
             recipe.cancelled        recipe/1        reason='not needed'
             recipe.cancelled        recipe/2        reason='not needed'
@@ -30,7 +30,7 @@ def test_cancelled__before_the_start__the_whole_set_and_what_it_held(stage: Stag
     """)
     assert stage.commands() == []
     stage.finish(busy)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops completes recipe/3 on m2
         scheduler, on system.pending system/m2:
             system.idle             system/m2
@@ -43,7 +43,7 @@ def test_cancelled__after_the_start__what_has_not_finished_and_no_other_set(stag
     stage.begin()
     first = [stage.recipe("m1", guests=[stage.guest("one")]), stage.recipe("m2")]
     host, guest, sibling, other = stage.submit_sets(first, [stage.recipe("m3")])
-    stage.tells("""
+    stage.assert_log("""
         admin:
             job.submitted           job/1           owner=admin
             recipe-set.submitted    recipe-set/1    job_id=1 priority=Normal recipe_ids=1,2,3
@@ -72,7 +72,7 @@ def test_cancelled__after_the_start__what_has_not_finished_and_no_other_set(stag
     """)
     for recipe in (host, guest, sibling, other):
         stage.start(recipe)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops starts recipe/1 on m1
         lab-ops:
             recipe.installing       recipe/2        system=m1
@@ -83,13 +83,13 @@ def test_cancelled__after_the_start__what_has_not_finished_and_no_other_set(stag
         lab-ops starts recipe/4 on m3
     """)
     stage.finish(sibling)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops completes recipe/3 on m2
         scheduler, on system.pending system/m2:
             system.idle             system/m2
     """)
     stage.cancel(host)
-    stage.tells("""
+    stage.assert_log("""
         admin:
             recipe.cancelled        recipe/1        reason='not needed'
             recipe.cancelled        recipe/2        reason='not needed'
@@ -98,7 +98,7 @@ def test_cancelled__after_the_start__what_has_not_finished_and_no_other_set(stag
             system.idle             system/m1
     """)
     stage.finish(other)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops completes recipe/4 on m3
         scheduler, on system.pending system/m3:
             system.idle             system/m3
@@ -110,10 +110,10 @@ def test_aborted__after_the_start__its_guests_too_and_siblings_go_on(stage: Stag
         stage.machine(name)
     guests = [stage.guest("one"), stage.guest("two")]
     host, one, _, sibling = stage.submit(stage.recipe("m1", guests=guests), stage.recipe("m2"))
-    stage.starts(host, one, sibling)
+    stage.start_all(host, one, sibling)
     stage.begin()
     stage.report(host, {"state": "aborted", "reason": "no answer from the console"})
-    stage.tells("""
+    stage.assert_log("""
         lab-ops:
             recipe.aborted          recipe/1        reason='no answer from the console'
             recipe.aborted          recipe/2        reason='its host recipe ended'
@@ -123,7 +123,7 @@ def test_aborted__after_the_start__its_guests_too_and_siblings_go_on(stage: Stag
             system.idle             system/m1
     """)
     stage.finish(sibling)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops completes recipe/4 on m2, task 1
         scheduler, on system.pending system/m2:
             system.idle             system/m2

@@ -21,7 +21,7 @@ def test_nfs_multihost_xml__run_to_the_end__log_is_exactly_this(stage: Stage) ->
     server, client = stage.submit_sample("nfs-multihost.xml")
     system, (lab, other) = _drawn(stage, client)
     by = lab.removeprefix("lab.")
-    stage.tells(f"""
+    stage.assert_log(f"""
         admin:
             job.submitted           job/1           owner=admin
             recipe-set.submitted    recipe-set/1    job_id=1 priority=High recipe_ids=1,2
@@ -39,20 +39,20 @@ def test_nfs_multihost_xml__run_to_the_end__log_is_exactly_this(stage: Stage) ->
             system.waiting          system/{system} recipe_id=2
     """)
     stage.obey(by)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops obeys recipe.waiting recipe/1
         lab-ops obeys recipe.waiting recipe/2
     """)
     for recipe in (server, client):
         stage.install(recipe, stage.tasks(recipe)[0], by=by)
-    stage.tells(f"""
+    stage.assert_log(f"""
         lab-ops starts recipe/1 on {other}
         lab-ops starts recipe/2 on {system}, task 3
     """)
     for task in stage.tasks(server):
         stage.run(server, task, by=by)
     stage.report(server, {"state": "completed"}, by=by)
-    stage.tells(f"""
+    stage.assert_log(f"""
         lab-ops:
             recipe.task-result      recipe/1        task_id=1 result=Pass
         lab-ops:
@@ -73,7 +73,7 @@ def test_nfs_multihost_xml__run_to_the_end__log_is_exactly_this(stage: Stage) ->
     stage.run(client, first, by=by)
     stage.run(client, second, "Fail", by=by)
     stage.report(client, {"state": "completed"}, by=by)
-    stage.tells(f"""
+    stage.assert_log(f"""
         lab-ops:
             recipe.task-result      recipe/2        task_id=3 result=Pass
         lab-ops:
@@ -88,7 +88,7 @@ def test_nfs_multihost_xml__run_to_the_end__log_is_exactly_this(stage: Stage) ->
             recipe.reserved         recipe/2        system={system} seconds=3600
     """)
     stage.write("POST", f"/recipes/{client}/return")
-    stage.tells(f"""
+    stage.assert_log(f"""
         admin:
             recipe.completed        recipe/2
             system.pending          system/{system}
@@ -96,7 +96,7 @@ def test_nfs_multihost_xml__run_to_the_end__log_is_exactly_this(stage: Stage) ->
             system.idle             system/{system}
     """)
     stage.obey(by)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops obeys recipe.completed recipe/1
         lab-ops obeys recipe.completed recipe/2
     """)

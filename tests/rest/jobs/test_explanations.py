@@ -13,7 +13,7 @@ import pytest
 from api.rest.resources.matches import MOST_TOLD, require_few
 from domain.errors import FaultyInput
 from tests.harness.running import Running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.harness.watching import worker_of
 
 EXPLAINS = b"workers.explaining.child"
@@ -60,9 +60,9 @@ def test_explanation__placed_and_waiting__tell_each_other(
 ) -> None:
     fqdn = machines()
     runs = submitted(named(fqdn))
-    until(lambda: state_of(client, runs) == "waiting", "it to be placed")
+    wait_until(lambda: state_of(client, runs) == "waiting", "it to be placed")
     waits = submitted(named(fqdn))
-    until(lambda: state_of(client, waits) == "queued", "it to be queued")
+    wait_until(lambda: state_of(client, waits) == "queued", "it to be queued")
 
     granted = client.get(f"/recipes/{runs}/explanation").json()
     assert granted["waiting"] is None
@@ -88,7 +88,7 @@ def test_explanation__placed_and_waiting__tell_each_other(
 
 def test_explanation__given_up__tells_how_it_stood_then(client: httpx.Client) -> None:
     nowhere, _ = submit_job(client, '<memory op="&gt;" value="99999999"/>')
-    until(lambda: state_of(client, nowhere) == "aborted", "it to be given up")
+    wait_until(lambda: state_of(client, nowhere) == "aborted", "it to be given up")
     told = client.get(f"/recipes/{nowhere}/explanation").json()
     assert (told["state"], told["summary"]) == ("aborted", "no system matches the host requirements")
     left = {rule["name"]: rule["left"] for rule in told["waiting"]["rules"]}
@@ -100,7 +100,7 @@ def test_explanation__cancelled_while_it_waited__says_why(
     client: httpx.Client, machines: Callable[..., str]
 ) -> None:
     waits, job_id = submit_job(client, named(machines(condition="Broken")))
-    until(lambda: state_of(client, waits) == "queued", "it to be queued")
+    wait_until(lambda: state_of(client, waits) == "queued", "it to be queued")
     assert client.post(f"/jobs/{job_id}/cancel", json={"reason": "not needed"}).is_success
     told = client.get(f"/recipes/{waits}/explanation").json()
     assert (told["summary"], told["waiting"], told["granted"]) == ("not needed", None, None)
@@ -170,7 +170,7 @@ def test_explanation__the_process_that_explains_was_killed__another_answers(
 ) -> None:
     fqdn = machines()
     runs = submitted(named(fqdn))
-    until(lambda: state_of(client, runs) == "waiting", "it to be placed")
+    wait_until(lambda: state_of(client, runs) == "waiting", "it to be placed")
     asked = f"/recipes/{runs}/explanation"
     told = client.get(asked).json()
     (explainer,) = explainers(service)
@@ -192,13 +192,13 @@ def test_queue__of_one_system__is_in_the_order_in_which_it_asks(
 ) -> None:
     fqdn = machines()
     runs = submitted(named(fqdn))
-    until(lambda: state_of(client, runs) == "waiting", "it to be placed")
+    wait_until(lambda: state_of(client, runs) == "waiting", "it to be placed")
     capped = {
         "entries": [{"permission": "submit", "everybody": True, "maximum_effective_priority": "Medium"}]
     }
     assert client.put(f"/systems/{fqdn}/access-policy", json=capped).is_success
     first, second = submitted(named(fqdn)), submitted(named(fqdn))
-    until(lambda: state_of(client, second) == "queued", "them to be queued")
+    wait_until(lambda: state_of(client, second) == "queued", "them to be queued")
     urgent = client.get(f"/recipes/{second}").json()["recipe_set_id"]
     assert client.patch(f"/recipe-sets/{urgent}", json={"priority": "Urgent"}).is_success
     asked = {"system": fqdn, "limit": 1}
@@ -215,7 +215,7 @@ def test_explanation__priorities_were_changed__names_who_did_and_the_event(
 ) -> None:
     fqdn = machines()
     runs, raised, lowered = (submitted(named(fqdn)) for _ in range(3))
-    until(lambda: state_of(client, lowered) == "queued", "all of them to be answered")
+    wait_until(lambda: state_of(client, lowered) == "queued", "all of them to be answered")
     positions = {}
     for recipe_id, priority in ((raised, "High"), (lowered, "Low")):
         path = f"/recipe-sets/{client.get(f'/recipes/{recipe_id}').json()['recipe_set_id']}"

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.harness.running import Running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.rest.acting import (
     People,
     after,
@@ -167,7 +167,7 @@ def test_priority__raised_or_lowered__by_those_whose_job_it_is_and_admins(
     asking = {**people, "admin": client}[who]
     assert asking.patch(path, json={"priority": priority}).status_code == status
     becomes = priority if status == 200 else "Normal"
-    until(lambda: client.get(path).json().get("priority") == becomes, f"the priority to be {becomes}")
+    wait_until(lambda: client.get(path).json().get("priority") == becomes, f"the priority to be {becomes}")
     for each in (job, blocker):
         client.post(f"/jobs/{each['job_id']}/cancel", json=REASON)
 

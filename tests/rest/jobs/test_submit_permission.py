@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from domain.scheduling.supply.reasons import NO_ACCESS, OF_SYSTEM
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.rest.acting import People, finish, in_state, recipe_for, start, submit
 
 Machines = Callable[..., str]
@@ -104,5 +104,5 @@ def why_not(client: httpx.Client, recipe_id: int, fqdn: str) -> list[str]:
         answer = client.get(f"/recipes/{recipe_id}/explanation", params={"system": fqdn})
         return answer.json()["waiting"]["systems"][0]["reasons"] if answer.status_code == 200 else None
 
-    found: list[str] = until(told, "an explanation")
+    found: list[str] = wait_until(told, "an explanation")
     return found

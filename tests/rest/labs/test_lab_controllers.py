@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.harness.running import Running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.rest.acting import (
     EAST,
     WEST,
@@ -64,7 +64,7 @@ def test_last_heard__any_request_of_its_token__moves_it_without_an_event(
     told = client.get(path).json()
     age = datetime.now(UTC) - datetime.fromisoformat(told["last_heard_at"])
     assert 0 <= age.total_seconds() < 10
-    until(lambda: client.get(path).json()["silent"] is False, "the lab to be heard")
+    wait_until(lambda: client.get(path).json()["silent"] is False, "the lab to be heard")
     assert client.get(path).json()["never_heard"] is False
     assert client.get(path, params={"as_of": before}).json()["never_heard"] is True
     listed = client.get("/lab-controllers").json()["lab_controllers"]
@@ -216,7 +216,7 @@ def test_commands__token_revoked_while_it_waits__gives_out_none(
     with service.client(made["token"]) as lab, ThreadPoolExecutor(1) as thread:
         waiting = thread.submit(lab.get, f"/lab-controllers/{fqdn}/commands", params={"wait_seconds": 3})
         # Its token counted when it came.
-        until(lambda: client.get(f"/lab-controllers/{fqdn}").json().get("last_heard_at") is not None)
+        wait_until(lambda: client.get(f"/lab-controllers/{fqdn}").json().get("last_heard_at") is not None)
         assert client.delete(f"/tokens/{made['token_id']}").status_code == 200
         answer = waiting.result()
     assert client.delete(f"/lab-controllers/{fqdn}").status_code == 200

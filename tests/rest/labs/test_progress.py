@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.harness.running import Running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 XML = {"Content-Type": "application/xml"}
 
@@ -18,9 +18,9 @@ def placed(client: httpx.Client, smoke: bytes) -> dict[str, Any]:
     """A recipe that waits on its system: its id, the ids of its tasks, its lab, and its command."""
     answer = client.post("/jobs", content=smoke, headers=XML).json()
     (recipe_id,) = answer["recipe_ids"]
-    recipe = until(lambda: _in_state(client, recipe_id, "waiting"), "the recipe to wait")
+    recipe = wait_until(lambda: _in_state(client, recipe_id, "waiting"), "the recipe to wait")
     lab = recipe["lab_controller"]
-    commands = until(lambda: _commands(client, lab, recipe_id), "the command")
+    commands = wait_until(lambda: _commands(client, lab, recipe_id), "the command")
     tasks = [task["task_id"] for task in recipe["tasks"]]
     return {"recipe_id": recipe_id, "tasks": tasks, "lab": lab, "command": commands[0]}
 

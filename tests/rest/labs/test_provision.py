@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from api.intake import document
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 # Fields of a recipe that decide on its system and its distro tree.
 PLACING = {"host_requires", "distro_requires", "autopick"}
@@ -83,7 +83,7 @@ def ids(client: httpx.Client) -> Iterator[list[int]]:
     assert answer.status_code == 201, answer.text
     first, *others = answer.json()["recipe_ids"]
     for recipe_id in (first, others[0]):
-        until(lambda number=recipe_id: state(client, number) == "waiting", f"recipe {recipe_id} to wait")
+        wait_until(lambda number=recipe_id: state(client, number) == "waiting", f"recipe {recipe_id} to wait")
     yield others
     for recipe_id in (first, *others):
         client.post(f"/recipes/{recipe_id}/progress", json={"state": "aborted", "reason": "seen"})
@@ -166,7 +166,7 @@ def test_provision__documents_are_large__a_page_ends_early_and_the_next_goes_on(
     large = {**OTHER, "ks_appends": ["x" * 60_000] * 10}
     ids = [client.post("/jobs", json=job_of(large)).json()["recipe_ids"][0] for _ in range(2)]
     for recipe_id in ids:
-        until(lambda number=recipe_id: state(client, number) == "waiting", f"recipe {recipe_id} to wait")
+        wait_until(lambda number=recipe_id: state(client, number) == "waiting", f"recipe {recipe_id} to wait")
     lab = client.get(f"/recipes/{ids[0]}").json()["lab_controller"]
     path, after, pages = f"/lab-controllers/{lab}/commands", 0, []
     while page := client.get(path, params={"after": after, "unfinished": True}).json()["commands"]:

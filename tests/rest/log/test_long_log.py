@@ -120,10 +120,10 @@ def test_stream__resumed_far_back__all_that_was_missed_then_live(filled: Filled)
         async with Watching(service) as watching:
             rare = await watching.watch(0, types="system.scheduled,user.registered")
             everything = await watching.watch(log.last - 100_000)
-            await asyncio.gather(rare.seen(log.rare[-1]), everything.seen(log.last))
+            await asyncio.gather(rare.wait_seen(log.rare[-1]), everything.wait_seen(log.last))
             with service.client() as client:
                 client.put("/users/late", json={}).raise_for_status()
-            await asyncio.gather(rare.seen(log.last + 1), everything.seen(log.last + 1))
+            await asyncio.gather(rare.wait_seen(log.last + 1), everything.wait_seen(log.last + 1))
             return rare, everything
 
     rare, everything = asyncio.run(resumed())

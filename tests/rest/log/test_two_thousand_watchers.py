@@ -12,10 +12,18 @@ from contextlib import closing
 import pytest
 
 from store.event_log import EventLog
-from tests.harness.bulk import SUBJECTS, Busy
+from tests.harness.bulk import SUBJECTS, BulkEvents
 from tests.harness.pool import ServerPool
 from tests.harness.running import Running
-from tests.harness.watching import PATIENCE_SECONDS, Watch, Watching, serving, wanted, whole_log, worker_of
+from tests.harness.watching import (
+    PATIENCE_SECONDS,
+    Watch,
+    Watching,
+    expected_positions,
+    serving,
+    whole_log,
+    worker_of,
+)
 
 pytestmark = pytest.mark.soak
 
@@ -39,10 +47,10 @@ def served(servers: ServerPool) -> Iterator[Running]:
 
 def test_watchers__two_thousand__each_sees_its_own_and_all_come_back(served: Running) -> None:
     with closing(EventLog(served.database.service_url)) as log:
-        asyncio.run(_watched(served, log, Busy(log, words=200)))
+        asyncio.run(_watched(served, log, BulkEvents(log, words=200)))
 
 
-async def _watched(service: Running, log: EventLog, busy: Busy) -> None:
+async def _watched(service: Running, log: EventLog, busy: BulkEvents) -> None:
     worker, start = worker_of(service), log.end()
     said = [f"before: {_megabytes(worker.memory_bytes())}"]
     async with Watching(service) as watching:
@@ -98,18 +106,18 @@ async def _admitted(watching: Watching, after: int, filters: dict[str, str]) -> 
     return one
 
 
-async def _delay(busy: Busy, watches: list[Watch]) -> float:
+async def _delay(busy: BulkEvents, watches: list[Watch]) -> float:
     end = await asyncio.to_thread(busy.append, 1)
     began = time.monotonic()
-    await asyncio.gather(*(one.seen(end) for one in watches if not one.filters))
+    await asyncio.gather(*(one.wait_seen(end) for one in watches if not one.filters))
     return time.monotonic() - began
 
 
 async def _check(service: Running, watches: list[Watch]) -> None:
     whole = await asyncio.to_thread(whole_log, service)
     for one in watches:
-        expected = wanted(whole, one)
-        await one.seen_all(expected)
+        expected = expected_positions(whole, one)
+        await one.wait_seen_all(expected)
         assert one.positions == expected, f"after {one.after}, {one.filters}"
 
 

@@ -13,11 +13,11 @@ import pytest
 
 from api.watching.capacity import KEPT_FILES
 from store.event_log import EventLog
-from tests.harness.bulk import Busy
+from tests.harness.bulk import BulkEvents
 from tests.harness.pool import ServerPool
 from tests.harness.running import Running
-from tests.harness.waiting import until
-from tests.harness.watching import Watch, Watching, serving, wanted, whole_log, worker_of
+from tests.harness.waiting import wait_until
+from tests.harness.watching import Watch, Watching, expected_positions, serving, whole_log, worker_of
 
 SELECTIONS: tuple[dict[str, str], ...] = (
     {},
@@ -48,8 +48,8 @@ def log(served: Running) -> Iterator[EventLog]:
 
 
 @pytest.fixture(scope="module")
-def busy(log: EventLog) -> Busy:
-    return Busy(log)
+def busy(log: EventLog) -> BulkEvents:
+    return BulkEvents(log)
 
 
 def test_stream__nothing_happens__is_answered_at_once(served: Running, log: EventLog) -> None:
@@ -61,7 +61,9 @@ def test_stream__nothing_happens__is_answered_at_once(served: Running, log: Even
     assert found.status == 200 and b"text/event-stream" in found.head and found.positions == []
 
 
-def test_selections__missed_and_live__each_selected_event_once_in_order(served: Running, busy: Busy) -> None:
+def test_selections__missed_and_live__each_selected_event_once_in_order(
+    served: Running, busy: BulkEvents
+) -> None:
     async def watched() -> list[Watch]:
         middle = busy.append(2_500)
         async with Watching(served) as watching:
@@ -77,7 +79,7 @@ def test_selections__missed_and_live__each_selected_event_once_in_order(served: 
 
 @pytest.mark.soak
 def test_watchers__hundreds_while_the_log_grows__none_misses_or_doubles(
-    served: Running, log: EventLog, busy: Busy
+    served: Running, log: EventLog, busy: BulkEvents
 ) -> None:
     dice = random.Random(5)
 
@@ -104,7 +106,7 @@ def test_watcher__never_reads__is_cut_while_others_read_on_and_memory_stays(
     served: Running, log: EventLog
 ) -> None:
     events, words = 3_000, 1_000
-    flood, worker = Busy(log, name=2, words=words), worker_of(served)
+    flood, worker = BulkEvents(log, name=2, words=words), worker_of(served)
     before, start = worker.memory_bytes(), log.end()
 
     async def flooded() -> tuple[int, list[int], list[int]]:
@@ -114,11 +116,11 @@ def test_watcher__never_reads__is_cut_while_others_read_on_and_memory_stays(
                 one.stop_reading()
             reader = await watching.watch(start)
             end = await asyncio.to_thread(flood.append, events)
-            await reader.seen(end)
+            await reader.wait_seen(end)
             # Buffered for each of them it would be a hundred times what was appended.
             assert worker.memory_bytes() - before < len(deaf) * events * words / 4
             for one in deaf:
-                await one.cut()
+                await one.wait_cut()
             assert not reader.is_cut
             return end, reader.positions, await _after_the_cut(watching, deaf[0], end)
 
@@ -152,19 +154,19 @@ def test_server__told_to_stop__streams_end_as_they_should_also_beside_one_who_do
             watches = [await watching.watch() for _ in range(20)]
             deaf = await watching.watch(receive_bytes=4096)
             deaf.stop_reading()
-            end = await asyncio.to_thread(Busy(log, words=2_000).append, 1_000)
-            await asyncio.gather(*(one.seen(end) for one in watches))
+            end = await asyncio.to_thread(BulkEvents(log, words=2_000).append, 1_000)
+            await asyncio.gather(*(one.wait_seen(end) for one in watches))
             service.processes["serve"].send_signal(signal.SIGTERM)
-            await asyncio.gather(deaf.cut(), *(one.over() for one in watches))
+            await asyncio.gather(deaf.wait_cut(), *(one.wait_over() for one in watches))
             return watches
 
     with servers.databases("embedded").fresh() as database, serving(database) as service:
         with closing(EventLog(database.service_url)) as log:
             assert all(one.is_complete for one in asyncio.run(stopped(service, log)))
-        until(lambda: service.processes["serve"].poll() is not None, "the server to stop")
+        wait_until(lambda: service.processes["serve"].poll() is not None, "the server to stop")
 
 
-def _grow(busy: Busy, enough: threading.Event) -> None:
+def _grow(busy: BulkEvents, enough: threading.Event) -> None:
     while not enough.wait(0.02):
         busy.append(10)
 
@@ -172,20 +174,20 @@ def _grow(busy: Busy, enough: threading.Event) -> None:
 async def _after_the_cut(watching: Watching, slow: Watch, end: int) -> list[int]:
     """What somebody has seen who reads what had arrived, and then resumes."""
     slow.go_on_reading()
-    await slow.over()
+    await slow.wait_over()
     assert slow.last_id < end
     again = await watching.watch(slow.last_id)
-    await again.seen(end)
+    await again.wait_seen(end)
     return slow.positions + again.positions
 
 
 async def _all_seen(service: Running, watches: list[Watch]) -> None:
     whole = await asyncio.to_thread(whole_log, service)
     for one in watches:
-        await one.seen_all(wanted(whole, one))
+        await one.wait_seen_all(expected_positions(whole, one))
 
 
 def _check(service: Running, watches: list[Watch]) -> None:
     whole = whole_log(service)
     for one in watches:
-        assert one.positions == wanted(whole, one), f"after {one.after}, {one.filters}"
+        assert one.positions == expected_positions(whole, one), f"after {one.after}, {one.filters}"

@@ -13,7 +13,7 @@ from tests.harness.databases import TestDatabase
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
 from tests.harness.sessions import owner_session
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.workers.read_models import forget, position, project_undisturbed
 
 XML = {"Content-Type": "application/xml"}
@@ -46,7 +46,7 @@ def half_built(database: TestDatabase) -> Iterator[Half]:
         service.make_contact()
         middle = service.end()
         service.do("submit", str(SAMPLES / "kernel-smoke.xml"))
-        until(lambda: service.json("recipe", "1")["state"] == "waiting", "it to be placed")
+        wait_until(lambda: service.json("recipe", "1")["state"] == "waiting", "it to be placed")
         for name in ("projector", "scheduler"):
             service.kill(name)
         end = service.end()
@@ -55,7 +55,7 @@ def half_built(database: TestDatabase) -> Iterator[Half]:
         made = Half(service, position(owner), end)
         assert middle <= made.reached < end
         with service.client() as client:
-            until(lambda: client.get("/queue").status_code == 503, "it to be noticed")
+            wait_until(lambda: client.get("/queue").status_code == 503, "it to be noticed")
         yield made
 
 
@@ -117,7 +117,7 @@ def test_read__built_and_then_late__answered(database: TestDatabase) -> None:
     smoke = (SAMPLES / "kernel-smoke.xml").read_bytes()
     with half_built(database) as half, half.service.client() as client:
         half.service.start("projector")
-        until(lambda: client.get("/jobs/1").status_code == 200, "them to be built")
+        wait_until(lambda: client.get("/jobs/1").status_code == 200, "them to be built")
         half.service.kill("projector")
         assert client.post("/jobs", content=smoke, headers=XML).status_code == 201
         assert [job["job_id"] for job in client.get("/jobs").json()["jobs"]] == [1]

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.harness.running import Running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.rest.acting import (
     EAST,
     People,
@@ -143,7 +143,7 @@ def test_reserve__with_a_tree__follows_what_the_lab_reports(
     assert by_people(service, before) == []
     assert usage(client, manual, done) == ("running", None)
     people["bob"].delete(f"/systems/{manual}/reservation")
-    kinds = until(lambda: _kinds(client, manual, 2), "the release")
+    kinds = wait_until(lambda: _kinds(client, manual, 2), "the release")
     assert kinds == ["provision", "release"]
 
 

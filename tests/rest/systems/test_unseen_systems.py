@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.harness.running import Running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.rest.acting import EAST, People
 from tests.rest.systems.conftest import MISSING, OPEN
 
@@ -173,7 +173,7 @@ def test_stream__system_becomes_hidden__ends_and_is_resumed_without_it(
         page = people["carol"].get("/events", params={"after": before}).json()
         return [event["subject"] for event in page["events"]]
 
-    assert until(lambda: f"system/{fqdn}" not in resumed(), "it to be hidden")
+    assert wait_until(lambda: f"system/{fqdn}" not in resumed(), "it to be hidden")
     client.put(f"/systems/{fqdn}/access-policy", json=OPEN).raise_for_status()
 
 

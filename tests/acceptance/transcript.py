@@ -18,7 +18,7 @@ from typing import Any
 Event = Mapping[str, Any]
 
 # Of the long ones, what is telling; all of the others.
-TELLING: dict[str, tuple[str, ...]] = {
+SHOWN_FIELDS: dict[str, tuple[str, ...]] = {
     "job.submitted": ("owner", "group"),
     "recipe-set.submitted": ("job_id", "priority", "recipe_ids"),
     "recipe.new": ("recipe_set_id", "host_recipe_id", "distro_tree_id"),
@@ -36,13 +36,13 @@ IDS = {
     "task_id": "task",
 }
 # Of a reason.
-LONGEST = 46
+MAX_REASON_LENGTH = 46
 COUNTED = ("job", "recipe-set", "recipe")
 
 
-def told(part: Iterable[Event], *endings: str) -> list[str]:
+def transcript(part: Iterable[Event], *endings: str) -> list[str]:
     """Line by line; names of machines without these endings."""
-    text = "\n".join(_Teller(list(part)).lines())
+    text = "\n".join(_Transcript(list(part)).lines())
     for ending in endings:
         text = text.replace(ending, "")
     return lines(text)
@@ -72,7 +72,7 @@ class Numbers:
             self["task", task["task_id"]]
 
 
-class _Teller:
+class _Transcript:
     def __init__(self, part: list[Event]) -> None:
         self._at = {event["position"]: event for event in part}
         self._part = part
@@ -109,7 +109,7 @@ class _Teller:
         return f"{kind}/{self._numbers[kind, int(name)]}" if kind in COUNTED else event["subject"]
 
     def _line(self, event: Event) -> str:
-        data, fields = event["data"], TELLING.get(event["topic"], tuple(event["data"]))
+        data, fields = event["data"], SHOWN_FIELDS.get(event["topic"], tuple(event["data"]))
         said = [
             f"{name}={self._value(name, data[name])}" for name in fields if data[name] not in (None, [], "")
         ]
@@ -125,4 +125,4 @@ class _Teller:
 
 
 def shorten(text: str) -> str:
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return text if len(text) <= MAX_REASON_LENGTH else text[: MAX_REASON_LENGTH - 1] + "…"

@@ -8,17 +8,17 @@ from typing import Any
 
 import httpx
 
-from tests.acceptance.agreeing import get, pages
-from tests.acceptance.phrases import spelled_out
-from tests.acceptance.telling import Numbers, lines, told
+from tests.acceptance.phrases import expand_phrases
+from tests.acceptance.read_models import get, pages
+from tests.acceptance.transcript import Numbers, lines, transcript
 from tests.harness.running import Running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 PATIENCE_SECONDS = 30.0
 LABS = {side: f"lab.{side}.example.com" for side in ("east", "west")}
 
 
-class Watcher:
+class Observer:
     """`people` are clients by who they are: admin, alice, and the lab controllers east and west."""
 
     def __init__(self, service: Running, people: dict[str, httpx.Client], place: str) -> None:
@@ -28,7 +28,7 @@ class Watcher:
         self.admin = people["admin"]
         self._place = place
         self._after = self._end = 0
-        self._told = 0
+        self._read_count = 0
 
     def begin(self) -> None:
         """What happens from now on is told."""
@@ -56,34 +56,34 @@ class Watcher:
         """The first event of this topic since the test began."""
         return next(event for event in self.events(self._after) if event["topic"] == topic)
 
-    def at_rest(self) -> None:
+    def wait_at_rest(self) -> None:
         """Until every pending system has been asked for."""
         for row in pages(self.admin, "/systems", "systems", self.end()):
-            self.is_idle(row["fqdn"].removesuffix(self._place))
+            self.wait_idle(row["fqdn"].removesuffix(self._place))
 
     def shown(self, recipe_id: int) -> Mapping[str, Any]:
         """What everybody is shown of a recipe, now that all is told."""
         return get(self.admin, f"/recipes/{recipe_id}", self.end())
 
-    def reached(self, recipe_id: int, state: str) -> None:
-        until(lambda: self.shown(recipe_id)["state"] == state, f"recipe {recipe_id} to be {state}")
+    def wait_for_state(self, recipe_id: int, state: str) -> None:
+        wait_until(lambda: self.shown(recipe_id)["state"] == state, f"recipe {recipe_id} to be {state}")
 
-    def is_idle(self, name: str) -> None:
+    def wait_idle(self, name: str) -> None:
         """Until it is."""
         path = f"/systems/{self.fqdn(name)}"
-        until(lambda: get(self.admin, path, self.end())["usage"] == "idle", f"{name} to be idle")
+        wait_until(lambda: get(self.admin, path, self.end())["usage"] == "idle", f"{name} to be idle")
 
-    def tells(self, expected: str) -> None:
+    def assert_log(self, expected: str) -> None:
         """This and nothing else has come into the log since it was asked last, or comes soon."""
-        wanted = lines(spelled_out(expected))
+        wanted = lines(expand_phrases(expected))
         deadline = time.monotonic() + PATIENCE_SECONDS
-        while self.untold() != wanted and time.monotonic() < deadline:
+        while self.unread_lines() != wanted and time.monotonic() < deadline:
             time.sleep(0.02)
-        assert self.untold() == wanted
-        self._told += len(wanted)
+        assert self.unread_lines() == wanted
+        self._read_count += len(wanted)
 
-    def untold(self) -> list[str]:
-        return told(self.events(self._after), self._place, ".example.com")[self._told :]
+    def unread_lines(self) -> list[str]:
+        return transcript(self.events(self._after), self._place, ".example.com")[self._read_count :]
 
     def events(self, after: int) -> list[Mapping[str, Any]]:
         found: list[Mapping[str, Any]] = []

@@ -15,7 +15,7 @@ from tests.harness.running import Running
 UNPLACED = ("new", "queued", "assigned")
 
 
-def assert_shown_as_logged(service: Running, records: Iterable[Record]) -> World:
+def assert_read_models_match_log(service: Running, records: Iterable[Record]) -> World:
     """Queue, idle pool, systems and recipes at the end of the log; the world they agree on."""
     world, end = World(), 0
     for record in records:

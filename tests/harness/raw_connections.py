@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.harness.running import Running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 PATIENCE_SECONDS = 120.0
 _ESTABLISHED = 1
@@ -30,7 +30,7 @@ class Answer:
         return document
 
 
-class Line:
+class RawConnection:
     def __init__(self, service: Running, receive_bytes: int | None = None) -> None:
         self.host = service.url.partition("//")[2]
         self._socket = socket.socket()
@@ -38,34 +38,34 @@ class Line:
         if receive_bytes is not None:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
         self._socket.connect(("127.0.0.1", service.port))
-        self._heard = b""
+        self._received = b""
 
     def close(self) -> None:
         self._socket.close()
 
-    def say(self, data: bytes) -> None:
+    def send(self, data: bytes) -> None:
         self._socket.sendall(data)
 
-    def ask(self, request: str, *fields: str) -> None:
+    def send_head(self, request: str, *fields: str) -> None:
         """The head of a request."""
-        self.say("\r\n".join([f"{request} HTTP/1.1", f"Host: {self.host}", *fields, "", ""]).encode())
+        self.send("\r\n".join([f"{request} HTTP/1.1", f"Host: {self.host}", *fields, "", ""]).encode())
 
-    def answer(self) -> Answer:
+    def read_answer(self) -> Answer:
         """The next one."""
-        while b"\r\n\r\n" not in self._heard:
-            self._hear()
-        head, _, rest = self._heard.partition(b"\r\n\r\n")
+        while b"\r\n\r\n" not in self._received:
+            self._receive()
+        head, _, rest = self._received.partition(b"\r\n\r\n")
         first, *lines = head.decode().split("\r\n")
         fields = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
         length = int(fields.get("content-length", "0"))
         while len(rest) < length:
-            self._hear()
-            rest = self._heard.partition(b"\r\n\r\n")[2]
-        self._heard = rest[length:]
+            self._receive()
+            rest = self._received.partition(b"\r\n\r\n")[2]
+        self._received = rest[length:]
         return Answer(int(first.split()[1]), fields, rest[:length])
 
-    def has_been_told(self) -> bool:
-        return bool(self._heard) or bool(select.select([self._socket], [], [], 0)[0])
+    def has_data(self) -> bool:
+        return bool(self._received) or bool(select.select([self._socket], [], [], 0)[0])
 
     def is_open(self) -> bool:
         """As far as is known here; what has arrived is kept."""
@@ -79,42 +79,42 @@ class Line:
         finally:
             self._socket.settimeout(PATIENCE_SECONDS)
 
-    def cut(self) -> None:
+    def wait_closed(self) -> None:
         """Wait until the server has ended it, without reading what has come."""
-        until(lambda: self._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] != _ESTABLISHED)
+        wait_until(lambda: self._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] != _ESTABLISHED)
 
-    def last_words(self) -> bytes:
+    def read_to_end(self) -> bytes:
         """What comes until the server ends it."""
         try:
             while data := self._socket.recv(1 << 16):
-                self._heard += data
+                self._received += data
         except ConnectionError:
             pass
-        return self._heard
+        return self._received
 
-    def _hear(self) -> None:
+    def _receive(self) -> None:
         data = self._socket.recv(1 << 16)
-        assert data, f"ended after {self._heard!r}"
-        self._heard += data
+        assert data, f"ended after {self._received!r}"
+        self._received += data
 
 
 @dataclass
-class Lines:
+class RawConnections:
     """Those of one test."""
 
     service: Running
-    made: list[Line] = field(default_factory=list)
+    made: list[RawConnection] = field(default_factory=list)
 
-    def open(self, receive_bytes: int | None = None) -> Line:
-        self.made.append(Line(self.service, receive_bytes))
+    def open(self, receive_bytes: int | None = None) -> RawConnection:
+        self.made.append(RawConnection(self.service, receive_bytes))
         return self.made[-1]
 
 
 @contextmanager
-def lines_to(service: Running) -> Iterator[Lines]:
-    lines = Lines(service)
+def raw_connections(service: Running) -> Iterator[RawConnections]:
+    connections = RawConnections(service)
     try:
-        yield lines
+        yield connections
     finally:
-        for one in lines.made:
+        for one in connections.made:
             one.close()
