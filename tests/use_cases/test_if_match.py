@@ -85,7 +85,7 @@ def test_if_match__of_two_with_the_same__one_wins_and_the_other_is_stale(
 ) -> None:
     request = as_admin(expected=frozenset({town.version(subject)}))
     won: list[Committed | None] = []
-    between = town.scene.doors[1].appended.preceded(lambda: won.append(act(town, request, 0)))
+    between = town.scene.apis[1].appended.preceded(lambda: won.append(act(town, request, 0)))
     with between, pytest.raises(Stale, match=subject):
         act(town, request, 1)
     assert isinstance(won[0], Committed)

@@ -44,13 +44,13 @@ def test_admins__put_out_each_other_in_the_same_moment__one_is_left(
     two: Town, first: Puts, second: Puts
 ) -> None:
     _, token_id, _ = two.ask(create_token, as_admin(), "ada", "admin", None)
-    two.scene.doors[1].catch_up()
+    two.scene.apis[1].catch_up()
 
     def goes() -> None:
         assert first(two, "root", "root", 0) is not None
 
     with (
-        two.scene.doors[1].appended.preceded(goes),
+        two.scene.apis[1].appended.preceded(goes),
         pytest.raises(Refused, match="no admin who can log in would be left"),
     ):
         second(two, "ada", token_id, 1)
@@ -59,13 +59,13 @@ def test_admins__put_out_each_other_in_the_same_moment__one_is_left(
 def test_admin__with_a_password_goes_while_the_other_is_put_out__one_is_left(two: Town) -> None:
     two.ask(put_document, as_admin(), "user", "ada", {"roles": ["admin"]})
     two.ask(set_password, as_admin(), "ada", "correct horse")
-    two.scene.doors[1].catch_up()
+    two.scene.apis[1].catch_up()
 
     def goes() -> None:
         assert demotes(two, "ada", "", 0) is not None
 
     with (
-        two.scene.doors[1].appended.preceded(goes),
+        two.scene.apis[1].appended.preceded(goes),
         pytest.raises(Refused, match="no admin who can log in would be left"),
     ):
         revokes(two, "root", "root", 1)
