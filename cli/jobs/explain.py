@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.arguments.as_of import as_of
-from cli.arguments.params import ID, Whole
+from cli.arguments.params import ID, WholeNumber
 from cli.arguments.then import absence_explained, note_moment
 from cli.lists import completing
 from cli.remote import remote, wide
@@ -111,7 +111,7 @@ CHOICES = (
 )
 @click.option(
     "--limit",
-    type=Whole(most=1000),
+    type=WholeNumber(maximum=1000),
     default=DEFAULT_LIMIT,
     show_default=True,
     help="Maximum number of systems to show.",

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.params import Whole
+from cli.arguments.params import WholeNumber
 from cli.jobs.submit import JSON, STDIN, content_type, show_warnings
 from cli.remote import remote, wide
 from cli.terminal.output import Output
@@ -38,7 +38,7 @@ EVERY = (
 @click.option("--every", is_flag=True, help="Show every system, with all reasons that exclude it.")
 @click.option(
     "--limit",
-    type=Whole(),
+    type=WholeNumber(),
     default=DEFAULT_LIMIT,
     show_default=True,
     help="Maximum number of systems to show.",

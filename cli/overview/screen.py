@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
     from rich.text import Text
 
-MOST_LABS = 12
-MOST_SETS = 6
+MAX_LABS = 12
+MAX_SETS = 6
 BAR_COLUMNS = 60
 # Category -> its mark, which distinguishes it without colours too, and its style.
 MARKS = {
@@ -83,7 +83,7 @@ EVENT_COLUMNS = (
 )
 
 
-class Screen:
+class OverviewScreen:
     """An overview for rich. `widest` keeps the column widths of each table between redraws."""
 
     def __init__(self, document: Row, widest: dict[str, dict[str, int]] | None = None) -> None:
@@ -129,9 +129,9 @@ class Screen:
         if not labs:
             yield Text("No labs yet: `labledger lab load FILE` adds some.")
             return
-        yield from self._table("labs", LAB_COLUMNS, labs[:MOST_LABS], options)
-        if len(labs) > MOST_LABS:
-            yield Text(f"and {counted(len(labs) - MOST_LABS, 'more lab')}", style="dim")
+        yield from self._table("labs", LAB_COLUMNS, labs[:MAX_LABS], options)
+        if len(labs) > MAX_LABS:
+            yield Text(f"and {counted(len(labs) - MAX_LABS, 'more lab')}", style="dim")
         yield from _bar(_total(labs), options)
 
     def _queue(self) -> Iterator[RenderableType]:
@@ -164,8 +164,8 @@ class Screen:
         yield Text(
             f"placed: {counted(placed['recipes'], 'recipe')} in {counted(len(sets), 'recipe set')}{more}"
         )
-        yield from self._table("sets", SET_COLUMNS, sets[:MOST_SETS], options)
-        if len(sets) > MOST_SETS or more:
+        yield from self._table("sets", SET_COLUMNS, sets[:MAX_SETS], options)
+        if len(sets) > MAX_SETS or more:
             yield Text("and more: run `labledger systems` for all", style="dim")
 
     def _lately(self, options: ConsoleOptions) -> Iterator[RenderableType]:
