@@ -15,8 +15,8 @@ from api.headers import POSITION_HEADER
 from api.rest import problems
 from api.rest.contract.openapi import describe
 from api.rest.contract.operation import Operation, operation_of
-from api.rest.middleware.access_log import Answered
-from api.rest.middleware.compression import Packed
+from api.rest.middleware.access_log import AccessLog
+from api.rest.middleware.compression import Compression
 from api.rest.middleware.gate import Gate
 from api.rest.middleware.rates import Rates
 from api.rest.resources.commands import Commands
@@ -119,9 +119,9 @@ def application(services: Services, lifespan: Lifespan, allowed: Allowed = Allow
     gate = Gate(services, operations, Rates(allowed.requests_per_second), allowed.proxies)
     middleware: list[Any] = [
         lifespan,
-        Answered(services.requests),
+        AccessLog(services.requests),
         *_cors(allowed.cors_origins),
-        Packed(),
+        Compression(),
         gate,
     ]
     app = falcon.asgi.App(middleware=middleware)

@@ -68,8 +68,8 @@ async def take_updates(
 
     Consecutive reports are processed together. `lab_controller` is the reporting one, None for an admin.
     Items and answers are keyed by their numbers in the message. Under an Idempotency-Key an item that was
-    committed before gets its first answer (`keyed.part`); an item that changed nothing, or was refused, is
-    processed again. Raises FaultyInput for a key that was used with another message.
+    committed before gets its first answer (`idempotency.part`); an item that changed nothing, or was refused,
+    is processed again. Raises FaultyInput for a key that was used with another message.
     """
     done = await parts_done_before(services, request, items)
     answers = answers_kept(done)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass, replace
 from typing import Final
 
 from falcon.asgi import Request as HttpRequest
 
+from api.headers import IDEMPOTENCY_KEY
 from api.rest.context import operation_asked, request_id_of
+from api.rest.contract.parameters import MAX_KEY_LENGTH
 from api.services import Request
 from domain.directory.roles import ADMIN, LAB_CONTROLLER, SUBMITTER
-from domain.errors import NotPermitted
+from domain.errors import Fault, FaultyInput, NotPermitted
 
 _ENDING: Final = ("/cancel", "/return")
 _ETAG: Final = re.compile(r'^"[0-9]{1,18}"$')
@@ -62,6 +65,19 @@ def request_of(req: HttpRequest) -> Request:
         token_id=principal.token_id,
         has_quota=principal.role == SUBMITTER and not ends_something(req),
     )
+
+
+def keyed_request(req: HttpRequest, body: bytes) -> Request:
+    """Return the request of a POST: the same Idempotency-Key of the same user gives the same command id."""
+    request = request_of(req)
+    key = req.get_header(IDEMPOTENCY_KEY)
+    if key is None:
+        return request
+    if not 1 <= len(key) <= MAX_KEY_LENGTH:
+        raise FaultyInput([Fault(IDEMPOTENCY_KEY, f"a key has 1 to {MAX_KEY_LENGTH} characters")])
+    digest = hashlib.sha256(b"\0".join((req.method.encode(), req.path.encode(), body))).digest()
+    owned = hashlib.sha256(f"{request.actor}\0{key}".encode()).hexdigest()
+    return replace(request, command_id=f"key/{owned}", digest=digest)
 
 
 def ends_something(req: HttpRequest) -> bool:

@@ -10,9 +10,10 @@ from falcon.asgi import Request, Response
 from api.rest import paging
 from api.rest.body import parse_model, read_json_bytes
 from api.rest.contract.inputs.jobs import Cancel
-from api.rest.idempotency import once
+from api.rest.middleware.principal import keyed_request
 from api.services import Request as Requested
 from api.services import Services
+from api.use_cases.idempotency import idempotent
 from domain.errors import Unknown
 from domain.names import display_name
 from domain.roll_up import RESULT_ORDER
@@ -69,5 +70,9 @@ async def cancel(
     """Cancel a job or a recipe set; `key` is the field of its number in the answer."""
     body = await read_json_bytes(req)
     asked: Cancel = await parse_model(req, body)
-    done = await once(services, req, body, lambda request: write(services, request, number, asked.reason))
-    await paging.answer_write(resp, services, done, {key: number, "cancelled": done is not None})
+    request = keyed_request(req, body)
+    async with idempotent(services, request) as first:
+        if first.commit is None:
+            first.commit = await write(services, request, number, asked.reason)
+    answer = {key: number, "cancelled": first.commit is not None}
+    await paging.answer_write(resp, services, first.commit, answer)

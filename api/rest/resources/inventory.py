@@ -21,14 +21,13 @@ from api.rest.contract import queries
 from api.rest.contract.answers import inventory as answers
 from api.rest.contract.inputs.systems import Inventory as Given
 from api.rest.contract.operation import JSON, MAX_BATCH_BYTES, operation
-from api.rest.idempotency import keyed_request, once
+from api.rest.middleware.principal import keyed_request
 from api.rest.resources.inventory_items import Told, read_json, read_table
 from api.rest.resources.shapes import exported, shown_differences
-from api.services import Request as Requested
 from api.services import Services
+from api.use_cases.idempotency import idempotent
 from api.use_cases.import_systems import counted, import_systems, look_at_systems
 from domain.errors import Fault, FaultyInput
-from store.requests import Committed
 
 READ_AS = {JSON: read_json, CSV: read_table}
 
@@ -65,7 +64,7 @@ class Inventory:
         queries.ImportQuery,
         body=Given,
         takes=(JSON, CSV),
-        most_bytes=MAX_BATCH_BYTES,
+        max_bytes=MAX_BATCH_BYTES,
         keyed=True,
     )
     async def on_post(self, req: Request, resp: Response) -> None:
@@ -94,10 +93,11 @@ class Inventory:
         await paging.answer_write(resp, self._services, None, answer)
 
     async def _import(self, req: Request, resp: Response, body: bytes, told: Told) -> None:
-        async def write(request: Requested) -> Committed | None:
-            return await import_systems(self._services, request, told.items, told.faults)
-
-        done = await once(self._services, req, body, write)
+        request = keyed_request(req, body)
+        async with idempotent(self._services, request) as first:
+            if first.commit is None:
+                first.commit = await import_systems(self._services, request, told.items, told.faults)
+        done = first.commit
         nothing = {"added": 0, "changed": 0, "kept": len(told.items)}
         counts: dict[str, Any] = orjson.loads(done.answer) if done and done.answer else nothing
         answer = {**counts, "dry_run": False, "systems": []}

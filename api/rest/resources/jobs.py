@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 
 import orjson
 from falcon.asgi import Request, Response
@@ -19,20 +18,18 @@ from api.rest.contract import queries
 from api.rest.contract.answers import jobs as answers
 from api.rest.contract.inputs.jobs import Cancel, JobPatch
 from api.rest.contract.operation import JSON, operation
-from api.rest.idempotency import once
-from api.rest.middleware.principal import principal_of, request_of
+from api.rest.middleware.principal import keyed_request, principal_of, request_of
 from api.rest.resources.by_number import cancel, find
 from api.rest.resources.job_bodies import door_of, read_job, shown
 from api.rest.resources.shapes import job_document, listed_job
-from api.services import Request as Requested
 from api.services import Services
 from api.use_cases.cancel import cancel_job
 from api.use_cases.change_job import change_job
+from api.use_cases.idempotency import idempotent
 from api.use_cases.original import original_of
 from api.use_cases.submit_job import submit_job
 from domain.job.submission import Original
 from projections.filters import job_ids_query
-from store.requests import Committed
 
 # GET /jobs/{id} answers the state of the job, whatever the client accepts; as XML, the normalised form.
 ANSWERS = (JSON, "application/xml", "text/xml")
@@ -54,21 +51,19 @@ class Jobs:
     async def on_post(self, req: Request, resp: Response) -> None:
         kind = door_of(req)
         body = await read_body(req)
-
-        strict = query_of(req, queries.Strict).strict
-        read = partial(read_job, self._services, principal_of(req), strict=strict)
-
-        async def write(request: Requested) -> Committed:
-            job = await read(body, kind)
-            original = Original(body, kind)
-            return await submit_job(self._services, request, job.spec, shown(job.warnings), original)
-
-        done = await once(self._services, req, body, write)
-        assert done is not None, "a submission is always something new"
-        answer = orjson.loads(done.answer or b"{}")
+        strict, request = query_of(req, queries.Strict).strict, keyed_request(req, body)
+        async with idempotent(self._services, request) as first:
+            if first.commit is None:
+                job = await read_job(self._services, principal_of(req), body, kind, strict=strict)
+                original = Original(body, kind)
+                first.commit = await submit_job(
+                    self._services, request, job.spec, shown(job.warnings), original
+                )
+        assert first.commit is not None, "a submission is always something new"
+        answer = orjson.loads(first.commit.answer or b"{}")
         resp.status = 201
         resp.location = f"/jobs/{answer['job_id']}"
-        paging.answer(resp, done.position, answer)
+        paging.answer(resp, first.commit.position, answer)
 
     @operation("Cancel a job", answers.JobCancelled, body=Cancel, keyed=True)
     async def on_post_cancel(self, req: Request, resp: Response, job_id: int) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from falcon.asgi import Request, Response
@@ -17,20 +16,18 @@ from api.rest.contract import queries
 from api.rest.contract.answers import recipes as answers
 from api.rest.contract.inputs.labs import ProgressItem
 from api.rest.contract.operation import BODY_REFUSALS, operation
-from api.rest.idempotency import once
-from api.rest.middleware.principal import principal_of
+from api.rest.middleware.principal import keyed_request, principal_of
 from api.rest.resources.by_number import find
 from api.rest.resources.progress import read_report
 from api.rest.resources.shapes import queued_recipe, ranked, recipe_document, seconds_document
-from api.services import Request as Requested
 from api.services import Services
 from api.use_cases.end_recipe import return_recipe
+from api.use_cases.idempotency import idempotent
 from api.use_cases.report_drafts import Item
 from api.use_cases.report_progress import report_progress
 from domain.errors import LabledgerError
 from domain.recipe.lifecycle import STARTED
 from domain.recipe.state import Recipe
-from store.requests import Committed
 
 # (not assigned, -effective priority, -priority, submission, recipe id) before all others, on one system.
 ORDER_START: list[Any] = [False, -(2**15), -(2**15), 0, 0]
@@ -79,16 +76,14 @@ class Recipes:
         body = await read_json_bytes(req)
         told: ProgressItem = await parse_model(req, body)
         item = Item(recipe_id, read_report(told))
-        own = principal_of(req).lab_controller
-
-        async def write(request: Requested) -> Committed | None:
-            (answer,) = await report_progress(self._services, request, own, [item])
-            if isinstance(answer, LabledgerError):
-                raise answer
-            return answer
-
-        done = await once(self._services, req, body, write)
-        await paging.answer_write(resp, self._services, done, {"recipe_id": recipe_id})
+        own, request = principal_of(req).lab_controller, keyed_request(req, body)
+        async with idempotent(self._services, request) as first:
+            if first.commit is None:
+                (answer,) = await report_progress(self._services, request, own, [item])
+                if isinstance(answer, LabledgerError):
+                    raise answer
+                first.commit = answer
+        await paging.answer_write(resp, self._services, first.commit, {"recipe_id": recipe_id})
 
     @operation(
         "Return the system of a recipe, which keeps it after its tasks",
@@ -97,11 +92,12 @@ class Recipes:
         refuses=BODY_REFUSALS,
     )
     async def on_post_return(self, req: Request, resp: Response, recipe_id: int) -> None:
-        body = await read_body(req)
-        give_back = partial(return_recipe, self._services, recipe_id=recipe_id)
-        done = await once(self._services, req, body, give_back)
-        answer = {"recipe_id": recipe_id, "returned": done is not None}
-        await paging.answer_write(resp, self._services, done, answer)
+        request = keyed_request(req, await read_body(req))
+        async with idempotent(self._services, request) as first:
+            if first.commit is None:
+                first.commit = await return_recipe(self._services, request, recipe_id)
+        answer = {"recipe_id": recipe_id, "returned": first.commit is not None}
+        await paging.answer_write(resp, self._services, first.commit, answer)
 
     @operation("List the waiting recipes, in rank order", answers.Queue, queries.QueuePage, refuses=(404,))
     async def on_get_queue(self, req: Request, resp: Response) -> None:

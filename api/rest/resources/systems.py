@@ -13,12 +13,12 @@ from api.rest.contract import queries
 from api.rest.contract.answers import systems as answers
 from api.rest.contract.inputs.systems import System, SystemPatch
 from api.rest.contract.operation import operation
-from api.rest.idempotency import once
-from api.rest.middleware.principal import principal_of, request_of
+from api.rest.middleware.principal import keyed_request, principal_of, request_of
 from api.rest.resources.changes import change_of
 from api.rest.resources.shapes import system_document
 from api.services import Services
 from api.use_cases.change_system import SystemChange, change_system
+from api.use_cases.idempotency import idempotent
 from api.use_cases.register_system import register_system
 from api.use_cases.system_rights import require_may_change
 from domain.errors import Fault, FaultyInput, Unknown
@@ -38,12 +38,14 @@ class Systems:
         body = await read_json_bytes(req)
         system: System = await parse_model(req, body)
         document = system.document(self._services.moment())
-        register = partial(register_system, self._services, document=document)
-        done = await once(self._services, req, body, register)
-        assert done is not None, "a registration is always something new"
+        request = keyed_request(req, body)
+        async with idempotent(self._services, request) as first:
+            if first.commit is None:
+                first.commit = await register_system(self._services, request, document)
+        assert first.commit is not None, "a registration is always something new"
         resp.status = 201
         resp.location = f"/systems/{document['fqdn']}"
-        paging.answer(resp, done.position, {"fqdn": document["fqdn"]})
+        paging.answer(resp, first.commit.position, {"fqdn": document["fqdn"]})
 
     @operation("List the systems", answers.SystemList, queries.SystemPage)
     async def on_get(self, req: Request, resp: Response) -> None:

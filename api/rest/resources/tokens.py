@@ -13,8 +13,7 @@ from api.rest.contract.answers import access as answers
 from api.rest.contract.inputs.access import Token
 from api.rest.contract.operation import operation
 from api.rest.contract.query_values import MAX_POSITION
-from api.rest.idempotency import keyed_request
-from api.rest.middleware.principal import Principal, principal_of, request_of
+from api.rest.middleware.principal import Principal, keyed_request, principal_of, request_of
 from api.services import Services
 from api.use_cases.tokens import create_token, revoke_token
 from domain.directory.roles import SEES_ALL

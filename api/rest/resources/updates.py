@@ -16,7 +16,7 @@ from api.rest.context import came_from
 from api.rest.contract.answers.labs import UpdatesTaken
 from api.rest.contract.inputs.labs import Update, Updates
 from api.rest.contract.operation import MAX_BATCH_BYTES, MAX_BODY_BYTES, operation
-from api.rest.idempotency import keyed_request
+from api.rest.middleware.principal import keyed_request
 from api.rest.problems import problem_of
 from api.rest.resources.changes import change_of
 from api.rest.resources.progress import read_report
@@ -56,7 +56,7 @@ class LabUpdates:
         "Report on many recipes, commands and systems in one message",
         UpdatesTaken,
         body=Updates,
-        most_bytes=MAX_BATCH_BYTES,
+        max_bytes=MAX_BATCH_BYTES,
         keyed=True,
     )
     async def on_post(self, req: Request, resp: Response, name: str) -> None:

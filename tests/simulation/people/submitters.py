@@ -15,7 +15,7 @@ from api.use_cases.cancel import cancel_job, cancel_recipe_set
 from api.use_cases.change_job import change_job
 from api.use_cases.change_priority import change_priority
 from api.use_cases.end_recipe import return_recipe
-from api.use_cases.idempotency import written_once
+from api.use_cases.idempotency import idempotent
 from api.use_cases.submit_job import submit_job
 from domain.priority import Priority
 from replay.workload.generated_jobs import generate_jobs
@@ -55,7 +55,10 @@ class Submitter:
         async def submit(services: Services, request: Request) -> Any:
             known = services.feed.directory.name_index()
             spec = read_job(body, JSON, known, request.actor, is_admin=True).spec
-            return await written_once(services, request, lambda again: submit_job(services, again, spec))
+            async with idempotent(services, request) as first:
+                if first.commit is None:
+                    first.commit = await submit_job(services, request, spec)
+            return first.commit
 
         self._ledger.asked.append(marker)
         done = self._ask(f"submits {marker!r}", submit, marker)
@@ -115,7 +118,10 @@ class Submitter:
         refused = len(self._ledger.refusals)
 
         async def once(services: Services, request: Request) -> Any:
-            return await written_once(services, request, lambda again: use_case(services, again))
+            async with idempotent(services, request) as first:
+                if first.commit is None:
+                    first.commit = await use_case(services, request)
+            return first.commit
 
         done = self._ask(what, once, f"{self._asker.actor}/{self._keys}")
         if len(self._ledger.refusals) == refused:
