@@ -19,7 +19,7 @@ from contextlib import nullcontext
 from functools import partial
 from typing import TypeVar
 
-from api.caller_slots import Places
+from api.caller_slots import CallerSlots
 from api.watching.broadcast import Broadcast
 from api.watching.message import Message
 from domain.directory.state import Directory
@@ -69,7 +69,7 @@ class Feed:
         self._folding = asyncio.Lock()
         # Long queries queue here, one of each caller: a page of the log waits for the running one, not for
         # the queue.
-        self._places = Places()
+        self._places = CallerSlots()
         self._asking = asyncio.Lock()
         # One place: every computing thread takes the interpreter from the event loop.
         self._long_questions = ThreadPoolExecutor(1, "long-questions")

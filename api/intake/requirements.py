@@ -41,14 +41,14 @@ class Requirements(NamedTuple):
     warnings: list[Finding]
 
 
-def read_requirements(document: Mapping[str, Any], known: NameIndex) -> Requirements:
+def read_requirements(document: Mapping[str, Any], names: NameIndex) -> Requirements:
     warnings: list[Finding] = []
     recipes = recipes_of(document)
-    return Requirements([Required(*each, _readings(*each, known, warnings)) for each in recipes], warnings)
+    return Requirements([Required(*each, _readings(*each, names, warnings)) for each in recipes], warnings)
 
 
 def _readings(
-    path: Path, recipe: Mapping[str, Any], known: NameIndex, warnings: list[Finding]
+    path: Path, recipe: Mapping[str, Any], names: NameIndex, warnings: list[Finding]
 ) -> dict[str, ParsedRequirement]:
     readings: dict[str, ParsedRequirement] = {}
     for field, language in LANGUAGES.items():
@@ -60,7 +60,7 @@ def _readings(
         else:
             vocabulary = _VOCABULARIES[field]
             form = without_empty(recipe[field], vocabulary, place, _noting(warnings))
-            readings[field] = with_other(language.examine(form), vocabulary, known.has)
+            readings[field] = with_other(language.examine(form), vocabulary, names.has)
     return readings
 
 

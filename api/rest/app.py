@@ -16,8 +16,8 @@ from api.parts import Parts
 from api.rest import problems
 from api.rest.contract.openapi import describe
 from api.rest.contract.operation import Operation, operation_of
-from api.rest.middleware.access_log import Answered
-from api.rest.middleware.compression import Packed
+from api.rest.middleware.access_log import AccessLog
+from api.rest.middleware.compression import Compression
 from api.rest.middleware.gate import Gate
 from api.rest.middleware.rates import Rates
 from api.rest.resources.commands import Commands
@@ -119,9 +119,9 @@ def application(parts: Parts, lifespan: Lifespan, allowed: Allowed = Allowed()) 
     gate = Gate(parts, operations, Rates(allowed.requests_per_second), allowed.proxies)
     middleware: list[Any] = [
         lifespan,
-        Answered(parts.requests),
+        AccessLog(parts.requests),
         *_cors(allowed.cors_origins),
-        Packed(),
+        Compression(),
         gate,
     ]
     app = falcon.asgi.App(middleware=middleware)

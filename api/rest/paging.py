@@ -121,7 +121,7 @@ def _key(cursor: str, first: Any) -> Any:
     except (binascii.Error, ValueError):
         key = None
     if not _alike(key, first):
-        raise FaultyInput([Fault("cursor", "this is no cursor that a list has given")])
+        raise FaultyInput([Fault("cursor", "must be the `next` of a page of this list")])
     return key
 
 

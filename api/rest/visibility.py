@@ -42,16 +42,16 @@ def name_index(principal: Principal, parts: NameParts) -> NameIndex:
     return parts.feed.accesses.names_without(unknown, names) if unknown else names
 
 
-def shown_names(principal: Principal, parts: NameParts, known: NameIndex) -> NameIndex:
-    """Return the known names that a message may show, without those that only hidden systems have."""
+def shown_names(principal: Principal, parts: NameParts, usable: NameIndex) -> NameIndex:
+    """Return the usable names that a message may show, without those that only hidden systems have."""
     hidden = hidden_now(principal, parts)
     if hidden == unknown_now(principal, parts):
-        return known
-    return parts.feed.accesses.names_without(hidden, known)
+        return usable
+    return parts.feed.accesses.names_without(hidden, usable)
 
 
 async def hidden_systems(req: Request, parts: ReadParts) -> frozenset[str]:
-    """Return the hidden systems after `min_position`. Raises NotThereYet as `reading.read_at` does."""
+    """Return the hidden systems after `min_position`. Raises NotThereYet as `paging.read_at` does."""
     position = query_of(req, Caught).min_position
     # A policy change before `min_position` has to apply.
     if position > parts.feed.position:

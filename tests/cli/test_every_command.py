@@ -12,8 +12,8 @@ import click
 import pytest
 from click.testing import Result
 
-from api.client import Patience
-from api.client.transport import Manner
+from api.client import RetryPolicy
+from api.client.transport import RequestOptions
 from cli import main
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
@@ -197,8 +197,8 @@ def busy(service: Running) -> None:
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    impatient = functools.partial(Manner, patience=Patience(attempts=1, seconds=0.0))
-    monkeypatch.setattr("api.client.calls.Manner", impatient)
+    impatient = functools.partial(RequestOptions, policy=RetryPolicy(attempts=1, seconds=0.0))
+    monkeypatch.setattr("api.client.calls.RequestOptions", impatient)
 
 
 def documents(text: str) -> list[Any]:

@@ -223,7 +223,7 @@ def test_email__is_none__is_refused(client: httpx.Client, email: str) -> None:
     """The log takes a NUL, the tables of the read models do not."""
     answer = client.put("/users/mute", json={"email": email})
     assert answer.status_code == 422
-    assert answer.json()["errors"] == [{"where": "email", "message": "must be a mail address"}]
+    assert answer.json()["errors"] == [{"where": "email", "message": "must be an email address"}]
     assert client.get("/users/mute").status_code == 404
 
 

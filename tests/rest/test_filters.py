@@ -51,8 +51,8 @@ def test_list__with_a_filter_and_min_position__knows_what_was_written(client: ht
         ("/systems", {"condition": "automated"}, "Automated"),
         ("/systems", {"usage": "busy"}, "idle"),
         ("/systems", {"lab_controller": "-"}, "host name"),
-        ("/systems", {"state": "running"}, "known are"),
-        ("/queue", {"owner": "alice"}, "known are"),
+        ("/systems", {"state": "running"}, "the parameters are"),
+        ("/queue", {"owner": "alice"}, "the parameters are"),
     ],
 )
 def test_list__with_a_filter_that_cannot_be__says_what_can(

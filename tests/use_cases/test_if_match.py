@@ -15,6 +15,7 @@ from api.use_cases.put_document import put_document
 from api.use_cases.reserve_system import Wanted, reserve_system, return_system
 from api.use_cases.tokens import revoke_token
 from domain.errors import NotPermitted, Stale
+from domain.names import display_subject
 from store.requests import Committed
 from tests.use_cases.asking import LAB, Town, as_admin, by
 
@@ -86,7 +87,7 @@ def test_if_match__of_two_with_the_same__one_wins_and_the_other_is_stale(
     request = as_admin(expected=frozenset({town.version(subject)}))
     won: list[Committed | None] = []
     between = town.scene.doors[1].appended.preceded(lambda: won.append(act(town, request, 0)))
-    with between, pytest.raises(Stale, match=subject):
+    with between, pytest.raises(Stale, match=display_subject(subject)):
         act(town, request, 1)
     assert isinstance(won[0], Committed)
 

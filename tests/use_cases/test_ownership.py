@@ -145,7 +145,7 @@ def test_system__who_controls_it_leaves_the_group_in_the_same_moment__returns_it
 
 
 def test_user__last_admin_loses_the_role__refused(town: Town) -> None:
-    with pytest.raises(Refused, match="no admin would be left"):
+    with pytest.raises(Refused, match="no admin who can log in would be left"):
         town.ask(put_document, as_admin(), "user", "root", {"roles": ["submitter"]})
     # Repeating the name without roles takes none away.
     assert town.ask(put_document, as_admin(), "user", "root", {"email": "root@example.com"}) is not None

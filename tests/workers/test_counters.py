@@ -112,7 +112,7 @@ def test_writer__something_goes_wrong_once__goes_on(
 
     with CounterWriter(Counters(log, totals), every_seconds=0.01):
         wait_until(lambda: table(owner) == {ASKED: 1})
-    assert "counters: not written" in caplog.text
+    assert "counters not stored" in caplog.text
 
 
 def test_scheduler__two_systems_asked__decisions_and_their_commit_are_told(

@@ -34,7 +34,7 @@ from store.reads import Read, record
 
 _REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{1,64}$")
 # The maximum time for which this process accepts a token that another one has revoked.
-MOST_UNREAD_SECONDS = 30.0
+MAX_UNREAD_SECONDS = 30.0
 
 
 class Gate:
@@ -119,8 +119,8 @@ class Gate:
         if lab_controller is None:
             return
         contacts, now = self._parts.contacts, time.monotonic()
-        known = self._parts.feed.directory.get("lab-controller", lab_controller) is not None
-        if known and contacts.is_due(lab_controller, now):
+        is_registered = self._parts.feed.directory.get("lab-controller", lab_controller) is not None
+        if is_registered and contacts.is_due(lab_controller, now):
             # A failure to record the contact must not fail the request.
             with suppress(DatabaseAway):
                 await asyncio.to_thread(contacts.heard, lab_controller)
@@ -143,7 +143,7 @@ class Gate:
             raise falcon.HTTPUnauthorized(
                 description="unknown token", challenges=('Bearer error="invalid_token"',)
             )
-        if not self._parts.feed.is_current(MOST_UNREAD_SECONDS):
-            raise NotReady("it cannot read the log, so it cannot check whether this token was revoked")
+        if not self._parts.feed.is_current(MAX_UNREAD_SECONDS):
+            raise NotReady("the service cannot read the log to check whether the token was revoked")
         token_id, document = found
         return Principal(document["user"], document["role"], document["lab_controller"], token_id)

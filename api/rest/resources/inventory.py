@@ -65,7 +65,7 @@ class Inventory:
         queries.ImportQuery,
         body=Given,
         takes=(JSON, CSV),
-        most_bytes=MAX_BATCH_BYTES,
+        max_bytes=MAX_BATCH_BYTES,
         keyed=True,
     )
     async def on_post(self, req: Request, resp: Response) -> None:

@@ -23,7 +23,7 @@ class Sessions:
         "Exchange a password for a token that expires",
         answers.LoggedIn,
         body=Login,
-        most_bytes=MAX_LOGIN_BYTES,
+        max_bytes=MAX_LOGIN_BYTES,
         refuses=(401, 403, 429),
     )
     async def on_post_login(self, req: Request, resp: Response) -> None:

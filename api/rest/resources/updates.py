@@ -57,7 +57,7 @@ class LabUpdates:
         "Report on many recipes, commands and systems in one message",
         UpdatesTaken,
         body=Updates,
-        most_bytes=MAX_BATCH_BYTES,
+        max_bytes=MAX_BATCH_BYTES,
         keyed=True,
     )
     async def on_post(self, req: Request, resp: Response, name: str) -> None:
