@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-from api.services import Request, Services
-from api.use_cases.commit import append_of, commit, require_expected
+from api.request_context import RequestContext
+from api.use_cases.commit import append_request, commit, require_expected
+from api.use_cases.ports import JobParts
 from api.use_cases.rights import own_job
 from domain.job.change import change_job as decide_change
 from store.requests import AppendRequest, Committed
 
 
 async def change_job(
-    services: Services, request: Request, job_id: int, changes: Mapping[str, str | None]
+    parts: JobParts, request: RequestContext, job_id: int, changes: Mapping[str, str | None]
 ) -> Committed | None:
     """Apply the given `whiteboard`, `retention_tag` and `product`; return None if nothing changes.
 
@@ -22,9 +23,9 @@ async def change_job(
     """
 
     def attempt() -> AppendRequest | None:
-        job = own_job(services, request, job_id)
+        job = own_job(parts, request, job_id)
         require_expected(request, job.subject, job.version)
-        decided = decide_change(job, changes, services.retention_tags)
-        return append_of(services, request, decided, {job.subject: job.version}) if decided else None
+        decided = decide_change(job, changes, parts.retention_tags)
+        return append_request(parts, request, decided, {job.subject: job.version}) if decided else None
 
-    return await commit(services, lambda: asyncio.to_thread(attempt))
+    return await commit(parts, lambda: asyncio.to_thread(attempt))

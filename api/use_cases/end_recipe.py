@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from api.services import Request, Services
+from api.request_context import RequestContext
 from api.use_cases.commit import commit_gathered
+from api.use_cases.ports import WriteParts
 from api.use_cases.rights import own_recipe, require_own_lab
 from domain.errors import Refused, Unknown
 from domain.events import Decided
@@ -16,23 +17,23 @@ from domain.recipe_set.kept_systems import give_back
 from store.requests import Committed
 
 
-async def return_recipe(services: Services, request: Request, recipe_id: int) -> Committed | None:
+async def return_recipe(parts: WriteParts, request: RequestContext, recipe_id: int) -> Committed | None:
     """End a recipe that keeps its system; return None if it has ended.
 
     Raises Unknown, NotPermitted as `own_job` does, and Refused for a recipe that is not reserved.
     """
-    await asyncio.to_thread(own_recipe, services, request, recipe_id)
+    await asyncio.to_thread(own_recipe, parts, request, recipe_id)
 
     def decide(gathered: ReadSet) -> Decided:
         recipe = gathered.recipe(recipe_id)
         assert recipe is not None, "a recipe stays"
         return give_back(gathered.members(recipe.recipe_set_id), recipe)
 
-    return await commit_gathered(services, request, (f"recipe/{recipe_id}",), decide)
+    return await commit_gathered(parts, request, (f"recipe/{recipe_id}",), decide)
 
 
 async def release_recipe(
-    services: Services, request: Request, lab_controller: str | None, recipe_id: int, reason: str
+    parts: WriteParts, request: RequestContext, lab_controller: str | None, recipe_id: int, reason: str
 ) -> Committed | None:
     """Take a recipe off its system: a reserved recipe ends, any other is aborted; None if it has ended.
 
@@ -50,4 +51,4 @@ async def release_recipe(
         members = gathered.members(recipe.recipe_set_id)
         return give_back(members, recipe) if recipe.state == "reserved" else abort(members, recipe, reason)
 
-    return await commit_gathered(services, request, (f"recipe/{recipe_id}",), decide)
+    return await commit_gathered(parts, request, (f"recipe/{recipe_id}",), decide)

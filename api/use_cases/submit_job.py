@@ -8,9 +8,10 @@ from typing import Any
 
 import orjson
 
-from api.services import Request, Services
+from api.request_context import RequestContext
 from api.use_cases.choose_trees import distro_trees
-from api.use_cases.commit import append_of
+from api.use_cases.commit import append, append_request
+from api.use_cases.ports import JobParts
 from domain.job.spec import JobSpec
 from domain.job.submission import Original, counts, submit
 from store.quota_counts import unfinished_count
@@ -18,8 +19,8 @@ from store.requests import Committed, require_committed
 
 
 async def submit_job(
-    services: Services,
-    request: Request,
+    parts: JobParts,
+    request: RequestContext,
     spec: JobSpec,
     warnings: Sequence[Mapping[str, str]] = (),
     original: Original | None = None,
@@ -29,9 +30,9 @@ async def submit_job(
     The commit's answer is {"job_id", "recipe_set_ids", "recipe_ids", "warnings"}.
     """
     if request.has_quota:
-        await _require_recipes(services, spec.owner or request.actor, counts(spec)[1])
-    ids = await services.numbers.take(counts(spec))
-    decided = submit(spec, ids, request.actor, await distro_trees(services, spec, request.actor), original)
+        await _require_recipes(parts, spec.owner or request.actor, counts(spec)[1])
+    ids = await parts.numbers.take(counts(spec))
+    decided = submit(spec, ids, request.actor, await distro_trees(parts, spec, request.actor), original)
     answer: dict[str, Any] = {
         "job_id": ids.job,
         "recipe_set_ids": ids.recipe_sets,
@@ -39,12 +40,12 @@ async def submit_job(
         "warnings": warnings,
     }
     return require_committed(
-        await services.append(append_of(services, request, decided, {}, orjson.dumps(answer), original))
+        await append(parts, append_request(parts, request, decided, {}, orjson.dumps(answer), original))
     )
 
 
-async def _require_recipes(services: Services, owner: str, more: int) -> None:
+async def _require_recipes(parts: JobParts, owner: str, more: int) -> None:
     """Raise Refused if the owner would have more unfinished recipes than the quota allows."""
-    if services.quotas.may_exceed_recipes(owner, more):
-        present = await asyncio.to_thread(unfinished_count, services.log, owner)
-        services.quotas.require_recipes(owner, present, more)
+    if parts.quotas.may_exceed_recipes(owner, more):
+        present = await asyncio.to_thread(unfinished_count, parts.log, owner)
+        parts.quotas.require_recipes(owner, present, more)

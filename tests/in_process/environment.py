@@ -14,7 +14,7 @@ from tests.harness.sessions import Owner, owner_session
 from tests.in_process.api_process import ApiProcess
 from tests.in_process.audited_log import Watched
 from tests.in_process.interposed import InterposedLog
-from tests.in_process.scheduler_process import SchedulerProcess
+from tests.in_process.scheduler_process import SteppedScheduler
 
 # Only the owner may, and only past the triggers that refuse it to everybody.
 EMPTIED = b"""
@@ -62,14 +62,14 @@ class Environment:
             clock = Clock()
             made = (ApiProcess(self._url, self.log, appended, clock) for appended in self._appended)
             apis = [stack.enter_context(closing(process)) for process in made]
-            yield Scene(self.log, apis, SchedulerProcess(self._url, self._decided, clock))
+            yield Scene(self.log, apis, SteppedScheduler(self._url, self._decided, clock))
 
     def close(self) -> None:
         self._stack.close()
 
 
 class Scene:
-    def __init__(self, log: EventLog, apis: list[ApiProcess], scheduler: SchedulerProcess) -> None:
+    def __init__(self, log: EventLog, apis: list[ApiProcess], scheduler: SteppedScheduler) -> None:
         self.log, self.apis, self.scheduler = log, apis, scheduler
         self.watched = Watched(log)
 

@@ -14,20 +14,20 @@ from api.use_cases.tokens import create_token, revoke_token
 from domain.errors import Refused
 from tests.use_cases.asking import Town, as_admin
 
-# Each makes one of both no admin any more, by door 0 or 1.
+# Each makes one of both no admin any more, by process 0 or 1.
 Puts = Callable[[Town, str, str, int], object]
 
 
-def revokes(town: Town, user: str, token_id: str, door: int) -> object:
-    return town.ask(revoke_token, as_admin(), token_id, door=door)
+def revokes(town: Town, user: str, token_id: str, process: int) -> object:
+    return town.ask(revoke_token, as_admin(), token_id, process=process)
 
 
-def removes(town: Town, user: str, token_id: str, door: int) -> object:
-    return town.ask(remove_document, as_admin(), "user", user, door=door)
+def removes(town: Town, user: str, token_id: str, process: int) -> object:
+    return town.ask(remove_document, as_admin(), "user", user, process=process)
 
 
-def demotes(town: Town, user: str, token_id: str, door: int) -> object:
-    return town.ask(put_document, as_admin(), "user", user, {"roles": ["submitter"]}, door=door)
+def demotes(town: Town, user: str, token_id: str, process: int) -> object:
+    return town.ask(put_document, as_admin(), "user", user, {"roles": ["submitter"]}, process=process)
 
 
 @pytest.fixture

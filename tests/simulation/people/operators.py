@@ -7,7 +7,8 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from api.services import Request, Services
+from api.parts import Parts
+from api.request_context import RequestContext
 from api.use_cases.change_document import change_lab_controller
 from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.move_system import move_system
@@ -91,7 +92,7 @@ class Operator(Acting):
         manual = SystemChange(condition="Manual", reason="for people")
         yield 0.0, (f"makes {fqdn} Manual", _changing(fqdn, manual))
 
-        async def reserve(services: Services, request: Request) -> Any:
+        async def reserve(services: Parts, request: RequestContext) -> Any:
             until = None if hours is None else services.clock() + timedelta(hours=hours)
             wanted = Wanted(request.actor, until, tree_id)
             return await reserve_system(services, request, fqdn, wanted)
