@@ -77,7 +77,7 @@ def _of_the_first_by_name(partition: Partition, groups: list[waking.WakeGroup]) 
     return []
 
 
-def _of_one(group: waking.WakeGroup, number: int) -> waking.Group:
+def _of_one(group: waking.WakeGroup, number: int) -> waking.WakeGroup:
     tiers = [[replace(search) for search in tier] for tier in group.tiers]
     return replace(group, systems=1 << number, tiers=tiers, has_best=False)
 

@@ -51,7 +51,7 @@ def test_admins__put_out_each_other_in_the_same_moment__one_is_left(
 
     with (
         two.scene.doors[1].appended.preceded(goes),
-        pytest.raises(Refused, match="no admin would be left"),
+        pytest.raises(Refused, match="no admin who can log in would be left"),
     ):
         second(two, "ada", token_id, 1)
 
@@ -66,6 +66,6 @@ def test_admin__with_a_password_goes_while_the_other_is_put_out__one_is_left(two
 
     with (
         two.scene.doors[1].appended.preceded(goes),
-        pytest.raises(Refused, match="no admin would be left"),
+        pytest.raises(Refused, match="no admin who can log in would be left"),
     ):
         revokes(two, "root", "root", 1)

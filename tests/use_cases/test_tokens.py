@@ -144,5 +144,5 @@ def test_revoke__what_admins_give__is_for_admins_and_for_itself(town: Town) -> N
 def test_revoke__unknown_or_the_last_admins__refused(town: Town) -> None:
     with pytest.raises(Unknown):
         town.ask(revoke_token, as_admin(), "nobody")
-    with pytest.raises(Refused, match="no admin would be left"):
+    with pytest.raises(Refused, match="no admin who can log in would be left"):
         town.ask(revoke_token, as_admin(), "root")

@@ -74,7 +74,7 @@ def test_user__who_owns_systems__refused_with_their_names(directory: Directory) 
 
 
 def test_user__last_admin__refused(directory: Directory) -> None:
-    with pytest.raises(Refused, match="no admin would be left"):
+    with pytest.raises(Refused, match="no admin who can log in would be left"):
         remove("user", directory, "ada", [])
 
 
