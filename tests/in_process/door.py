@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from api.feed import Feed
-from api.services import Request, Services
+from api.parts import Parts
+from api.request_context import RequestContext
 from projections.reader import Reader
 from store.aggregates import Aggregates
 from store.contacts import Contacts
@@ -21,9 +22,9 @@ from tests.in_process.interposed import InterposedLog
 from workers.explaining.explainer import Explainer
 
 Answer = TypeVar("Answer")
-UseCase = Callable[[Services, Request], Awaitable[Answer]]
+UseCase = Callable[[Parts, RequestContext], Awaitable[Answer]]
 
-ADMIN = Request(actor="admin", request_id="test", is_admin=True)
+ADMIN = RequestContext(actor="admin", request_id="test", is_admin=True)
 
 
 class Door:
@@ -35,7 +36,7 @@ class Door:
         """`appended` is the log that only this door appends to."""
         self.appended = appended
         self._loop = asyncio.new_event_loop()
-        self.services = Services(
+        self.services = Parts(
             log=log,
             commits=GroupCommit(appended),
             feed=Feed(log, url),

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from api.use_cases.cancel import cancel_job
+from api.use_cases.change_job import cancel_job
 from api.use_cases.change_policy import change_pool_policy
 from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.move_system import move_system

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from api.use_cases.cancel import cancel_recipe_set
+from api.use_cases.change_job import cancel_recipe_set, change_priority
 from api.use_cases.change_policy import change_pool_policy, change_system_policy
-from api.use_cases.change_priority import change_priority
 from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.lend_system import end_loan, lend_system
 from api.use_cases.move_system import move_system

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
-from api.services import Request, Services
+from api.parts import Parts
+from api.request_context import RequestContext
 from domain.directory import events as directory_events
 from domain.events import Change, Event, Stamp
 from domain.system.events import SystemRegistered
@@ -19,13 +20,13 @@ LAB, OTHER_LAB = "lab-1", "lab-2"
 TREE = tree(1, [LAB])
 
 
-def as_admin(**more: Any) -> Request:
-    return Request("root", "test", is_admin=True, role="admin", **more)
+def as_admin(**more: Any) -> RequestContext:
+    return RequestContext("root", "test", is_admin=True, role="admin", **more)
 
 
-def by(user: str, **more: Any) -> Request:
+def by(user: str, **more: Any) -> RequestContext:
     """A request of who is no admin."""
-    return Request(user, "test", role="submitter", **more)
+    return RequestContext(user, "test", role="submitter", **more)
 
 
 class Town:
@@ -38,14 +39,14 @@ class Town:
     def ask(
         self,
         use_case: Callable[..., Awaitable[Answer]],
-        request: Request,
+        request: RequestContext,
         *args: Any,
         door: int = 0,
         **more: Any,
     ) -> Answer:
         return self.scene.doors[door].ask(lambda services, _: use_case(services, request, *args, **more))
 
-    def services(self, door: int = 0) -> Services:
+    def services(self, door: int = 0) -> Parts:
         return self.scene.doors[door].services
 
     def known(self, kind: str, name: str) -> Any:

@@ -7,8 +7,7 @@ from dataclasses import replace
 import orjson
 import pytest
 
-from api.use_cases.cancel import cancel_job
-from api.use_cases.change_job import change_job
+from api.use_cases.change_job import cancel_job, change_job
 from api.use_cases.submit_job import submit_job
 from domain.errors import FaultyInput, NotPermitted, Stale, Unknown
 from domain.job.spec import RecipeSetSpec

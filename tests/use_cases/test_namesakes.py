@@ -45,7 +45,7 @@ def may_change(town: Town, user: str, fqdn: str, change: SystemChange) -> None:
     request = by(user)
 
     def may(system: object) -> None:
-        require_may_change(town.services(), request, system)  # type: ignore[arg-type]
+        require_may_change(town.services().feed.directory, request, system)  # type: ignore[arg-type]
 
     town.ask(change_system, request, fqdn, change, may)
 

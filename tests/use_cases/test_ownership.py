@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from api.services import Request
+from api.request_context import RequestContext
 from api.use_cases.change_policy import change_pool_policy, change_system_policy
 from api.use_cases.change_system import SystemChange
 from api.use_cases.import_systems import import_systems
@@ -159,7 +159,7 @@ def test_system__given_away_by_a_lab_controller__only_by_its_owner(
     town: Town, who: str, owner: str, allowed: bool
 ) -> None:
     """What a lab controller says of the owner counts where it is no news, or the owner is its bearer."""
-    request = Request(who, "test", role="lab-controller")
+    request = RequestContext(who, "test", role="lab-controller")
     change = SystemChange(owner=owner, condition="Broken", reason="told")
     if not allowed:
         with pytest.raises(NotPermitted, match="only its owner root may give"):
@@ -175,7 +175,7 @@ def test_system__given_away_by_a_lab_controller__only_by_its_owner(
 def test_system__registered_by_a_lab_controller__belongs_to_its_user(
     town: Town, owner: str, is_admin: bool, allowed: bool
 ) -> None:
-    request = Request("bob", "test", role="lab-controller", is_admin=is_admin)
+    request = RequestContext("bob", "test", role="lab-controller", is_admin=is_admin)
     document = {"fqdn": "new", "lab_controller": LAB, "owner": owner, "condition": "Manual", "pools": []}
     asked = (add_or_change_system, request, LAB, SystemChange(owner=owner), document)
     if allowed:

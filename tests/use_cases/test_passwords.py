@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from api.parts import Parts
 from api.password_attempts import ATTEMPTS
 from api.passwords import Hashing
-from api.services import Request, Services
+from api.request_context import RequestContext
 from api.use_cases.log_in import LASTING, LoggedIn, log_in
 from api.use_cases.passwords import set_password
 from api.use_cases.put_document import put_document
@@ -143,7 +144,7 @@ def test_password__set_twice_in_the_same_moment__who_knew_the_older_one_is_refus
     def by_admin() -> None:
         town.ask(set_password, as_admin(), "bob", "from the admin")
 
-    with town.scene.doors[1].appended.preceded(by_admin), pytest.raises(Refused, match="set meanwhile"):
+    with town.scene.doors[1].appended.preceded(by_admin), pytest.raises(Refused, match="another request"):
         town.ask(set_password, BOB, "bob", SECOND, FIRST, door=1)
     assert logs_in(town, "bob", "from the admin")
 
@@ -180,7 +181,7 @@ def test_log_in__twelve_at_once_with_the_right_password__all_get_in_and_guesses_
     def together(user: str, *passwords: str) -> Counter[str]:
         """What becomes of attempts that come at once, from one address."""
 
-        async def attempts(services: Services, _: Request) -> list[Any]:
+        async def attempts(services: Parts, _: RequestContext) -> list[Any]:
             asked = (log_in(services, "test", user, one, address="10.0.0.7") for one in passwords)
             return await asyncio.gather(*asked, return_exceptions=True)
 
@@ -204,7 +205,7 @@ def test_log_in__flood_of_guesses_from_many_addresses__leaves_a_place_for_names_
 ) -> None:
     town.ask(set_password, as_admin(), "bob", FIRST)
 
-    async def flooded(services: Services, _: Request) -> list[Any]:
+    async def flooded(services: Parts, _: RequestContext) -> list[Any]:
         guesses = [
             asyncio.ensure_future(log_in(services, "test", f"nobody-{n}", FIRST, address=f"10.0.{n}.1"))
             for n in range(60)

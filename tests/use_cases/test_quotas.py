@@ -9,8 +9,7 @@ import orjson
 import pytest
 
 from api.quotas import QuotaLimits, Quotas
-from api.use_cases.cancel import cancel_job
-from api.use_cases.change_job import change_job
+from api.use_cases.change_job import cancel_job, change_job
 from api.use_cases.log_in import log_in
 from api.use_cases.passwords import set_password
 from api.use_cases.submit_job import submit_job

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from api.services import Request
+from api.request_context import RequestContext
 from api.use_cases.change_system import SystemChange
 from api.use_cases.lab_updates import Released, Told, change_own_system, take_updates
 from api.use_cases.report_drafts import Item
@@ -40,13 +40,13 @@ def stage(bench: Bench) -> Iterator[Stage]:
         scene.desk.die()
 
 
-def keyed(key: str = "1", digest: bytes = b"same") -> Request:
-    return Request(
+def keyed(key: str = "1", digest: bytes = b"same") -> RequestContext:
+    return RequestContext(
         "lab-ops", "test", command_id=f"key/{key}", digest=digest, role="lab-controller", is_admin=False
     )
 
 
-def tell(stage: Stage, request: Request, items: Items, door: int = 0) -> dict[int, Answer]:
+def tell(stage: Stage, request: RequestContext, items: Items, door: int = 0) -> dict[int, Answer]:
     return stage.scene.doors[door].ask(lambda services, _: take_updates(services, request, LAB, items))
 
 
@@ -101,7 +101,7 @@ def test_message__again_under_its_key__same_answers_and_nothing_new(stage: Stage
 
 def test_message__again_without_a_key__watchdog_counts_anew(stage: Stage) -> None:
     for _ in range(2):
-        tell(stage, Request("lab-ops", "test"), message(stage))
+        tell(stage, RequestContext("lab-ops", "test"), message(stage))
     assert watchdogs(stage) == 2
 
 
@@ -152,7 +152,7 @@ def test_reports__one_set_moves_meanwhile__the_others_are_taken_all_the_same(sta
     items: Items = {0: Item(1, ReportInstalling()), 1: Item(2, ReportInstalling())}
     cancelled = ReportAborted("by somebody else")
     between = stage.scene.doors[1].appended.preceded(
-        lambda: tell(stage, Request("lab-ops", "test"), {0: Item(1, cancelled)})
+        lambda: tell(stage, RequestContext("lab-ops", "test"), {0: Item(1, cancelled)})
     )
     with between:
         answers = tell(stage, keyed(), items, door=1)
@@ -168,7 +168,7 @@ def test_message__twice_at_once_and_one_of_them_in_parts__both_get_the_first_ans
         first.append(tell(stage, keyed(), items))
 
     def moved() -> None:
-        tell(stage, Request("lab-ops", "test"), {0: Item(1, ReportInstalling())})
+        tell(stage, RequestContext("lab-ops", "test"), {0: Item(1, ReportInstalling())})
         between.enter_context(appended.preceded(again))
 
     appended = stage.scene.doors[1].appended
@@ -188,7 +188,7 @@ def test_message__without_a_key_and_its_answer_is_lost__taken_once_and_told_as_i
         4: Item(2, ReportWatchdog(600)),
     }
     with stage.scene.doors[0].appended.answer_lost():
-        answers = tell(stage, Request("lab-ops", "test"), items)
+        answers = tell(stage, RequestContext("lab-ops", "test"), items)
     assert {number: type(answer) for number, answer in answers.items()} == {
         0: Refused,
         **dict.fromkeys((1, 2, 3, 4), Committed),

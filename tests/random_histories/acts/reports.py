@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from api.use_cases.end_recipe import release_recipe, return_recipe
+from api.use_cases.change_job import release_recipe, return_recipe
 from api.use_cases.report_drafts import Item
 from api.use_cases.report_progress import report_progress
 from domain.errors import Refused

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from api.use_cases.cancel import cancel_job, cancel_recipe_set
-from api.use_cases.change_priority import change_priority
+from api.use_cases.change_job import cancel_job, cancel_recipe_set, change_priority
 from api.use_cases.submit_job import submit_job
 from tests.in_process.bench import Scene
 from tests.random_histories import jobs, labs

@@ -111,7 +111,7 @@ def _folded(made: Recomputation) -> dict[str, Any]:
     while made._ahead:
         made._fold_next()
     found = contents(made._partition)
-    del found["_commit_end"], found["_asked"]
+    del found["_commit_end"], found["_raised"]
     return found
 
 

@@ -13,10 +13,9 @@ import httpx
 import pytest
 
 from api import caller_slots, faulty_logins, parsing
-from api.concurrency_limits import MaxUnderWay, Overloaded, Share, UnderWay
+from api.concurrency_limits import Bounds, MaxUnderWay, Overloaded, Share, UnderWay
 from api.parsing import Parsing
 from api.rest.app import Lifespan, application
-from api.services import Bounds
 from api.use_cases import choose_trees
 from api.use_cases.tokens import digest_of
 from domain.directory import events as directory_events
