@@ -19,18 +19,18 @@ from contextlib import nullcontext
 from functools import partial
 from typing import TypeVar
 
-from api.caller_slots import Places
+from api.caller_slots import CallerSlots
 from api.watching.broadcast import Broadcast
 from api.watching.message import Message
 from domain.directory.state import Directory
-from domain.directory.visibility import Accesses
+from domain.directory.visibility import VisibilityIndex
 from domain.distro_choice.distro_trees import DistroTrees
 from domain.errors import LabledgerError
 from domain.events import Recorded
 from projections.advancing import Advancing
 from runtime.processes.garbage_collection import nothing_collected
 from store.event_log import FOLDED_TOPICS, EventLog
-from store.mapper import Row
+from store.mapper import StoredRow
 from store.tailer import Tailer, is_of_many
 
 # The number of systems described at a time, which takes a millisecond or two.
@@ -54,7 +54,7 @@ class Feed:
     def __init__(self, log: EventLog, url: str) -> None:
         self.directory = Directory()
         self.distro_trees = DistroTrees(self.directory)
-        self.accesses = Accesses(self.directory)
+        self.accesses = VisibilityIndex(self.directory)
         self.broadcast = Broadcast(log)
         self.tailer: Tailer | None = None
         # Whether waits for new events end at once.
@@ -69,7 +69,7 @@ class Feed:
         self._folding = asyncio.Lock()
         # Long queries queue here, one of each caller: a page of the log waits for the running one, not for
         # the queue.
-        self._places = Places()
+        self._places = CallerSlots()
         self._asking = asyncio.Lock()
         # One place: every computing thread takes the interpreter from the event loop.
         self._long_questions = ThreadPoolExecutor(1, "long-questions")
@@ -157,7 +157,7 @@ class Feed:
                 logger.exception("feed: stopped at position %d; this process ends", self.position)
                 os.kill(os.getpid(), signal.SIGTERM)
 
-    def _read(self, page: Sequence[Row]) -> tuple[list[Recorded], list[Message], list[int]]:
+    def _read(self, page: Sequence[StoredRow]) -> tuple[list[Recorded], list[Message], list[int]]:
         """Return the events of a page for the directory, all events for watchers, and their sizes.
 
         Most events of a busy lab are neither applied nor watched.
@@ -166,10 +166,9 @@ class Feed:
         messages = []
         for row in page:
             mapper.require_readable(row)
-            position, _, _, subject, _, topic, _ = row
-            messages.append(Message(position, topic, subject, partial(mapper.recorded, row)))
-        folded = [mapper.recorded(row) for row in page if row[5] in FOLDED_TOPICS]
-        return folded, messages, [len(row[-1]) for row in page]
+            messages.append(Message(row.position, row.topic, row.subject, partial(mapper.recorded, row)))
+        folded = [mapper.recorded(row) for row in page if row.topic in FOLDED_TOPICS]
+        return folded, messages, [len(row.state) for row in page]
 
     async def _take(
         self, folded: Sequence[Recorded], messages: Sequence[Message], sizes: Sequence[int]

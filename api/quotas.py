@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from domain.errors import Refused, TooOften
-from store.requests import Append, Committed, Outcome
+from store.requests import AppendRequest, Committed, Outcome
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Quotas:
         self._written: dict[str, _Written] = {}
         self._unfinished: dict[str, int] = {}
 
-    def learn(self, append: Append, outcome: Outcome) -> None:
+    def learn(self, append: AppendRequest, outcome: Outcome) -> None:
         """Store the counts that a commit returned."""
         if not isinstance(outcome, Committed):
             return

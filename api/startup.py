@@ -1,4 +1,4 @@
-"""Startup of the parts of a service, with retries.
+"""Startup and shutdown of the parts of a process, with retries while the database is away.
 
 A service may be started before its database. After a while it serves requests all the same: it is alive, but
 not ready.
@@ -10,7 +10,9 @@ import asyncio
 import logging
 import os
 import signal
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeAlias, TypeVar
 
 from postgres.errors import DatabaseAway
 
@@ -18,18 +20,28 @@ from postgres.errors import DatabaseAway
 PATIENCE_SECONDS = 10.0
 RETRY_SECONDS = 0.5
 
+Step: TypeAlias = Callable[[], Awaitable[None] | None]
+"""The opening or closing of one part."""
+
+T = TypeVar("T")
+
 logger = logging.getLogger(__name__)
 
 
-class Opening:
-    """Opens parts one after the other."""
+class Lifecycle:
+    """Opens and closes the parts of a service, each list in its order.
 
-    def __init__(self, *parts: Callable[[], Awaitable[None]]) -> None:
-        self._parts = parts
+    `running` is called once the parts are open, or are being opened in the background.
+    """
+
+    def __init__(self, opening: Sequence[Step], running: Callable[[], None], closing: Sequence[Step]) -> None:
+        self._opening = opening
+        self._running = running
+        self._closing = closing
         self._task: asyncio.Task[None] | None = None
 
-    async def begin(self) -> None:
-        """Return when all parts are open, or after the patience is over: then opening goes on in background.
+    async def start(self) -> None:
+        """Return when all parts are open, or after `PATIENCE_SECONDS`: then opening goes on in background.
 
         Raises errors that a retry cannot cure.
         """
@@ -38,29 +50,49 @@ class Opening:
         if self._task.done():
             self._task.result()
         else:
-            self._task.add_done_callback(_end_the_process_by_a_fault)
+            self._task.add_done_callback(_end_process_after_error)
+        self._running()
 
-    async def end(self) -> None:
+    async def stop(self) -> None:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
+        for step in self._closing:
+            await _take(step)
 
     async def _open(self) -> None:
-        for part in self._parts:
-            while not await _opened(part):
+        for step in self._opening:
+            while not await _is_taken(step):
                 await asyncio.sleep(RETRY_SECONDS)
 
 
-async def _opened(part: Callable[[], Awaitable[None]]) -> bool:
+async def _take(step: Step) -> None:
+    if (pending := step()) is not None:
+        await pending
+
+
+async def _is_taken(step: Step) -> bool:
+    """Take a step; return False if the database is away."""
     try:
-        await part()
+        await _take(step)
     except DatabaseAway as error:
         logger.warning("waiting for the database: %s", error)
         return False
     return True
 
 
-def _end_the_process_by_a_fault(task: asyncio.Task[None]) -> None:
+def _end_process_after_error(task: asyncio.Task[None]) -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
         logger.critical("ended by a fault", exc_info=error)
         os.kill(os.getpid(), signal.SIGTERM)
+
+
+def when_database_answers(load: Callable[[], T], stopping: Callable[[], bool]) -> T | None:
+    """Return the result of `load`, retried while the database is away; None if the process is to stop."""
+    while not stopping():
+        try:
+            return load()
+        except DatabaseAway as error:
+            logger.warning("waiting for the database: %s", error)
+            time.sleep(RETRY_SECONDS)
+    return None

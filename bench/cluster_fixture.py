@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import httpx
 
-from api import root
+from api import database_setup
 from api.client import Client
 from bench.interruption import ended_cleanly, undisturbed
 from domain.errors import LabledgerError
@@ -116,8 +116,8 @@ def stand() -> Iterator[Stand]:
         stack.callback(database.remove)
         stack.callback(undisturbed)
         owner = database.start(settings)
-        root.migrate(owner)
-        token = root.first_admin_token(owner)
+        database_setup.migrate(owner)
+        token = database_setup.first_admin_token(owner)
         assert token is not None, "the log is new"
         port = any_free(HOST)
         # One token asks for everybody here.

@@ -32,7 +32,7 @@ from domain.recipe_set.messages import (
 from domain.recipe_set.reports import report
 from domain.scheduling.world.partition import Partition
 from replay.workload.generated_queue import generate_filters, generate_sets
-from store.requests import Append, committed, new_command_id
+from store.requests import AppendRequest, new_command_id, require_committed
 from store.tailer import Tailer
 from workers.scheduler import Scheduler, lease_for
 
@@ -96,8 +96,8 @@ def _append(stand: Stand, partition: Partition, recipe_ids: Sequence[int], repor
         decided += _follows(members, recipe, reports)
     stamp = Stamp(datetime.now(UTC), ACTOR, f"request/{new_command_id()}")
     changes = tuple(Change(subject, event, stamp) for subject, event in decided)
-    (outcome,) = stand.log.append([Append(new_command_id(), changes, expected)])
-    committed(outcome)
+    (outcome,) = stand.log.append([AppendRequest(new_command_id(), changes, expected)])
+    require_committed(outcome)
 
 
 def _follows(members: Members, recipe: Recipe, reports: Reports) -> Iterator[tuple[str, Event]]:

@@ -1,4 +1,4 @@
-# Sourced by the scripts beside it: makes `.venv` in the checkout, and keeps it equal to the lock files.
+# Sourced by the scripts here and in .ci: creates `.venv` in the checkout, and keeps it equal to the lock files.
 
 top=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
 venv=$top/.venv
@@ -9,7 +9,27 @@ fail() {
     exit 1
 }
 
-# ensure_venv [EXTRA]: one at a time, as two would install over each other.
+# is_help ARGUMENT...: whether one of them asks for help.
+is_help() {
+    local argument
+    for argument; do
+        case $argument in -h | --help) return 0 ;; esac
+    done
+    return 1
+}
+
+# print_header: the comment at the head of the script that is run.
+print_header() {
+    sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0"
+}
+
+# take_no_arguments ARGUMENT...: prints the header and ends if there are any.
+take_no_arguments() {
+    if is_help "$@"; then print_header && exit; fi
+    if [ $# -gt 0 ]; then print_header >&2 && exit 2; fi
+}
+
+# ensure_venv [EXTRA]: locks, because two installations at once would overwrite each other.
 ensure_venv() {
     (
         if command -v flock >/dev/null 2>&1; then flock 9; fi
@@ -21,13 +41,13 @@ stamp() {
     printf '%s/labledger%s.stamp\n' "$venv" "${1:+-$1}"
 }
 
-# What an installation depends on. Its place, too: a checkout that was moved holds old paths.
+# The inputs of an installation. The path is one: the environment of a moved checkout has the old path in it.
 wanted() {
     printf '%s\n' "$top"
     cat -- "$top/setup.cfg" "$top/pyproject.toml" "$top"/requirements*.lock
 }
 
-# With the extra `test` everything is there that is without.
+# An environment with the extra `test` also serves those that ask for no extra.
 is_installed() {
     [ ! -e "$unfinished" ] && "$venv/bin/python" -c '' 2>/dev/null || return 1
     wanted | cmp -s - "$(stamp "$1")" || wanted | cmp -s - "$(stamp test)"
@@ -37,7 +57,7 @@ install_into_venv() {
     printf 'installing Labledger into %s: a minute or two, the first time\n' "$venv" >&2
     if ! is_sound; then make_venv; fi
     : >"$unfinished"
-    # pip takes no editable folder where it demands hashes: first all that Labledger needs, then Labledger alone.
+    # pip cannot install an editable folder and require hashes at once: dependencies first, then Labledger.
     pip_install --require-hashes --requirement "$top/requirements${1:+-$1}.lock"
     pip_install --no-deps --editable "$top"
     wanted >"$(stamp "$1")"
@@ -49,7 +69,7 @@ pip_install() {
         fail "pip could not install Labledger; its message is above"
 }
 
-# A run that was cut short may have left half a package, which pip would take for a whole one.
+# An interrupted run may have left an incomplete package that pip takes for an installed one.
 is_sound() {
     [ ! -e "$unfinished" ] && is_new_enough "$venv/bin/python" &&
         "$venv/bin/python" -m pip --version >/dev/null 2>&1

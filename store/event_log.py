@@ -20,10 +20,11 @@ from domain.job.submission import Counts, Ids
 from postgres.errors import DatabaseFull, away
 from store.datastore import Datastore
 from store.mapper import EventMapper
-from store.recorder import Recorder, StoredAppend, StoredRow
-from store.requests import Append, Committed, Outcome
+from store.recorder import NewRow, Recorder, StoredAppend
+from store.requests import AppendRequest, Committed, Outcome
 from store.selection import EVERYTHING, Selection, subjects_of
-from store.sql import BOUNDED, PAGE_BYTES, SQL
+from store.sql import BOUNDED, PAGE_BYTES, SQL, bounded_rows
+from store.tailer import Tailer
 
 logger = logging.getLogger(__name__)
 
@@ -37,17 +38,17 @@ class EventLog(EventStore[str]):
     mapper: EventMapper
     recorder: Recorder
 
-    def __init__(self, url: str, pool_size: int = 2) -> None:
-        self.datastore = Datastore(url, pool_size)
+    def __init__(self, url: str, pool_size: int = 2, datastore: Datastore | None = None) -> None:
+        self.datastore = Datastore(url, pool_size) if datastore is None else datastore
         self._pool_size = pool_size
         self._was_full = False
         super().__init__(EventMapper(), Recorder(self.datastore))
 
-    def append(self, requests: Sequence[Append]) -> list[Outcome]:
+    def append(self, requests: Sequence[AppendRequest]) -> list[Outcome]:
         """Append in one statement. Requests of one call must not share a subject or a command id."""
         stored = [self._stored(request) for request in requests]
         try:
-            outcomes = self.recorder.append(stored)
+            outcomes = self.recorder.insert(stored)
         except (OperationalError, InterfaceError) as error:
             if isinstance(error.__cause__, LockNotAvailable):
                 self._end_hung_writers()
@@ -66,9 +67,9 @@ class EventLog(EventStore[str]):
         """Whether an append was refused for want of room, none was taken since, and there still is none."""
         return self._was_full and not self.rows(SQL["has_room"], ())[0][0]
 
-    def _stored(self, request: Append) -> StoredAppend:
+    def _stored(self, request: AppendRequest) -> StoredAppend:
         versions = dict(request.expected)
-        rows: list[StoredRow] = []
+        rows: list[NewRow] = []
         for change in request.changes:
             subject = change.subject
             version = versions[subject] = versions[subject] + 1
@@ -121,13 +122,12 @@ class EventLog(EventStore[str]):
             "of_subject": list(selection.topics) if selection.topics else None,
             "hidden": list(selection.hidden),
         }
-        rows = self.rows(BOUNDED[query], asked)
-        found = [self.mapper.recorded(row[:-1]) for row in rows]
+        rows, available = bounded_rows(self.rows(BOUNDED[query], asked))
+        found = [self.mapper.recorded(row) for row in rows]
         if selection.unseen:
             found = [recorded for recorded in found if selection.sees(subjects_of(recorded))]
-        available = rows[0][-1] if rows else 0
         is_whole = len(rows) == available < limit
-        return found, upto if is_whole else int(rows[-1][0])
+        return found, upto if is_whole else rows[-1].position
 
     def end(self) -> int:
         """The last position, 0 when the log is empty."""
@@ -156,6 +156,10 @@ class EventLog(EventStore[str]):
             Ids(next(job_ids), *(tuple(islice(*part)) for part in zip(parts, job, strict=True)))
             for job in jobs
         ]
+
+    def follow(self, after: int = 0, **options: Any) -> Tailer:
+        """Return a tailer that begins after a position, with a connection of its own."""
+        return Tailer(self.datastore.url, after, **options)
 
     def close(self) -> None:
         self.datastore.close()

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from postgres.errors import DatabaseAway
 from store.event_log import EventLog
-from store.requests import Append, Committed, Conflict, Fenced, Outcome
+from store.requests import AppendRequest, Committed, Conflict, Fenced, Outcome
 
 MAX_EVENTS = 5_000
 # Where several were committed together, the next are on their way: waited for, they make half as many
@@ -39,7 +39,7 @@ class CommitCounters:
 class _Waiting:
     """`loop` is that of the one who waits, None for a thread."""
 
-    request: Append
+    request: AppendRequest
     future: Future[Outcome] | asyncio.Future[Outcome]
     give_up_at: float
     loop: asyncio.AbstractEventLoop | None = None
@@ -70,15 +70,15 @@ class GroupCommit:
         self._thread = threading.Thread(target=self._run, name="append", daemon=True)
         self._thread.start()
 
-    async def append(self, request: Append) -> Outcome:
-        """Raises DatabaseAway, as the future of `submit` does."""
+    async def submit(self, request: AppendRequest) -> Outcome:
+        """Append with the next group and return the outcome; raise DatabaseAway when the time is up."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Outcome] = loop.create_future()
         self._inbox.put(_Waiting(request, future, self._give_up_at(), loop))
         return await future
 
-    def submit(self, request: Append) -> Future[Outcome]:
-        """The same for threads."""
+    def enqueue(self, request: AppendRequest) -> Future[Outcome]:
+        """Return a future of the same outcome, for callers without an event loop."""
         future: Future[Outcome] = Future()
         self._inbox.put(_Waiting(request, future, self._give_up_at()))
         return future

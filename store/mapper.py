@@ -14,8 +14,17 @@ from eventsourcing.persistence import Mapper, StoredEvent, Transcoder
 import domain.all_events  # noqa: F401  (so that every topic in the log is known)
 from domain.events import TOPICS, Basis, Batch, Change, Event, Recorded, Stamp, from_data
 
-Row = tuple[int, int, datetime, str, int, str, bytes]
-"""position, commit end, recorded at, subject, version, topic, state: as `log.sql` selects them."""
+
+class StoredRow(NamedTuple):
+    """A row of `log.events`, with the columns as `log.sql` selects them."""
+
+    position: int
+    commit_end: int
+    recorded_at: datetime
+    subject: str
+    version: int
+    topic: str
+    state: bytes
 
 
 # As `state` begins, and what it has before the fields: no text holds these bytes, its quotation marks are
@@ -95,19 +104,18 @@ class EventMapper(Mapper[str]):
             return from_data(topic, stored["version"], stored["data"]), _stamp(stored)
         return from_data(topic, version, fields), stamp
 
-    def require_readable(self, row: Row) -> None:
-        """Raises what `recorded` would for an event that is not understood, without reading one that is."""
-        topic, state = row[5], row[6]
-        cls, version = TOPICS.get(topic), _VERSION.match(state)
+    def require_readable(self, row: StoredRow) -> None:
+        """Raise the error of `recorded` for an unreadable row. A readable row is not decoded."""
+        cls, version = TOPICS.get(row.topic), _VERSION.match(row.state)
         if cls is None or version is None or int(version[1]) != cls.VERSION:
-            self.read(topic, state)
+            self.read(row.topic, row.state)
 
-    def is_decided(self, row: Row) -> bool:
-        """Whether it says on which basis, as all does that a scheduler decides; nothing else is read."""
-        state = row[6]
-        return state.find(_BASIS, 0, state.find(_DATA)) >= 0
+    def is_decided(self, row: StoredRow) -> bool:
+        """Return whether the stamp names a basis, as in each event that a scheduler decides."""
+        return row.state.find(_BASIS, 0, row.state.find(_DATA)) >= 0
 
-    def recorded(self, row: Row) -> Recorded:
+    def recorded(self, row: StoredRow | tuple[Any, ...]) -> Recorded:
+        """Decode a row. A plain tuple of the same columns is enough: wrapping each would cost a tenth."""
         position, commit_end, recorded_at, subject, version, topic, state = row
         event, stamp = self.read(topic, state)
         return Recorded(position, commit_end, recorded_at, subject, version, event, stamp)

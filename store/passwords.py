@@ -22,7 +22,7 @@ def keep_hash(log: EventLog, password_id: str, user: str, hashed: str) -> None:
 def hash_of(log: EventLog, password_id: str, user: str) -> str | None:
     """None once it does not count any more."""
     rows = log.rows(SQL["hash_of"], (password_id, user))
-    return str(rows[0][0]) if rows else None
+    return next((str(hashed) for (hashed,) in rows), None)
 
 
 def forget_hashes(log: EventLog, user: str) -> None:

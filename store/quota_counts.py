@@ -31,5 +31,4 @@ def written(log: EventLog, since: date, limit: int, actor: str | None = None) ->
 
 def unfinished_count(log: EventLog, owner: str) -> int:
     """Return how many unfinished recipes a user has."""
-    found = log.rows(SQL["unfinished_of"], (owner,))
-    return int(found[0][0]) if found else 0
+    return next((int(recipes) for (recipes,) in log.rows(SQL["unfinished_of"], (owner,))), 0)

@@ -53,4 +53,4 @@ def select(log: EventLog, after: int, limit: int, user: str | None = None) -> li
     """In the order in which they were recorded, those after an id; of one user, or of all."""
     query = SQL["select"] if user is None else SQL["select_of_user"]
     rows = log.rows(query, {"after": after, "limit": limit, "user": user})
-    return [RecordedRead(row[0], row[1], Read(*row[2:])) for row in rows]
+    return [RecordedRead(read_id, recorded_at, Read(*read)) for read_id, recorded_at, *read in rows]

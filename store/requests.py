@@ -23,7 +23,7 @@ class Fence:
 
 
 @dataclass(frozen=True)
-class Append:
+class AppendRequest:
     """Changes that go into the log together or not at all.
 
     The caller gives `command_id` once: the same id again writes nothing and gets the first answer, so a
@@ -84,7 +84,7 @@ def new_command_id() -> str:
     return uuid.uuid4().hex
 
 
-def committed(outcome: Outcome) -> Committed:
+def require_committed(outcome: Outcome) -> Committed:
     """The commit of an append that went through; raises what it became instead."""
     if isinstance(outcome, Committed):
         return outcome

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from postgres.named_sql import named_queries
+from store.mapper import StoredRow
 
 SQL = named_queries(Path(__file__).with_name("log.sql"))
 
@@ -13,6 +16,12 @@ SQL = named_queries(Path(__file__).with_name("log.sql"))
 PAGE_BYTES = 4 << 20
 
 BOUNDED = {name: SQL["bounded"].replace(b"QUERY", SQL[name]) for name in ("page", "all_between", "selected")}
+
+
+def bounded_rows(found: Sequence[tuple[Any, ...]]) -> tuple[list[StoredRow], int]:
+    """Return the rows that a `BOUNDED` query returned, and how many the query without the byte limit has."""
+    available = next((count for *_, count in found), 0)
+    return [StoredRow._make(columns) for *columns, _ in found], available
 
 
 def _append(*, is_one: bool, with_recipes: bool, with_originals: bool) -> bytes:

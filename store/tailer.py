@@ -19,8 +19,8 @@ from psycopg.rows import tuple_row
 
 from postgres.errors import AWAY
 from store.datastore import connect
-from store.mapper import Row
-from store.sql import BOUNDED, PAGE_BYTES, SQL
+from store.mapper import StoredRow
+from store.sql import BOUNDED, PAGE_BYTES, SQL, bounded_rows
 
 logger = logging.getLogger(__name__)
 
@@ -67,11 +67,11 @@ class Tailer:
         self._connection: psycopg.Connection[Any] | None = None
         self._closed = False
 
-    def __iter__(self) -> Iterator[list[Row]]:
+    def __iter__(self) -> Iterator[list[StoredRow]]:
         while not self._closed:
             yield self.next_page(self._poll_seconds)
 
-    def next_page(self, timeout_seconds: float) -> list[Row]:
+    def next_page(self, timeout_seconds: float) -> list[StoredRow]:
         """The next page, or an empty one after the time given or when the connection had to be renewed."""
         try:
             connection = self._connected()
@@ -117,35 +117,40 @@ class Tailer:
 
     def _connected(self) -> psycopg.Connection[Any]:
         if self._connection is None:
-            self._connection = connect(self._url)
-            self._connection.execute(f"LISTEN {CHANNEL}".encode())
+            self._connection = self._connect()
             self.has_unread = True
         return self._connection
+
+    def _connect(self) -> psycopg.Connection[Any]:
+        connection = connect(self._url)
+        connection.execute(f"LISTEN {CHANNEL}".encode())
+        return connection
 
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
 
-    def _read(self, connection: psycopg.Connection[Any]) -> list[Row]:
+    def _read(self, connection: psycopg.Connection[Any]) -> list[StoredRow]:
         looked_at = time.monotonic()
         cursor = connection.cursor(row_factory=tuple_row, binary=True)
         asked = {"after": self.position, "limit": self.page_size, "bytes": PAGE_BYTES}
         found = cursor.execute(BOUNDED["page"], asked, prepare=True).fetchall()
-        page: list[Row] = [row[:-1] for row in found]
-        available = found[0][-1] if found else 0
+        page, available = bounded_rows(found)
         self.has_unread = len(page) < available or available == self.page_size
-        if page and page[-1][0] != page[-1][1]:
-            page += cursor.execute(SQL["rest_of_commit"], (page[-1][0], page[-1][1])).fetchall()
+        if page and page[-1].position != page[-1].commit_end:
+            commit_range = (page[-1].position, page[-1].commit_end)
+            rest = cursor.execute(SQL["rest_of_commit"], commit_range).fetchall()
+            page += map(StoredRow._make, rest)
         if page:
-            self.position = page[-1][0]
+            self.position = page[-1].position
         self.read_at = looked_at
         return page
 
 
-def is_of_many(page: Sequence[Row]) -> bool:
+def is_of_many(page: Sequence[StoredRow]) -> bool:
     """So many commits are not of one person who waits for what he did."""
-    return len({row[1] for row in page}) >= MANY_COMMITS
+    return len({row.commit_end for row in page}) >= MANY_COMMITS
 
 
 def _furthest_told(connection: psycopg.Connection[Any], timeout_seconds: float) -> int:

@@ -1,8 +1,9 @@
-"""`script/test` that is told to end waits until what it has begun has cleaned up."""
+"""`script/test`: its arguments, its help, and its end."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.__main__ import TOP
+from tests.__main__ import FAST_TESTS, SLOW_FILES, STATIC, TOP, UsageError, commands_for, main
 
 CLEANS_UP = """
 import pathlib, signal, sys, time
@@ -28,13 +29,13 @@ RUN = """
 import signal, sys
 import tests.__main__ as run
 signal.signal(signal.SIGINT, signal.default_int_handler)
-run.CHECKS = {"slow": ("-c", sys.argv[1])}
+run.commands_for = lambda arguments: {"slow": ("-c", sys.argv[1])}
 sys.exit(run.main([]))
 """
 
 
 @pytest.mark.parametrize(
-    ("how", "tell"), [("SIGINT", os.killpg), ("SIGTERM", os.kill)], ids=["Ctrl-C", "told to end"]
+    ("how", "tell"), [("SIGINT", os.killpg), ("SIGTERM", os.kill)], ids=["Ctrl-C", "terminated"]
 )
 def test_run__interrupted__waits_for_what_cleans_up(
     tmp_path: Path, how: str, tell: Callable[[int, int], None]
@@ -56,3 +57,86 @@ def test_run__interrupted__waits_for_what_cleans_up(
         process.communicate(timeout=60)
     assert process.returncode == 2
     assert not left.exists()
+
+
+def pytest_of(*arguments: str) -> list[str]:
+    return list(commands_for(arguments)["pytest"])
+
+
+def test_run__no_arguments__checks_and_then_every_test_but_soaks() -> None:
+    assert [*commands_for([])] == [*STATIC, "pytest"]
+    assert pytest_of()[-2:] == ["-m", "not soak"]
+
+
+def test_run__options_of_pytest__come_after_the_checks() -> None:
+    assert [*commands_for(["-m", "soak", "-x"])] == [*STATIC, "pytest"]
+    assert pytest_of("-m", "soak", "-x")[-3:] == ["-m", "soak", "-x"]
+    assert "not soak" in pytest_of("-k", "tests")
+
+
+def test_run__fast__checks_and_tests_of_pure_code() -> None:
+    assert [*commands_for(["--fast"])] == [*STATIC, "pytest"]
+    assert tuple(pytest_of("--fast", "-x")[-2:]) == FAST_TESTS
+    assert "-x" in pytest_of("--fast", "-x")
+    assert all((TOP / file).exists() for file in (*FAST_TESTS, *SLOW_FILES))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "is_spread", "has_soaks"),
+    [
+        (("tests/test_run.py",), False, False),
+        (("-x", "tests/test_run.py"), False, False),
+        (("tests/docs", "-x"), True, False),
+        # A test that is named runs, even if it is a soak.
+        (("tests/test_run.py::test_run__interrupted__waits_for_what_cleans_up",), False, True),
+        (("tests/soak", "-m", "soak"), True, True),
+    ],
+)
+def test_run__paths__are_all_that_runs(arguments: tuple[str, ...], is_spread: bool, has_soaks: bool) -> None:
+    assert [*commands_for(arguments)] == ["pytest"]
+    command = pytest_of(*arguments)
+    assert (("-n" in command), ("not soak" not in command)) == (is_spread, has_soaks)
+
+
+@pytest.mark.parametrize("arguments", [("nosuch",), ("domain",), ("--fast", "tests/domain")])
+def test_run__wrong_arguments__end_with_an_error_and_run_nothing(
+    arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(UsageError):
+        commands_for(arguments)
+    assert main(arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.err.startswith("script/test: ") and not printed.out
+
+
+SCRIPTS = ("script/test", "script/up", "script/lock", ".ci/run", ".ci/prometheus")
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """Scripts of a checkout without an environment."""
+    for file in (*SCRIPTS, "script/venv.sh", "tests/__main__.py"):
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        shutil.copy(TOP / file, tmp_path / file)
+    return tmp_path
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_scripts__asked_for_help__print_it_and_do_nothing(checkout: Path, script: str, option: str) -> None:
+    before = sorted(checkout.rglob("*"))
+    # A relative path, as people type it.
+    asked = subprocess.run([script, option], cwd=checkout, check=True, capture_output=True, text=True)
+    assert not asked.stderr
+    assert len(asked.stdout.splitlines()) >= 2 and "#!" not in asked.stdout
+    assert sorted(checkout.rglob("*")) == before
+
+
+def test_script_test__asked_for_help__prints_what_the_module_says(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = subprocess.run(
+        ["script/test", "tests/domain", "--help"], cwd=checkout, check=True, capture_output=True, text=True
+    )
+    assert main(["--help"]) == 0
+    assert asked.stdout == capsys.readouterr().out

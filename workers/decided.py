@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from domain.events import Basis, Change, Stamp
 from domain.scheduling.decisions.draft import Decision
-from store.requests import Append, Fence, new_command_id
+from store.requests import AppendRequest, Fence, new_command_id
 
 ACTOR = "scheduler"
 
 
-def append_of(decisions: Sequence[Decision], basis: Basis, fence: Fence) -> Append:
+def append_request(decisions: Sequence[Decision], basis: Basis, fence: Fence) -> AppendRequest:
     """All decisions of one basis, which stand or fall together."""
     changes: list[Change] = []
     expected: dict[str, int] = {}
@@ -20,4 +20,4 @@ def append_of(decisions: Sequence[Decision], basis: Basis, fence: Fence) -> Appe
         changes += [Change(subject, event, stamp) for subject, event in decision.events]
         for subject, version in decision.expected:
             expected.setdefault(subject, version)
-    return Append(command_id=new_command_id(), changes=tuple(changes), expected=expected, fence=fence)
+    return AppendRequest(command_id=new_command_id(), changes=tuple(changes), expected=expected, fence=fence)

@@ -12,7 +12,7 @@ from postgres.errors import AWAY
 from projections.projector import OutOfStep, Projector
 from projections.sql import SQL
 from store.datastore import connect
-from store.mapper import EventMapper, Row
+from store.mapper import EventMapper, StoredRow
 from store.tailer import Tailer, TailerCounters, is_of_many
 
 RETRY_SECONDS = 0.5
@@ -84,7 +84,7 @@ def _project(
             tailer.close()
 
 
-def seconds_each(page: Sequence[Row]) -> float:
+def seconds_each(page: Sequence[StoredRow]) -> float:
     """How long after the beginning of this page the next one may begin."""
     return SECONDS_EACH_OF_MANY if is_of_many(page) else SECONDS_EACH
 

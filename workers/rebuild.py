@@ -12,6 +12,7 @@ from projections.rebuild.rebuild import Pages, Rebuild
 from store.mapper import EventMapper
 from store.migrate import LOCK, migrations
 from store.tailer import Tailer
+from workers.progress import ProgressCallback
 from workers.rebuilding.processes import fill
 
 # A page costs some twenty statements.
@@ -22,35 +23,36 @@ LAST_EVENTS = 2_000
 FEW_EVENTS = 10_000
 WAIT_SECONDS = 0.1
 
-Told = Callable[[int, int], None]
-"""Told of progress: which position is reached, and which one is to be."""
 
-
-def rebuild(owner_url: str, told: Told) -> int:
+def rebuild(owner_url: str, on_progress: ProgressCallback) -> int:
     """The position of the new read models, which now are the live ones."""
-    with _beginning(owner_url) as fresh, _filled(fresh, owner_url, fresh.log_end, told) as rest:
-        _follow(fresh, rest, told, fresh.log_end())
+    with _beginning(owner_url) as fresh, _filled(fresh, owner_url, fresh.log_end, on_progress) as rest:
+        _follow(fresh, rest, on_progress, fresh.log_end())
         while (end := fresh.log_end()) - fresh.position > LAST_EVENTS:
-            _follow(fresh, rest, told, end)
+            _follow(fresh, rest, on_progress, end)
         fresh.swap(rest)
         return fresh.position
 
 
-def check(owner_url: str, told: Told, limit: int) -> tuple[int, list[Difference]]:
+def check(owner_url: str, on_progress: ProgressCallback, limit: int) -> tuple[int, list[Difference]]:
     """Where the live read models are, and what they say otherwise than the log up to there."""
     with _beginning(owner_url) as fresh:
         end = min(fresh.live_position(), fresh.log_end())
-        with _filled(fresh, owner_url, lambda: end, told) as rest:
-            _follow(fresh, lambda: [recorded for recorded in rest() if recorded.position <= end], told, end)
+        with _filled(fresh, owner_url, lambda: end, on_progress) as rest:
+            _follow(
+                fresh, lambda: [recorded for recorded in rest() if recorded.position <= end], on_progress, end
+            )
         return fresh.position, fresh.differences(limit)
 
 
 @contextmanager
-def _filled(fresh: Rebuild, owner_url: str, find_end: Callable[[], int], told: Told) -> Iterator[Pages]:
+def _filled(
+    fresh: Rebuild, owner_url: str, find_end: Callable[[], int], on_progress: ProgressCallback
+) -> Iterator[Pages]:
     """Nearly all of the log is folded; and what gives the rest page by page."""
     end = find_end()
-    told(0, end)
-    fresh.complete(fill(fresh, owner_url, find_end, told) if end > FEW_EVENTS else 0)
+    on_progress(0, end)
+    fresh.complete(fill(fresh, owner_url, find_end, on_progress) if end > FEW_EVENTS else 0)
     mapper = EventMapper()
     with closing(Tailer(owner_url, fresh.position, PAGE_SIZE)) as tailer:
 
@@ -60,12 +62,12 @@ def _filled(fresh: Rebuild, owner_url: str, find_end: Callable[[], int], told: T
         yield page
 
 
-def _follow(fresh: Rebuild, rest: Pages, told: Told, end: int) -> None:
+def _follow(fresh: Rebuild, rest: Pages, on_progress: ProgressCallback, end: int) -> None:
     """Fold up to a position of the log, which is that of a commit's end."""
     while fresh.position < end:
         if page := rest():
             fresh.fold(page)
-            told(fresh.position, end)
+            on_progress(fresh.position, end)
 
 
 @contextmanager

@@ -22,12 +22,12 @@ from domain.scheduling.world.partition import Partition
 from postgres.errors import DatabaseAway
 from store.event_log import EventLog
 from store.lease import LEASE_SECONDS, SCHEDULER, Lease
-from store.mapper import Row
+from store.mapper import StoredRow
 from store.requests import Committed, Conflict, Fence, Fenced
 from store.snapshots import Snapshots
 from store.tailer import Tailer
 from workers.consistency import ConsistencyLoop
-from workers.decided import append_of
+from workers.decided import append_request
 from workers.heartbeat import Heartbeat, Progress
 from workers.snapshotting import Keeping
 
@@ -122,7 +122,7 @@ class Scheduler:
         if self._holds_lease():
             self._decide()
 
-    def _idle_page(self, timeout_seconds: float) -> Sequence[Row]:
+    def _idle_page(self, timeout_seconds: float) -> Sequence[StoredRow]:
         """There is nothing to do before it comes."""
         began = time.monotonic()
         page = self._next_page(timeout_seconds)
@@ -130,7 +130,7 @@ class Scheduler:
             self._keeping.idle_for(time.monotonic() - began)
         return page
 
-    def _next_page(self, timeout_seconds: float) -> Sequence[Row]:
+    def _next_page(self, timeout_seconds: float) -> Sequence[StoredRow]:
         """The tailer bears it that it cannot read; a holder that cannot is to be replaced."""
         read_at = self._tailer.read_at
         page = self._tailer.next_page(timeout_seconds)
@@ -138,12 +138,12 @@ class Scheduler:
             self._progress.in_vain()
         return page
 
-    def _take_in(self, page: Sequence[Row]) -> None:
+    def _take_in(self, page: Sequence[StoredRow]) -> None:
         mapper = self._log.mapper
         for row in page:
-            if row[5] in NOT_FOLDED:
+            if row.topic in NOT_FOLDED:
                 mapper.require_readable(row)
-                self.partition.pass_over(row[0])
+                self.partition.pass_over(row.position)
             else:
                 self.partition.apply(mapper.recorded(row))
         if page:
@@ -195,7 +195,7 @@ class Scheduler:
         batch = decisions[0].batch
         basis = Basis(self.partition.position, now, self._fence.epoch, POLICY_VERSION, batch)
         try:
-            (outcome,) = self._log.append([append_of(decisions, basis, self._fence)])
+            (outcome,) = self._log.append([append_request(decisions, basis, self._fence)])
         except DatabaseAway:
             self.partition.rollback()
             raise

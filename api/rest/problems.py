@@ -29,8 +29,9 @@ from domain.errors import (
 )
 from postgres.errors import DatabaseAway
 from projections.reader import BeingBuilt, NotThereYet
+from runtime.processes.child import ChildFailed
 from store.requests import Conflict
-from workers.explaining.explainer import ExplanationFailed
+from workers.explaining.explainer import StillReading
 
 RETRY_SECONDS = 2
 
@@ -48,7 +49,8 @@ STATUS: tuple[tuple[type[BaseException], int], ...] = (
     (NotReady, 503),
     (Overloaded, 503),
     (BeingBuilt, 503),
-    (ExplanationFailed, 503),
+    (ChildFailed, 503),
+    (StillReading, 503),
     (DatabaseAway, 503),
 )
 

@@ -17,7 +17,7 @@ from bench.outcome import Figures, Sizes
 from bench.progress import Told
 from bench.settling import settle
 
-EXPLAINS = b"workers.explaining.part"
+EXPLAINS = b"workers.explaining.child"
 # However long they take.
 LEAST = 5
 

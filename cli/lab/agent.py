@@ -98,8 +98,8 @@ class LabAgent:
 
     def _show(self, command: Mapping[str, Any]) -> None:
         shown = ("system", "recipe_id", "power", "action")
-        known = {name: command[name] for name in shown if command.get(name) is not None}
-        self._note(str(command["kind"]), **known)
+        fields = {name: command[name] for name in shown if command.get(name) is not None}
+        self._note(str(command["kind"]), **fields)
 
     def _vanish(self, delivery: Delivery) -> SimulatedLab:
         """Pause all communication, then continue from memory, or from the server after a loss of memory."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.arguments.params import Moment, OneOf
-from cli.lazy import Group
+from cli.lazy import SuggestingGroup
 from cli.lists import completing
 from cli.lists.directory import TOKENS
 from cli.lists.listing import list_command
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from api.client import Client
 
 
-token = Group("token", help="Create, list and revoke access tokens.")
+token = SuggestingGroup("token", help="Create, list and revoke access tokens.")
 token.add_command(list_command("list", TOKENS, "List your tokens, or as an admin or auditor all tokens."))
 
 
 @token.command
 def first() -> None:
     """Create the first admin token of a new database (LABLEDGER_DATABASE_URL). It is shown only once."""
-    from api import root
+    from api.database_setup import first_admin_token
     from runtime.settings import Settings
 
-    made = root.first_admin_token(Settings.read())
+    made = first_admin_token(Settings.read())
     if made is None:
         raise click.ClickException(
             "an admin token exists already: use `labledger token create` to create more"

@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 
-from api import root
 from cli.arguments.setting_flags import flags
 from domain.errors import LabledgerError
 from runtime.embedded.ports import is_free_within
@@ -51,7 +50,9 @@ def _logged(settings: Settings, process: str) -> Iterator[None]:
 @flags(MIGRATE)
 def migrate(**given: Any) -> None:
     """Migrate the database to this version."""
-    applied = root.migrate(Settings.read(**given))
+    from api import database_setup
+
+    applied = database_setup.migrate(Settings.read(**given))
     for name in applied:
         click.echo(f"applied {name}")
     if not applied:
@@ -63,30 +64,34 @@ def migrate(**given: Any) -> None:
 def serve(**given: Any) -> None:
     """Run the HTTP API."""
     # Imported before workers are forked, so that a restarted worker need not import again.
-    import api.rest.app  # noqa: F401
     from api.rest.serving.server import Server
+    from api.root import http_application
 
     settings = Settings.read(**given)
     with _logged(settings, SERVE):
         # gunicorn retries only once a second.
         is_free_within(PORT_SECONDS, settings.port, settings.host)
-        Server(settings, lambda: root.http_application(settings)).run()
+        Server(settings, lambda: http_application(settings)).run()
 
 
 @click.command()
 @flags(SCHEDULER)
 def scheduler(**given: Any) -> None:
     """Run the scheduler, which decides which recipe gets which system."""
+    from api.root_scheduler import run_scheduler
+
     settings = Settings.read(**given)
     with _logged(settings, SCHEDULER):
-        root.run_scheduler(settings)
+        run_scheduler(settings)
 
 
 @click.command()
 @flags(PROJECTOR)
 def projector(**given: Any) -> None:
     """Run the projector, which keeps the read models up to date."""
+    from api.root_projector import run_projector
+
     settings = Settings.read(**given)
     with _logged(settings, PROJECTOR):
         os.nice(PROJECTOR_NICENESS)
-        root.run_projector(settings)
+        run_projector(settings)

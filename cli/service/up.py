@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from api import root
 from api.client.connection_file import Connection
+from api.database_setup import first_admin_token, log_size, migrate
 from cli.arguments.setting_flags import flags
 from cli.service import up_messages as say
 from cli.service.until_ready import until_ready
@@ -67,10 +67,10 @@ def _run(settings: Settings, demo: bool) -> None:
         supervisor = Supervisor(settings.stop_seconds)
         settings = _prepare_database(settings, supervisor, stack)
         stack.callback(supervisor.stop)
-        new_token = root.first_admin_token(settings, lambda token: _keep_connection(settings, token))
+        new_token = first_admin_token(settings, lambda token: _keep_connection(settings, token))
         _keep_connection(settings, None)
         connection = Connection.load(settings)
-        click.echo(say.data(settings, new_token, root.log_size(settings)))
+        click.echo(say.data(settings, new_token, log_size(settings)))
         if stop.made():
             return
         for name in SERVICES:
@@ -87,13 +87,13 @@ def _run(settings: Settings, demo: bool) -> None:
 def _prepare_database(settings: Settings, supervisor: Supervisor, stack: ExitStack) -> Settings:
     """Start and migrate the database; `stack` stops it after its users."""
     if settings.database_url is not None:
-        root.migrate(settings)
+        migrate(settings)
         return settings
     forget_libpq()
     database = EmbeddedDatabase(settings.data)
     stack.callback(database.stop)
     settings = database.start(settings)
-    root.migrate(settings)
+    migrate(settings)
     supervisor.also(database.keep_running)
     return database.for_services(settings)
 

@@ -1,11 +1,11 @@
-"""The right to submit to a system, and the maximum effective priority there (design 5.2; seed 004)."""
+"""The right to submit to a system, and the maximum effective priority there (design 5.2)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from domain.access.policy import SUBMIT, Entry, Policy, own_policy, place
+from domain.access.policy import SUBMIT, Policy, PolicyEntry, own_policy, sort_key
 from domain.priority import Priority
 
 
@@ -22,9 +22,8 @@ class Who(NamedTuple):
 class Submitting(NamedTuple):
     """The right to submit to one system; systems with equal values serve the same recipes in the same order.
 
-    `entries` are the submit entries that apply there. The owner and the borrower may submit
-    without one (`notes/beaker.md`: an owner may do all, a loan lets reserve). A system on loan serves its
-    borrower alone.
+    `entries` are the submit entries that apply there. The owner and the borrower may submit without one, as
+    in Beaker. A system on loan serves its borrower alone.
     """
 
     entries: Policy
@@ -54,16 +53,16 @@ def submitting(
     """
     of_pools = {entry for policy in pools for entry in policy if entry.permission == SUBMIT}
     counting = of_pools or {entry for entry in own_policy(own) if entry.permission == SUBMIT}
-    entries = tuple(sorted(counting, key=place))
+    entries = tuple(sorted(counting, key=sort_key))
     open_to_all = any(_is_everybody(entry) for entry in entries)
     return Submitting(entries, None if open_to_all else owner, borrower)
 
 
-def _names(entry: Entry, who: Who) -> bool:
+def _names(entry: PolicyEntry, who: Who) -> bool:
     if entry.user is not None:
         return entry.user == who.user
     return entry.group is None or entry.group == who.group
 
 
-def _is_everybody(entry: Entry) -> bool:
+def _is_everybody(entry: PolicyEntry) -> bool:
     return entry.user is None and entry.group is None

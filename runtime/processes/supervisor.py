@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO
 
+from runtime.processes.child import end_of
 from runtime.processes.parent_death import die_with
 from runtime.processes.prestart import give_turn, told_to_wait
 
@@ -133,8 +134,7 @@ def _end_spare(spare: subprocess.Popen[bytes], child: _Child) -> None:
 
 
 def _log_death(child: _Child, delay_seconds: float) -> None:
-    status = child.process.returncode
-    how = f"was killed by signal {-status}" if status < 0 else f"ended with exit status {status}"
+    how = end_of(child.process.returncode)
     if delay_seconds:
         log.warning("%s %s; starting it again in %.1f s", child.program.name, how, delay_seconds)
     else:

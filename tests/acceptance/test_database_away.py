@@ -1,21 +1,21 @@
-"""The database goes away for a while: nothing acknowledged is lost, nothing happens twice, nobody helps."""
+"""Recovery from database and process outages: no acknowledged write is lost or repeated, without help."""
 
 from __future__ import annotations
 
 import time
 
-from tests.harness.outage import away
+from tests.harness.outage import unavailable
 from tests.harness.running import SAMPLES, Running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 XML = {"Content-Type": "application/xml"}
 
 
-def test_service__database_away__503_then_the_same_key_finds_one_job(line: Running) -> None:
+def test_service__database_away__503_then_the_same_key_finds_one_job(service: Running) -> None:
     smoke = (SAMPLES / "kernel-smoke.xml").read_bytes()
     headers = {**XML, "Idempotency-Key": "while-away"}
-    with line.client() as client:
-        with away(line.database):
+    with service.client() as client:
+        with unavailable(service.database):
             refused = client.post("/jobs", content=smoke, headers=headers)
             assert refused.status_code == 503
             assert int(refused.headers["retry-after"]) > 0
@@ -23,7 +23,7 @@ def test_service__database_away__503_then_the_same_key_finds_one_job(line: Runni
             assert client.get("/readyz").status_code == 503
             assert client.get("/healthz").status_code == 200
             assert client.get("/queue").status_code in (503, 504)
-        line.wait_ready()
+        service.wait_ready()
         first = client.post("/jobs", content=smoke, headers=headers)
         again = client.post("/jobs", content=smoke, headers=headers)
         assert (first.status_code, again.status_code) == (201, 201)
@@ -34,40 +34,40 @@ def test_service__database_away__503_then_the_same_key_finds_one_job(line: Runni
             answer = client.get(f"/recipes/{recipe_id}")
             return answer.status_code == 200 and answer.json()["state"] == "waiting"
 
-        until(placed, "the scheduler and the projector to go on")
-    assert sum(event["topic"] == "job.submitted" for event in line.events()) == 1
+        wait_until(placed, "the scheduler and the projector to continue")
+    assert sum(event["topic"] == "job.submitted" for event in service.events()) == 1
 
 
-def test_services__killed_one_after_the_other__the_line_goes_on(line: Running) -> None:
-    lab = line.start("lab", "simulate", "--speed", "2000", "--seed", "3", name="lab")
+def test_services__killed_one_after_the_other__each_recipe_completes(service: Running) -> None:
+    lab = service.start("lab", "simulate", "--speed", "2000", "--seed", "3", name="lab")
     for name in ("scheduler", "projector", "serve"):
-        line.kill(name)
-        line.start(name)
-        line.wait_ready()
-        line.labledger("submit", "--wait", str(SAMPLES / "kernel-smoke.xml"))
+        service.kill(name)
+        service.start(name)
+        service.wait_ready()
+        service.labledger("submit", "--wait", str(SAMPLES / "kernel-smoke.xml"))
     assert lab.poll() is None
-    topics = [event["topic"] for event in line.events()]
+    topics = [event["topic"] for event in service.events()]
     assert topics.count("recipe.completed") == topics.count("recipe.scheduled") == 3
 
 
-def test_service__started_again__answers_from_what_is_there_at_once(line: Running) -> None:
-    line.labledger("submit", str(SAMPLES / "kernel-smoke.xml"))
-    line.kill("serve")
-    line.start("serve")
-    line.wait_ready()
-    # The projector has its own time.
-    assert until(lambda: [job["job_id"] for job in line.json("jobs")["jobs"]]) == [1]
+def test_service__started_again__answers_from_what_is_there_at_once(service: Running) -> None:
+    service.labledger("submit", str(SAMPLES / "kernel-smoke.xml"))
+    service.kill("serve")
+    service.start("serve")
+    service.wait_ready()
+    # The projector may lag.
+    assert wait_until(lambda: [job["job_id"] for job in service.json("jobs")["jobs"]]) == [1]
 
 
-def test_services__started_while_the_database_is_away__ready_once_it_is_back(line: Running) -> None:
+def test_services__started_while_the_database_is_away__ready_once_it_is_back(service: Running) -> None:
     services = ("serve", "scheduler", "projector")
     for name in services:
-        line.kill(name)
-    with away(line.database):
+        service.kill(name)
+    with unavailable(service.database):
         for name in services:
-            line.start(name)
+            service.start(name)
         time.sleep(3)
-        assert [line.processes[name].poll() for name in services] == [None, None, None]
-    line.wait_ready()
-    line.labledger("submit", str(SAMPLES / "kernel-smoke.xml"))
-    until(lambda: line.json("recipe", "1")["state"] == "waiting", "it to be placed")
+        assert [service.processes[name].poll() for name in services] == [None, None, None]
+    service.wait_ready()
+    service.labledger("submit", str(SAMPLES / "kernel-smoke.xml"))
+    wait_until(lambda: service.json("recipe", "1")["state"] == "waiting", "it to be placed")

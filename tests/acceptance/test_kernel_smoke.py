@@ -1,4 +1,4 @@
-"""One recipe, from `labledger submit` to completed: every event of it, and what people see."""
+"""One recipe, from `labledger submit` to completed: all its events, and the answers of the API."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import itertools
 from typing import Any
 
 from tests.harness.running import SAMPLES, Running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 SYSTEM = "store-01.west.example.com"
 LAB = "lab.west.example.com"
 
-# (topic, subject, the telling part of its data), in log order. The lab (seed 1) reports on its commands
-# meanwhile: those events have a list of their own, because the scheduler does not wait for them.
+# (topic, subject, the checked part of its data), in log order. Events of commands are separate: the lab
+# (seed 1) reports them meanwhile, and the scheduler does not wait for them.
 EXPECTED: list[tuple[str, str, dict[str, Any]]] = [
     ("job.submitted", "job/1", {"owner": "admin", "submitter": "admin", "group": "kernel-qe"}),
     ("recipe-set.submitted", "recipe-set/1", {"job_id": 1, "priority": "Normal", "recipe_ids": [1]}),
@@ -39,34 +39,34 @@ EXPECTED: list[tuple[str, str, dict[str, Any]]] = [
 ]
 
 
-def test_line__kernel_smoke_from_submit_to_completed__log_is_exactly_this(line: Running) -> None:
-    before = line.end()
-    _run(line)
-    events = line.events(after=before)
+def test_service__kernel_smoke_from_submit_to_completed__log_is_exactly_this(service: Running) -> None:
+    before = service.end()
+    _run(service)
+    events = service.events(after=before)
 
     _check_whole_list(events)
     _check_causes(events)
-    _check_what_people_see(line, before)
+    _check_answers(service, before)
 
 
-def _run(line: Running) -> None:
-    assert line.json("submit", str(SAMPLES / "kernel-smoke.xml"))
-    until(lambda: line.json("recipe", "1")["state"] == "waiting", "the recipe to wait on its system")
+def _run(service: Running) -> None:
+    assert service.json("submit", str(SAMPLES / "kernel-smoke.xml"))
+    wait_until(lambda: service.json("recipe", "1")["state"] == "waiting", "the recipe to wait on its system")
     lab = ("lab", "simulate", "--speed", "2000", "--seed", "1", "--lab-controller", LAB)
-    simulator = line.start(*lab, name="lab")
-    assert "completed" in line.labledger("watch", "1")
-    until(lambda: _is_idle(line), "the system to be idle again")
-    until(lambda: _ended_commands(line) == 2, "the lab to end its commands")
+    simulator = service.start(*lab, name="lab")
+    assert "completed" in service.labledger("watch", "1")
+    wait_until(lambda: _is_idle(service), "the system to be idle again")
+    wait_until(lambda: _ended_commands(service) == 2, "the lab to end its commands")
     simulator.terminate()
     simulator.wait(60)
 
 
-def _is_idle(line: Running) -> bool:
-    return SYSTEM in [system["fqdn"] for system in line.json("idle")["systems"]]
+def _is_idle(service: Running) -> bool:
+    return SYSTEM in [system["fqdn"] for system in service.json("idle")["systems"]]
 
 
-def _ended_commands(line: Running) -> int:
-    return sum(event["topic"] == "command.completed" for event in line.events())
+def _ended_commands(service: Running) -> int:
+    return sum(event["topic"] == "command.completed" for event in service.events())
 
 
 def _check_whole_list(events: list[dict[str, Any]]) -> None:
@@ -75,8 +75,8 @@ def _check_whole_list(events: list[dict[str, Any]]) -> None:
     commands = [event for event in events if event["subject"].startswith("command/")]
     ours = [event for event in events if event not in commands]
     assert [(event["topic"], event["subject"]) for event in ours] == [row[:2] for row in EXPECTED]
-    for event, (_, _, telling) in zip(ours, EXPECTED, strict=True):
-        assert {name: event["data"][name] for name in telling} == telling
+    for event, (_, _, data) in zip(ours, EXPECTED, strict=True):
+        assert {name: event["data"][name] for name in data} == data
     waiting = next(event["position"] for event in events if event["topic"] == "recipe.waiting")
     completed = next(event["position"] for event in events if event["topic"] == "recipe.completed")
     assert [(event["topic"], event["subject"]) for event in commands] == [
@@ -106,27 +106,27 @@ def _check_causes(events: list[dict[str, Any]]) -> None:
         assert by_topic[before]["basis"] is None
 
 
-def _check_what_people_see(line: Running, before: int) -> None:
-    usage = _get(line, f"/systems/{SYSTEM}/usage")["intervals"]
+def _check_answers(service: Running, before: int) -> None:
+    usage = _get(service, f"/systems/{SYSTEM}/usage")["intervals"]
     assert [row["usage"] for row in usage] == [
         *("idle", "pending", "idle"),
         *("scheduled", "waiting", "installing", "running", "pending", "idle"),
     ]
     assert all(one["until_position"] == two["since_position"] for one, two in itertools.pairwise(usage))
-    history = [row["state"] for row in _get(line, "/recipes/1")["history"]]
+    history = [row["state"] for row in _get(service, "/recipes/1")["history"]]
     assert history == ["new", "scheduled", "waiting", "installing", "running", "completed"]
-    assert _get(line, "/jobs/1")["result"] == "Pass"
-    assert _get(line, "/queue")["recipes"] == []
-    new = next(event for event in line.events(before) if event["topic"] == "recipe.new")["position"]
-    assert [row["recipe_id"] for row in _get(line, "/queue", as_of=new)["recipes"]] == [1]
-    assert SYSTEM in line.labledger("systems")
-    assert "recipe.completed" in line.labledger("events", "--subject", "recipe/1")
-    assert "Kernel smoke" in line.labledger("jobs")
-    line.labledger("queue")
+    assert _get(service, "/jobs/1")["result"] == "Pass"
+    assert _get(service, "/queue")["recipes"] == []
+    new = next(event for event in service.events(before) if event["topic"] == "recipe.new")["position"]
+    assert [row["recipe_id"] for row in _get(service, "/queue", as_of=new)["recipes"]] == [1]
+    assert SYSTEM in service.labledger("systems")
+    assert "recipe.completed" in service.labledger("events", "--subject", "recipe/1")
+    assert "Kernel smoke" in service.labledger("jobs")
+    service.labledger("queue")
 
 
-def _get(line: Running, path: str, **params: Any) -> Any:
-    with line.client() as client:
+def _get(service: Running, path: str, **params: Any) -> Any:
+    with service.client() as client:
         answer = client.get(path, params=params)
         assert answer.status_code == 200, answer.text
         return answer.json()

@@ -52,7 +52,7 @@ def run(server: Server, tmp_path: Any) -> Callable[..., Result]:
 
 
 @pytest.fixture(scope="package")
-def line(servers: ServerPool) -> Iterator[Running]:
+def service(servers: ServerPool) -> Iterator[Running]:
     """A real Labledger with the sample lab, for all tests here."""
     with servers.databases("embedded").fresh() as database, running(database) as started:
         started.do("lab", "load", str(SAMPLES / "lab.json"))
@@ -77,12 +77,12 @@ def _bounded() -> Iterator[None]:
 
 
 @pytest.fixture
-def real(line: Running, tmp_path: Any) -> Callable[..., Result]:
+def real(service: Running, tmp_path: Any) -> Callable[..., Result]:
     """Run the command line against the real server, as its admin unless told otherwise."""
 
     def run(*arguments: str, **more: Any) -> Result:
         known = dict.fromkeys(("LABLEDGER_DATABASE_URL", "LABLEDGER_DATA"))
-        environment = {**line.environment, **known, "XDG_CONFIG_HOME": str(tmp_path / "config")}
+        environment = {**service.environment, **known, "XDG_CONFIG_HOME": str(tmp_path / "config")}
         with _bounded():
             return CliRunner(env=environment | more.pop("env", {})).invoke(main, arguments, **more)
 

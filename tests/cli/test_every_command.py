@@ -12,12 +12,12 @@ import click
 import pytest
 from click.testing import Result
 
-from api.client import Patience
-from api.client.transport import Manner
+from api.client import RetryPolicy
+from api.client.transport import RequestOptions
 from cli import main
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 Run = Callable[..., Result]
 
@@ -175,7 +175,7 @@ REFUSED = [
 
 
 @pytest.fixture(scope="module")
-def line(servers: ServerPool) -> Iterator[Running]:
+def service(servers: ServerPool) -> Iterator[Running]:
     """One of its own: jobs are counted from 1 here, whatever other tests have submitted."""
     with servers.databases("embedded").fresh() as database, running(database) as started:
         started.do("lab", "load", str(SAMPLES / "lab.json"))
@@ -184,21 +184,21 @@ def line(servers: ServerPool) -> Iterator[Running]:
 
 
 @pytest.fixture(scope="module")
-def busy(line: Running) -> None:
+def busy(service: Running) -> None:
     """Job 1 has run to its end; jobs 2 to 9 are submitted."""
-    line.do("submit", SMOKE)
+    service.do("submit", SMOKE)
     # Before it is placed there is nothing to do, and a simulator that is asked `--once` ends.
-    with line.client() as client:
-        until(lambda: client.get("/recipes/1").json().get("state") == "waiting", "job 1 to be placed")
-    line.labledger("lab", "simulate", "--once", "--speed", "100000")
+    with service.client() as client:
+        wait_until(lambda: client.get("/recipes/1").json().get("state") == "waiting", "job 1 to be placed")
+    service.labledger("lab", "simulate", "--once", "--speed", "100000")
     for _ in range(2, 10):
-        line.do("submit", SMOKE)
+        service.do("submit", SMOKE)
 
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    impatient = functools.partial(Manner, patience=Patience(attempts=1, seconds=0.0))
-    monkeypatch.setattr("api.client.calls.Manner", impatient)
+    impatient = functools.partial(RequestOptions, policy=RetryPolicy(attempts=1, seconds=0.0))
+    monkeypatch.setattr("api.client.calls.RequestOptions", impatient)
 
 
 def documents(text: str) -> list[Any]:
@@ -229,11 +229,11 @@ def test_table__of_cases__has_every_command_that_talks_to_a_server() -> None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.arguments)
 @pytest.mark.usefixtures("busy")
 def test_json__of_every_command__is_all_there_is_on_standard_output(
-    line: Running, real: Run, case: Case
+    service: Running, real: Run, case: Case
 ) -> None:
     arguments = case.arguments
     if "TOKEN" in arguments:
-        arguments = arguments.replace("TOKEN", line.json("token", "create", "bob")["token_id"])
+        arguments = arguments.replace("TOKEN", service.json("token", "create", "bob")["token_id"])
     result = real(*arguments.split(), "--json", input=case.given)
     assert (result.exit_code, result.stderr) == (0, "")
     found = documents(result.stdout)

@@ -64,3 +64,9 @@ def test_faults__of_a_command__name_what_is_not_there(words: str, missing: list[
 def test_is_there__paths_that_are_and_are_not__are_told_apart() -> None:
     assert is_there("cli/") and is_there("likeness.py") and is_there("docs/how-to/audit.md")
     assert not is_there("api/nosuch.py") and not is_there("keness.py")
+
+
+def test_tests_page__every_folder_with_tests__has_a_row() -> None:
+    folders = {path.relative_to(TOP / "tests").parts[0] for path in (TOP / "tests").rglob("test_*.py")}
+    listed = re.findall(r"^\| `(\w+)/` \| \d+ \|", (TOP / "tests" / "README.md").read_text("utf-8"), re.M)
+    assert sorted(listed) == sorted(folder for folder in folders if not folder.endswith(".py"))

@@ -12,15 +12,15 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from api import root
+from api import database_setup
 from domain.events import UnknownTopic
 from runtime.settings import Settings, require_url
 from store.event_log import EventLog
 from store.lease import Lease
 from store.requests import Committed, Fence
 from store.tailer import Tailer
+from tests.harness.appends import append_to
 from tests.harness.databases import TestDatabase
-from tests.harness.making import append_to
 from tests.harness.sessions import owner_session
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "operation.md"
@@ -69,15 +69,15 @@ def _url(database: TestDatabase, login: str) -> str:
 def test_database__made_as_the_page_says__is_migrated_and_the_services_do_their_work(
     settings: Settings,
 ) -> None:
-    assert root.migrate(settings)
-    assert root.first_admin_token(settings) is not None
+    assert database_setup.migrate(settings)
+    assert database_setup.first_admin_token(settings) is not None
     with closing(EventLog(require_url(settings.database_url))) as log:
         (outcome,) = log.append([append_to("a")])
     assert isinstance(outcome, Committed)
 
 
 def test_schedulers__one_hangs__another_replaces_it_without_any_further_grant(settings: Settings) -> None:
-    root.migrate(settings)
+    database_setup.migrate(settings)
     url = require_url(settings.database_url)
     hung, following = (Lease(url, "scheduler/test", f"host/{number}") for number in range(2))
     try:

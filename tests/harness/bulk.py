@@ -1,4 +1,4 @@
-"""Events by the thousand, of the kinds that a busy lab makes."""
+"""Bulk events of the kinds that a busy lab produces."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from domain.events import Change, Event, Stamp
 from domain.recipe.events import RecipeAborted, RecipeQueued, RecipeRunning
 from domain.system.events import SystemDrained, SystemIdle, SystemRegistered
 from store.event_log import EventLog
-from store.requests import Append, Committed
+from store.requests import AppendRequest, Committed
 
 STAMP = Stamp(datetime(2026, 1, 1, tzinfo=UTC), "tester", "request/test")
 AT_ONCE = 500
 SUBJECTS = 2_000
 
 
-class Busy:
-    """Appends commits of one to four events; each name has subjects of its own, and always the same story."""
+class BulkEvents:
+    """Appends commits of one to four events. Each name has its own subjects, and always the same events."""
 
     def __init__(self, log: EventLog, name: int = 1, words: int = 20, subjects: int = SUBJECTS) -> None:
         self._log = log
@@ -31,7 +31,7 @@ class Busy:
         self._commits = itertools.count(1)
 
     def append(self, events: int) -> int:
-        """So many more, and up to three; the last position."""
+        """Append this number of events and up to three more; return the last position."""
         position = 0
         while events > 0:
             requests = self._requests(min(AT_ONCE, events))
@@ -41,10 +41,10 @@ class Busy:
             events -= sum(len(request.changes) for request in requests)
         return position
 
-    def _requests(self, events: int) -> list[Append]:
-        """Requests that share no subject, as one call must have it."""
+    def _requests(self, events: int) -> list[AppendRequest]:
+        """Return requests that share no subject, as a single call requires."""
         taken: set[str] = set()
-        requests: list[Append] = []
+        requests: list[AppendRequest] = []
         while events > 0 and len(taken) < self._subjects:
             happened = [self._happened() for _ in range(self._dice.randint(1, 4))]
             changes = tuple(Change(*one, STAMP) for one in happened if one[0] not in taken)
@@ -54,12 +54,12 @@ class Busy:
                 events -= len(changes)
         return requests
 
-    def _request(self, changes: tuple[Change, ...]) -> Append:
+    def _request(self, changes: tuple[Change, ...]) -> AppendRequest:
         versions = self._versions
         expected = {change.subject: versions.get(change.subject, 0) for change in changes}
         for change in changes:
             versions[change.subject] = versions.get(change.subject, 0) + 1
-        return Append(f"busy/{self._name}/{next(self._commits)}", changes, expected)
+        return AppendRequest(f"busy/{self._name}/{next(self._commits)}", changes, expected)
 
     def _happened(self) -> tuple[str, Event]:
         number = self._name * self._subjects + self._dice.randrange(self._subjects)
@@ -73,7 +73,7 @@ class Busy:
         )
         subject, event = self._dice.choice(made)
         if subject == system and system not in self._registered:
-            # Nobody understands what happens to a system that is none.
+            # Other events of a system require that it is registered.
             self._registered.add(system)
             return system, SystemRegistered("lab-1", "tester", "Automated", {})
         return subject, event

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from postgres.errors import DatabaseAway
 from store.event_log import EventLog
-from store.requests import Append, Outcome
+from store.requests import AppendRequest, Outcome
 
 
 class InterposedLog(EventLog):
@@ -34,7 +34,7 @@ class InterposedLog(EventLog):
         yield
         assert not self._losing, "there was an append within the block"
 
-    def append(self, requests: Sequence[Append]) -> list[Outcome]:
+    def append(self, requests: Sequence[AppendRequest]) -> list[Outcome]:
         act, self._before = self._before, None
         if act is not None:
             act()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import subprocess
+from typing import Any
 
 import pytest
 
-from workers.explaining.explainer import Explainer, ExplanationFailed, StillReading
+from runtime.processes.child import Child, ChildFailed
+from workers.explaining.explainer import Explainer, StillReading
 
 NOWHERE = "postgresql://127.0.0.1:1/nothing"
 
@@ -20,10 +21,10 @@ def test_close__process_hangs_over_a_question__fails_it_and_starts_no_other(
     started: list[int] = []
     running = Explainer._running
 
-    def counted(explainer: Explainer) -> object:
-        process = running(explainer)
-        started.append(process.pid)
-        return process
+    def counted(explainer: Explainer) -> Child:
+        child = running(explainer)
+        started.append(child.pid)
+        return child
 
     async def closed_meanwhile() -> None:
         explainer = Explainer(NOWHERE)
@@ -32,7 +33,7 @@ def test_close__process_hangs_over_a_question__fails_it_and_starts_no_other(
             await asyncio.sleep(0.01)
         os.kill(started[0], signal.SIGSTOP)
         await explainer.close()
-        with pytest.raises(ExplanationFailed):
+        with pytest.raises(ChildFailed):
             await asking
 
     monkeypatch.setattr(Explainer, "_running", counted)
@@ -46,13 +47,13 @@ def test_close__process_hangs_over_a_question__fails_it_and_starts_no_other(
 def test_ask__no_answer_for_long__is_told_so_and_the_next_question_is_not_begun(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    begun: list[bytes] = []
-    asked = Explainer._exchanged
+    begun: list[int] = []
+    exchange = Explainer._exchange
 
-    def told(explainer: Explainer, process: subprocess.Popen[bytes], line: bytes) -> bytes:
-        begun.append(line)
-        os.kill(process.pid, signal.SIGSTOP)
-        return asked(explainer, process, line)
+    def stopped(explainer: Explainer, child: Child, question: dict[str, Any]) -> dict[str, Any]:
+        begun.append(question["recipe_id"])
+        os.kill(child.pid, signal.SIGSTOP)
+        return exchange(explainer, child, question)
 
     async def asked_twice() -> None:
         explainer = Explainer(NOWHERE, patience_seconds=0.3)
@@ -61,7 +62,7 @@ def test_ask__no_answer_for_long__is_told_so_and_the_next_question_is_not_begun(
                 await explainer.ask("recipe", recipe_id=recipe_id)
         await explainer.close()
 
-    monkeypatch.setattr(Explainer, "_exchanged", told)
+    monkeypatch.setattr(Explainer, "_exchange", stopped)
     asyncio.run(asked_twice())
 
-    assert [b'"recipe_id":1' in line for line in begun] == [True]
+    assert begun == [1]

@@ -16,9 +16,9 @@ from projections.projector import Projector
 from projections.queries import QUERIES
 from store.datastore import connect
 from store.event_log import EventLog
-from store.requests import Append
+from store.requests import AppendRequest
+from tests.harness.appends import STAMP, positions
 from tests.harness.databases import TestDatabase
-from tests.harness.making import STAMP, positions
 
 Happened = tuple[str, Event]
 
@@ -48,7 +48,7 @@ class Told:
         subjects = dict.fromkeys(subject for subject, _ in happened)
         expected = {subject: self._versions[subject] for subject in subjects}
         changes = tuple(Change(subject, event, STAMP) for subject, event in happened)
-        (outcome,) = self.log.append([Append(f"tell/{self.log.end()}", changes, expected)])
+        (outcome,) = self.log.append([AppendRequest(f"tell/{self.log.end()}", changes, expected)])
         self._versions.update(subject for subject, _ in happened)
         return positions(outcome)
 

@@ -12,15 +12,15 @@ from tests.prometheus.exposed import Exposed, everything
 
 
 @pytest.fixture(scope="package")
-def line(servers: ServerPool) -> Iterator[Running]:
+def service(servers: ServerPool) -> Iterator[Running]:
     """One Labledger for all tests here, which only look."""
     with servers.databases("embedded").fresh() as database, busy_lab(database) as started:
         yield started
 
 
 @pytest.fixture
-def client(line: Running) -> Iterator[httpx.Client]:
-    with line.client() as admin:
+def client(service: Running) -> Iterator[httpx.Client]:
+    with service.client() as admin:
         yield admin
 
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import httpx
 
-from tests.harness.asking import PLAIN
+from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.running import Running, free_port
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.prometheus.tools import RULES, tool
 
 EXAMPLE_TARGET = "labledger.example.com:8080"
@@ -30,7 +30,7 @@ class Prometheus:
     url: str
 
     def ask(self, path: str, **params: str) -> Any:
-        answer = httpx.get(f"{self.url}/api/v1/{path}", params=params, timeout=10, **PLAIN)
+        answer = httpx.get(f"{self.url}/api/v1/{path}", params=params, timeout=10, **LOCAL_HTTP)
         assert answer.status_code == 200, answer.text
         return answer.json()["data"]
 
@@ -46,18 +46,18 @@ class Prometheus:
     def has_scraped(self) -> bool:
         """It answers nothing while it starts."""
         try:
-            is_ready = httpx.get(f"{self.url}/-/ready", timeout=10, **PLAIN).status_code == 200
+            is_ready = httpx.get(f"{self.url}/-/ready", timeout=10, **LOCAL_HTTP).status_code == 200
             return is_ready and set(self.values("up").values()) == {1.0}
         except httpx.TransportError:
             return False
 
 
 @contextmanager
-def prometheus(line: Running, token: str, folder: Path) -> Iterator[Prometheus]:
+def prometheus(service: Running, token: str, folder: Path) -> Iterator[Prometheus]:
     """One that has scraped at least once."""
     listens = f"127.0.0.1:{free_port()}"
     arguments = (
-        f"--config.file={_configured(line, token, folder)}",
+        f"--config.file={_configured(service, token, folder)}",
         f"--storage.tsdb.path={folder / 'data'}",
         f"--web.listen-address={listens}",
         "--log.level=warn",
@@ -65,14 +65,14 @@ def prometheus(line: Running, token: str, folder: Path) -> Iterator[Prometheus]:
     process = subprocess.Popen([tool("prometheus"), *arguments], cwd=folder, stdin=subprocess.DEVNULL)
     try:
         started = Prometheus(f"http://{listens}")
-        until(started.has_scraped, "Prometheus to have scraped")
+        wait_until(started.has_scraped, "Prometheus to have scraped")
         yield started
     finally:
         process.terminate()
         process.wait(30)
 
 
-def _configured(line: Running, token: str, folder: Path) -> Path:
+def _configured(service: Running, token: str, folder: Path) -> Path:
     """The example, with this target and token, in less of a hurry to be old."""
     for name in ("prometheus.yml", "alerts.yml"):
         shutil.copy(RULES / name, folder / name)
@@ -81,6 +81,8 @@ def _configured(line: Running, token: str, folder: Path) -> Path:
     example = config.read_text()
     assert EXAMPLE_TARGET in example and EXAMPLE_INTERVAL in example
     config.write_text(
-        example.replace(EXAMPLE_TARGET, f"127.0.0.1:{line.port}").replace(EXAMPLE_INTERVAL, "_interval: 1s")
+        example.replace(EXAMPLE_TARGET, f"127.0.0.1:{service.port}").replace(
+            EXAMPLE_INTERVAL, "_interval: 1s"
+        )
     )
     return config

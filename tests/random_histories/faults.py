@@ -12,7 +12,7 @@ from domain.scheduling.decisions import new_job, pending_system, waking
 from domain.scheduling.demand.recipe_sets import RecipeSets
 from domain.scheduling.world import partition, trigger_rules
 from store.event_log import EventLog
-from store.requests import Append, Outcome
+from store.requests import AppendRequest, Outcome
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 
@@ -50,7 +50,7 @@ def not_expected(kind: str) -> Plant:
     def plant(patch: pytest.MonkeyPatch) -> None:
         append = EventLog.append
 
-        def unexpecting(self: EventLog, requests: Sequence[Append]) -> list[Outcome]:
+        def unexpecting(self: EventLog, requests: Sequence[AppendRequest]) -> list[Outcome]:
             return append(self, [_as_of_now(self, request, kind) for request in requests])
 
         patch.setattr(EventLog, "append", unexpecting)
@@ -58,7 +58,7 @@ def not_expected(kind: str) -> Plant:
     return plant
 
 
-def _as_of_now(log: EventLog, request: Append, kind: str) -> Append:
+def _as_of_now(log: EventLog, request: AppendRequest, kind: str) -> AppendRequest:
     concerned = [subject for subject in request.expected if subject.startswith(f"{kind}/")]
     now = {subject: len(past) for subject, past in log.load(dict.fromkeys(concerned, 0)).items()}
     return replace(request, expected={**request.expected, **now})

@@ -1,4 +1,4 @@
-"""Who may do what: tokens and roles."""
+"""The roles that each method of each path requires."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from api.rest.contract.openapi import plain
 from api.rest.routes import ROUTES
-from tests.harness.asking import PLAIN
+from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.running import Running
 
 XML = {"Content-Type": "application/xml"}
@@ -17,10 +17,10 @@ EAST, WEST = "lab.east.example.com", "lab.west.example.com"
 
 
 @pytest.fixture(scope="module")
-def tokens(line: Running) -> dict[str, str]:
-    """A token for each role; the lab controller's is for the east."""
-    made = {"admin": line.token}
-    with line.client() as admin:
+def tokens(service: Running) -> dict[str, str]:
+    """Return a token for each role; that of the lab controller is for the lab in the east."""
+    made = {"admin": service.token}
+    with service.client() as admin:
         for role in ("submitter", "auditor", "metrics"):
             made[role] = admin.post("/tokens", json={"user": "alice", "role": role}).json()["token"]
         lab = {"user": "lab-ops", "role": "lab-controller", "lab_controller": EAST}
@@ -93,25 +93,25 @@ def test_matrix__beside_the_routes__names_every_method_of_every_path() -> None:
 
 
 def asked(path: str, lab: str = EAST) -> str:
-    """A path of that shape where nothing is, except the lab controllers."""
+    """Return a path of this shape where nothing exists, except for the lab controllers."""
     filled = path.replace("/lab-controllers/{name}", f"/lab-controllers/{lab}")
     return re.sub(r"\{(\w+_id)\}", "999999", re.sub(r"\{(name|fqdn)\}", "none", filled))
 
 
-def attempt(line: Running, token: str, method: str, path: str) -> httpx.Response:
-    """Nothing is done by it: no operation takes such a body."""
-    with line.client(token) as client:
+def attempt(service: Running, token: str, method: str, path: str) -> httpx.Response:
+    """Send a request that changes nothing, because no operation accepts its body."""
+    with service.client(token) as client:
         return client.request(method, path, content=b"not even JSON", headers={"Content-Type": "text/none"})
 
 
 @pytest.mark.parametrize("letter", ROLES)
 @pytest.mark.parametrize(("method", "path", "allowed"), ROWS)
 def test_role__method_and_path__allowed_or_403(
-    line: Running, tokens: dict[str, str], letter: str, method: str, path: str, allowed: str
+    service: Running, tokens: dict[str, str], letter: str, method: str, path: str, allowed: str
 ) -> None:
     if (method, path) == ("DELETE", "/lab-controllers/{name}") and letter == "A":
         path = path.format(name="none.example.com")
-    answer = attempt(line, tokens[ROLES[letter]], method, asked(path))
+    answer = attempt(service, tokens[ROLES[letter]], method, asked(path))
     if letter in allowed or allowed == NOBODY_ASKS_WHO:
         assert answer.status_code not in (401, 403)
     else:
@@ -121,18 +121,18 @@ def test_role__method_and_path__allowed_or_403(
 
 @pytest.mark.parametrize(("method", "path", "allowed"), [row for row in ROWS if row[1].startswith("/lab-")])
 def test_lab_controller__another_lab__403(
-    line: Running, tokens: dict[str, str], method: str, path: str, allowed: str
+    service: Running, tokens: dict[str, str], method: str, path: str, allowed: str
 ) -> None:
     is_open_to_all = allowed == "ASLU"
-    answer = attempt(line, tokens["lab-controller"], method, asked(path, WEST))
+    answer = attempt(service, tokens["lab-controller"], method, asked(path, WEST))
     assert (answer.status_code == 403) is not is_open_to_all
 
 
 @pytest.mark.parametrize(("method", "path", "allowed"), ROWS)
-def test_anybody__without_a_token__401_unless_it_is_open(
-    line: Running, method: str, path: str, allowed: str
+def test_request__without_a_token__401_unless_it_is_open(
+    service: Running, method: str, path: str, allowed: str
 ) -> None:
-    answer = httpx.request(method, line.url + asked(path), **PLAIN)
+    answer = httpx.request(method, service.url + asked(path), **LOCAL_HTTP)
     assert (answer.status_code == 401) is (allowed != NOBODY_ASKS_WHO)
 
 
@@ -145,47 +145,47 @@ def test_anybody__without_a_token__401_unless_it_is_open(
         {"Authorization": "Bearer"},
     ],
 )
-def test_request__without_a_known_token__401(line: Running, headers: dict[str, str]) -> None:
-    answer = httpx.get(f"{line.url}/jobs", headers=headers, **PLAIN)
+def test_request__without_a_valid_token__401(service: Running, headers: dict[str, str]) -> None:
+    answer = httpx.get(f"{service.url}/jobs", headers=headers, **LOCAL_HTTP)
     assert answer.status_code == 401
     assert answer.headers["www-authenticate"].startswith("Bearer")
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
-def test_health__without_a_token__answered(line: Running, path: str) -> None:
-    assert httpx.get(line.url + path, **PLAIN).status_code == 200
+def test_health__without_a_token__answered(service: Running, path: str) -> None:
+    assert httpx.get(service.url + path, **LOCAL_HTTP).status_code == 200
 
 
-def test_token__created__is_nowhere_in_the_log(line: Running, tokens: dict[str, str]) -> None:
-    text = str(line.events())
+def test_token__created__is_nowhere_in_the_log(service: Running, tokens: dict[str, str]) -> None:
+    text = str(service.events())
     assert "token.created" in text
     assert not any(token in text for token in tokens.values())
 
 
 def test_group__submitter_is_no_member__job_is_refused(
-    line: Running, tokens: dict[str, str], smoke: bytes
+    service: Running, tokens: dict[str, str], smoke: bytes
 ) -> None:
-    with line.client() as admin:
+    with service.client() as admin:
         carol = admin.post("/tokens", json={"user": "carol", "role": "submitter"}).json()["token"]
-    with line.client(carol) as client:
+    with service.client(carol) as client:
         answer = client.post("/jobs", content=smoke, headers=XML)
         assert answer.status_code == 422
         assert "kernel-qe" in answer.json()["errors"][0]["message"]
-    with line.client(tokens["submitter"]) as client:
+    with service.client(tokens["submitter"]) as client:
         assert client.post("/jobs", content=smoke, headers=XML).status_code == 201
 
 
-def test_tokens__of_who_had_the_name_before__are_not_shown_to_who_has_it_now(line: Running) -> None:
+def test_tokens__of_a_removed_user__are_not_shown_to_a_new_user_of_the_name(service: Running) -> None:
     def made(admin: httpx.Client) -> dict[str, str]:
         assert admin.put("/users/hal", json={}).status_code == 200
         answer: dict[str, str] = admin.post("/tokens", json={"user": "hal", "role": "submitter"}).json()
         return answer
 
-    with line.client() as admin:
+    with service.client() as admin:
         before = made(admin)["token_id"]
         assert admin.delete("/users/hal").json()["removed"] is True
         now = made(admin)
-        with line.client(now["token"]) as hal:
+        with service.client(now["token"]) as hal:
             shown = hal.get("/tokens", params={"min_position": now["position"]}).json()["tokens"]
             assert [token["token_id"] for token in shown] == [now["token_id"]]
             assert hal.get(f"/tokens/{before}").status_code == 404

@@ -1,4 +1,4 @@
-"""Whatever is wrong is told, all of it at once, with its place; and nothing is stored."""
+"""Faulty input: all faults are reported at once with their places, and nothing is stored."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ REFUSED: list[tuple[str, bytes, dict[str, str], int]] = [
 
 
 @pytest.mark.parametrize(
-    ("path", "known"),
+    ("path", "parameter"),
     [
         ("/jobs", "limit"),
         ("/queue", "as_of"),
@@ -70,36 +70,36 @@ REFUSED: list[tuple[str, bytes, dict[str, str], int]] = [
         ("/lab-controllers/lab.east.example.com/commands", "wait_seconds"),
     ],
 )
-def test_list__parameter_nobody_knows__is_named(client: httpx.Client, path: str, known: str) -> None:
+def test_list__unknown_parameter__is_named(client: httpx.Client, path: str, parameter: str) -> None:
     answer = client.get(path, params={"colour": "red"})
     assert answer.status_code == 422
     (fault,) = answer.json()["errors"]
-    assert fault["where"] == "colour" and known in fault["message"]
+    assert fault["where"] == "colour" and parameter in fault["message"]
 
 
-def test_events__types_that_are_none__are_named(client: httpx.Client) -> None:
+def test_events__invalid_types__are_named(client: httpx.Client) -> None:
     answer = client.get("/events", params={"types": "recipe.queued,recipe.qeued"})
     assert answer.status_code == 422
     assert [fault["message"] for fault in answer.json()["errors"]] == ["'recipe.qeued' is not a topic"]
 
 
 def test_submission__five_planted_faults__exactly_five_with_lines(
-    client: httpx.Client, line: Running
+    client: httpx.Client, service: Running
 ) -> None:
-    before = line.end()
+    before = service.end()
     answer = client.post("/jobs", content=FIVE_FAULTS, headers=XML, params={"strict": "true"})
     assert answer.status_code == 422
     assert answer.headers["content-type"] == "application/problem+json"
     faults = answer.json()["errors"]
     assert [fault["where"].split(",")[0] for fault in faults] == FIVE_LINES
     assert all(fault["message"] for fault in faults)
-    assert by_people(line, before) == []
+    assert by_people(service, before) == []
 
 
 def test_submission__five_faults_in_json__exactly_five_with_lines(
-    client: httpx.Client, line: Running
+    client: httpx.Client, service: Running
 ) -> None:
-    before = line.end()
+    before = service.end()
     body = b"""{
       "group": "nobody-knows-this-group",
       "recipe_sets": [{
@@ -119,24 +119,24 @@ def test_submission__five_faults_in_json__exactly_five_with_lines(
     assert answer.status_code == 422
     lines = [fault["where"].split(",")[0] for fault in answer.json()["errors"]]
     assert sorted(lines) == sorted(["line 2", "line 4", "line 8", "line 9", "line 10"])
-    assert by_people(line, before) == []
+    assert by_people(service, before) == []
 
 
 @pytest.mark.parametrize(("what", "body", "headers", "status"), REFUSED, ids=[row[0] for row in REFUSED])
 def test_submission__unreadable_or_hostile__refused_and_nothing_stored(
-    client: httpx.Client, line: Running, what: str, body: bytes, headers: dict[str, str], status: int
+    client: httpx.Client, service: Running, what: str, body: bytes, headers: dict[str, str], status: int
 ) -> None:
-    before = line.end()
+    before = service.end()
     answer = client.post("/jobs", content=body, headers=headers)
     assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
     assert "passwd" not in answer.text and "Traceback" not in answer.text
-    assert by_people(line, before) == []
+    assert by_people(service, before) == []
 
 
 def test_submission__fifty_megabytes__refused_before_they_are_read(
-    client: httpx.Client, line: Running
+    client: httpx.Client, service: Running
 ) -> None:
-    before = line.end()
+    before = service.end()
 
     def chunks() -> Any:
         for _ in range(800):
@@ -146,14 +146,14 @@ def test_submission__fifty_megabytes__refused_before_they_are_read(
         try:
             status = client.post("/jobs", content=body, headers=XML).status_code
         except httpx.TransportError:
-            continue  # refused so early that the rest could not be sent
+            continue  # refused before the rest of the body could be sent
         assert status == 413
     assert client.get("/healthz").status_code == 200
-    assert by_people(line, before) == []
+    assert by_people(service, before) == []
 
 
-def test_other_documents__wrong__every_fault_named(client: httpx.Client, line: Running) -> None:
-    before = line.end()
+def test_other_documents__wrong__every_fault_named(client: httpx.Client, service: Running) -> None:
+    before = service.end()
     system = {"fqdn": "bad name", "owner": "nobody", "memory_mb": -1, "condition": "Shiny", "colour": "red"}
     answer = client.post("/systems", json=system)
     assert answer.status_code == 422
@@ -169,7 +169,7 @@ def test_other_documents__wrong__every_fault_named(client: httpx.Client, line: R
     assert places == ["owners[1]", "members[0]"]
     assert client.put("/users/bad name", json={}).status_code == 422
     assert client.put("/distro-trees/abc", json={}).status_code == 422
-    assert by_people(line, before) == []
+    assert by_people(service, before) == []
 
 
 QUERIES = [
@@ -210,7 +210,7 @@ NOT_THERE = [
 
 
 @pytest.mark.parametrize(("method", "path", "status"), NOT_THERE)
-def test_request__nothing_there__problem_says_so(
+def test_request__unknown_path_or_method__problem_says_so(
     client: httpx.Client, method: str, path: str, status: int
 ) -> None:
     answer = client.request(method, path)
@@ -219,11 +219,11 @@ def test_request__nothing_there__problem_says_so(
 
 
 @pytest.mark.parametrize("email", ["nobody", "a b@example.com", "mute@example.com\0", "\x1bmute@example.com"])
-def test_email__is_none__is_refused(client: httpx.Client, email: str) -> None:
-    """The log takes a NUL, the tables of the read models do not."""
+def test_email__invalid__is_refused(client: httpx.Client, email: str) -> None:
+    """The log could store a NUL, the tables of the read models could not."""
     answer = client.put("/users/mute", json={"email": email})
     assert answer.status_code == 422
-    assert answer.json()["errors"] == [{"where": "email", "message": "must be a mail address"}]
+    assert answer.json()["errors"] == [{"where": "email", "message": "must be an email address"}]
     assert client.get("/users/mute").status_code == 404
 
 
@@ -235,7 +235,7 @@ def test_email__is_none__is_refused(client: httpx.Client, email: str) -> None:
         ("POST", "/login", {"user": "admin", "password": "whatever it is", "role": "king"}, "role"),
     ],
 )
-def test_role__that_there_is_not__is_refused_in_the_same_words_everywhere(
+def test_role__unknown__is_refused_in_the_same_words_everywhere(
     client: httpx.Client, method: str, path: str, body: dict[str, object], where: str
 ) -> None:
     answer = client.request(method, path, json=body)
@@ -246,13 +246,13 @@ def test_role__that_there_is_not__is_refused_in_the_same_words_everywhere(
 
 @pytest.mark.parametrize("path", ["/groups/equal-keys", "/pools/equal-keys", "/users/equal-keys"])
 def test_equal_keys__of_a_document__are_422_and_nothing_is_stored(
-    client: httpx.Client, line: Running, path: str
+    client: httpx.Client, service: Running, path: str
 ) -> None:
-    before = line.end()
+    before = service.end()
     answer = client.put(path, content=b'{"owner": "a",\n"owner": "b"}', headers=JSON)
     assert answer.status_code == 422
     assert answer.json()["errors"] == [{"where": "line 2", "message": '"owner" occurs twice in one object'}]
-    assert by_people(line, before) == []
+    assert by_people(service, before) == []
 
 
 def test_text__that_steers_a_terminal__is_422(client: httpx.Client) -> None:

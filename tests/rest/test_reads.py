@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.harness.running import Running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.rest.acting import after, in_state, recipe_for, start, submit
 from tests.rest.pinned import PINNED, XML
 
@@ -46,7 +46,7 @@ def test_list__paged_by_one__same_rows_as_in_one_page(client: httpx.Client, path
 def test_queue__recipes_wait__in_rank_order_page_by_page(client: httpx.Client) -> None:
     ids = [_submit(client, priority) for priority in (b"Normal", b"Low", b"Urgent", b"Normal", b"High")]
     first, low, urgent, normal, high = ids
-    until(lambda: len(_queued(client)) == 4, "four recipes to wait")
+    wait_until(lambda: len(_queued(client)) == 4, "four recipes to wait")
     assert [row["recipe_id"] for row in _queued(client)] == [urgent, high, normal, low]
     paged: list[int] = []
     link: str | None = "/queue?limit=1"
@@ -71,11 +71,11 @@ def test_jobs__listed__with_their_sets(client: httpx.Client) -> None:
     assert (job["job_id"], job["recipe_set_ids"]) == (of_it["job_id"], [of_it["recipe_set_id"]])
 
 
-def test_read__as_of_each_position__is_what_it_was_then(client: httpx.Client, line: Running) -> None:
+def test_read__as_of_each_position__is_what_it_was_then(client: httpx.Client, service: Running) -> None:
     start = client.get("/queue").json()["position"]
     recipe_id = _submit(client, b"Normal")
     _wait_placed_then_cancel(client, recipe_id)
-    events = [event for event in line.events(start) if event["subject"] == f"recipe/{recipe_id}"]
+    events = [event for event in service.events(start) if event["subject"] == f"recipe/{recipe_id}"]
     ends = {event["commit_end"]: event["topic"].removeprefix("recipe.") for event in events}
     for position, state in ends.items():
         assert client.get(f"/recipes/{recipe_id}", params={"as_of": position}).json()["state"] == state
@@ -86,20 +86,22 @@ def test_read__as_of_each_position__is_what_it_was_then(client: httpx.Client, li
     assert then.json()["state"] == "new" and then.json()["position"] == new
 
 
-def test_read__as_of_inside_a_commit__rounds_to_the_end_before(client: httpx.Client, line: Running) -> None:
+def test_read__as_of_inside_a_commit__rounds_to_the_end_before(
+    client: httpx.Client, service: Running
+) -> None:
     commits: dict[int, list[int]] = {}
-    for event in line.events():
+    for event in service.events():
         commits.setdefault(event["commit_end"], []).append(event["position"])
     inside = next(positions for positions in commits.values() if len(positions) > 2)
     answer = client.get("/systems", params={"as_of": inside[1]})
     assert answer.json()["position"] == inside[0] - 1
 
 
-def test_read__as_of_then__nothing_of_what_came_later(client: httpx.Client, line: Running) -> None:
+def test_read__as_of_then__nothing_of_what_came_later(client: httpx.Client, service: Running) -> None:
     start = client.get("/queue").json()["position"]
     recipe_id = _submit(client, b"Normal")
     _wait_placed_then_cancel(client, recipe_id)
-    events = [event for event in line.events(start) if event["subject"] == f"recipe/{recipe_id}"]
+    events = [event for event in service.events(start) if event["subject"] == f"recipe/{recipe_id}"]
     placed = next(event for event in events if event["topic"] == "recipe.waiting")
     then = {"as_of": placed["commit_end"]}
     recipe = client.get(f"/recipes/{recipe_id}", params=then).json()
@@ -114,10 +116,10 @@ def test_read__as_of_then__nothing_of_what_came_later(client: httpx.Client, line
     assert "as_of" not in client.get(f"/recipes/{recipe_id}").json()
 
 
-def test_system_usage__as_of_then__is_counted_up_to_it(client: httpx.Client, line: Running) -> None:
-    events = line.events()
+def test_system_usage__as_of_then__is_counted_up_to_it(client: httpx.Client, service: Running) -> None:
+    events = service.events()
     registered = [event for event in events if event["topic"] == "system.registered"]
-    # The systems may all be of one commit: some time has to pass until then.
+    # One commit may have added all systems, so some time has to pass.
     last = events[-1]
     then = {"as_of": last["commit_end"], "until": "2999-01-01T00:00:00Z"}
     answer = client.get("/system-usage", params=then).json()
@@ -141,11 +143,11 @@ def test_read__min_position_beyond_the_log__504(client: httpx.Client) -> None:
     assert client.get("/queue", params={"min_position": end + 1000}).status_code == 504
 
 
-def test_system_usage__between_two_moments__seconds_add_up(client: httpx.Client, line: Running) -> None:
-    registered = [e["recorded_at"] for e in line.events() if e["topic"] == "system.registered"]
+def test_system_usage__between_two_moments__seconds_add_up(client: httpx.Client, service: Running) -> None:
+    registered = [e["recorded_at"] for e in service.events() if e["topic"] == "system.registered"]
     systems = client.get("/systems", params={"limit": 1000}).json()["systems"]
     since = datetime.fromisoformat(max(registered))
-    until = datetime.fromisoformat(line.events()[-1]["recorded_at"])
+    until = datetime.fromisoformat(service.events()[-1]["recorded_at"])
     length = (until - since).total_seconds()
     assert length > 0
     asked = {"since": since.isoformat(), "until": until.isoformat()}
@@ -200,8 +202,8 @@ def _wait_placed_then_cancel(client: httpx.Client, recipe_id: int) -> None:
         answer = client.get(f"/recipes/{recipe_id}")
         return answer.status_code == 200 and answer.json()["state"] == "waiting"
 
-    until(placed, f"recipe {recipe_id} to be placed")
-    # A recipe that is aborted before it runs counts as a failure of the machine, which other tests need.
+    wait_until(placed, f"recipe {recipe_id} to be placed")
+    # An abort before the start would count as a failure of the machine, which other tests need.
     job_id = client.get(f"/recipes/{recipe_id}").json()["job_id"]
     done = client.post(f"/jobs/{job_id}/cancel", json={"reason": "the test has seen it"})
     assert done.status_code == 200

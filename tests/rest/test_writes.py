@@ -1,4 +1,4 @@
-"""Positions, repeats and races of writes."""
+"""Positions, repetitions and races of writes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import httpx
 from tests.harness.running import Running
 
 XML = {"Content-Type": "application/xml"}
-# Nobody is viable for it: the scheduler gives it up, so it leaves the lab as it was.
+# No system is viable: the scheduler aborts the recipe, so the lab stays as it was.
 GIVEN_UP = b"""<job><whiteboard>gone at once</whiteboard><recipeSet><recipe>
 <distroRequires><distro_name op="=" value="RHEL-9.6"/><distro_arch op="=" value="x86_64"/></distroRequires>
 <hostRequires><memory op="&gt;" value="1000000000"/></hostRequires><task name="/x"/>
@@ -42,20 +42,20 @@ def test_submission__no_distro_tree__aborted_with_the_reason(client: httpx.Clien
 
 
 def test_idempotency_key__same_again__first_answer_and_nothing_new(
-    client: httpx.Client, line: Running
+    client: httpx.Client, service: Running
 ) -> None:
     headers = {**XML, "Idempotency-Key": "same"}
     first = client.post("/jobs", content=GIVEN_UP, headers=headers)
     again = client.post("/jobs", content=GIVEN_UP, headers=headers)
     assert first.json() == again.json()
     assert first.headers["labledger-position"] == again.headers["labledger-position"]
-    assert _submissions(line, first.json()["job_id"]) == 1
+    assert _submissions(service, first.json()["job_id"]) == 1
     other = client.post("/jobs", content=GIVEN_UP + b" ", headers=headers)
     assert other.status_code == 422
     assert other.json()["errors"][0]["where"] == "Idempotency-Key"
 
 
-def test_idempotency_key__sixteen_at_once__one_job(client: httpx.Client, line: Running) -> None:
+def test_idempotency_key__sixteen_at_once__one_job(client: httpx.Client, service: Running) -> None:
     headers = {**XML, "Idempotency-Key": "racing"}
 
     def post(_: int) -> tuple[int, int]:
@@ -66,33 +66,33 @@ def test_idempotency_key__sixteen_at_once__one_job(client: httpx.Client, line: R
         answers = set(pool.map(post, range(16)))
     assert len(answers) == 1
     ((status, job_id),) = answers
-    assert status == 201 and _submissions(line, job_id) == 1
+    assert status == 201 and _submissions(service, job_id) == 1
 
 
 def test_submissions__many_at_once__each_is_one_job_in_ascending_numbers(
-    client: httpx.Client, line: Running
+    client: httpx.Client, service: Running
 ) -> None:
     with ThreadPoolExecutor(16) as pool:
         answers = list(pool.map(lambda _: client.post("/jobs", content=GIVEN_UP, headers=XML), range(64)))
     assert {answer.status_code for answer in answers} == {201}
     ids = {answer.json()["job_id"] for answer in answers}
     assert len(ids) == 64
-    logged = {int(e["subject"].split("/")[1]) for e in line.events() if e["topic"] == "job.submitted"}
+    logged = {int(e["subject"].split("/")[1]) for e in service.events() if e["topic"] == "job.submitted"}
     assert ids <= logged
 
 
-def test_document__put_twice__second_changes_nothing(client: httpx.Client, line: Running) -> None:
+def test_document__put_twice__second_changes_nothing(client: httpx.Client, service: Running) -> None:
     first = client.put("/pools/twice", json={"owner_group": "net-qe"})
     again = client.put("/pools/twice", json={"owner_group": "net-qe"})
     assert (first.status_code, again.status_code) == (200, 200)
     changed = client.put("/pools/twice", json={"owner_group": "kernel-qe"})
-    told = [(answer.json()["added"], answer.json()["changed"]) for answer in (first, again, changed)]
-    assert told == [(True, False), (False, False), (False, True)]
+    outcomes = [(answer.json()["added"], answer.json()["changed"]) for answer in (first, again, changed)]
+    assert outcomes == [(True, False), (False, False), (False, True)]
     position = changed.headers["labledger-position"]
     read = client.get("/pools/twice", params={"min_position": position})
     assert read.json()["owner_group"] == "kernel-qe"
     assert read.headers["etag"] == '"2"'
-    topics = [event["topic"] for event in line.events() if event["subject"] == "pool/twice"]
+    topics = [event["topic"] for event in service.events() if event["subject"] == "pool/twice"]
     assert topics == ["pool.registered", "pool.changed"]
 
 
@@ -119,7 +119,7 @@ def test_system__registered_twice__second_is_409(client: httpx.Client) -> None:
 
 
 def test_pool__many_systems_added_at_once__all_are_in_it(client: httpx.Client) -> None:
-    """Each addition rests on the pool's version, so all but one of those at once must try again."""
+    """Each addition depends on the version of the pool, so all but one of the concurrent ones retry."""
     assert client.put("/pools/crowded", json={}).status_code == 200
     names = [
         f"x86-0{number}.{side}.example.com"
@@ -148,5 +148,5 @@ def _finished(client: httpx.Client, recipe_id: int) -> dict[str, object]:
     raise AssertionError(f"recipe {recipe_id} did not finish")
 
 
-def _submissions(line: Running, job_id: int) -> int:
-    return sum(event["subject"] == f"job/{job_id}" for event in line.events())
+def _submissions(service: Running, job_id: int) -> int:
+    return sum(event["subject"] == f"job/{job_id}" for event in service.events())

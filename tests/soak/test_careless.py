@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.harness.asking import PLAIN
+from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
 from tests.rest.acting import in_state
@@ -33,7 +33,7 @@ JOB = {"recipe_sets": [{"recipes": [RECIPE]}] * 5}
 
 
 @pytest.fixture(scope="module")
-def line(servers: ServerPool) -> Iterator[Running]:
+def service(servers: ServerPool) -> Iterator[Running]:
     """Two processes of the API with small quotas, and clients that say by a header where they come from."""
     settings = {
         "LABLEDGER_API_WORKERS": str(WORKERS),
@@ -74,12 +74,12 @@ def token_of(client: httpx.Client, user: str) -> str:
 
 
 @pytest.mark.soak
-def test_submitter__takes_all_there_is__is_stopped_at_each_quota_and_others_go_on(line: Running) -> None:
+def test_submitter__takes_all_there_is__is_stopped_at_each_quota_and_others_go_on(service: Running) -> None:
     with ExitStack() as stack:
-        admin = stack.enter_context(line.client())
-        bob = stack.enter_context(line.client(token_of(admin, "bob")))
+        admin = stack.enter_context(service.client())
+        bob = stack.enter_context(service.client(token_of(admin, "bob")))
         # Each thread has a token of its own.
-        greedy = [stack.enter_context(line.client(token_of(admin, "carol"))) for _ in range(THREADS)]
+        greedy = [stack.enter_context(service.client(token_of(admin, "carol"))) for _ in range(THREADS)]
         asked: tuple[tuple[str, Any], ...] = (
             ("/jobs", JOB),
             ("/jobs", JOB),
@@ -124,13 +124,13 @@ def unfinished(admin: httpx.Client, owner: str) -> int:
 
 
 @pytest.mark.soak
-def test_logins__under_a_flood_of_guesses_from_many_addresses__all_get_in(line: Running) -> None:
-    with line.client() as admin:
+def test_logins__under_a_flood_of_guesses_from_many_addresses__all_get_in(service: Running) -> None:
+    with service.client() as admin:
         admin.put("/users/alice/password", json={"password": PASSWORD}).raise_for_status()
 
     def login(user: str, password: str, address: str) -> httpx.Response:
         body, headers = {"user": user, "password": password}, {"X-Forwarded-For": address}
-        return httpx.post(f"{line.url}/login", json=body, headers=headers, timeout=60, **PLAIN)
+        return httpx.post(f"{service.url}/login", json=body, headers=headers, timeout=60, **LOCAL_HTTP)
 
     def guess(number: int) -> int:
         address = f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"

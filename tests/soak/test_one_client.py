@@ -25,7 +25,7 @@ import pytest
 from api.intake.limits import BODY_LIMIT_BYTES
 from api.use_cases.choose_trees import MAX_COMPARISONS
 from replay.workload.generated_lab import generate_lab
-from tests.harness.asking import PLAIN
+from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.pool import ServerPool
 from tests.harness.running import Running, running
 from tests.soak.bystander import PASSWORD, RECIPE, Longest, wait_decided
@@ -52,7 +52,7 @@ def like(patterns: Iterator[str] | list[str]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def line(servers: ServerPool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def service(servers: ServerPool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     made = tmp_path_factory.mktemp("lab") / "lab.json"
     made.write_text(json.dumps(generate_lab(7, 5, SYSTEMS)))
     # The bystander logs in again and again.
@@ -63,9 +63,9 @@ def line(servers: ServerPool, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 @pytest.fixture(scope="module")
-def clients(line: Running) -> Iterator[dict[str, Client]]:
+def clients(service: Running) -> Iterator[dict[str, Client]]:
     with ExitStack() as stack:
-        admin = stack.enter_context(line.client())
+        admin = stack.enter_context(service.client())
         tokens = {
             name: admin.post("/tokens", json={"user": name, "role": "submitter"}).json()["token"]
             for name in ("alice", "bob")
@@ -74,11 +74,11 @@ def clients(line: Running) -> Iterator[dict[str, Client]]:
         yield {
             name: stack.enter_context(
                 Client(
-                    base_url=line.url,
+                    base_url=service.url,
                     headers={"Authorization": f"Bearer {token}"},
                     timeout=30,
                     limits=httpx.Limits(max_connections=None),
-                    **PLAIN,
+                    **LOCAL_HTTP,
                 )
             )
             for name, token in tokens.items()

@@ -12,9 +12,9 @@ from domain.events import Basis, Change, Stamp
 from domain.system.events import SystemIdle
 from store.event_log import EventLog
 from store.lease import SCHEDULER
-from store.requests import Append, Committed, Fence, Fenced, Outcome
+from store.requests import AppendRequest, Committed, Fence, Fenced, Outcome
+from tests.harness.appends import positions
 from tests.harness.databases import TestDatabase
-from tests.harness.making import positions
 from tests.harness.sessions import Owner
 from tests.soak.book import Acknowledged, Book, LabJournal
 from tests.soak.history import History
@@ -51,7 +51,7 @@ def decided(log: EventLog, system: str, epoch: int, at: int) -> Outcome:
     stamp = Stamp(MOMENT, "scheduler", f"event/{at}", Basis(log.end(), MOMENT, epoch, 1), 0)
     change = Change(f"system/{system}", SystemIdle(), stamp)
     fence = Fence(SCHEDULER, epoch)
-    (outcome,) = log.append([Append(f"{system}/{epoch}", (change,), {change.subject: at}, fence)])
+    (outcome,) = log.append([AppendRequest(f"{system}/{epoch}", (change,), {change.subject: at}, fence)])
     return outcome
 
 

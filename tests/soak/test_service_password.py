@@ -11,7 +11,7 @@ import pytest
 from store.datastore import connect
 from tests.harness.databases import TestDatabase
 from tests.harness.running import Running, running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 # It takes the lock, which is kept to the end of the transaction.
 APPEND_NOTHING = "SELECT log.append(" + ", ".join(["'{}'"] * 13) + ")"
@@ -19,42 +19,42 @@ pytestmark = pytest.mark.soak
 
 
 @pytest.fixture
-def line(database: TestDatabase) -> Iterator[Running]:
+def service(database: TestDatabase) -> Iterator[Running]:
     with running(database) as started:
         yield started
 
 
-def all_live(line: Running) -> bool:
-    return all(process.poll() is None for process in line.processes.values())
+def all_live(service: Running) -> bool:
+    return all(process.poll() is None for process in service.processes.values())
 
 
-def writes(line: Running, name: str) -> bool:
-    with line.client() as client:
+def writes(service: Running, name: str) -> bool:
+    with service.client() as client:
         return client.put(f"/users/{name}", json={"roles": ["submitter"]}).is_success
 
 
-def test_services__rubbish_is_notified__all_processes_live(line: Running, database: TestDatabase) -> None:
+def test_services__rubbish_is_notified__all_processes_live(service: Running, database: TestDatabase) -> None:
     with closing(connect(database.service_url)) as attacker:
         for number in range(500):
             attacker.execute("SELECT pg_notify('labledger_log', %s)", (f"rubbish {number}",))
-    assert writes(line, "bystander")
-    line.wait_ready()
-    assert all_live(line)
+    assert writes(service, "bystander")
+    service.wait_ready()
+    assert all_live(service)
 
 
 def test_services__somebody_keeps_the_lock_of_appends__others_read_and_write_again_soon(
-    line: Running, database: TestDatabase
+    service: Running, database: TestDatabase
 ) -> None:
     with closing(connect(database.service_url)) as attacker:
         attacker.execute("SET idle_in_transaction_session_timeout = 0")
         attacker.execute("BEGIN")
         attacker.execute(APPEND_NOTHING)
-        assert not writes(line, "early"), "it waits its turn in vain"
-        with line.client() as client:
+        assert not writes(service, "early"), "it waits its turn in vain"
+        with service.client() as client:
             assert client.get("/users").status_code == 200
             assert "append hangs" in client.get("/readyz").text
-        until(lambda: writes(line, "late"), "the attacker to be ended")
+        wait_until(lambda: writes(service, "late"), "the attacker to be ended")
         with pytest.raises(psycopg.OperationalError):
             attacker.execute("SELECT 1")
-    line.wait_ready()
-    assert all_live(line)
+    service.wait_ready()
+    assert all_live(service)

@@ -13,8 +13,9 @@ from psycopg import sql
 from domain.system.events import SystemIdle
 from postgres.errors import DatabaseAway
 from store.event_log import EventLog
-from store.requests import Append, Committed, Conflict
-from tests.harness.making import append_to, change, positions, whole_log
+from store.in_memory import InMemoryLog
+from store.requests import AppendRequest, Committed, Conflict
+from tests.harness.appends import append_to, change, positions, whole_log
 from tests.harness.sessions import Owner, end_sessions
 
 TOMORROW_BY_THE_OWNER = b"""
@@ -62,7 +63,7 @@ def test_append__changed_subject_at_another_version__conflict(log: EventLog, exp
 def test_append__unchanged_subject_at_another_version__conflict(log: EventLog) -> None:
     """A decision rests on aggregates that it does not change."""
     log.append([append_to("basis")])
-    resting = Append("resting", (change("a"),), {"a": 0, "basis": 0})
+    resting = AppendRequest("resting", (change("a"),), {"a": 0, "basis": 0})
 
     (outcome,) = log.append([resting])
 
@@ -74,14 +75,22 @@ def test_append__unchanged_subject_at_another_version__conflict(log: EventLog) -
 def test_append__unchanged_subject_at_its_version__written(log: EventLog) -> None:
     log.append([append_to("basis")])
 
-    (outcome,) = log.append([Append("resting", (change("a"),), {"a": 0, "basis": 1})])
+    (outcome,) = log.append([AppendRequest("resting", (change("a"),), {"a": 0, "basis": 1})])
 
     assert positions(outcome) == range(2, 3)
 
 
+def test_recorder__asked_by_the_calls_of_the_library__refuses() -> None:
+    log = InMemoryLog()
+    with pytest.raises(NotImplementedError, match="EventLog"):
+        log.put([])
+    with pytest.raises(NotImplementedError, match="Tailer"):
+        log.recorder.subscribe()
+
+
 def test_append__change_without_expected_version__refused_at_once() -> None:
     with pytest.raises(ValueError, match="expected version"):
-        Append("careless", (change("a"),), {})
+        AppendRequest("careless", (change("a"),), {})
 
 
 def test_append__clock_went_back__recorded_at_does_not(log: EventLog, owner: Owner) -> None:

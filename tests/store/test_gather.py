@@ -14,9 +14,9 @@ from domain.recipe_set.events import RecipeSetSubmitted
 from domain.system.events import SystemPending, SystemRegistered, SystemScheduled
 from store.aggregates import Aggregates
 from store.event_log import EventLog
-from store.requests import Append
+from store.requests import AppendRequest
+from tests.harness.appends import STAMP, positions
 from tests.harness.databases import TestDatabase
-from tests.harness.making import STAMP, positions
 
 
 class Counted(EventLog):
@@ -44,7 +44,7 @@ def put(log: EventLog, *decided: tuple[str, Event]) -> None:
     now = EventLog.load(log, dict.fromkeys((subject for subject, _ in decided), 0))
     changes = tuple(Change(subject, event, STAMP) for subject, event in decided)
     expected = {subject: len(past) for subject, past in now.items()}
-    (outcome,) = log.append([Append(f"put/{log.end()}", changes, expected)])
+    (outcome,) = log.append([AppendRequest(f"put/{log.end()}", changes, expected)])
     positions(outcome)
 
 

@@ -18,11 +18,11 @@ from store.lease import SCHEDULER, Lease
 from store.migrate import migrate
 from store.passwords import forget_hashes, hash_of, keep_hash
 from store.readiness import standing
-from store.requests import Append, Fence
+from store.requests import AppendRequest, Fence
+from tests.harness.appends import STAMP, append_to
 from tests.harness.databases import LOGIN_PASSWORD, TestDatabase
-from tests.harness.making import STAMP, append_to
 from tests.harness.sessions import Owner
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 NAME = "scheduler/test"
 # It takes the lock, which is kept to the end of the transaction.
@@ -72,7 +72,7 @@ def never_registered() -> Iterator[type[Event]]:
 def test_append__topic_that_no_migration_registered__refused_and_nothing_stored(
     log: EventLog, never_registered: type[Event]
 ) -> None:
-    request = Append("unheard-of", (Change("a", never_registered(), STAMP),), {"a": 0})
+    request = AppendRequest("unheard-of", (Change("a", never_registered(), STAMP),), {"a": 0})
     with pytest.raises(Exception, match=r"no migration has registered the topic test\.never-registered"):
         log.append([request])
     assert log.end() == 0
@@ -102,7 +102,7 @@ def test_migrate__database_of_anybody__lets_in_the_services_alone(
 
 def counting(log: EventLog, password_id: str, version: int) -> None:
     change = Change("user/bob", UserPasswordSet(password_id=password_id), STAMP)
-    log.append([Append(f"set {version}", (change,), {"user/bob": version})])
+    log.append([AppendRequest(f"set {version}", (change,), {"user/bob": version})])
 
 
 def test_keep_hash__of_an_id_that_counts__refused_and_the_first_stays(log: EventLog) -> None:
@@ -127,7 +127,7 @@ def test_forget_hashes__of_a_user__leaves_what_counts_by_the_log(log: EventLog, 
     )
     forget_hashes(log, "bob")
     assert [hash_of(log, name, "bob") for name in ("p1", "p2", "young", "old")] == [None, "p2", "young", None]
-    log.append([Append("gone", (Change("user/bob", UserRemoved(), STAMP),), {"user/bob": 2})])
+    log.append([AppendRequest("gone", (Change("user/bob", UserRemoved(), STAMP),), {"user/bob": 2})])
     forget_hashes(log, "bob")
     assert hash_of(log, "p2", "bob") is None
 
@@ -179,7 +179,7 @@ def test_append__session_of_the_services_keeps_the_lock__is_ended(
                 return bool(log.append([append_to("a")]))
             return False
 
-        until(appended, "the hung session to be ended")
+        wait_until(appended, "the hung session to be ended")
         with pytest.raises(psycopg.OperationalError):
             hung.execute("SELECT 1")
 
@@ -192,7 +192,7 @@ def test_lease__lock_kept_by_a_session_that_is_no_holder__is_ended(
         first = Lease(database.service_url, NAME, "first", 0.1)
         assert first.try_take() is not None
         first.release()
-        until(
+        wait_until(
             lambda: (
                 hung.execute("SELECT pg_try_advisory_lock(19532, hashtext(%s))", (NAME,)).fetchone()
                 == (True,)
@@ -203,5 +203,5 @@ def test_lease__lock_kept_by_a_session_that_is_no_holder__is_ended(
             if "lease_seconds" in forged:
                 owner.execute("UPDATE live.leases SET renewed_at = renewed_at - interval '4 hours'")
         second = Lease(database.service_url, NAME, "second", 0.1)
-        assert until(second.try_take, "the stranger to be ended") == Fence(NAME, 2)
+        assert wait_until(second.try_take, "the stranger to be ended") == Fence(NAME, 2)
         second.release()

@@ -12,9 +12,9 @@ import pytest
 
 from domain.events import TOPICS, Change, Event, UnknownTopic, UnknownVersion, event
 from store.event_log import EventLog
-from store.mapper import EventMapper, Row
-from store.requests import Append
-from tests.harness.making import STAMP, append_to
+from store.mapper import EventMapper, StoredRow
+from store.requests import AppendRequest
+from tests.harness.appends import STAMP, append_to
 from tests.harness.sessions import Owner
 
 PINNED = Path(__file__).with_name("topics.json")
@@ -63,7 +63,7 @@ def test_load__older_version_stored__upcast(log: EventLog, owner: Owner, renamed
 
 def test_load__present_version_written__same_event_read(log: EventLog, renamed: type[Event]) -> None:
     happened = renamed(colour="größer")
-    log.append([Append("written", (Change("new/1", happened, STAMP),), {"new/1": 0})])
+    log.append([AppendRequest("written", (Change("new/1", happened, STAMP),), {"new/1": 0})])
 
     (recorded,) = log.load({"new/1": 0})["new/1"]
     assert (recorded.event, recorded.stamp) == (happened, STAMP)
@@ -104,8 +104,8 @@ def test_require_readable__written_as_the_log_writes__is_told_by_topic_and_versi
     mapper = EventMapper()
     now = datetime(2026, 1, 1, tzinfo=UTC)
 
-    def row(topic: str, state: bytes) -> Row:
-        return (1, 1, now, "old/1", 1, topic, state)
+    def row(topic: str, state: bytes) -> StoredRow:
+        return StoredRow(1, 1, now, "old/1", 1, topic, state)
 
     # Nothing behind the version is looked at, as long as it is the present one.
     mapper.require_readable(row("test.renamed", b'{"version":2,"at":'))

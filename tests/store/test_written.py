@@ -9,25 +9,27 @@ from domain.recipe.events import RecipeAborted, RecipeCompleted, RecipeQueued
 from store.event_log import EventLog
 from store.migrate import migrations
 from store.quota_counts import unfinished_count
-from store.requests import Append, Committed, Conflict
-from tests.domain.recipe.made import recipe_new
+from store.requests import AppendRequest, Committed, Conflict
+from tests.domain.recipe.samples import recipe_new
 from tests.harness.sessions import Owner
 
 STAMP = Stamp(datetime(2026, 1, 1, tzinfo=UTC), "eve", "request/test")
 DROPPED = b"DROP TABLE live.written, live.unfinished"
 
 
-def begun(name: str, owner: str, *numbers: int) -> Append:
+def begun(name: str, owner: str, *numbers: int) -> AppendRequest:
     return _append(name, {number: (0, recipe_new(number, owner=owner)) for number in numbers})
 
 
-def ended(name: str, event: Event, *numbers: int, version: int = 1) -> Append:
+def ended(name: str, event: Event, *numbers: int, version: int = 1) -> AppendRequest:
     return _append(name, dict.fromkeys(numbers, (version, event)))
 
 
-def _append(name: str, events: dict[int, tuple[int, Event]]) -> Append:
+def _append(name: str, events: dict[int, tuple[int, Event]]) -> AppendRequest:
     changes = tuple(Change(f"recipe/{number}", event, STAMP) for number, (_, event) in events.items())
-    return Append(name, changes, {f"recipe/{number}": version for number, (version, _) in events.items()})
+    return AppendRequest(
+        name, changes, {f"recipe/{number}": version for number, (version, _) in events.items()}
+    )
 
 
 def counts(log: EventLog) -> tuple[int, int]:

@@ -13,16 +13,16 @@ import pytest
 
 from api.rest.resources.readiness import CHECKS
 from store.lease import LEASE_SECONDS
-from tests.harness.asking import PLAIN
 from tests.harness.databases import TestDatabase
-from tests.harness.outage import away
+from tests.harness.http_options import LOCAL_HTTP
+from tests.harness.outage import unavailable
 from tests.harness.running import Running, running
 from tests.harness.sessions import Owner, end_sessions
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 
 @pytest.fixture
-def line(database: TestDatabase) -> Iterator[Running]:
+def service(database: TestDatabase) -> Iterator[Running]:
     with running(database) as started:
         yield started
 
@@ -34,53 +34,53 @@ def impatient(database: TestDatabase) -> Iterator[Running]:
         yield started
 
 
-def asked(line: Running) -> tuple[int, dict[str, Any]]:
-    with line.client() as client:
+def asked(service: Running) -> tuple[int, dict[str, Any]]:
+    with service.client() as client:
         answer = client.get("/readyz")
     return answer.status_code, answer.json()["checks"]
 
 
-def failed(line: Running) -> dict[str, str]:
+def failed(service: Running) -> dict[str, str]:
     """What is said to be wrong, by check."""
-    status, checks = asked(line)
+    status, checks = asked(service)
     found = {name: check["detail"] for name, check in checks.items() if not check["ok"]}
     assert (status == 503) == bool(found)
     return found
 
 
-def test_ready__all_is_well__every_check_is_there_with_its_figures(line: Running) -> None:
+def test_ready__all_is_well__every_check_is_there_with_its_figures(service: Running) -> None:
 
     def is_read() -> bool:
-        checks = asked(line)[1]
+        checks = asked(service)[1]
         return all(checks[name].get("lag_events") == 0 for name in ("read_models", "directory"))
 
-    until(is_read, "everybody to have read the log")
-    status, checks = asked(line)
+    wait_until(is_read, "everybody to have read the log")
+    status, checks = asked(service)
     assert status == 200
     assert list(checks) == list(CHECKS)
     assert all(check.pop("ok") for check in checks.values())
     scheduler = checks.pop("scheduler")
-    assert checks["read_models"].pop("position") == line.end()
+    assert checks["read_models"].pop("position") == service.end()
     assert checks == {
         "database": {"writable": True},
         "read_models": {"lag_events": 0, "lag_seconds": 0.0},
         "directory": {"lag_events": 0},
     }
-    assert scheduler["holder"].endswith(f"/{line.processes['scheduler'].pid}")
+    assert scheduler["holder"].endswith(f"/{service.processes['scheduler'].pid}")
     assert 0 <= scheduler["renewed_seconds_ago"] <= scheduler["lease_seconds"] == LEASE_SECONDS
 
 
-def test_ready__no_scheduler__says_so(line: Running) -> None:
-    line.kill("scheduler")
+def test_ready__no_scheduler__says_so(service: Running) -> None:
+    service.kill("scheduler")
     said = {"scheduler": "nobody holds its lease: does one run?"}
-    until(lambda: failed(line) == said, "it to be noticed")
+    wait_until(lambda: failed(service) == said, "it to be noticed")
 
 
 def test_ready__scheduler_hangs__says_so_until_it_goes_on(impatient: Running) -> None:
     hung = impatient.processes["scheduler"].pid
     os.kill(hung, signal.SIGSTOP)
     try:
-        said = until(lambda: failed(impatient).get("scheduler"), "it to be noticed")
+        said = wait_until(lambda: failed(impatient).get("scheduler"), "it to be noticed")
         assert "hangs: it has not renewed its lease for" in said
         with impatient.client() as client:
             assert "\nlabledger_scheduler_active 0.0\n" in client.get("/metrics").text
@@ -89,29 +89,29 @@ def test_ready__scheduler_hangs__says_so_until_it_goes_on(impatient: Running) ->
     impatient.wait_ready()
 
 
-def test_ready__projector_is_far_behind__says_by_how_much(line: Running, owner: Owner) -> None:
-    line.kill("projector")
-    line.labledger("token", "create", "admin", "--role", "admin")
-    assert failed(line) == {}, "behind, but not for long"
+def test_ready__projector_is_far_behind__says_by_how_much(service: Running, owner: Owner) -> None:
+    service.kill("projector")
+    service.labledger("token", "create", "admin", "--role", "admin")
+    assert failed(service) == {}, "behind, but not for long"
     # Sixty seconds pass for the log alone.
     owner.execute("SET session_replication_role = replica")
     owner.execute("UPDATE log.events SET recorded_at = recorded_at - interval '61 s'")
-    said = re.search(r"(\d+) s behind: does a projector run\?", failed(line)["read_models"])
+    said = re.search(r"(\d+) s behind: does a projector run\?", failed(service)["read_models"])
     # Those that really passed come on top.
     assert said and int(said[1]) >= 61
 
 
-def test_ready__database_takes_nothing_in__says_so(line: Running, owner: Owner) -> None:
+def test_ready__database_takes_nothing_in__says_so(service: Running, owner: Owner) -> None:
     database = owner.info.dbname
     owner.execute(f'ALTER DATABASE "{database}" SET default_transaction_read_only = on'.encode())
     end_sessions(owner)
     said = "it is read-only, perhaps a standby"
-    until(lambda: failed(line).get("database") == said, "the sessions to be new")
+    wait_until(lambda: failed(service).get("database") == said, "the sessions to be new")
 
 
-def test_ready__database_away__says_so_and_the_process_lives(line: Running) -> None:
-    with away(line.database):
+def test_ready__database_away__says_so_and_the_process_lives(service: Running) -> None:
+    with unavailable(service.database):
         said = {"database": "it cannot be reached"}
-        until(lambda: failed(line) == said, "it to be noticed")
-        assert httpx.get(f"{line.url}/healthz", **PLAIN).json() == {"alive": True}
-    line.wait_ready()
+        wait_until(lambda: failed(service) == said, "it to be noticed")
+        assert httpx.get(f"{service.url}/healthz", **LOCAL_HTTP).json() == {"alive": True}
+    service.wait_ready()

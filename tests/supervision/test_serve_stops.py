@@ -11,11 +11,11 @@ import httpx
 import pytest
 
 from api.headers import ACTS_AS
-from tests.harness.asking import PLAIN
 from tests.harness.databases import TestDatabase
+from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.running import SAMPLES, Running, running
 from tests.harness.sessions import Owner, lock_waiters, owner_session
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 LAB = "lab.east.example.com"
 HEARD = b"SELECT 1 FROM live.contacts WHERE lab_controller = %s"
@@ -23,7 +23,7 @@ XML = {"Content-Type": "application/xml"}
 
 
 @pytest.fixture
-def line(database: TestDatabase) -> Iterator[Running]:
+def service(database: TestDatabase) -> Iterator[Running]:
     with running(database) as started:
         started.do("lab", "load", str(SAMPLES / "lab.json"))
         with started.client() as client:
@@ -39,83 +39,83 @@ def nobody_appends(database: TestDatabase) -> Iterator[None]:
         yield
 
 
-def told_to_stop(line: Running) -> None:
-    line.processes["serve"].send_signal(signal.SIGTERM)
+def told_to_stop(service: Running) -> None:
+    service.processes["serve"].send_signal(signal.SIGTERM)
 
 
-def assert_stopped(line: Running) -> None:
-    assert line.processes.pop("serve").wait(60) == 0
+def assert_stopped(service: Running) -> None:
+    assert service.processes.pop("serve").wait(60) == 0
 
 
-def refuses_connections(line: Running) -> bool:
+def refuses_connections(service: Running) -> bool:
     try:
-        httpx.get(f"{line.url}/healthz", timeout=5, **PLAIN)
+        httpx.get(f"{service.url}/healthz", timeout=5, **LOCAL_HTTP)
     except httpx.TransportError:
         return True
     return False
 
 
 def test_serve__told_to_stop_while_a_job_is_appended__answers_and_the_job_is_there(
-    line: Running, owner: Owner
+    service: Running, owner: Owner
 ) -> None:
     smoke = (SAMPLES / "kernel-smoke.xml").read_bytes()
-    with ThreadPoolExecutor(1) as pool, line.client() as client:
-        with nobody_appends(line.database):
+    with ThreadPoolExecutor(1) as pool, service.client() as client:
+        with nobody_appends(service.database):
             asked = pool.submit(client.post, "/jobs", content=smoke, headers=XML)
-            until(lambda: lock_waiters(owner) >= 1)
-            told_to_stop(line)
-            until(lambda: refuses_connections(line))
+            wait_until(lambda: lock_waiters(owner) >= 1)
+            told_to_stop(service)
+            wait_until(lambda: refuses_connections(service))
             assert not asked.done()
         answer = asked.result(60)
-    assert_stopped(line)
+    assert_stopped(service)
     assert answer.status_code == 201
 
-    line.start("serve")
-    line.wait_ready()
-    with line.client() as client:
+    service.start("serve")
+    service.wait_ready()
+    with service.client() as client:
         assert client.get(answer.headers["Location"]).status_code == 200
 
 
 def test_serve__told_to_stop_during_a_long_poll__answers_at_once_with_what_there_is(
-    line: Running, owner: Owner
+    service: Running, owner: Owner
 ) -> None:
-    with ThreadPoolExecutor(1) as pool, line.client() as client:
+    with ThreadPoolExecutor(1) as pool, service.client() as client:
         # Before the time is up that it may wait, the client has lost its patience.
         asking = {"params": {"wait_seconds": 60}, "headers": {ACTS_AS: LAB}}
         asked = pool.submit(client.get, f"/lab-controllers/{LAB}/commands", **asking)
-        until(lambda: owner.execute(HEARD, (LAB,)).fetchone())
-        told_to_stop(line)
+        wait_until(lambda: owner.execute(HEARD, (LAB,)).fetchone())
+        told_to_stop(service)
         answer = asked.result()
-    assert_stopped(line)
+    assert_stopped(service)
     assert (answer.status_code, answer.json()["commands"]) == (200, [])
 
 
 def test_serve__told_to_stop_while_somebody_watches__the_stream_ends_after_whole_events(
-    line: Running,
+    service: Running,
 ) -> None:
     told: list[str] = []
-    with ThreadPoolExecutor(1) as pool, line.client() as client:
+    with ThreadPoolExecutor(1) as pool, service.client() as client:
 
         def watch() -> None:
             with client.stream("GET", "/events", headers={"Accept": "text/event-stream"}) as stream:
                 told.extend(stream.iter_text())
 
         watching = pool.submit(watch)
-        line.do("submit", str(SAMPLES / "kernel-smoke.xml"))
-        until(lambda: "job.submitted" in "".join(told))
-        told_to_stop(line)
+        service.do("submit", str(SAMPLES / "kernel-smoke.xml"))
+        wait_until(lambda: "job.submitted" in "".join(told))
+        told_to_stop(service)
         watching.result(60)
-    assert_stopped(line)
+    assert_stopped(service)
     assert "".join(told).endswith("\n\n")
 
 
-def test_serve__told_to_stop_with_an_idle_connection__does_not_wait_for_it(line: Running) -> None:
+def test_serve__told_to_stop_with_an_idle_connection__does_not_wait_for_it(service: Running) -> None:
     """More patience than this test has would be needed to wait for it."""
-    line.kill("serve", signal.SIGTERM)
-    line.settings = {"LABLEDGER_STOP_SECONDS": "3600"}
-    line.start("serve")
-    line.wait_ready()
-    with line.client() as client:
+    service.kill("serve", signal.SIGTERM)
+    service.settings = {"LABLEDGER_STOP_SECONDS": "3600"}
+    service.start("serve")
+    service.wait_ready()
+    with service.client() as client:
         client.get("/healthz")
-        told_to_stop(line)
-        assert_stopped(line)
+        told_to_stop(service)
+        assert_stopped(service)

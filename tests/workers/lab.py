@@ -11,8 +11,8 @@ from domain.job.submission import counts, submit
 from domain.priority import Priority
 from domain.system_admin.registration import register
 from store.event_log import EventLog
-from store.requests import Append
-from tests.harness.making import STAMP, positions
+from store.requests import AppendRequest
+from tests.harness.appends import STAMP, positions
 
 TREE = DistroTreeRegistered(
     name="Distro-1",
@@ -57,7 +57,11 @@ def put(log: EventLog, decided: list[tuple[str, Event]], after: int = 0) -> None
     """Events of subjects that all have the version `after`."""
     changes = tuple(Change(subject, event, STAMP) for subject, event in decided)
     (outcome,) = log.append(
-        [Append(f"put/{log.end()}/{decided[0][0]}", changes, dict.fromkeys((s for s, _ in decided), after))]
+        [
+            AppendRequest(
+                f"put/{log.end()}/{decided[0][0]}", changes, dict.fromkeys((s for s, _ in decided), after)
+            )
+        ]
     )
     positions(outcome)
 

@@ -14,10 +14,10 @@ from domain.directory.events import PoolRegistered
 from domain.events import Change
 from domain.job.events import JobChanged
 from store.event_log import EventLog
-from store.requests import Append
+from store.requests import AppendRequest
 from store.tailer import Tailer
+from tests.harness.appends import STAMP
 from tests.harness.databases import TestDatabase
-from tests.harness.making import STAMP
 
 JOBS = 20
 QUESTIONS = 5
@@ -26,13 +26,13 @@ SECONDS_UNTIL_READ = 1.0
 HAPPENED = JobChanged(whiteboard="", retention_tag="scratch", product=None)
 
 
-def change_of(job: int) -> Append:
+def change_of(job: int) -> AppendRequest:
     subject = f"job/{job}"
-    return Append(f"change/{job}", (Change(subject, HAPPENED, STAMP),), {subject: 0})
+    return AppendRequest(f"change/{job}", (Change(subject, HAPPENED, STAMP),), {subject: 0})
 
 
-def registered(subject: str) -> Append:
-    return Append(f"register/{subject}", (Change(subject, PoolRegistered(None), STAMP),), {subject: 0})
+def registered(subject: str) -> AppendRequest:
+    return AppendRequest(f"register/{subject}", (Change(subject, PoolRegistered(None), STAMP),), {subject: 0})
 
 
 def test_feed__many_long_questions__an_event_waits_for_one_of_them_alone(

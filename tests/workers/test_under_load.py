@@ -11,10 +11,10 @@ import pytest
 from domain.directory.events import LabControllerSilent
 from store.contacts import Contacts
 from store.event_log import EventLog
-from store.requests import Append, Conflict, Outcome
+from store.requests import AppendRequest, Conflict, Outcome
 from store.tailer import Tailer
+from tests.harness.appends import whole_log
 from tests.harness.databases import TestDatabase
-from tests.harness.making import whole_log
 from tests.harness.sessions import Owner
 from tests.workers.decisions import all_decided, assert_decided_once
 from tests.workers.lab import equip, submit_jobs
@@ -58,7 +58,7 @@ class Moving(EventLog):
         self.sizes: list[int] = []
         self._times = times
 
-    def append(self, requests: Sequence[Append]) -> list[Outcome]:
+    def append(self, requests: Sequence[AppendRequest]) -> list[Outcome]:
         (request,) = requests
         self.sizes.append(len({change.stamp.number for change in request.changes}))
         return [Conflict("it moved")] if len(self.sizes) <= self._times else super().append(requests)

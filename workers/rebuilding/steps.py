@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Protocol
 
+from workers.progress import ProgressCallback
+
 STEP_EVENTS = 10_000
 # Rows that are true now, some 500 bytes each. If there are more, no more is folded in memory.
 MOST_KEPT = 1_000_000
 # Who is done with one begins the next one while the others are not: long stretches of a log are of one part.
 STEPS_AHEAD = 10
-
-
-Told = Callable[[int, int], None]
 
 
 class Folding(Protocol):
@@ -28,10 +27,12 @@ class Folding(Protocol):
 class Steps:
     """For threads that each listen to a part. `end` says up to where there is something to be folded."""
 
-    def __init__(self, parts: Sequence[Folding], end: Callable[[], int], told: Told) -> None:
+    def __init__(
+        self, parts: Sequence[Folding], end: Callable[[], int], on_progress: ProgressCallback
+    ) -> None:
         self._parts = parts
         self._find_end = end
-        self._told = told
+        self._on_progress = on_progress
         self._end = end()
         self._lock = Lock()
         self._reached = dict.fromkeys(range(len(parts)), 0)
@@ -47,7 +48,7 @@ class Steps:
     def reached(self, part: int, position: int, kept: int) -> None:
         with self._lock:
             self._reached[part], self._kept[part] = position, kept
-            self._told(min(self._reached.values()), self._end)
+            self._on_progress(min(self._reached.values()), self._end)
             self._go_on()
 
     def _go_on(self) -> None:

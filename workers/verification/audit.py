@@ -6,11 +6,11 @@ from collections import Counter
 from typing import Any
 
 from replay.audit import Audit, Commit, Violation, commits, from_row
-from store.mapper import Row
-from workers.verification.kind import SHOWN
+from store.mapper import StoredRow
+from workers.verification.verify import MAX_SHOWN
 
 
-class AgainstRules:
+class AuditLog:
     """It reads the rows by itself, too."""
 
     def __init__(self) -> None:
@@ -19,15 +19,15 @@ class AgainstRules:
         self._first: list[Violation] = []
         self._position = 0
 
-    def take(self, rows: list[Row]) -> None:
-        self._position = rows[-1][0]
+    def take(self, rows: list[StoredRow]) -> None:
+        self._position = rows[-1].position
         for commit in commits(map(from_row, rows)):
             self._judge(commit)
 
     def _judge(self, commit: Commit) -> None:
         for violation in self._audit.check_commit(commit):
             self._by_invariant[violation.invariant] += 1
-            if len(self._first) < SHOWN:
+            if len(self._first) < MAX_SHOWN:
                 self._first.append(violation)
 
     def found(self) -> dict[str, Any]:

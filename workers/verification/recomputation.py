@@ -10,11 +10,11 @@ from domain.events import Event, Recorded, shown_of
 from domain.scheduling.world.not_folded import NOT_FOLDED
 from replay.verify.recomputation import DecisionDifference, Recomputation
 from replay.verify.recorded_decisions import Decided
-from store.mapper import EventMapper, Row
-from workers.verification.kind import SHOWN
+from store.mapper import EventMapper, StoredRow
+from workers.verification.verify import MAX_SHOWN
 
 
-class MadeAgain:
+class RecomputeDecisions:
     """By the code that the scheduler runs."""
 
     def __init__(self) -> None:
@@ -23,16 +23,16 @@ class MadeAgain:
         self._first: list[DecisionDifference] = []
         self._position = 0
 
-    def take(self, rows: list[Row]) -> None:
-        self._position = rows[-1][0]
+    def take(self, rows: list[StoredRow]) -> None:
+        self._position = rows[-1].position
         for difference in self._recomputation.take_all(self._recorded(rows)):
-            if len(self._first) < SHOWN:
+            if len(self._first) < MAX_SHOWN:
                 self._first.append(difference)
 
-    def _recorded(self, rows: list[Row]) -> Iterator[Recorded]:
+    def _recorded(self, rows: list[StoredRow]) -> Iterator[Recorded]:
         """Those that are folded, or say that they were decided; of the others only that they can be read."""
         for row in rows:
-            if row[5] in NOT_FOLDED and not self._mapper.is_decided(row):
+            if row.topic in NOT_FOLDED and not self._mapper.is_decided(row):
                 self._mapper.require_readable(row)
             else:
                 yield self._mapper.recorded(row)

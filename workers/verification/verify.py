@@ -1,106 +1,82 @@
-"""Every decision made again twice, by two processes in which texts hash otherwise; beside them, the audit."""
+"""The verification of a log: two recomputations with different hash seeds and an audit, side by side."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack, closing
 from selectors import EVENT_READ, DefaultSelector
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-import orjson
-
-from domain.errors import LabledgerError
-from runtime.settings import variable
+from postgres.errors import DatabaseAway, DatabaseFull
+from runtime.processes.child import Child
 from store.datastore import probe
 from store.event_log import EventLog
-from workers.verification.kind import AUDIT, DECISIONS
+from workers.progress import ProgressCallback
+
+DECISIONS: Final = "decisions"
+AUDIT: Final = "audit"
+MAX_SHOWN: Final = 10
+"""Maximum number of findings of one check that are described; the others are only counted."""
 
 
-class Asked(NamedTuple):
-    """A part by its name, and how texts hash in its process."""
+class Run(NamedTuple):
+    """A check by its name, and the hash seed of its process."""
 
     name: str
     hash_seed: str
 
 
-AGAIN = (Asked(DECISIONS, "1"), Asked(DECISIONS, "2"))
-AUDITED = Asked(AUDIT, "1")
-ASKED = (*AGAIN, AUDITED)
-
-Told = Callable[[int, int], None]
-"""Told of progress: which position the slowest has reached, and which one is to be."""
-
-Said = tuple[Asked, dict[str, Any] | None]
-"""What a process says; None when it has said all."""
-
-PIPE_BYTES = 65_536
+RECOMPUTATIONS = (Run(DECISIONS, "1"), Run(DECISIONS, "2"))
+AUDIT_RUN = Run(AUDIT, "1")
 
 
-class PartFailed(LabledgerError):
-    """A part of the verification ended without an answer."""
+def verify(url: str, on_progress: ProgressCallback, until: int | None = None) -> dict[str, Any]:
+    """Return the findings: of each recomputation, by its hash seed (`hash_seeds`), and of the `audit`.
 
-
-def verify(url: str, told: Told, until: int | None = None) -> dict[str, Any]:
-    """What was found: by the hash seed of a process (`hash_seeds`) as `made_again` has it, and by the `audit`
-    as `against_rules` does.
-
-    Up to the present end of the log, or the last commit that ends at `until` or before. A part that cannot
-    read the log answers only why (`failed`). Raises DatabaseAway and PartFailed.
+    The checks read up to the present end of the log, or up to the last commit that ends at `until` or before.
+    A check that cannot read the log returns only the reason (`failed`). Raises DatabaseAway and ChildFailed.
     """
     probe(url)
     with closing(EventLog(url, pool_size=1)) as log:
         end = log.end() if until is None else min(until, log.end())
     with ExitStack() as stack:
-        processes: dict[Asked, subprocess.Popen[bytes]] = {}
-        for asked in ASKED:
-            processes[asked] = stack.enter_context(_started(url, end, asked))
-            stack.callback(processes[asked].terminate)
-        answers = _answers(_said(processes), told)
-    by_hash_seed = {asked.hash_seed: answers[asked] for asked in AGAIN}
-    return {"hash_seeds": by_hash_seed, "audit": answers[AUDITED]}
+        children = {
+            run: stack.enter_context(closing(_started(url, end, run))) for run in (*RECOMPUTATIONS, AUDIT_RUN)
+        }
+        found = _findings(children, on_progress)
+    return {"hash_seeds": {run.hash_seed: found[run] for run in RECOMPUTATIONS}, "audit": found[AUDIT_RUN]}
 
 
-def _started(url: str, end: int, asked: Asked) -> subprocess.Popen[bytes]:
-    """It ends with its standard output: nobody has to look after it. Ctrl-C reaches only who started it."""
-    environment = {**os.environ, variable("database_url"): url, "PYTHONHASHSEED": asked.hash_seed}
-    command = [sys.executable, "-m", "workers.verification.part", asked.name, str(end)]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, start_new_session=True)
+def _started(url: str, end: int, run: Run) -> Child:
+    return Child(
+        f"checks the {run.name}",
+        url,
+        "workers.verification.child",
+        run.name,
+        str(end),
+        environment={"PYTHONHASHSEED": run.hash_seed},
+        errors=(DatabaseAway, DatabaseFull),
+    )
 
 
-def _said(processes: Mapping[Asked, subprocess.Popen[bytes]]) -> Iterator[Said]:
-    """What they say, line by line, as it comes.
+def _findings(children: Mapping[Run, Child], on_progress: ProgressCallback) -> dict[Run, dict[str, Any]]:
+    """Receive from all children until each has sent its findings.
 
-    Without threads: one would still read when Ctrl-C has its pipe closed.
+    Without threads: a thread would still read when Ctrl-C has the pipes closed.
     """
-    begun = dict.fromkeys(processes, b"")
+    reached: dict[Run, int] = {}
+    found: dict[Run, dict[str, Any]] = {}
     with DefaultSelector() as selector:
-        for asked, process in processes.items():
-            assert process.stdout is not None, "it was asked for"
-            selector.register(process.stdout, EVENT_READ, asked)
+        for run, child in children.items():
+            selector.register(child, EVENT_READ, run)
         while selector.get_map():
             for key, _ in selector.select():
-                if read := os.read(key.fd, PIPE_BYTES):
-                    *lines, begun[key.data] = (begun[key.data] + read).split(b"\n")
-                    yield from ((key.data, orjson.loads(line)) for line in lines)
-                else:
+                content = children[key.data].receive().content
+                if "found" in content:
+                    found[key.data] = content["found"]
                     selector.unregister(key.fileobj)
-                    yield key.data, None
-
-
-def _answers(said: Iterator[Said], told: Told) -> dict[Asked, dict[str, Any]]:
-    reached: dict[Asked, Mapping[str, Any]] = {}
-    answers: dict[Asked, dict[str, Any]] = {}
-    for asked, document in said:
-        if document is None:
-            if asked not in answers:
-                raise PartFailed(f"the process of the {asked.name} ended before it was done")
-        elif "found" in document:
-            answers[asked] = document["found"]
-        else:
-            reached[asked] = document
-            if len(reached) == len(ASKED):
-                told(min(each["position"] for each in reached.values()), document["end"])
-    return answers
+                    continue
+                reached[key.data] = content["position"]
+                if len(reached) == len(children):
+                    on_progress(min(reached.values()), content["end"])
+    return found

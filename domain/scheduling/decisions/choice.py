@@ -1,4 +1,4 @@
-"""The choice between several idle systems for a recipe (design section 5.5; seed 002)."""
+"""The choice between several idle systems for a recipe (design section 5.5)."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def places_on(partition: Partition, system: System) -> Iterator[RankedRecipe]:
 
 
 def effective_priority(partition: Partition, recipe: Recipe, system: System) -> Priority:
-    """Return the effective priority of a recipe that may be submitted to the system (seed 004)."""
+    """Return the effective priority of a recipe that may be submitted to the system (design 5.2)."""
     decides = partition.labs.access.of(partition.labs.number(system.fqdn))
     nominal = partition.sets.sets[recipe.recipe_set_id].priority
     return Priority(min(nominal, partition.labs.access.cap(decides, partition.sets.demand(recipe).who)))

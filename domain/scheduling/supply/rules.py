@@ -77,7 +77,7 @@ def _loan(labs: Labs, who: Who) -> int:
 FITTING: tuple[Rule[FilterKey], ...] = (
     # A removed system never runs a recipe, whatever else holds.
     Rule("registered", _registered, reasons.NOT_REGISTERED),
-    # Seed 000: a distro tree must be in the lab that would install it.
+    # A distro tree must be in the lab that would install it.
     Rule(
         "distro",
         _distro_in_lab,

@@ -198,7 +198,7 @@ WAKE_UPS: tuple[TriggerRule, ...] = (
     ),
     TriggerRule("lab enabled", (directory_events.LabControllerEnabled,), _lab_subjects(_lab_itself)),
     TriggerRule("lab heard", (directory_events.LabControllerHeard,), _lab_subjects(_lab_itself)),
-    # Not in the seed: a grant can make other grants safe.
+    # A grant can make other grants safe.
     TriggerRule("set got a system", (recipe_events.RecipeScheduled,), _lab_subjects(_lab_of_granted_set)),
     # Access to systems changed.
     TriggerRule(

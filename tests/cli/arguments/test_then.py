@@ -16,15 +16,15 @@ LATE = ("system", "group", "pool", "user", "lab-controller", "distro-tree", "job
 
 
 @pytest.fixture(scope="module")
-def late(line: Running) -> dict[str, str]:
+def late(service: Running) -> dict[str, str]:
     """Things that are there since a short while, by their kind."""
-    job = line.json("submit", str(SAMPLES / "pinned.xml"))
-    line.do("user", "put", "late")
-    line.do("group", "put", "late", "--member", "late")
-    line.do("pool", "put", "late")
-    line.do("lab-controller", "put", "late.example.com")
-    line.do("distro-tree", "put", "77", "name=F", "family=F", "arch=x86_64")
-    line.do("system", "add", "late.example.com", "owner=late", "lab_controller=late.example.com")
+    job = service.json("submit", str(SAMPLES / "pinned.xml"))
+    service.do("user", "put", "late")
+    service.do("group", "put", "late", "--member", "late")
+    service.do("pool", "put", "late")
+    service.do("lab-controller", "put", "late.example.com")
+    service.do("distro-tree", "put", "77", "name=F", "family=F", "arch=x86_64")
+    service.do("system", "add", "late.example.com", "owner=late", "lab_controller=late.example.com")
     named = dict.fromkeys(("user", "group", "pool"), "late")
     there = dict.fromkeys(("lab-controller", "system"), "late.example.com")
     ids = {"job": str(job["job_id"]), "recipe": str(job["recipe_ids"][0]), "distro-tree": "77"}

@@ -33,23 +33,23 @@ def sample() -> dict[str, Any]:
 
 
 def test_load__system_that_is_known_as_another__stays_as_it_is(
-    real: Run, tmp_path: Path, line: Running
+    real: Run, tmp_path: Path, service: Running
 ) -> None:
-    before = line.end()
+    before = service.end()
     changed = {**sample(), "memory_mb": 1234, "condition": "Broken"}
     section = systems_of(load(real, tmp_path / "lab.json", changed))
     assert section == {"section": "systems", "added": 0, "changed": 0, "kept": 1}
-    assert line.events(before) == []
+    assert service.events(before) == []
 
 
 def test_load__several_systems_are_wrong__all_are_told_and_none_is_stored(
-    real: Run, tmp_path: Path, line: Running
+    real: Run, tmp_path: Path, service: Running
 ) -> None:
-    before = line.end()
+    before = service.end()
     new = {**sample(), "fqdn": "new.east.example.com"}
     wrong = {**new, "fqdn": "b", "owner": "nobody"}, {"fqdn": "c"}
     result = load(real, tmp_path / "lab.json", sample(), new, *wrong)
     assert result.exit_code == 1
     places = {fault["where"] for fault in json.loads(result.stderr)["errors"]}
     assert places == {"systems[2].owner", "systems[3].lab_controller", "systems[3].owner"}
-    assert line.events(before) == []
+    assert service.events(before) == []

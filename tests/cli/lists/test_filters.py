@@ -15,10 +15,10 @@ SMOKE = str(SAMPLES / "kernel-smoke.xml")
 
 
 @pytest.fixture(scope="module")
-def job(line: Running) -> str:
+def job(service: Running) -> str:
     """One that was cancelled."""
-    number = str(line.json("submit", SMOKE)["job_id"])
-    line.do("cancel", number)
+    number = str(service.json("submit", SMOKE)["job_id"])
+    service.do("cancel", number)
     return number
 
 

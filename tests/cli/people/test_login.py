@@ -81,8 +81,8 @@ def test_password__ones_own__takes_the_current_one(real: Run) -> None:
 
 
 @pytest.mark.usefixtures("alice")
-def test_login__typed_in_a_terminal__is_not_shown(line: Running, tmp_path: Path) -> None:
-    told = {name: value for name, value in line.environment.items() if name != "LABLEDGER_TOKEN"}
+def test_login__typed_in_a_terminal__is_not_shown(service: Running, tmp_path: Path) -> None:
+    told = {name: value for name, value in service.environment.items() if name != "LABLEDGER_TOKEN"}
     told |= {"XDG_CONFIG_HOME": str(tmp_path / "config")}
     with terminal("login", "alice", environment=told, columns=200) as shown:
         shown.wait_for("Password of alice")

@@ -121,8 +121,8 @@ def test_complete__no_server__offers_nothing(complete: Complete) -> None:
     assert complete("system", "show", "", url="http://127.0.0.1:1") == [""]
 
 
-def test_complete__real_service__offers_its_systems(line: Running, tmp_path: Path) -> None:
-    environment = {**line.environment, "XDG_CONFIG_HOME": str(tmp_path)}
+def test_complete__real_service__offers_its_systems(service: Running, tmp_path: Path) -> None:
+    environment = {**service.environment, "XDG_CONFIG_HOME": str(tmp_path)}
     assert "store-01.west.example.com" in values(ask("bash", environment, "system", "reserve", "sto"))
 
 

@@ -26,8 +26,8 @@ def ended(*arguments: str, environment: Mapping[str, str] | None = None) -> tupl
 
 
 @pytest.fixture(scope="module")
-def job(line: Running) -> Iterator[str]:
-    yield str(line.json("submit", str(SAMPLES / "pinned.xml"))["job_id"])
+def job(service: Running) -> Iterator[str]:
+    yield str(service.json("submit", str(SAMPLES / "pinned.xml"))["job_id"])
 
 
 @pytest.mark.parametrize(
@@ -38,9 +38,9 @@ def job(line: Running) -> Iterator[str]:
         "completion bash",
     ],
 )
-def test_command__of_which_nobody_reads_on__ends_quietly(line: Running, job: str, arguments: str) -> None:
+def test_command__of_which_nobody_reads_on__ends_quietly(service: Running, job: str, arguments: str) -> None:
     told = arguments.replace("JOB", job).split()
-    assert ended(*told, environment=line.environment) == (UNREAD, "")
+    assert ended(*told, environment=service.environment) == (UNREAD, "")
 
 
 @pytest.mark.parametrize("arguments", ["--help", "--version", "queue --help"])

@@ -18,8 +18,8 @@ UGLY = ("Aborted!", "Traceback", "KeyboardInterrupt")
 
 
 @pytest.fixture
-def environment(line: Running, tmp_path: Path) -> dict[str, str]:
-    return {**line.environment, "XDG_CONFIG_HOME": str(tmp_path)}
+def environment(service: Running, tmp_path: Path) -> dict[str, str]:
+    return {**service.environment, "XDG_CONFIG_HOME": str(tmp_path)}
 
 
 @pytest.mark.parametrize("columns", [80, 120])
@@ -57,15 +57,15 @@ def test_live__ctrl_c__ends_it_without_an_ugly_word(
     assert not any(word in shown.text for word in UGLY)
 
 
-def test_watch__ctrl_c__says_how_to_go_on(line: Running, environment: dict[str, str]) -> None:
-    job = str(line.json("submit", str(SAMPLES / "kernel-smoke.xml"))["job_id"])
+def test_watch__ctrl_c__says_how_to_go_on(service: Running, environment: dict[str, str]) -> None:
+    job = str(service.json("submit", str(SAMPLES / "kernel-smoke.xml"))["job_id"])
     with terminal("watch", job, environment=environment) as shown:
         shown.wait_for(f"job {job}: waiting")
         shown.type(CTRL_C)
         assert shown.end() == 130
     assert f"labledger watch {job}" in shown.text
     assert not any(word in shown.text for word in UGLY)
-    line.labledger("cancel", job)
+    service.labledger("cancel", job)
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_followers__service_started_again__go_on_where_they_were(own: Running) -
         watched.wait_for("waiting")
         followed.wait_for(f"job/{job}")
         own.kill("serve", signal.SIGTERM)
-        followed.wait_for("asking again")
+        followed.wait_for("retrying")
         own.start("serve")
         own.wait_ready()
         second = own.json("submit", str(SAMPLES / "kernel-smoke.xml"))["job_id"]
@@ -105,7 +105,7 @@ def test_interrupted__while_it_waits_for_a_server__is_status_130(tmp_path: Path)
     command = [sys.executable, "-c", script, "events", "--follow", "--url", "http://127.0.0.1:1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
-        assert "asking again" in process.stderr.readline()
+        assert "retrying" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
     assert (process.returncode, said) == (130, "")

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 from domain.requirements.host import HOST
 from domain.scheduling.decisions.choice import choices
+from tests.domain.scheduling.host_requirements import ANYTHING, BIG, named
 from tests.domain.scheduling.labs import occupy
 from tests.domain.scheduling.policies import user
-from tests.domain.scheduling.wants import ANYTHING, BIG, named
 from tests.domain.scheduling.world import World
 
 ANY = ANYTHING.text
@@ -185,7 +185,7 @@ def test_random_choice__pools_named_too__chance_decides_within_each(world: World
 
 
 def test_random_choice__no_pools_named__chance_decides_across_all_of_them(world: World) -> None:
-    # Seed 002: no preference between the pools that a requirement asks for.
+    # Design 5.5: no preference between the pools that a requirement asks for.
     idle(world, {"net": "ab", "gpu": "c", "big": "d"}, *"abcde")
     either = {"or": [{"element": "pool", "op": "==", "value": pool} for pool in ("net", "gpu")]}
     recipe_id = world.submit(HOST.examine(either).text, autopick_random=True)

@@ -1,4 +1,4 @@
-"""In which order a system asks: effective priority, then nominal priority, then submission (seed 004)."""
+"""The rank order of a system: effective priority, nominal priority, submission (design 5.2)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import pytest
 
 from domain.priority import Priority
 from domain.scheduling.decisions.pending_system import ranks_for_system
+from tests.domain.scheduling.host_requirements import ANYTHING, at_least
 from tests.domain.scheduling.labs import finish, occupy
 from tests.domain.scheduling.policies import everybody, group
-from tests.domain.scheduling.wants import ANYTHING, at_least
 from tests.domain.scheduling.world import World
 
 DESIGNATED = "designated"

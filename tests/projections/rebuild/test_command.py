@@ -12,13 +12,13 @@ from urllib.parse import urlsplit
 import pytest
 from click.testing import CliRunner, Result
 
-from api import root
+from api import database_setup
 from cli import main
 from cli.terminal.progress import progress_bar
 from runtime.embedded.database import EmbeddedDatabase
 from runtime.settings import Settings
 from tests.harness.databases import TestDatabase
-from tests.harness.folders import open_folder
+from tests.harness.folders import public_folder
 from tests.harness.sessions import Owner
 from tests.projections.copies import unchanged
 from tests.projections.telling import Told
@@ -93,10 +93,10 @@ def test_command__no_database_anywhere__is_said_with_what_to_do(tmp_path: Path) 
 @pytest.fixture
 def data() -> Iterator[Path]:
     """The data folder of a `labledger up`, as far as its database goes."""
-    with open_folder() as folder:
+    with public_folder() as folder:
         embedded = EmbeddedDatabase(folder)
         try:
-            root.migrate(embedded.start(Settings.read({}, data=folder)))
+            database_setup.migrate(embedded.start(Settings.read({}, data=folder)))
             yield folder
         finally:
             embedded.stop()

@@ -15,12 +15,13 @@ from postgres.errors import AWAY
 from projections.rebuild import rebuild as fresh_ones
 from projections.rebuild.rebuild import AtWork, Rebuild
 from projections.rebuild.sessions import NotMigrated
+from runtime.processes.child import ChildFailed
 from store.migrate import LOCK, Migration, migrate, migrations
-from tests.domain.recipe.made import recipe_new
+from tests.domain.recipe.samples import recipe_new
+from tests.harness.appends import whole_log
 from tests.harness.databases import TestDatabase
-from tests.harness.making import whole_log
 from tests.harness.sessions import Owner, lock_waiters, owner_session
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.projections.copies import copies, left_over, shape, unchanged
 from tests.projections.happened import assigned, queued, registered, submitted
 from tests.projections.rebuild.silent import silent
@@ -29,7 +30,7 @@ from tests.workers.read_models import forget
 from workers import rebuild as worker
 from workers.rebuild import check, rebuild
 from workers.rebuilding import steps
-from workers.rebuilding.processes import PartFailed, Process
+from workers.rebuilding.processes import PartProcess
 
 # A stranger may be given rights by hand, a table its own way of being stored.
 BY_HAND = b"""
@@ -109,11 +110,11 @@ def test_rebuild__a_table_refuses_what_is_written__is_given_up_and_leaves_nothin
 def test_rebuild__a_process_of_a_part_is_killed__is_given_up_and_leaves_nothing(
     story: Told, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def killed(process: Process, position: int) -> None:
-        process._process.kill()
+    def killed(process: PartProcess, position: int) -> None:
+        process.stop()
 
-    monkeypatch.setattr(Process, "go_on", killed)
-    with unchanged(owner), pytest.raises(PartFailed, match="ended before it was done"):
+    monkeypatch.setattr(PartProcess, "go_on", killed)
+    with unchanged(owner), pytest.raises(ChildFailed, match="was killed by signal 9"):
         rebuild(database.owner_url, silent)
     assert left_over(owner) == []
 
@@ -123,7 +124,7 @@ def test_rebuild__an_event_that_is_not_understood__is_given_up_and_says_so(
     story: Told, database: TestDatabase, owner: Owner
 ) -> None:
     owner.execute(BY_A_LATER_VERSION)
-    with unchanged(owner), pytest.raises(PartFailed, match=r"UnknownTopic: recipe\.paused"):
+    with unchanged(owner), pytest.raises(ChildFailed, match=r"UnknownTopic: recipe\.paused"):
         rebuild(database.owner_url, silent)
     assert left_over(owner) == []
 
@@ -234,8 +235,8 @@ def test_rebuild__somebody_reads_the_old_ones__swapped_at_once_and_cleared_away_
             reader.execute("SELECT fqdn FROM read.systems")
             before = copies(owner)
             swapping = pool.submit(fresh.swap, list)
-            until(lambda: left_over(owner) == ["read_old"])
-            until(lambda: lock_waiters(owner))
+            wait_until(lambda: left_over(owner) == ["read_old"])
+            wait_until(lambda: lock_waiters(owner))
             assert copies(owner) == before
         swapping.result(20)
     assert left_over(owner) == []
@@ -257,7 +258,7 @@ def test_rebuild__hangs_while_it_swaps__a_projector_goes_on(
         swapping = pool.submit(fresh.swap, hang)
         assert hung.wait(20)
         try:
-            until(lambda: not in_transaction(owner))
+            wait_until(lambda: not in_transaction(owner))
             story.tell(registered("meanwhile"))
         finally:
             wakes.set()

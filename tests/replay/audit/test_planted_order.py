@@ -1,4 +1,4 @@
-"""Queue jumps by effective priority (seed 004): found where they are, and nowhere else."""
+"""Queue jumps by effective priority (design 5.2): found where they are, and nowhere else."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def granted(first: Asked, second: Asked, *, jump: bool) -> Story:
     return story
 
 
-# The first table of seed 004, from the top: (effective, nominal) on such a system.
+# An order as in the table of design 5.2, from the top: (effective, nominal) on such a system.
 ROWS: list[Asked] = [
     ("Urgent", OURS),
     ("High", OURS),

@@ -1,4 +1,4 @@
-"""A recipe that keeps its system, its watchdog, and how it gives the system back."""
+"""Recipes that keep their system: the watchdog, and the return of the system."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KEEPS: dict[str, Any] = {"reservesys": {"duration_seconds": 7200, "when": "alway
 
 @pytest.fixture
 def kept(people: People, machine: str) -> int:
-    """A recipe of alice's, in the group kernel-qe, that keeps its system."""
+    """Yield a recipe of alice, for the group kernel-qe, that keeps its system."""
     (recipe_id,) = submit(people["alice"], recipe_for(machine, **KEEPS), group="kernel-qe")["recipe_ids"]
     finish(people["east"], recipe_id, start(people["east"], recipe_id))
     return recipe_id
@@ -46,17 +46,17 @@ def test_recipe__job_asked_to_keep_the_system__reserved_with_a_deadline(
 
 
 def test_return__by_a_group_member__recipe_and_system_move_together_and_once(
-    client: httpx.Client, people: People, kept: int, machine: str, line: Running
+    client: httpx.Client, people: People, kept: int, machine: str, service: Running
 ) -> None:
-    before = line.end()
+    before = service.end()
     answer = people["bob"].post(f"/recipes/{kept}/return")
     assert (answer.status_code, answer.json()["returned"]) == (200, True)
-    assert in_one_commit(line, answer) == [
+    assert in_one_commit(service, answer) == [
         (f"recipe/{kept}", "recipe.completed"),
         (f"system/{machine}", "system.pending"),
     ]
     assert people["alice"].post(f"/recipes/{kept}/return").json()["returned"] is False
-    assert happened(line, before, f"recipe/{kept}") == [(f"recipe/{kept}", "recipe.completed")]
+    assert happened(service, before, f"recipe/{kept}") == [(f"recipe/{kept}", "recipe.completed")]
     client.get("/queue", params=after(answer))
     assert [command["kind"] for command in commands(client, "lab.east.example.com", machine)] == [
         "provision",
@@ -75,7 +75,7 @@ def test_recipe__given_up__keeps_its_system_and_is_aborted_with_the_first_reason
     client: httpx.Client,
     people: People,
     machine: str,
-    line: Running,
+    service: Running,
     when: str,
     message: dict[str, Any],
     reason: str,
@@ -83,12 +83,12 @@ def test_recipe__given_up__keeps_its_system_and_is_aborted_with_the_first_reason
     keeps = {"reservesys": {"duration_seconds": 1, "when": when}}
     host, guest = submit(people["alice"], recipe_for(machine, guests=1, **keeps))["recipe_ids"]
     start(people["east"], host)
-    before = line.end()
+    before = service.end()
     assert report(people["east"], host, message).status_code == 200
     ended = in_state(client, host, "aborted")
     assert reason in ended["reason"]
     moved = ("recipe.reserved", "recipe.aborted", "system.pending")
-    events = [each for each in line.events(before) if each["topic"] in moved]
+    events = [each for each in service.events(before) if each["topic"] in moved]
     kept, *others = [each for each in events if each["subject"] in (f"recipe/{host}", f"recipe/{guest}")]
     assert (kept["topic"], kept["data"]["reason"]) == ("recipe.reserved", ended["reason"])
     assert [(each["subject"], each["topic"]) for each in others] == [
@@ -96,14 +96,14 @@ def test_recipe__given_up__keeps_its_system_and_is_aborted_with_the_first_reason
         (f"recipe/{host}", "recipe.aborted"),
     ]
     assert [each["commit_end"] == kept["commit_end"] for each in others] == [True, False]
-    # While it kept the system.
+    # Reported while the recipe kept its system.
     then = {"as_of": kept["commit_end"]}
     recipe = client.get(f"/recipes/{host}", params=then).json()
     assert (recipe["state"], recipe["system"]) == ("reserved", machine)
     assert {task["state"] for task in recipe["tasks"]} == {"aborted"}
     system = client.get(f"/systems/{machine}", params=then).json()
     assert (system["usage"], system["recipe_id"]) == ("running", host)
-    assert (f"system/{machine}", "system.pending") in happened(line, kept["commit_end"])
+    assert (f"system/{machine}", "system.pending") in happened(service, kept["commit_end"])
 
 
 def test_return__same_key_again__first_answer(people: People, kept: int) -> None:
@@ -128,16 +128,16 @@ def test_return__recipe_that_runs__409(client: httpx.Client, machine: str) -> No
 
 
 def test_watchdog__set_by_the_lab__moves_the_deadline_as_of_then(
-    client: httpx.Client, machine: str, line: Running
+    client: httpx.Client, machine: str, service: Running
 ) -> None:
     (recipe_id,) = submit(client, recipe_for(machine))["recipe_ids"]
     assert in_state(client, recipe_id, "waiting")["deadline"] is not None
     refused = report(client, recipe_id, {"watchdog_seconds": 60, "state": "installing"})
     assert refused.status_code == 422
     start(client, recipe_id)
-    earlier = line.end()
+    earlier = service.end()
     answer = report(client, recipe_id, {"watchdog_seconds": 36_000})
-    set_at = line.events()[-1]
+    set_at = service.events()[-1]
     assert (set_at["topic"], set_at["data"]) == ("recipe.watchdog-set", {"seconds": 36_000})
     now = client.get(f"/recipes/{recipe_id}", params=after(answer))
     then = client.get(f"/recipes/{recipe_id}", params={"as_of": earlier})
@@ -148,14 +148,14 @@ def test_watchdog__set_by_the_lab__moves_the_deadline_as_of_then(
     assert report(client, recipe_id, {"watchdog_seconds": 60}).status_code == 409
 
 
-def test_watchdog__same_key_again__is_set_once(client: httpx.Client, machine: str, line: Running) -> None:
+def test_watchdog__same_key_again__is_set_once(client: httpx.Client, machine: str, service: Running) -> None:
     (recipe_id,) = submit(client, recipe_for(machine))["recipe_ids"]
     start(client, recipe_id)
-    before = line.end()
+    before = service.end()
     headers = {"Idempotency-Key": f"watchdog-{recipe_id}"}
     path = f"/recipes/{recipe_id}/progress"
     positions = {
         client.post(path, json={"watchdog_seconds": 60}, headers=headers).json()["position"] for _ in range(2)
     }
     assert len(positions) == 1
-    assert happened(line, before) == [(f"recipe/{recipe_id}", "recipe.watchdog-set")]
+    assert happened(service, before) == [(f"recipe/{recipe_id}", "recipe.watchdog-set")]

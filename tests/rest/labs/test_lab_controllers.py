@@ -1,4 +1,4 @@
-"""Lab controllers: enabled, last heard, their commands; and distro trees that leave and come back."""
+"""Lab controllers: enabled, last heard, their commands; distro trees that are removed and added again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.harness.running import Running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.rest.acting import (
     EAST,
     WEST,
@@ -28,14 +28,14 @@ from tests.rest.acting import (
 
 
 def test_enabled__changed__once_and_by_admins_only(
-    client: httpx.Client, people: People, line: Running
+    client: httpx.Client, people: People, service: Running
 ) -> None:
-    before = line.end()
+    before = service.end()
     for enabled in (False, False, True):
         assert client.patch(f"/lab-controllers/{WEST}", json={"enabled": enabled}).status_code == 200
     assert client.patch(f"/lab-controllers/{WEST}", json={}).json()["changed"] is False
     subject = f"lab-controller/{WEST}"
-    assert happened(line, before, subject) == [
+    assert happened(service, before, subject) == [
         (subject, "lab-controller.disabled"),
         (subject, "lab-controller.enabled"),
     ]
@@ -46,7 +46,7 @@ def test_enabled__changed__once_and_by_admins_only(
 
 
 def test_last_heard__any_request_of_its_token__moves_it_without_an_event(
-    client: httpx.Client, people: People, line: Running
+    client: httpx.Client, people: People, service: Running
 ) -> None:
     silent = {"enabled": True}
     assert client.put("/lab-controllers/lab.north.example.com", json=silent).status_code == 200
@@ -54,23 +54,23 @@ def test_last_heard__any_request_of_its_token__moves_it_without_an_event(
         "/tokens",
         json={"user": "lab-ops", "role": "lab-controller", "lab_controller": "lab.north.example.com"},
     ).json()["token"]
-    before = line.end()
+    before = service.end()
     path = "/lab-controllers/lab.north.example.com"
     client.get("/queue", params={"min_position": before})
     new = client.get(path).json()
     assert (new["silent"], new["never_heard"], new["last_heard_at"]) == (True, True, None)
-    with line.client(north) as lab:
+    with service.client(north) as lab:
         assert lab.get("/queue").status_code == 200
-    told = client.get(path).json()
-    age = datetime.now(UTC) - datetime.fromisoformat(told["last_heard_at"])
+    shown = client.get(path).json()
+    age = datetime.now(UTC) - datetime.fromisoformat(shown["last_heard_at"])
     assert 0 <= age.total_seconds() < 10
-    until(lambda: client.get(path).json()["silent"] is False, "the lab to be heard")
+    wait_until(lambda: client.get(path).json()["silent"] is False, "the lab to be heard")
     assert client.get(path).json()["never_heard"] is False
     assert client.get(path, params={"as_of": before}).json()["never_heard"] is True
     listed = client.get("/lab-controllers").json()["lab_controllers"]
-    assert told["last_heard_at"] in [row["last_heard_at"] for row in listed]
+    assert shown["last_heard_at"] in [row["last_heard_at"] for row in listed]
     assert client.get(path, params={"as_of": before}).json()["last_heard_at"] is None
-    assert by_people(line, before) == []
+    assert by_people(service, before) == []
 
 
 @pytest.mark.parametrize(
@@ -83,14 +83,14 @@ def test_last_heard__any_request_of_its_token__moves_it_without_an_event(
     ],
 )
 def test_last_heard__request_is_refused__moves_it_too(
-    client: httpx.Client, line: Running, method: str, path: str, status: int
+    client: httpx.Client, service: Running, method: str, path: str, status: int
 ) -> None:
     fqdn = f"lab.refused-{status}-{method}.example.com".lower()
     there = after(client.put(f"/lab-controllers/{fqdn}", json={"enabled": True}))
     body = {"user": "lab-ops", "role": "lab-controller", "lab_controller": fqdn}
     token = client.post("/tokens", json=body).json()["token"]
     assert client.get(f"/lab-controllers/{fqdn}", params=there).json()["last_heard_at"] is None
-    with line.client(token) as lab:
+    with service.client(token) as lab:
         assert lab.request(method, path.format(fqdn=fqdn), content=b"{").status_code == status
     assert client.get(f"/lab-controllers/{fqdn}").json()["last_heard_at"] is not None
     client.delete(f"/lab-controllers/{fqdn}")
@@ -107,7 +107,7 @@ def test_last_heard__admin_looks_at_its_commands__only_who_acts_as_it_counts(
     assert client.get(path, params=there).json()["last_heard_at"] is None
     assert client.get(f"{path}/commands", headers=acting).status_code == 200
     assert client.get(path).json()["last_heard_at"] is not None
-    # It is a lab controller then, and no admin; and nobody else is one by saying so.
+    # The admin acts as a lab controller only; other users may not do this.
     assert client.get(f"/lab-controllers/{EAST}/commands", headers=acting).status_code == 403
     assert client.put(path, json={"enabled": True}, headers=acting).status_code == 403
     for who in ("alice", "east"):
@@ -117,11 +117,11 @@ def test_last_heard__admin_looks_at_its_commands__only_who_acts_as_it_counts(
 
 
 def test_distro_tree__removed_and_put_again__is_gone_and_back(
-    client: httpx.Client, people: People, line: Running
+    client: httpx.Client, people: People, service: Running
 ) -> None:
     tree = {"name": "Passing", "family": "P", "arch": "x86_64", "urls": {EAST: ["http://e"]}}
     assert client.put("/distro-trees/88", json=tree).status_code == 200
-    before = line.end()
+    before = service.end()
     assert people["alice"].delete("/distro-trees/88").status_code == 403
     gone = client.delete("/distro-trees/88")
     assert (gone.status_code, gone.json()["removed"]) == (200, True)
@@ -130,7 +130,7 @@ def test_distro_tree__removed_and_put_again__is_gone_and_back(
     back = client.put("/distro-trees/88", json=tree)
     assert client.get("/distro-trees/88", params=after(back)).json()["urls"] == {EAST: ["http://e"]}
     # Lab controllers of other tests may be heard meanwhile.
-    assert [one for one in happened(line, before) if one[0] == "distro-tree/88"] == [
+    assert [one for one in happened(service, before) if one[0] == "distro-tree/88"] == [
         ("distro-tree/88", "distro-tree.removed"),
         ("distro-tree/88", "distro-tree.registered"),
     ]
@@ -146,9 +146,9 @@ def test_commands__host_with_guests__says_what_to_install_and_what_to_stop(
     start(client, host)
     (command,) = commands(people["east"], EAST, machine)
     assert (command["kind"], command["recipe_id"], command["state"]) == ("provision", host, "queued")
-    (told,) = command["guests"]
-    assert (told["recipe_id"], told["guestname"], told["guestargs"]) == (guest, "guest0", "--ram=1")
-    assert told["distro_tree"]["id"] == 1 and len(told["tasks"]) == 2
+    (shown,) = command["guests"]
+    assert (shown["recipe_id"], shown["guestname"], shown["guestargs"]) == (guest, "guest0", "--ram=1")
+    assert shown["distro_tree"]["id"] == 1 and len(shown["tasks"]) == 2
     answer = report(client, guest, {"state": "aborted", "reason": "out of memory"})
     client.get("/queue", params=after(answer))
     assert [(one["kind"], one["recipe_id"]) for one in commands(people["east"], EAST, machine)] == [
@@ -164,15 +164,15 @@ def test_commands__host_with_guests__says_what_to_install_and_what_to_stop(
 
 
 def test_command__host_cannot_be_provisioned__guests_end_with_it_in_one_commit(
-    client: httpx.Client, people: People, machine: str, line: Running
+    client: httpx.Client, people: People, machine: str, service: Running
 ) -> None:
     host, guest = submit(client, recipe_for(machine, guests=1))["recipe_ids"]
     in_state(client, host, "waiting")
-    client.get("/queue", params={"min_position": line.end()})
+    client.get("/queue", params={"min_position": service.end()})
     (command,) = commands(people["east"], EAST, machine)
     path = f"/lab-controllers/{EAST}/commands/{command['id']}"
     answer = people["east"].patch(path, json={"state": "failed", "reason": "no power"})
-    assert in_one_commit(line, answer) == [
+    assert in_one_commit(service, answer) == [
         (f"command/{command['id']}", "command.failed"),
         (f"recipe/{host}", "recipe.aborted"),
         (f"recipe/{guest}", "recipe.aborted"),
@@ -182,7 +182,7 @@ def test_command__host_cannot_be_provisioned__guests_end_with_it_in_one_commit(
 
 
 def test_command__fails_after_the_recipe_ended__changes_nothing_else(
-    client: httpx.Client, people: People, machine: str, line: Running
+    client: httpx.Client, people: People, machine: str, service: Running
 ) -> None:
     (recipe_id,) = submit(client, recipe_for(machine))["recipe_ids"]
     start(client, recipe_id)
@@ -190,31 +190,33 @@ def test_command__fails_after_the_recipe_ended__changes_nothing_else(
     report(client, recipe_id, {"state": "aborted", "reason": "first"})
     path = f"/lab-controllers/{EAST}/commands/{command['id']}"
     answer = people["east"].patch(path, json={"state": "failed", "reason": "second"})
-    assert in_one_commit(line, answer) == [(f"command/{command['id']}", "command.failed")]
+    assert in_one_commit(service, answer) == [(f"command/{command['id']}", "command.failed")]
     assert client.get(f"/recipes/{recipe_id}", params=after(answer)).json()["reason"] == "first"
 
 
-def test_commands__of_a_lab_controller_removed_since__are_told_as_of_then(client: httpx.Client) -> None:
+def test_commands__of_a_lab_controller_removed_since__are_shown_as_of_then(client: httpx.Client) -> None:
     name = "gone.example.com"
     then = client.put(f"/lab-controllers/{name}", json={}).json()["position"]
     assert client.get(f"/lab-controllers/{name}/commands").json()["commands"] == []
     assert client.delete(f"/lab-controllers/{name}").json()["removed"] is True
     assert client.get(f"/lab-controllers/{name}/commands").status_code == 404
-    told = client.get(f"/lab-controllers/{name}/commands", params={"as_of": then})
-    assert (told.status_code, told.json()["commands"]) == (200, [])
+    shown = client.get(f"/lab-controllers/{name}/commands", params={"as_of": then})
+    assert (shown.status_code, shown.json()["commands"]) == (200, [])
     before = client.get(f"/lab-controllers/{name}/commands", params={"as_of": then - 1})
     assert before.status_code == 404
 
 
-def test_commands__token_revoked_while_it_waits__gives_out_none(client: httpx.Client, line: Running) -> None:
+def test_commands__token_revoked_while_it_waits__gives_out_none(
+    client: httpx.Client, service: Running
+) -> None:
     fqdn = "lab.poll.example.com"
     client.put(f"/lab-controllers/{fqdn}", json={"enabled": True})
     body = {"user": "lab-ops", "role": "lab-controller", "lab_controller": fqdn}
     made = client.post("/tokens", json=body).json()
-    with line.client(made["token"]) as lab, ThreadPoolExecutor(1) as thread:
+    with service.client(made["token"]) as lab, ThreadPoolExecutor(1) as thread:
         waiting = thread.submit(lab.get, f"/lab-controllers/{fqdn}/commands", params={"wait_seconds": 3})
-        # Its token counted when it came.
-        until(lambda: client.get(f"/lab-controllers/{fqdn}").json().get("last_heard_at") is not None)
+        # The token was valid at the beginning of the request.
+        wait_until(lambda: client.get(f"/lab-controllers/{fqdn}").json().get("last_heard_at") is not None)
         assert client.delete(f"/tokens/{made['token_id']}").status_code == 200
         answer = waiting.result()
     assert client.delete(f"/lab-controllers/{fqdn}").status_code == 200

@@ -1,4 +1,4 @@
-"""What a lab controller reports, by itself: repeats, contradictions, batches, failed commands."""
+"""Single reports of lab controllers: repeated, contradictory, in batches, and of failed commands."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ import httpx
 import pytest
 
 from tests.harness.running import Running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 XML = {"Content-Type": "application/xml"}
 
 
 @pytest.fixture
 def placed(client: httpx.Client, smoke: bytes) -> dict[str, Any]:
-    """A recipe that waits on its system: its id, the ids of its tasks, its lab, and its command."""
+    """Return a recipe that waits on its system: its id, its task ids, its lab, and its command."""
     answer = client.post("/jobs", content=smoke, headers=XML).json()
     (recipe_id,) = answer["recipe_ids"]
-    recipe = until(lambda: _in_state(client, recipe_id, "waiting"), "the recipe to wait")
+    recipe = wait_until(lambda: _in_state(client, recipe_id, "waiting"), "the recipe to wait")
     lab = recipe["lab_controller"]
-    commands = until(lambda: _commands(client, lab, recipe_id), "the command")
+    commands = wait_until(lambda: _commands(client, lab, recipe_id), "the command")
     tasks = [task["task_id"] for task in recipe["tasks"]]
     return {"recipe_id": recipe_id, "tasks": tasks, "lab": lab, "command": commands[0]}
 
 
 def test_progress__whole_life_with_every_message_twice__each_counts_once(
-    client: httpx.Client, placed: dict[str, Any], line: Running
+    client: httpx.Client, placed: dict[str, Any], service: Running
 ) -> None:
     recipe_id = placed["recipe_id"]
     for message in _life(placed["tasks"]):
         first = _report(client, recipe_id, message)
         again = _report(client, recipe_id, message)
         assert (first.status_code, again.status_code) == (200, 200), (message, first.text, again.text)
-    topics = [event["topic"] for event in line.events() if event["subject"] == f"recipe/{recipe_id}"]
+    topics = [event["topic"] for event in service.events() if event["subject"] == f"recipe/{recipe_id}"]
     assert topics == [
         *("recipe.new", "recipe.scheduled", "recipe.waiting", "recipe.installing", "recipe.running"),
         *("recipe.task-started", "recipe.task-result", "recipe.task-completed") * 2,
@@ -51,12 +51,12 @@ def test_progress__whole_life_with_every_message_twice__each_counts_once(
     ids=["start", "result", "end"],
 )
 def test_progress__earlier_messages_are_lost__recipe_and_system_become_running_at_once(
-    client: httpx.Client, placed: dict[str, Any], line: Running, message: dict[str, Any], topics: list[str]
+    client: httpx.Client, placed: dict[str, Any], service: Running, message: dict[str, Any], topics: list[str]
 ) -> None:
     answer = _report(client, placed["recipe_id"], {**message, "task_id": placed["tasks"][0]})
     assert answer.status_code == 200
     end = int(_position(answer))
-    assert [event["topic"] for event in line.events() if event["commit_end"] == end] == [
+    assert [event["topic"] for event in service.events() if event["commit_end"] == end] == [
         *("recipe.installing", "system.installing", "recipe.running", "system.running"),
         *("recipe.task-started", *topics),
     ]
@@ -103,7 +103,7 @@ def test_progress__contradicts_the_state__409_and_nothing_stored(
         {"state": "installing", "path": "/a"},
     ],
 )
-def test_progress__of_no_known_form__422(client: httpx.Client, message: dict[str, Any]) -> None:
+def test_progress__of_an_unknown_form__422(client: httpx.Client, message: dict[str, Any]) -> None:
     assert _report(client, 1, message).status_code == 422
 
 
@@ -152,7 +152,7 @@ def test_updates__many_items__each_has_its_own_answer(client: httpx.Client, plac
 
 
 def test_command__failed__aborts_its_recipe_once(
-    client: httpx.Client, placed: dict[str, Any], line: Running
+    client: httpx.Client, placed: dict[str, Any], service: Running
 ) -> None:
     path = f"/lab-controllers/{placed['lab']}/commands/{placed['command']['id']}"
     for _ in range(2):
@@ -163,7 +163,7 @@ def test_command__failed__aborts_its_recipe_once(
     assert recipe["state"] == "aborted" and "no power" in recipe["reason"]
     assert (recipe["result"], {task["result"] for task in recipe["tasks"]}) == ("Warn", {"Warn"})
     subject = f"recipe/{placed['recipe_id']}"
-    aborted = [e for e in line.events() if e["topic"] == "recipe.aborted" and e["subject"] == subject]
+    aborted = [e for e in service.events() if e["topic"] == "recipe.aborted" and e["subject"] == subject]
     assert len(aborted) == 1
 
 

@@ -1,4 +1,4 @@
-"""A message of many items that comes again under its Idempotency-Key."""
+"""A message of many items that is sent again with its Idempotency-Key."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KEY = {"Idempotency-Key": "once"}
 
 
 def test_message__again_under_its_key__same_answers_and_nothing_new(
-    client: httpx.Client, people: dict[str, httpx.Client], machines: Callable[..., str], line: Running
+    client: httpx.Client, people: dict[str, httpx.Client], machines: Callable[..., str], service: Running
 ) -> None:
     one, other = machines(), machines()
     (recipe_id,) = submit(client, recipe_for(one))["recipe_ids"]
@@ -34,10 +34,10 @@ def test_message__again_under_its_key__same_answers_and_nothing_new(
     assert [item["status"] for item in first.json()["items"]] == [200, 200, 422, 409, 200, 200, 200, 200]
     # The scheduler answers that a system is free.
     in_state(client, recipe_id, "aborted")
-    before = [event for event in line.events() if event["actor"] == "lab-ops"]
+    before = [event for event in service.events() if event["actor"] == "lab-ops"]
     again = people["east"].post(PATH, json={"items": items}, headers=KEY)
     assert again.json()["items"] == first.json()["items"]
-    assert [event for event in line.events() if event["actor"] == "lab-ops"] == before
+    assert [event for event in service.events() if event["actor"] == "lab-ops"] == before
 
 
 def test_message__another_under_the_same_key__422(people: dict[str, httpx.Client], machine: str) -> None:
@@ -49,13 +49,13 @@ def test_message__another_under_the_same_key__422(people: dict[str, httpx.Client
 
 
 def test_message__without_a_key__watchdog_counts_anew(
-    client: httpx.Client, people: dict[str, httpx.Client], machine: str, line: Running
+    client: httpx.Client, people: dict[str, httpx.Client], machine: str, service: Running
 ) -> None:
     (recipe_id,) = submit(client, recipe_for(machine))["recipe_ids"]
     in_state(client, recipe_id, "waiting")
     items = [{"progress": {"recipe_id": recipe_id, "watchdog_seconds": 60}}]
-    before = line.end()
+    before = service.end()
     for _ in range(2):
         people["east"].post(PATH, json={"items": items})
-    topics = [event["topic"] for event in line.events(before) if event["subject"] == f"recipe/{recipe_id}"]
+    topics = [event["topic"] for event in service.events(before) if event["subject"] == f"recipe/{recipe_id}"]
     assert topics.count("recipe.watchdog-set") == 2

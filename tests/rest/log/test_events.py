@@ -1,4 +1,4 @@
-"""The log over HTTP: pages, filters, and live by server-sent events."""
+"""The log over HTTP: pages, filters, and the stream of server-sent events."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tests.harness.running import Running
 SSE = {"Accept": "text/event-stream"}
 
 
-def test_events__paged__whole_log_in_order(client: httpx.Client, line: Running) -> None:
-    whole = line.events()
+def test_events__paged__whole_log_in_order(client: httpx.Client, service: Running) -> None:
+    whole = service.events()
     assert [event["position"] for event in whole] == list(range(1, len(whole) + 1))
     page = client.get("/events", params={"after": 3, "limit": 2}).json()
     assert [event["position"] for event in page["events"]] == [4, 5] and page["next"] == 5
@@ -23,50 +23,50 @@ def test_events__paged__whole_log_in_order(client: httpx.Client, line: Running) 
     assert fields <= page["events"][0].keys()
 
 
-def test_events__filtered__only_those(client: httpx.Client, line: Running) -> None:
+def test_events__filtered__only_those(client: httpx.Client, service: Running) -> None:
     by_type = client.get("/events", params={"types": "pool.registered,user.registered"}).json()["events"]
     assert {event["topic"] for event in by_type} == {"pool.registered", "user.registered"}
     one = client.get("/events", params={"subject": "pool/big"}).json()["events"]
     assert one[0]["topic"] == "pool.registered" and {event["subject"] for event in one} == {"pool/big"}
 
 
-def test_stream__from_the_start__replays_then_follows(client: httpx.Client, line: Running) -> None:
-    expected = [event["position"] for event in line.events()]
+def test_stream__from_the_start__replays_then_follows(client: httpx.Client, service: Running) -> None:
+    expected = [event["position"] for event in service.events()]
     with client.stream("GET", "/events", headers=SSE) as response:
         assert response.headers["content-type"].startswith("text/event-stream")
         stream = _events(response)
         seen = [event["position"] for event in itertools.islice(stream, len(expected))]
         assert seen == expected
-        with line.client() as other:
+        with service.client() as other:
             other.put("/users/dave", json={})
         live = next(stream)
         assert (live["topic"], live["subject"]) == ("user.registered", "user/dave")
 
 
-def test_stream__resumed__goes_on_after_the_last_id(client: httpx.Client, line: Running) -> None:
-    last = line.end()
+def test_stream__resumed__goes_on_after_the_last_id(client: httpx.Client, service: Running) -> None:
+    last = service.end()
     for header in (str(last - 3), str(1)):
         with client.stream("GET", "/events", headers={**SSE, "Last-Event-ID": header}) as response:
             assert next(_events(response))["position"] == int(header) + 1
 
 
-def test_stream__filtered__follows_only_those(client: httpx.Client, line: Running) -> None:
-    after = line.end()
+def test_stream__filtered__follows_only_those(client: httpx.Client, service: Running) -> None:
+    after = service.end()
     asked = {"after": after, "subject": "user/frank"}
     with client.stream("GET", "/events", params=asked, headers=SSE) as response:
-        with line.client() as other:
+        with service.client() as other:
             other.put("/users/erin", json={})
             other.put("/users/frank", json={})
         assert next(_events(response))["subject"] == "user/frank"
 
 
-def test_events_of_tokens__who_is_no_admin_or_auditor__sees_all_but_them(
-    client: httpx.Client, line: Running, people: dict[str, httpx.Client]
+def test_events_of_tokens__other_roles_than_admin_and_auditor__do_not_see_them(
+    client: httpx.Client, service: Running, people: dict[str, httpx.Client]
 ) -> None:
-    last = line.end()
+    last = service.end()
     made = client.post("/tokens", json={"user": "carol", "role": "auditor"}).json()
     client.put("/users/gina", json={})
-    whole = line.events()
+    whole = service.events()
     others = [event["position"] for event in whole if not event["topic"].startswith("token.")]
     assert len(others) < len(whole) and whole[-2]["topic"] == "token.created"
     for who in ("alice", "east"):
@@ -85,7 +85,7 @@ def test_events_of_tokens__who_is_no_admin_or_auditor__sees_all_but_them(
             assert next(stream)["subject"] == f"user/gina-{who}"
         others += [
             one["position"]
-            for one in line.events(whole[-1]["position"])
+            for one in service.events(whole[-1]["position"])
             if one["subject"] == f"user/gina-{who}"
         ]
         for asked in (
@@ -94,7 +94,7 @@ def test_events_of_tokens__who_is_no_admin_or_auditor__sees_all_but_them(
             {"subject": "token/*"},
         ):
             assert people[who].get("/events", params=asked).status_code == 403
-    with line.client(made["token"]) as auditor:
+    with service.client(made["token"]) as auditor:
         seen = auditor.get("/events", params={"types": "token.created", "limit": 1000}).json()["events"]
         assert made["token_id"] in [event["subject"].removeprefix("token/") for event in seen]
 

@@ -1,4 +1,4 @@
-"""A request that is refused before its body has come: the client knows that this connection is over."""
+"""Requests that are refused before their body has arrived: the answer says that the connection is closed."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def head(path: str, token: str) -> bytes:
     return "\r\n".join([*fields, "", ""]).encode()
 
 
-def answer_to(line: Running, request: bytes) -> tuple[str, dict[str, str]]:
-    """Its state of HTTP and its fields."""
-    with socket.create_connection(("127.0.0.1", line.port), timeout=60) as connection:
+def answer_to(service: Running, request: bytes) -> tuple[str, dict[str, str]]:
+    """Return the status line and the headers of the answer."""
+    with socket.create_connection(("127.0.0.1", service.port), timeout=60) as connection:
         connection.sendall(request)
         answer = connection.makefile("rb")
         state = answer.readline().decode().split()[1]
@@ -33,21 +33,21 @@ def answer_to(line: Running, request: bytes) -> tuple[str, dict[str, str]]:
 @pytest.mark.parametrize(
     ("path", "token", "state"),
     [
-        # By the gate: nobody knows who asks, or what for.
+        # Refused by the gate: no token, no such path.
         ("/distro-trees/1", "ll_nobody", "401"),
         ("/distro-trees/1?colour=red", "", "422"),
-        # By the resource: this is no number.
+        # Refused by the resource: not a number.
         ("/distro-trees/zero", "", "422"),
     ],
 )
 def test_refusal__body_still_to_come__says_that_it_closes(
-    line: Running, path: str, token: str, state: str
+    service: Running, path: str, token: str, state: str
 ) -> None:
-    asked = head(path, token or line.token)
-    found, fields = answer_to(line, asked)
+    asked = head(path, token or service.token)
+    found, fields = answer_to(service, asked)
     assert (found, fields.get("connection")) == (state, "close")
 
 
-def test_refusal__body_there__goes_on(line: Running) -> None:
-    found, fields = answer_to(line, head("/distro-trees/zero", line.token) + BODY)
+def test_refusal__body_there__goes_on(service: Running) -> None:
+    found, fields = answer_to(service, head("/distro-trees/zero", service.token) + BODY)
     assert (found, fields.get("connection")) == ("422", None)

@@ -1,4 +1,4 @@
-"""What one request could do to everybody: text that no table takes, names that no reader understands."""
+"""Harmful input: text that tables cannot store, and names that readers cannot parse."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ NUL: list[tuple[str, str, Any]] = [
 
 @pytest.mark.parametrize(("method", "path", "body"), NUL)
 def test_text__with_a_nul__422_and_nothing_stored(
-    client: httpx.Client, line: Running, method: str, path: str, body: Any
+    client: httpx.Client, service: Running, method: str, path: str, body: Any
 ) -> None:
-    before = line.end()
+    before = service.end()
     answer = client.request(method, path, json=body)
     assert answer.status_code in (400, 422), answer.text
-    assert by_people(line, before) == []
+    assert by_people(service, before) == []
 
 
 @pytest.mark.parametrize("tree", ["5.0", "1_0", "001", "²", "0", "-1", "2147483648", "1e3", "abc"])
@@ -77,7 +77,7 @@ HOSTILE_PATHS = [
     "/distro-trees/abc%00",
     "/events?subject=%00",
     "/events?types=%00",
-    "/queue?cursor=WzEsMiwzLCJ4Il0=",  # numbers where truths, and a text where numbers belong
+    "/queue?cursor=WzEsMiwzLCJ4Il0=",  # numbers instead of booleans, and a text instead of numbers
     "/queue?cursor=W3t9LFtdLG51bGwsIngiXQ==",
     "/idle-pool?cursor=IlwwIg==",
     "/queue?as_of=0001-01-01T00:00:00%2B14:00",
@@ -105,12 +105,14 @@ def test_faults__thousands__as_many_as_a_person_reads(client: httpx.Client) -> N
     assert len(faults) <= 101 and "more" in faults[-1]["message"]
 
 
-def test_system__sixty_into_one_pool_at_once__all_are_registered(client: httpx.Client, line: Running) -> None:
+def test_system__sixty_into_one_pool_at_once__all_are_registered(
+    client: httpx.Client, service: Running
+) -> None:
     assert client.put("/pools/full", json={}).status_code == 200
 
     def register(number: int) -> int:
         system = {**SYSTEM, "fqdn": f"m{number}.example.com", "condition": "Manual", "pools": ["full"]}
-        with line.client() as own:
+        with service.client() as own:
             return own.post("/systems", json=system).status_code
 
     with ThreadPoolExecutor(30) as pool:

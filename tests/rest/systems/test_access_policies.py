@@ -1,4 +1,4 @@
-"""Access policies of pools and systems, and loans: what they take and answer."""
+"""Access policies of pools and systems, and loans: requests and answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ UNTIL = "2099-01-01T00:00:00Z"
 
 @pytest.fixture
 def pool(client: httpx.Client) -> Iterator[str]:
-    """Of the group kernel-qe, which alice owns and bob is in."""
+    """Yield a pool of the group kernel-qe, which alice owns and whose member is bob."""
     made = client.put("/pools/own", json={"owner_group": "kernel-qe"})
     client.get("/pools/own", params=after(made)).raise_for_status()
     yield policy_of("own")
@@ -38,14 +38,14 @@ def entries(answer: httpx.Response) -> list[dict[str, Any]]:
 
 
 def test_pool__policy_given_and_taken_away__as_its_people_say(
-    client: httpx.Client, people: People, pool: str, line: Running
+    client: httpx.Client, people: People, pool: str, service: Running
 ) -> None:
     assert entries(client.get(pool)) == []
     low = {**SUBMIT, "maximum_effective_priority": "Low"}
     given = people["bob"].put(pool, json={"entries": [low, VIEW, {**SUBMIT, "user": None}, VIEW]})
-    # Each once, the highest maximum, in one order.
+    # Each entry once, with the highest maximum, in canonical order.
     assert entries(given) == [VIEW, SUBMIT] and given.json()["changed"] is True
-    assert in_one_commit(line, given) == [("pool/own", "pool.access-policy-changed")]
+    assert in_one_commit(service, given) == [("pool/own", "pool.access-policy-changed")]
     shown = client.get(pool, params=after(given))
     assert (entries(shown), shown.json()["pool"]) == ([VIEW, SUBMIT], "own")
     assert "access_policy" not in client.get("/pools/own", params=after(given)).json()
@@ -90,7 +90,7 @@ def test_system__never_given_a_policy__open_and_as_of_then(client: httpx.Client,
 
 
 def test_system__policy_of_a_pool_counts__only_of_one_it_is_in(
-    client: httpx.Client, people: People, machine: str, pool: str, line: Running
+    client: httpx.Client, people: People, machine: str, pool: str, service: Running
 ) -> None:
     path = f"/systems/{machine}/access-policy"
     refused = client.put(path, json={"entries": [VIEW], "active_pool": "own"})
@@ -100,7 +100,7 @@ def test_system__policy_of_a_pool_counts__only_of_one_it_is_in(
     assert client.put(path, json={"entries": [VIEW, RESERVE], "active_pool": "own"}).status_code == 200
     assert people["carol"].put(f"/systems/{machine}/reservation", json={}).status_code == 403
     left = people["bob"].delete(f"/pools/own/systems/{machine}")
-    assert in_one_commit(line, left) == [
+    assert in_one_commit(service, left) == [
         ("pool/own", "pool.system-removed"),
         (f"system/{machine}", "system.access-policy-changed"),
     ]
@@ -109,9 +109,9 @@ def test_system__policy_of_a_pool_counts__only_of_one_it_is_in(
 
 
 def test_policy__everything_wrong__every_fault_named_and_nothing_stored(
-    client: httpx.Client, machine: str, pool: str, line: Running
+    client: httpx.Client, machine: str, pool: str, service: Running
 ) -> None:
-    before = line.end()
+    before = service.end()
     path = f"/systems/{machine}/access-policy"
     misshaped = [{"permission": "fly"}, {"permission": "view", "user": "bad name"}, {"colour": "red"}]
     for where in (pool, path):
@@ -125,11 +125,11 @@ def test_policy__everything_wrong__every_fault_named_and_nothing_stored(
             *("entries[2].maximum_effective_priority", "active_pool"),
         ],
     )
-    assert by_people(line, before) == []
+    assert by_people(service, before) == []
 
 
 def test_policy__if_match__only_over_what_was_read(
-    client: httpx.Client, machine: str, pool: str, line: Running
+    client: httpx.Client, machine: str, pool: str, service: Running
 ) -> None:
     for path in (pool, f"/systems/{machine}/access-policy"):
         etag = client.get(path).headers["etag"]
@@ -141,17 +141,17 @@ def test_policy__if_match__only_over_what_was_read(
 
 
 def test_loan__of_a_system__shown_and_ended(
-    client: httpx.Client, people: People, machine: str, line: Running
+    client: httpx.Client, people: People, machine: str, service: Running
 ) -> None:
     path, subject = f"/systems/{machine}/loan", f"system/{machine}"
     lent = people["alice"].put(path, json={"user": "bob", "until": UNTIL})
     assert (lent.status_code, lent.json()["user"], lent.json()["until"]) == (200, "bob", UNTIL)
-    assert in_one_commit(line, lent) == [(subject, "system.loaned")]
+    assert in_one_commit(service, lent) == [(subject, "system.loaned")]
     shown = client.get(f"/systems/{machine}", params=after(lent)).json()
     assert (shown["loaned_to"], shown["loaned_until"], shown["user"]) == ("bob", UNTIL, None)
-    before = line.end()
+    before = service.end()
     assert people["alice"].put(path, json={"user": "bob", "until": UNTIL}).status_code == 200
-    assert by_people(line, before) == []
+    assert by_people(service, before) == []
     refused = people["alice"].put(path, json={"user": "carol"})
     assert (refused.status_code, "on loan to bob" in refused.json()["detail"]) == (409, True)
     assert people["carol"].delete(path).status_code == 403
@@ -161,8 +161,10 @@ def test_loan__of_a_system__shown_and_ended(
     assert client.get(f"/systems/{machine}", params=after(ended)).json()["loaned_to"] is None
 
 
-def test_loan__everything_wrong__every_fault_named(client: httpx.Client, machine: str, line: Running) -> None:
-    before = line.end()
+def test_loan__everything_wrong__every_fault_named(
+    client: httpx.Client, machine: str, service: Running
+) -> None:
+    before = service.end()
     answer = client.put(f"/systems/{machine}/loan", json={"user": "nobody", "until": "2020-01-01T00:00:00Z"})
     assert (answer.status_code, [fault["where"] for fault in answer.json()["errors"]]) == (
         422,
@@ -170,11 +172,11 @@ def test_loan__everything_wrong__every_fault_named(client: httpx.Client, machine
     )
     assert client.put(f"/systems/{machine}/loan", json={"untill": UNTIL}).status_code == 422
     assert client.put("/systems/no.example.com/loan", json={}).status_code == 404
-    assert by_people(line, before) == []
+    assert by_people(service, before) == []
 
 
 def test_borrower__reserves_an_automated_system__out_of_the_idle_pool_until_it_is_returned(
-    client: httpx.Client, people: People, machine: str, line: Running
+    client: httpx.Client, people: People, machine: str, service: Running
 ) -> None:
     path = f"/systems/{machine}/reservation"
     assert people["bob"].put(path, json={}).status_code == 409
@@ -184,19 +186,19 @@ def test_borrower__reserves_an_automated_system__out_of_the_idle_pool_until_it_i
     idle = client.get("/idle-pool", params={"limit": 1000, **after(reserved)}).json()["systems"]
     assert machine not in [system["fqdn"] for system in idle]
     returned = people["bob"].delete(path)
-    assert [topic for _, topic in in_one_commit(line, returned)] == [
+    assert [topic for _, topic in in_one_commit(service, returned)] == [
         *("system.reservation-ended", "system.pending")
     ]
 
 
 def test_loan__ends_while_a_recipe_runs__the_recipe_goes_on(
-    client: httpx.Client, people: People, machine: str, line: Running
+    client: httpx.Client, people: People, machine: str, service: Running
 ) -> None:
     client.put(f"/systems/{machine}/loan", json={"user": "alice"}).raise_for_status()
     done = submit(people["alice"], recipe_for(machine))
     recipe = client.get(f"/recipes/{done['recipe_ids'][0]}", params={"min_position": done["position"]}).json()
     ended = client.delete(f"/systems/{machine}/loan")
-    assert [topic for _, topic in in_one_commit(line, ended)] == ["system.loan-ended"]
+    assert [topic for _, topic in in_one_commit(service, ended)] == ["system.loan-ended"]
     assert client.get(f"/recipes/{recipe['recipe_id']}", params=after(ended)).json()["state"] not in (
         *("aborted", "cancelled"),
     )

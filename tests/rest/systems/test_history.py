@@ -1,4 +1,4 @@
-"""/systems/{fqdn}/history: what changed in a system, when, by whom, from what to what."""
+"""/systems/{fqdn}/history: the changes of a system with time, actor, old and new values."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from tests.rest.acting import EAST, WEST, People, finish, recipe_for, start, sub
 from tests.rest.whole_system import WHOLE
 
 
-def history(client: httpx.Client, fqdn: str, line: Running, **asked: Any) -> list[dict[str, Any]]:
-    answer = client.get(f"/systems/{fqdn}/history", params={"min_position": line.end(), **asked})
+def history(client: httpx.Client, fqdn: str, service: Running, **asked: Any) -> list[dict[str, Any]]:
+    answer = client.get(f"/systems/{fqdn}/history", params={"min_position": service.end(), **asked})
     assert answer.status_code == 200, answer.text
     found: list[dict[str, Any]] = answer.json()["changes"]
     return found
 
 
-def told(change: dict[str, Any]) -> tuple[str, str, dict[str, tuple[Any, Any]]]:
-    """By whom, what, and each property with what it was and became."""
+def summary(change: dict[str, Any]) -> tuple[str, str, dict[str, tuple[Any, Any]]]:
+    """Return actor, topic, and old and new value of each property."""
     changes = {one["property"]: (one["from"], one["to"]) for one in change["changes"]}
     return change["actor"], change["topic"], changes
 
 
-def test_history__of_everything_that_people_change__each_told_from_what_to_what(
-    client: httpx.Client, people: People, machines: Callable[..., str], line: Running
+def test_history__every_property_changed__shows_old_and_new_values(
+    client: httpx.Client, people: People, machines: Callable[..., str], service: Running
 ) -> None:
     fqdn = machines(cpu={"cores": 4, "hyper": True}, location="rack 7")
     path = f"/systems/{fqdn}"
@@ -39,7 +39,7 @@ def test_history__of_everything_that_people_change__each_told_from_what_to_what(
     people["bob"].patch(path, json={"draining": False})
     people["carol"].put(f"{path}/reservation", json={"until": "2999-01-01T00:00:00Z"})
     people["carol"].delete(f"{path}/reservation")
-    found = [told(change) for change in reversed(history(client, fqdn, line))]
+    found = [summary(change) for change in reversed(history(client, fqdn, service))]
     (who, topic, registered), *later = found
     assert (who, topic) == ("admin", "system.registered")
     assert registered["cpu.cores"] == (None, 4) and registered["lab_controller"] == (None, EAST)
@@ -60,20 +60,20 @@ def test_history__of_everything_that_people_change__each_told_from_what_to_what(
         ("carol", "system.reservation-begun", {"user": (None, "carol"), "reserved_until": (None, until)}),
         ("carol", "system.reservation-ended", {"user": ("carol", None), "reserved_until": (until, None)}),
     ]
-    reasons = {change["topic"]: change["reason"] for change in history(client, fqdn, line)}
+    reasons = {change["topic"]: change["reason"] for change in history(client, fqdn, service)}
     assert reasons["system.condition-changed"] == reasons["system.drained"] == "new fan"
     assert reasons["system.owner-changed"] is None
 
 
-def test_history__of_policies_and_loans__told_like_properties(
-    client: httpx.Client, machine: str, line: Running
+def test_history__policies_and_loans__shown_like_properties(
+    client: httpx.Client, machine: str, service: Running
 ) -> None:
     path, entries = f"/systems/{machine}", [{"permission": "view", "everybody": True}]
     client.put(f"{path}/access-policy", json={"entries": entries})
     client.put(f"{path}/loan", json={"user": "bob", "until": "2999-01-01T00:00:00Z"})
     client.delete(f"{path}/loan")
     until = "2999-01-01T00:00:00Z"
-    assert [told(change) for change in reversed(history(client, machine, line))][1:] == [
+    assert [summary(change) for change in reversed(history(client, machine, service))][1:] == [
         ("admin", "system.access-policy-changed", {"access_policy": (None, entries)}),
         ("admin", "system.loaned", {"loaned_to": (None, "bob"), "loaned_until": (None, until)}),
         ("admin", "system.loan-ended", {"loaned_to": ("bob", None), "loaned_until": (until, None)}),
@@ -81,23 +81,23 @@ def test_history__of_policies_and_loans__told_like_properties(
 
 
 def test_history__of_a_system_at_work__says_nothing_of_what_it_does(
-    client: httpx.Client, machine: str, line: Running
+    client: httpx.Client, machine: str, service: Running
 ) -> None:
     (recipe_id,) = submit(client, recipe_for(machine))["recipe_ids"]
     finish(client, recipe_id, start(client, recipe_id))
-    assert [change["topic"] for change in history(client, machine, line)] == ["system.registered"]
+    assert [change["topic"] for change in history(client, machine, service)] == ["system.registered"]
 
 
 def test_history__page_by_page_and_then__stable_and_as_it_was(
-    client: httpx.Client, machine: str, line: Running
+    client: httpx.Client, machine: str, service: Running
 ) -> None:
     path = f"/systems/{machine}"
     for memory_mb in range(100, 105):
-        then = line.end()
+        then = service.end()
         client.patch(path, json={"memory_mb": memory_mb})
-    whole = history(client, machine, line)
+    whole = history(client, machine, service)
     found, answer = [], client.get(f"{path}/history", params={"limit": 2})
-    # What changes meanwhile does not move the pages.
+    # Later changes do not shift the pages.
     client.patch(path, json={"memory_mb": 7})
     while True:
         found += answer.json()["changes"]
@@ -107,23 +107,23 @@ def test_history__page_by_page_and_then__stable_and_as_it_was(
     assert found == whole and [change["position"] for change in whole] == sorted(
         (change["position"] for change in whole), reverse=True
     )
-    assert history(client, machine, line, as_of=then) == whole[1:]
-    assert len(history(client, machine, line)) == len(whole) + 1
+    assert history(client, machine, service, as_of=then) == whole[1:]
+    assert len(history(client, machine, service)) == len(whole) + 1
 
 
 def test_history__events_of_the_log__are_those_it_names(
-    client: httpx.Client, machines: Callable[..., str], line: Running
+    client: httpx.Client, machines: Callable[..., str], service: Running
 ) -> None:
     fqdn = machines(**{**WHOLE, "condition": "Automated"})
     client.patch(f"/systems/{fqdn}", json={"vendor": "x"})
-    events = {event["position"]: event for event in line.events()}
-    for change in history(client, fqdn, line):
+    events = {event["position"]: event for event in service.events()}
+    for change in history(client, fqdn, service):
         event = events[change["position"]]
         assert {name: event[name] for name in ("topic", "actor", "cause")}.items() <= change.items()
         assert event["recorded_at"] == change["at"]
 
 
-def test_history__system_nobody_knows__404(client: httpx.Client, machine: str, line: Running) -> None:
+def test_history__unknown_system__404(client: httpx.Client, machine: str, service: Running) -> None:
     assert client.get("/systems/no.example.com/history").status_code == 404
     assert client.get(f"/systems/{machine}/history", params={"as_of": 1}).status_code == 404
     assert client.get(f"/systems/{machine}/history", params={"colour": 1}).status_code == 422

@@ -1,4 +1,4 @@
-"""/inventory: what becomes of recipes and recipe sets when systems at work change by it."""
+"""/inventory: recipes and recipe sets whose systems an import changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.rest.systems.inventories import counts, take
 
 
 def test_import__conditions_of_systems_at_work__recipes_end_as_by_single_changes(
-    client: httpx.Client, machines: Callable[..., str], line: Running
+    client: httpx.Client, machines: Callable[..., str], service: Running
 ) -> None:
     first, second, spare = machines(), machines(), machines()
     recipes = submit(client, recipe_for(first), recipe_for(second))["recipe_ids"]
@@ -20,7 +20,7 @@ def test_import__conditions_of_systems_at_work__recipes_end_as_by_single_changes
     broken = [{"fqdn": fqdn, "condition": "Broken"} for fqdn in (first, second)]
     answer = take(client, *broken, {"fqdn": spare, "location": "there"})
     assert counts(answer) == (0, 3, 0)
-    assert in_one_commit(line, answer) == [
+    assert in_one_commit(service, answer) == [
         (f"system/{first}", "system.condition-changed"),
         (f"recipe/{recipes[0]}", "recipe.aborted"),
         (f"system/{first}", "system.idle"),
@@ -32,7 +32,7 @@ def test_import__conditions_of_systems_at_work__recipes_end_as_by_single_changes
 
 
 def test_import__two_systems_of_a_set_that_waits_for_a_third__each_seen_as_the_one_before_left_it(
-    client: httpx.Client, machines: Callable[..., str], line: Running
+    client: httpx.Client, machines: Callable[..., str], service: Running
 ) -> None:
     first, second, busy = machines(), machines(), machines()
     in_state(client, submit(client, recipe_for(busy))["recipe_ids"][0], "waiting")
@@ -42,13 +42,13 @@ def test_import__two_systems_of_a_set_that_waits_for_a_third__each_seen_as_the_o
         in_state(client, recipe_id, "scheduled")
     answer = take(client, *({"fqdn": fqdn, "condition": "Broken"} for fqdn in (first, second)))
     cancel_set(client, submitted)
-    told = in_one_commit(line, answer)
-    assert told[:3] == [
+    events = in_one_commit(service, answer)
+    assert events[:3] == [
         (f"system/{first}", "system.condition-changed"),
         (f"recipe/{recipes[0]}", "recipe.assigned"),
         (f"system/{first}", "system.idle"),
     ]
-    assert sorted(told[3:]) == sorted(
+    assert sorted(events[3:]) == sorted(
         [
             (f"system/{second}", "system.condition-changed"),
             *((f"recipe/{recipe_id}", "recipe.queued") for recipe_id in recipes),
@@ -58,11 +58,11 @@ def test_import__two_systems_of_a_set_that_waits_for_a_third__each_seen_as_the_o
 
 
 def test_import__lab_of_a_system_at_work__409_and_nothing_stored(
-    client: httpx.Client, machines: Callable[..., str], line: Running
+    client: httpx.Client, machines: Callable[..., str], service: Running
 ) -> None:
     busy, idle = machines(), machines()
     start(client, submit(client, recipe_for(busy))["recipe_ids"][0])
-    before = line.end()
+    before = service.end()
     answer = take(client, {"fqdn": idle, "vendor": "x"}, {"fqdn": busy, "lab_controller": WEST})
     assert answer.status_code == 409 and busy in answer.json()["detail"]
-    assert by_people(line, before) == []
+    assert by_people(service, before) == []

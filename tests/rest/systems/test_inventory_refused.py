@@ -1,4 +1,4 @@
-"""/inventory: what is refused, whole, with every fault and its place."""
+"""/inventory: an import with faults is refused as a whole, with every fault and its place."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tests.rest.acting import EAST, People, by_people
 from tests.rest.systems.inventories import CSV, counts, export, take, take_table
 
 FAULTY_ROWS = [
-    # A good one, which is not stored either.
+    # A valid system, which is not stored either.
     {"fqdn": "good.east.example.com", "lab_controller": EAST, "owner": "alice"},
-    # Values, names nobody knows (an equal owner is told of once), and what a new system needs.
+    # Values, unknown names (an equal owner is reported once), and required fields of a new system.
     {"fqdn": "bad.east.example.com", "memory_mb": -1, "lab_controller": "no host!", "owner": "nobody"},
     {"fqdn": "no.east.example.com", "lab_controller": "no.such", "owner": "nobody", "pools": ["nowhere"]},
     {"fqdn": "new.east.example.com"},
-    # Told of twice, whatever the case.
+    # The same name twice, in upper and lower case.
     {"fqdn": "GOOD.east.example.com", "lab_controller": EAST, "owner": "alice"},
 ]
 PLACES = [
@@ -32,10 +32,10 @@ PLACES = [
 ]
 
 
-def test_import__faults_in_many_systems__all_told_with_their_places_and_nothing_stored(
-    client: httpx.Client, line: Running
+def test_import__faults_in_many_systems__all_reported_with_their_places_and_nothing_stored(
+    client: httpx.Client, service: Running
 ) -> None:
-    before = line.end()
+    before = service.end()
     answer = take(client, *FAULTY_ROWS)
     assert answer.status_code == 422
     assert [fault["where"] for fault in answer.json()["errors"]] == [
@@ -49,7 +49,7 @@ def test_import__faults_in_many_systems__all_told_with_their_places_and_nothing_
         *["row 2, column devices"],
         *(f"row {number + 2}, column {field}" for number, field in PLACES),
     ]
-    assert by_people(line, before) == []
+    assert by_people(service, before) == []
 
 
 def _cell(value: Any) -> str:
@@ -71,39 +71,39 @@ def test_import__no_inventory_at_all__is_refused(client: httpx.Client) -> None:
 
 
 def test_import__by_people__owners_change_theirs_and_admins_add(
-    client: httpx.Client, people: People, machine: str, line: Running
+    client: httpx.Client, people: People, machine: str, service: Running
 ) -> None:
-    systems = export(client, min_position=line.end())
+    systems = export(client, min_position=service.end())
     mine = next(system for system in systems if system["fqdn"] == machine)
-    # What is not changed is nobody's business.
+    # Unchanged systems need no permission.
     assert counts(take(people["alice"], *systems)) == (0, 0, len(systems))
     changed = {**mine, "vendor": "ACME"}
     assert counts(take(people["alice"], changed)) == (0, 1, 0)
-    before = line.end()
+    before = service.end()
     refused = take(people["carol"], {**mine, "vendor": "x"}, {**mine, "fqdn": "new.east.example.com"})
     assert refused.status_code == 403
     assert "belongs to alice" in refused.json()["detail"] and "only an admin" in refused.json()["detail"]
     refused = take(people["carol"], {"fqdn": machine, "pools": ["big"]})
     assert refused.status_code == 403 and "pool big" in refused.json()["detail"]
     assert people["east"].post("/inventory", json={"systems": []}).status_code == 403
-    assert by_people(line, before) == []
+    assert by_people(service, before) == []
 
 
 def test_import__by_permission__changes_what_it_opens_and_no_more(
-    client: httpx.Client, people: People, machine: str, line: Running
+    client: httpx.Client, people: People, machine: str, service: Running
 ) -> None:
     entries = [{"permission": "edit_system", "user": "bob"}]
     assert client.put(f"/systems/{machine}/access-policy", json={"entries": entries}).is_success
     assert counts(take(people["bob"], {"fqdn": machine, "vendor": "bob's", "owner": "alice"})) == (0, 1, 0)
-    before = line.end()
-    # To give it away it has to be theirs; who may not view it may not learn that it is there.
+    before = service.end()
+    # Only the owner may change the owner; a hidden system is reported as missing.
     refused = take(people["bob"], {"fqdn": machine, "owner": "bob"})
     assert refused.status_code == 403 and "only its owner" in refused.json()["detail"]
     for vendor in ("bob's", "carol's"):
         hidden = {"fqdn": machine, "lab_controller": EAST, "owner": "alice", "vendor": vendor}
         refused = take(people["carol"], hidden)
         assert refused.status_code == 403 and refused.json()["detail"] == "only an admin may add systems"
-    assert by_people(line, before) == []
+    assert by_people(service, before) == []
 
 
 def test_import__equal_unknown_names__are_one_fault_that_counts(client: httpx.Client) -> None:

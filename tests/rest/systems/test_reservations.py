@@ -1,4 +1,4 @@
-"""People reserve systems, have them provisioned, and return them."""
+"""Reservations of systems by people: reserve, provision, return."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.harness.running import Running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.rest.acting import (
     EAST,
     People,
@@ -34,24 +34,27 @@ def manual(machines: Callable[..., str]) -> str:
 
 
 def test_reserve__manual_system__is_the_persons_until_it_is_returned(
-    client: httpx.Client, people: People, manual: str, line: Running
+    client: httpx.Client, people: People, manual: str, service: Running
 ) -> None:
     path = f"/systems/{manual}/reservation"
     answer = people["bob"].put(path, json={"until": UNTIL})
     assert (answer.status_code, answer.json()["user"], answer.json()["until"]) == (200, "bob", UNTIL)
     subject = f"system/{manual}"
-    assert in_one_commit(line, answer) == [
+    assert in_one_commit(service, answer) == [
         (subject, "system.reservation-begun"),
         (subject, "system.running"),
     ]
     shown = client.get(f"/systems/{manual}", params=after(answer)).json()
     assert (shown["user"], shown["reserved_until"], shown["usage"]) == ("bob", UNTIL, "running")
-    before = line.end()
+    before = service.end()
     assert people["bob"].put(path, json={"until": UNTIL}).status_code == 200
-    assert by_people(line, before) == []
+    assert by_people(service, before) == []
     returned = people["bob"].delete(path)
     assert (returned.status_code, returned.json()["returned"]) == (200, True)
-    assert in_one_commit(line, returned) == [(subject, "system.reservation-ended"), (subject, "system.idle")]
+    assert in_one_commit(service, returned) == [
+        (subject, "system.reservation-ended"),
+        (subject, "system.idle"),
+    ]
     assert people["bob"].delete(path).json()["returned"] is False
     assert client.get(f"/systems/{manual}", params=after(returned)).json()["user"] is None
 
@@ -70,21 +73,21 @@ def test_reserve__what_others_have_or_recipes_may_have__409(
 
 
 def test_reserve__for_others__only_by_an_admin(
-    client: httpx.Client, people: People, manual: str, line: Running
+    client: httpx.Client, people: People, manual: str, service: Running
 ) -> None:
     path = f"/systems/{manual}/reservation"
     assert people["alice"].put(path, json={"user": "carol"}).status_code == 403
     assert client.put(path, json={"user": "carol"}).status_code == 200
     assert people["bob"].delete(path).status_code == 403
     assert people["east"].delete(path).status_code == 403
-    # It is alice's system.
+    # Alice owns the system.
     assert people["alice"].delete(path).status_code == 200
 
 
 def test_reserve__everything_wrong__every_fault_named(
-    client: httpx.Client, manual: str, line: Running
+    client: httpx.Client, manual: str, service: Running
 ) -> None:
-    before = line.end()
+    before = service.end()
     path = f"/systems/{manual}/reservation"
     wrong = client.put(path, json={"user": "bad name", "until": "soon", "distro_tree": 0, "colour": "red"})
     assert sorted(fault["where"] for fault in wrong.json()["errors"]) == [
@@ -94,7 +97,7 @@ def test_reserve__everything_wrong__every_fault_named(
     answer = client.put(path, json=unknown)
     assert answer.status_code == 422
     assert [fault["where"] for fault in answer.json()["errors"]] == ["user", "until", "distro_tree"]
-    assert by_people(line, before) == []
+    assert by_people(service, before) == []
 
 
 def test_reserve__tree_of_another_lab__409(client: httpx.Client, manual: str) -> None:
@@ -125,52 +128,52 @@ def test_reserve__lab_is_disabled__409(client: httpx.Client, manual: str) -> Non
 
 
 def test_reserve__with_a_tree__follows_what_the_lab_reports(
-    client: httpx.Client, people: People, manual: str, line: Running
+    client: httpx.Client, people: People, manual: str, service: Running
 ) -> None:
     command, subject = _provision(client, people, manual), f"system/{manual}"
     assert (command["recipe_id"], command["guests"], command["tasks"]) == (None, [], [])
     assert command["distro_tree"]["id"] == 1 and command["distro_tree"]["urls"]
     assert usage(client, manual) == ("waiting", None)
     begun = _tell(people, command, "running")
-    assert in_one_commit(line, begun)[1:] == [(subject, "system.installing")]
+    assert in_one_commit(service, begun)[1:] == [(subject, "system.installing")]
     done = _tell(people, command, "completed")
-    assert in_one_commit(line, done)[1:] == [(subject, "system.running")]
-    before = line.end()
+    assert in_one_commit(service, done)[1:] == [(subject, "system.running")]
+    before = service.end()
     assert _tell(people, command, "completed").status_code == 200
-    assert by_people(line, before) == []
+    assert by_people(service, before) == []
     assert usage(client, manual, done) == ("running", None)
     people["bob"].delete(f"/systems/{manual}/reservation")
-    kinds = until(lambda: _kinds(client, manual, 2), "the release")
+    kinds = wait_until(lambda: _kinds(client, manual, 2), "the release")
     assert kinds == ["provision", "release"]
 
 
 def test_reserve__cannot_be_provisioned__reservation_ends_with_the_reason(
-    client: httpx.Client, people: People, manual: str, line: Running
+    client: httpx.Client, people: People, manual: str, service: Running
 ) -> None:
     command, subject = _provision(client, people, manual), f"system/{manual}"
     failed = _tell(people, command, "failed", "no power")
-    assert in_one_commit(line, failed) == [
+    assert in_one_commit(service, failed) == [
         (f"command/{command['id']}", "command.failed"),
         (subject, "system.reservation-ended"),
         (subject, "system.idle"),
     ]
-    ended = next(e for e in reversed(line.events()) if e["topic"] == "system.reservation-ended")
+    ended = next(e for e in reversed(service.events()) if e["topic"] == "system.reservation-ended")
     assert "no power" in ended["data"]["reason"]
 
 
 def test_reserve__next_person__old_command_is_no_news(
-    client: httpx.Client, people: People, manual: str, line: Running
+    client: httpx.Client, people: People, manual: str, service: Running
 ) -> None:
     old = _provision(client, people, manual)
     people["bob"].delete(f"/systems/{manual}/reservation")
     path = f"/systems/{manual}/reservation"
     assert people["carol"].put(path, json={"distro_tree": 1}).status_code == 200
     answer = _tell(people, old, "failed", "too late")
-    assert in_one_commit(line, answer) == [(f"command/{old['id']}", "command.failed")]
+    assert in_one_commit(service, answer) == [(f"command/{old['id']}", "command.failed")]
     assert client.get(f"/systems/{manual}", params=after(answer)).json()["user"] == "carol"
 
 
-def test_reserve__three_people_at_once__one_has_it(people: People, manual: str, line: Running) -> None:
+def test_reserve__three_people_at_once__one_has_it(people: People, manual: str, service: Running) -> None:
     path = f"/systems/{manual}/reservation"
 
     def reserve(name: str) -> int:
@@ -179,21 +182,21 @@ def test_reserve__three_people_at_once__one_has_it(people: People, manual: str, 
     with ThreadPoolExecutor(3) as pool:
         statuses = sorted(pool.map(reserve, ("alice", "bob", "carol")))
     assert statuses == [200, 409, 409]
-    assert [topic for _, topic in happened(line, 0, f"system/{manual}")].count("system.running") == 1
+    assert [topic for _, topic in happened(service, 0, f"system/{manual}")].count("system.running") == 1
 
 
 def test_reservation__system_is_removed__ends(
-    client: httpx.Client, people: People, manual: str, line: Running
+    client: httpx.Client, people: People, manual: str, service: Running
 ) -> None:
     people["bob"].put(f"/systems/{manual}/reservation", json={})
     answer = client.delete(f"/systems/{manual}")
-    assert [topic for _, topic in in_one_commit(line, answer)] == [
+    assert [topic for _, topic in in_one_commit(service, answer)] == [
         *("system.condition-changed", "system.reservation-ended", "system.idle")
     ]
 
 
 def _provision(client: httpx.Client, people: People, fqdn: str) -> dict[str, Any]:
-    """The command that follows when bob reserves a system with a tree."""
+    """Return the command that follows when bob reserves a system with a tree."""
     answer = people["bob"].put(f"/systems/{fqdn}/reservation", json={"distro_tree": 1})
     assert answer.status_code == 200, answer.text
     client.get("/queue", params=after(answer))

@@ -1,4 +1,4 @@
-"""PATCH and DELETE of systems: what changes goes into one commit, and takes along who has the system."""
+"""PATCH and DELETE of systems: all changes are one commit, with the effects on the recipe of the system."""
 
 from __future__ import annotations
 
@@ -27,43 +27,43 @@ from tests.rest.acting import (
 
 
 def test_patch__many_things_at_once__one_commit_and_nothing_again(
-    client: httpx.Client, people: People, machine: str, line: Running
+    client: httpx.Client, people: People, machine: str, service: Running
 ) -> None:
     body = {"owner": "bob", "memory_mb": 32, "vendor": "ACME", "condition": "Manual", "reason": "mine"}
     answer = people["alice"].patch(f"/systems/{machine}", json={**body, "lab_controller": WEST})
     assert (answer.status_code, answer.json()["changed"]) == (200, True)
     subject = f"system/{machine}"
-    assert in_one_commit(line, answer) == [
+    assert in_one_commit(service, answer) == [
         (subject, "system.lab-controller-changed"),
         (subject, "system.owner-changed"),
         (subject, "system.inventory-changed"),
         (subject, "system.condition-changed"),
     ]
     shown = client.get(f"/systems/{machine}", params=after(answer))
-    told = shown.json()
-    assert (told["owner"], told["memory_mb"], told["vendor"], told["arches"]) == (
+    system = shown.json()
+    assert (system["owner"], system["memory_mb"], system["vendor"], system["arches"]) == (
         "bob",
         32,
         "ACME",
         ["x86_64"],
     )
-    assert (told["condition"], told["lab_controller"], told["draining"]) == ("Manual", WEST, False)
-    before = line.end()
+    assert (system["condition"], system["lab_controller"], system["draining"]) == ("Manual", WEST, False)
+    before = service.end()
     assert people["bob"].patch(f"/systems/{machine}", json=body).json()["changed"] is False
     assert people["bob"].patch(f"/systems/{machine}", json={}).json()["changed"] is False
-    assert by_people(line, before) == []
+    assert by_people(service, before) == []
 
 
-def test_patch__null__forgets_a_property(client: httpx.Client, machine: str) -> None:
+def test_patch__null__clears_a_property(client: httpx.Client, machine: str) -> None:
     answer = client.patch(f"/systems/{machine}", json={"memory_mb": None, "cpu": {"cores": 4}})
-    told = client.get(f"/systems/{machine}", params=after(answer)).json()
-    assert "memory_mb" not in told and told["cpu"] == {"cores": 4} and told["added_at"]
+    system = client.get(f"/systems/{machine}", params=after(answer)).json()
+    assert "memory_mb" not in system and system["cpu"] == {"cores": 4} and system["added_at"]
 
 
 def test_patch__everything_wrong__every_fault_named_and_nothing_stored(
-    client: httpx.Client, machine: str, line: Running
+    client: httpx.Client, machine: str, service: Running
 ) -> None:
-    before = line.end()
+    before = service.end()
     wrong = {"condition": None, "owner": "bad name", "memory_mb": -1, "fqdn": "x", "draining": "yes please"}
     answer = client.patch(f"/systems/{machine}", json={**wrong, "added_at": None})
     assert answer.status_code == 422
@@ -75,7 +75,7 @@ def test_patch__everything_wrong__every_fault_named_and_nothing_stored(
     assert sorted(fault["where"] for fault in answer.json()["errors"]) == ["lab_controller", "owner", "pools"]
     answer = client.patch(f"/systems/{machine}", json={"reason": "of what?"})
     assert [fault["where"] for fault in answer.json()["errors"]] == ["reason"]
-    assert by_people(line, before) == []
+    assert by_people(service, before) == []
 
 
 def test_patch__strangers__403_also_when_it_is_wrong(people: People, machine: str) -> None:
@@ -88,12 +88,12 @@ def test_patch__strangers__403_also_when_it_is_wrong(people: People, machine: st
 
 @pytest.mark.parametrize("condition", ["Broken", "Removed"])
 def test_condition__recipe_runs_there__aborted_with_the_reason(
-    client: httpx.Client, machine: str, line: Running, condition: str
+    client: httpx.Client, machine: str, service: Running, condition: str
 ) -> None:
     (recipe_id,) = submit(client, recipe_for(machine))["recipe_ids"]
     start(client, recipe_id)
     answer = client.patch(f"/systems/{machine}", json={"condition": condition, "reason": "smoke"})
-    assert in_one_commit(line, answer) == [
+    assert in_one_commit(service, answer) == [
         (f"system/{machine}", "system.condition-changed"),
         (f"recipe/{recipe_id}", "recipe.aborted"),
         (f"system/{machine}", "system.idle"),
@@ -103,7 +103,7 @@ def test_condition__recipe_runs_there__aborted_with_the_reason(
 
 
 def test_condition__recipe_has_not_started__loses_the_system_and_keeps_its_place(
-    client: httpx.Client, machines: Callable[..., str], line: Running
+    client: httpx.Client, machines: Callable[..., str], service: Running
 ) -> None:
     free, busy = machines(), machines()
     in_state(client, submit(client, recipe_for(busy))["recipe_ids"][0], "waiting")
@@ -111,7 +111,7 @@ def test_condition__recipe_has_not_started__loses_the_system_and_keeps_its_place
     holds, waits = submitted["recipe_ids"]
     in_state(client, holds, "scheduled")
     answer = client.patch(f"/systems/{free}", json={"condition": "Broken", "reason": "smoke"})
-    assert in_one_commit(line, answer) == [
+    assert in_one_commit(service, answer) == [
         (f"system/{free}", "system.condition-changed"),
         (f"recipe/{holds}", "recipe.queued"),
         (f"recipe/{waits}", "recipe.queued"),
@@ -123,12 +123,12 @@ def test_condition__recipe_has_not_started__loses_the_system_and_keeps_its_place
 
 
 def test_condition__manual__recipe_goes_on_until_it_ends(
-    client: httpx.Client, machine: str, line: Running
+    client: httpx.Client, machine: str, service: Running
 ) -> None:
     (recipe_id,) = submit(client, recipe_for(machine))["recipe_ids"]
     start(client, recipe_id)
     answer = client.patch(f"/systems/{machine}", json={"condition": "Manual"})
-    assert in_one_commit(line, answer) == [(f"system/{machine}", "system.condition-changed")]
+    assert in_one_commit(service, answer) == [(f"system/{machine}", "system.condition-changed")]
     assert usage(client, machine, answer) == ("running", recipe_id)
 
 
@@ -141,8 +141,8 @@ def test_system__drained__takes_nothing_new_until_it_is_undrained(client: httpx.
     in_state(client, recipe_id, "waiting")
 
 
-def test_system__removed__stays_known_until_its_condition_changes(
-    client: httpx.Client, people: People, machine: str, line: Running
+def test_system__removed__stays_visible_until_its_condition_changes(
+    client: httpx.Client, people: People, machine: str, service: Running
 ) -> None:
     answer = people["alice"].delete(f"/systems/{machine}")
     assert (answer.status_code, answer.json()["changed"]) == (200, True)
@@ -153,26 +153,28 @@ def test_system__removed__stays_known_until_its_condition_changes(
     refused = client.post("/systems", json=system)
     assert (refused.status_code, "condition" in refused.json()["detail"]) == (409, True)
     back = client.patch(f"/systems/{machine}", json={"condition": "Automated"})
-    assert in_one_commit(line, back) == [
+    assert in_one_commit(service, back) == [
         (f"system/{machine}", "system.condition-changed"),
         (f"system/{machine}", "system.pending"),
     ]
     assert client.delete("/systems/no.example.com").status_code == 404
 
 
-def test_lab__while_a_recipe_has_the_system__409(client: httpx.Client, machine: str, line: Running) -> None:
+def test_lab__while_a_recipe_has_the_system__409(
+    client: httpx.Client, machine: str, service: Running
+) -> None:
     (recipe_id,) = submit(client, recipe_for(machine))["recipe_ids"]
     start(client, recipe_id)
-    before = line.end()
+    before = service.end()
     answer = client.patch(f"/systems/{machine}", json={"lab_controller": WEST, "memory_mb": 5})
     assert answer.status_code == 409
-    assert by_people(line, before) == []
+    assert by_people(service, before) == []
 
 
 def test_two_systems_of_a_set__broken_at_once__set_holds_nothing_and_is_queued(
-    client: httpx.Client, machines: Callable[..., str], line: Running
+    client: httpx.Client, machines: Callable[..., str], service: Running
 ) -> None:
-    """Each alone leaves the set its other system: decided side by side, it would hold none, assigned."""
+    """Each change alone leaves the set its other system. Concurrent changes must not leave it assigned."""
     one, two, busy = machines(), machines(), machines()
     in_state(client, submit(client, recipe_for(busy))["recipe_ids"][0], "waiting")
     submitted = submit(client, recipe_for(one), recipe_for(two), recipe_for(busy))
@@ -181,7 +183,7 @@ def test_two_systems_of_a_set__broken_at_once__set_holds_nothing_and_is_queued(
         in_state(client, recipe_id, "scheduled")
 
     def break_(fqdn: str) -> int:
-        with line.client() as own:
+        with service.client() as own:
             return own.patch(f"/systems/{fqdn}", json={"condition": "Broken"}).status_code
 
     with ThreadPoolExecutor(2) as pool:
@@ -191,14 +193,14 @@ def test_two_systems_of_a_set__broken_at_once__set_holds_nothing_and_is_queued(
     cancel_set(client, submitted)
 
 
-def test_changes__twenty_at_once__all_are_made(client: httpx.Client, machine: str, line: Running) -> None:
-    before = line.end()
+def test_changes__twenty_at_once__all_are_made(client: httpx.Client, machine: str, service: Running) -> None:
+    before = service.end()
 
     def change(number: int) -> int:
-        with line.client() as own:
+        with service.client() as own:
             return own.patch(f"/systems/{machine}", json={"memory_mb": 1_000 + number}).status_code
 
     with ThreadPoolExecutor(20) as pool:
         assert set(pool.map(change, range(20))) == {200}
     changed = (f"system/{machine}", "system.inventory-changed")
-    assert happened(line, before).count(changed) == 20
+    assert happened(service, before).count(changed) == 20

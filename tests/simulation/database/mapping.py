@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from domain.events import Recorded
-from store.mapper import EventMapper, Row
+from store.mapper import EventMapper, StoredRow
 
 
 class SharedMapper(EventMapper):
@@ -15,13 +15,13 @@ class SharedMapper(EventMapper):
         super().__init__()
         self._read: dict[int, tuple[bytes, Recorded]] = {}
 
-    def recorded(self, row: Row) -> Recorded:
-        found = self._read.get(row[0])
-        if found is None or found[0] is not row[6]:
-            found = self._read[row[0]] = (row[6], super().recorded(row))
+    def recorded(self, row: StoredRow) -> Recorded:
+        found = self._read.get(row.position)
+        if found is None or found[0] is not row.state:
+            found = self._read[row.position] = (row.state, super().recorded(row))
         return found[1]
 
-    def spoilt(self, log: Sequence[Row]) -> Iterator[str]:
+    def spoilt(self, log: Sequence[StoredRow]) -> Iterator[str]:
         for row in log:
             if EventMapper.recorded(self, row) != self.recorded(row):
-                yield f"somebody has changed the event at position {row[0]} in memory"
+                yield f"somebody has changed the event at position {row.position} in memory"

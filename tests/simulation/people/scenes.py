@@ -12,7 +12,7 @@ from domain.system_admin.registration import register
 from replay.simulated_lab.behaviour import Behaviour
 from replay.workload.generated_lab import generate_lab
 from store.event_log import EventLog
-from store.requests import Append, committed
+from store.requests import AppendRequest, require_committed
 from tests.simulation.machine.chance import Chance
 from tests.simulation.machine.loop import BEGINNING
 from tests.simulation.service.serving import URL
@@ -96,5 +96,5 @@ def begin_log(lab: dict[str, Any], with_policies: bool) -> None:
     stamp = Stamp(BEGINNING, "admin", "request/beginning")
     changes = tuple(Change(subject, event, stamp) for subject, event in decided)
     expected = dict.fromkeys((subject for subject, _ in decided), 0)
-    (outcome,) = EventLog(URL).append([Append("beginning", changes, expected)])
-    committed(outcome)
+    (outcome,) = EventLog(URL).append([AppendRequest("beginning", changes, expected)])
+    require_committed(outcome)

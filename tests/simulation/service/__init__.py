@@ -1,1 +1,1 @@
-"""The processes of the service, put together as `api/root.py` does, over the simulated database."""
+"""The processes of the service, put together as `api/root*.py` do it, over the simulated database."""

@@ -1,4 +1,4 @@
-"""The scheduler and the projector as processes: production's loops, begun as `api/root.py` begins them."""
+"""The scheduler and the projector as processes: production's loops, begun as by `api/root_*.py`."""
 
 from __future__ import annotations
 

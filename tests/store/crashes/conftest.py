@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from api import root
+from api import database_setup
 from runtime.embedded.cluster import Cluster
 from runtime.settings import Settings
 from tests.harness.servers import FAST, cluster, system_binaries
@@ -30,5 +30,5 @@ def mortal(request: pytest.FixtureRequest) -> Iterator[Mortal]:
         pytest.skip("no PostgreSQL of the system that is new enough")
     with cluster(SETTINGS, binaries) as made:
         url = made.start().owner_url
-        root.migrate(Settings.read({}, database_url=url))
+        database_setup.migrate(Settings.read({}, database_url=url))
         yield Mortal(made, url)

@@ -11,18 +11,18 @@ from contextlib import closing
 
 from store.event_log import EventLog
 from store.group_commit import GroupCommit
-from store.requests import Append
-from tests.harness.making import append_to, positions
+from store.requests import AppendRequest
+from tests.harness.appends import append_to, positions
 
 
-def command(number: int) -> Append:
+def command(number: int) -> AppendRequest:
     return append_to(f"left/{number}", f"right/{number}", command_id=f"command/{number}")
 
 
 def main(url: str, commands: str) -> None:
     with closing(EventLog(url)) as log, closing(GroupCommit(log, patience_seconds=60)) as commits:
         for number in range(int(commands)):
-            print(number, positions(commits.submit(command(number)).result())[0], flush=True)
+            print(number, positions(commits.enqueue(command(number)).result())[0], flush=True)
 
 
 if __name__ == "__main__":

@@ -7,9 +7,9 @@ from itertools import chain
 import pytest
 from eventsourcing.persistence import IntegrityError
 
-from store.recorder import Recorder, StoredAppend, rows_of
+from store.recorder import Recorder, StoredAppend
 from store.requests import Committed, Conflict
-from tests.store.faults.stores import Events, Store, stored
+from tests.store.faults.stores import Events, Store, rows_of, stored
 
 
 def test_group__one_request_in_conflict__all_lost_in_stock_alone(store: Store) -> None:
@@ -18,7 +18,7 @@ def test_group__one_request_in_conflict__all_lost_in_stock_alone(store: Store) -
     group = [stored("first"), stored("taken"), stored("last", "of all")]
 
     if isinstance(recorder, Recorder):
-        outcomes = recorder.append([request(str(number), events) for number, events in enumerate(group)])
+        outcomes = recorder.insert([request(str(number), events) for number, events in enumerate(group)])
         assert [type(outcome) for outcome in outcomes] == [Committed, Conflict, Committed]
     else:
         # Stock knows no requests; all it can do for several callers at once is to save their events together.

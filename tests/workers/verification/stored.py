@@ -9,7 +9,7 @@ from itertools import groupby
 
 from domain.events import Change, Recorded, Stamp
 from store.event_log import EventLog
-from store.requests import Append, committed, new_command_id
+from store.requests import AppendRequest, new_command_id, require_committed
 from tests.harness.databases import TestDatabase
 
 
@@ -23,8 +23,8 @@ def store(database: TestDatabase, log: Iterable[Recorded]) -> None:
             expected: dict[str, int] = {}
             for row in rows:
                 expected.setdefault(row.subject, row.version - 1)
-            (outcome,) = stored.append([Append(new_command_id(), changes, expected)])
-            first = committed(outcome).first_position
+            (outcome,) = stored.append([AppendRequest(new_command_id(), changes, expected)])
+            first = require_committed(outcome).first_position
             positions |= {row.position: first + place for place, row in enumerate(rows)}
 
 

@@ -1,0 +1,30 @@
+"""The composition root of the projector process: its parts, and how they are joined."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from api.metrics import counters
+from api.metrics.writer import CounterWriter
+from api.startup import when_database_answers
+from runtime.processes.garbage_collection import spare_what_lasts
+from runtime.processes.stop_request import listening
+from runtime.settings import Settings, require_url
+from store.counters import Counters
+from store.event_log import EventLog
+from store.migrated import require_migrated
+from store.tailer import TailerCounters
+from workers import projector
+
+
+def run_projector(settings: Settings) -> None:
+    """Run the process of `labledger projector` until SIGTERM."""
+    url = require_url(settings.database_url)
+    stop = listening()
+    when_database_answers(partial(require_migrated, url), stop.made)
+    log = EventLog(url, pool_size=1)
+    counts = (projector.ProjectorCounters(), TailerCounters())
+    spare_what_lasts()
+    with CounterWriter(Counters(log, partial(counters.projecting, *counts))):
+        projector.run(url, stop.made, *counts)
+    log.close()

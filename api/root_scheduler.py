@@ -1,0 +1,59 @@
+"""The composition root of the scheduler process: its parts, and how they are joined."""
+
+from __future__ import annotations
+
+import os
+import socket
+from datetime import UTC, datetime
+from functools import partial
+
+from api.metrics import counters
+from api.metrics.writer import CounterWriter
+from api.startup import when_database_answers
+from domain.scheduling.world.partition import Partition
+from runtime.processes.garbage_collection import YOUNG_OF_A_FOLD, nothing_collected, spare_what_lasts
+from runtime.processes.stop_request import listening
+from runtime.settings import Settings, require_url
+from store.contacts import Contacts
+from store.counters import Counters
+from store.event_log import EventLog
+from store.lease import SCHEDULER
+from store.migrated import require_migrated
+from store.snapshots import Snapshots
+from store.tailer import Tailer
+from workers.consistency import ConsistencyLoop
+from workers.scheduler import Scheduler, lease_for
+
+
+def run_scheduler(settings: Settings) -> None:
+    """Run the process of `labledger scheduler` until SIGTERM."""
+    url = require_url(settings.database_url)
+    log = EventLog(url)
+    holder = f"{socket.gethostname()}/{os.getpid()}"
+    stop = listening()
+    snapshots = Snapshots(log, SCHEDULER)
+    with nothing_collected():
+        partition = when_database_answers(partial(_load, url, snapshots), stop.made)
+    if partition is not None:
+        # A deep commit in the making is a hundred thousand objects.
+        spare_what_lasts(YOUNG_OF_A_FOLD)
+        tailer = Tailer(url, after=partition.position)
+        consistency = ConsistencyLoop(Contacts(log), settings.consistency_seconds)
+        scheduler = Scheduler(
+            log,
+            tailer,
+            lease_for(url, holder, settings.lease_seconds),
+            lambda: datetime.now(UTC),
+            partition,
+            consistency,
+            snapshots,
+        )
+        counts = (scheduler.counters, consistency.findings, consistency.withheld, tailer.counters)
+        with CounterWriter(Counters(log, partial(counters.scheduling, *counts))):
+            scheduler.run(stop.made)
+    log.close()
+
+
+def _load(url: str, snapshots: Snapshots) -> Partition:
+    require_migrated(url)
+    return snapshots.load()

@@ -1,0 +1,100 @@
+"""Child processes: messages in both directions, errors that they report, and their end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+
+import pytest
+
+from domain.errors import Unknown
+from runtime.processes.child import Child, ChildEnded, ChildFailed
+from tests.harness.waiting import wait_until
+
+URL = "postgresql://127.0.0.1:1/nothing"
+ECHO = "tests.runtime.echo"
+
+
+@pytest.fixture
+def child() -> Iterator[Child]:
+    with closing(Child("echoes", URL, ECHO, errors=[Unknown])) as child:
+        yield child
+
+
+def test_message__any_size__comes_back_as_it_was(child: Child) -> None:
+    for payload in (b"", b"\n\0", os.urandom(3_000_000)):
+        child.send({"text": "ü\n"}, payload)
+        message = child.receive()
+        assert (message.content["text"], message.payload) == ("ü\n", payload)
+    assert message.content["url"] == URL
+
+
+def test_error__of_an_expected_type__is_raised_as_that(child: Child) -> None:
+    child.send({"raise": "Unknown"})
+    with pytest.raises(Unknown, match="recipe 3"):
+        child.receive()
+
+
+def test_error__of_another_type__is_raised_as_child_failed_with_its_name(child: Child) -> None:
+    child.send({"raise": "Refused"})
+    with pytest.raises(ChildFailed, match="the process that echoes: Refused: recipe 3"):
+        child.receive()
+
+
+def exits(child: Child) -> None:
+    child.send({"exit": 3})
+
+
+ENDS: list[tuple[Callable[[Child], None], str]] = [
+    (exits, "ended with exit status 3"),
+    (Child.kill, "was killed by signal 9"),
+    (Child.end_input, "ended with exit status 0"),
+]
+
+
+@pytest.mark.parametrize(("end", "how"), ENDS)
+def test_receive__child_has_ended__says_how(child: Child, end: Callable[[Child], None], how: str) -> None:
+    end(child)
+    with pytest.raises(ChildEnded, match=f"the process that echoes {how} before it was done"):
+        child.receive()
+    assert child.has_ended
+
+
+def test_send__child_has_ended__is_refused(child: Child) -> None:
+    child.kill()
+    wait_until(lambda: child.has_ended)
+    with pytest.raises(ChildEnded, match="signal 9"):
+        child.send({})
+
+
+def test_close__child_hangs__leaves_nothing(child: Child) -> None:
+    os.kill(child.pid, signal.SIGSTOP)
+    child.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(child.pid, 0)
+
+
+def test_ctrl_c__reaches_the_parent_alone(child: Child) -> None:
+    assert os.getsid(child.pid) == child.pid != os.getsid(0)
+
+
+@pytest.mark.parametrize(("closed", "status"), [(0, 0), (1, 1)])
+def test_child__its_parent_is_gone__ends_without_a_word(closed: int, status: int) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", ECHO, "greet"],
+        env={**os.environ, "LABLEDGER_DATABASE_URL": URL},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    pipe = (process.stdin, process.stdout)[closed]
+    assert pipe is not None
+    pipe.close()
+    if closed == 0:
+        process.stdin = None
+    _, words = process.communicate(timeout=30)
+    assert (process.returncode, words) == (status, b"")

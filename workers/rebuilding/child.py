@@ -1,0 +1,43 @@
+"""One part of a rebuild, as a process: `python -m workers.rebuilding.child NAME`.
+
+Each message of the parent names a position up to which the process folds its part of the log. At the end of
+its input it sends the rows that have not ended.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from contextlib import closing
+
+from postgres.binary_copy import Copied
+from postgres.errors import AWAY, away
+from projections.rebuild.parts import Part
+from runtime.processes.child import Channel, run_child
+from runtime.processes.garbage_collection import nothing_collected
+from store.log_part import LogPart
+
+
+def fold_part(parent: Channel, url: str) -> None:
+    part = Part(sys.argv[1])
+    # Folded events make no cycles, nearly all rows go at once or never, and the process soon ends.
+    with nothing_collected():
+        try:
+            with closing(LogPart(url, part.left_out)) as log:
+                while message := parent.receive():
+                    part.fold(log.upto(message.content["position"]))
+                    _send_rows(parent, part.take_ended())
+                    parent.send({"reached": log.position, "kept": part.kept})
+            _send_rows(parent, part.take_rest())
+        except AWAY as error:
+            raise away(error) from error
+        parent.send({"is_done": True})
+
+
+def _send_rows(parent: Channel, rows: Iterable[Copied]) -> None:
+    for copied in rows:
+        parent.send({"statement": copied.statement.decode()}, copied.rows)
+
+
+if __name__ == "__main__":
+    run_child(fold_part)

@@ -1,0 +1,60 @@
+"""One check of the log, as a process: `python -m workers.verification.child NAME END`.
+
+The hash seed of a process is fixed at its start, so each seed needs a process of its own.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+
+from runtime.processes.child import Channel, run_child
+from runtime.processes.garbage_collection import nothing_collected
+from store.mapper import StoredRow
+from store.tailer import Tailer
+from workers.verification.audit import AuditLog
+from workers.verification.recomputation import RecomputeDecisions
+from workers.verification.verify import AUDIT, DECISIONS
+
+PAGE_SIZE = 5_000
+
+Check = RecomputeDecisions | AuditLog
+
+CHECKS: dict[str, Callable[[], Check]] = {DECISIONS: RecomputeDecisions, AUDIT: AuditLog}
+
+
+def check_log(parent: Channel, url: str) -> None:
+    """Report the position after each page, and the findings at the end."""
+    name, end = sys.argv[1], int(sys.argv[2])
+    check = CHECKS[name]()
+    # Folded events make no cycles, and reference counting frees the others.
+    with nothing_collected():
+        for page in pages(url, end):
+            if fault := _fault_in(check, page):
+                parent.send({"found": {"failed": fault}})
+                return
+            parent.send({"position": page[-1].position, "end": end})
+        parent.send({"found": check.found()})
+
+
+def pages(url: str, end: int) -> Iterator[list[StoredRow]]:
+    """Yield the rows of the whole commits that end at `end` or before, also while the log grows."""
+    with closing(Tailer(url, page_size=PAGE_SIZE)) as tailer:
+        while tailer.position < end:
+            if page := [row for row in tailer.next_page(1.0) if row.commit_end <= end]:
+                yield page
+
+
+def _fault_in(check: Check, page: list[StoredRow]) -> str | None:
+    """Return why a page cannot be checked; the check does not go on behind it."""
+    try:
+        check.take(page)
+    except Exception as error:
+        first, last = page[0].position, page[-1].position
+        return f"between positions {first} and {last}: {type(error).__name__}: {error}"
+    return None
+
+
+if __name__ == "__main__":
+    run_child(check_log)
