@@ -135,12 +135,12 @@ def test_number__of_a_page__is_that_of_the_code(page: str, said: str) -> None:
     assert said in text(page)
 
 
-def test_scheduling_page__files_of_its_folder__names_each() -> None:
+def test_scheduler_readme__files_of_its_folder__names_each() -> None:
     files = {
         file for file in (TOP / "domain" / "scheduling").rglob("*.py") if file.parent.name != "explaining"
     }
     names = {file.name for file in files} - {"__init__.py"}
-    assert {name for name in names if f"{name}`" not in text("docs/scheduling.md")} == set()
+    assert {name for name in names if f"{name}`" not in text("domain/scheduling/README.md")} == set()
 
 
 def test_clients_page__open_paths__are_those_without_a_role() -> None:
