@@ -15,7 +15,7 @@ MAX_WAIT_SECONDS: Final = 5.0
 RETRY_SECONDS: Final = 1
 
 
-class Places:
+class CallerSlots:
     """The places of all callers. Mutable; for one event loop."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from api.caller_slots import Places
+from api.caller_slots import CallerSlots
 from api.parsing import Parsing
 from domain.errors import LabledgerError, TooOften
 
@@ -36,16 +36,24 @@ class MaxUnderWay:
     body_bytes: int = 128 << 20
 
 
+@dataclass(frozen=True)
+class Bounds:
+    """The maximum waits of a request: for a position, and for a command."""
+
+    position_wait_seconds: float = 5.0
+    long_poll_seconds: float = 60.0
+
+
 class UnderWay:
     """The requests under way in one process, by caller. For one event loop."""
 
-    def __init__(self, most: MaxUnderWay | None = None) -> None:
-        self.max = most or MaxUnderWay()
+    def __init__(self, limits: MaxUnderWay | None = None) -> None:
+        self.max = limits or MaxUnderWay()
         self.requests = Counter[str]()
         self.waiting_reads = Counter[str]()
         self.body_bytes = Counter[str]()
         self.parsing = Parsing()
-        self.matches = Places()
+        self.matches = CallerSlots()
 
 
 class Share:
@@ -93,15 +101,15 @@ class Share:
     def hold(self, size: int, stranger: str) -> None:
         """Count bytes of the body. Raises TooOften above the caller's bound, Overloaded above that of all.
 
-        `stranger` is the address of an unauthenticated caller, by which it is counted.
+        `stranger` is the address of an unauthenticated caller, under which the bytes are counted.
         """
         caller = self._caller or stranger
-        most = self._all.max
-        if self._all.body_bytes[caller] + size > most.user_body_bytes:
-            message = f"{caller} is sending more than {most.user_body_bytes:,} bytes of bodies at once"
+        limits = self._all.max
+        if self._all.body_bytes[caller] + size > limits.user_body_bytes:
+            message = f"{caller} is sending more than {limits.user_body_bytes:,} bytes of bodies at once"
             raise TooOften(message, RETRY_SECONDS)
-        if self._all.body_bytes.total() + size > most.body_bytes:
-            raise Overloaded(f"this process is receiving {most.body_bytes:,} bytes of bodies, the maximum")
+        if self._all.body_bytes.total() + size > limits.body_bytes:
+            raise Overloaded(f"this process is receiving {limits.body_bytes:,} bytes of bodies, the maximum")
         self._all.body_bytes[caller] += size
         self._held[caller] += size
 

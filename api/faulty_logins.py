@@ -7,13 +7,13 @@ from typing import Final
 from api.moving_window import MovingWindow
 from domain.errors import TooOften
 
-# Includes logins whose body is still being read.
+# Logins count as faulty until their body is read.
 MAX_FAULTY: Final = 100
 WITHIN_SECONDS: Final = 60
 
 
 class FaultyLogins:
-    """Count logins whose body is not yet known to be sound, by address. For one event loop."""
+    """Count logins without a valid body so far, by address. For one event loop."""
 
     def __init__(self) -> None:
         self._of_address = MovingWindow(MAX_FAULTY, WITHIN_SECONDS)

@@ -19,11 +19,11 @@ from contextlib import nullcontext
 from functools import partial
 from typing import TypeVar
 
-from api.caller_slots import Places
+from api.caller_slots import CallerSlots
 from api.watching.broadcast import Broadcast
 from api.watching.message import Message
 from domain.directory.state import Directory
-from domain.directory.visibility import Accesses
+from domain.directory.visibility import VisibilityIndex
 from domain.distro_choice.distro_trees import DistroTrees
 from domain.errors import LabledgerError
 from domain.events import Recorded
@@ -54,7 +54,7 @@ class Feed:
     def __init__(self, log: EventLog, url: str) -> None:
         self.directory = Directory()
         self.distro_trees = DistroTrees(self.directory)
-        self.accesses = Accesses(self.directory)
+        self.accesses = VisibilityIndex(self.directory)
         self.broadcast = Broadcast(log)
         self.tailer: Tailer | None = None
         # Whether waits for new events end at once.
@@ -69,7 +69,7 @@ class Feed:
         self._folding = asyncio.Lock()
         # Long queries queue here, one of each caller: a page of the log waits for the running one, not for
         # the queue.
-        self._places = Places()
+        self._places = CallerSlots()
         self._asking = asyncio.Lock()
         # One place: every computing thread takes the interpreter from the event loop.
         self._long_questions = ThreadPoolExecutor(1, "long-questions")

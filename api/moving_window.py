@@ -8,25 +8,25 @@ from collections.abc import Callable
 from typing import Final
 
 # Keys come from unauthenticated clients, so their number is bounded: the least recent are dropped.
-MOST_KEPT: Final = 10_000
+MAX_KEYS: Final = 10_000
 
 
 class MovingWindow:
     """A limit of `amount` events within any `seconds` for each key; for one event loop.
 
-    It keeps only recent times, and at most `most` keys.
+    It keeps only recent times, and at most `max_keys` keys.
     """
 
     def __init__(
         self,
         amount: int,
         seconds: float,
-        most: int = MOST_KEPT,
+        max_keys: int = MAX_KEYS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.amount = amount
         self._seconds = seconds
-        self._most = most
+        self._max_keys = max_keys
         self._clock = clock
         # Ordered by the latest time of each key, oldest first.
         self._times: OrderedDict[str, deque[float]] = OrderedDict()
@@ -37,7 +37,7 @@ class MovingWindow:
     def take(self, key: str) -> float:
         """Count an event and return 0, or return the seconds to wait if the limit is reached."""
         now = self._clock()
-        self._forget_until(now - self._seconds)
+        self._drop_until(now - self._seconds)
         times = self._times.get(key, deque())
         while times and times[0] <= now - self._seconds:
             times.popleft()
@@ -46,7 +46,7 @@ class MovingWindow:
         times.append(now)
         self._times[key] = times
         self._times.move_to_end(key)
-        if len(self._times) > self._most:
+        if len(self._times) > self._max_keys:
             self._times.popitem(last=False)
         return 0.0
 
@@ -67,7 +67,7 @@ class MovingWindow:
         """Drop all events of a key."""
         self._times.pop(key, None)
 
-    def _forget_until(self, moment: float) -> None:
+    def _drop_until(self, moment: float) -> None:
         while self._times:
             key, times = next(iter(self._times.items()))
             if times and times[-1] > moment:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
 
-from api.caller_slots import Places
+from api.caller_slots import CallerSlots
 
 # A longer body takes more than a millisecond or two to parse.
 MIN_LONG_BYTES: Final = 16_384
@@ -22,7 +22,7 @@ class Parsing:
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(MAX_THREADS, "parsing")
-        self._places = Places()
+        self._places = CallerSlots()
 
     async def run(self, caller: str, size: int, parse: Callable[[], T]) -> T:
         """Return what `parse` returns for a body of this size. A short body needs no thread."""

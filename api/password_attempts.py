@@ -32,7 +32,7 @@ class Attempt:
 class Attempts:
     """Bound failed attempts by user and by address; for one event loop.
 
-    An attempt takes a place when it begins, so many concurrent guesses count as many. When it succeeds it
+    An attempt takes a place when it begins, so concurrent guesses count one by one. When it succeeds it
     gives the place back. When all places are taken by attempts that are still under way, the next attempt
     waits for their result. So any number of right passwords get in, and no more wrong ones than there are
     places. Names without a user count the same.
@@ -87,7 +87,7 @@ class _Places:
 
     async def _wait(self, key: str) -> None:
         if self._waiting_count >= MAX_WAITING:
-            raise TooOften("too many attempts wait for others", BUSY_SECONDS)
+            raise TooOften("too many logins are waiting", BUSY_SECONDS)
         ended = self._ended.setdefault(key, asyncio.get_running_loop().create_future())
         self._waiting_count += 1
         try:

@@ -13,7 +13,7 @@ from api.client.lab_file import load
 from bench.cluster_fixture import Stand
 from bench.jobs import JobReader
 from bench.progress import Told, nobody
-from domain.access.policy import policy_of, told
+from domain.access.policy import policy_form, policy_of
 from domain.directory.events import LabControllerHeard, PoolAccessPolicyChanged
 from domain.directory.state import Directory
 from domain.distro_choice.distro_trees import DistroTrees
@@ -61,7 +61,7 @@ class Filling:
     def _policies(self, pools: Sequence[Mapping[str, Any]]) -> None:
         self.catch_up()
         changes: Decided = [
-            (f"pool/{pool['name']}", PoolAccessPolicyChanged(entries=told(policy_of(pool[POLICY]))))
+            (f"pool/{pool['name']}", PoolAccessPolicyChanged(entries=policy_form(policy_of(pool[POLICY]))))
             for pool in pools
             if POLICY in pool
         ]
@@ -135,7 +135,7 @@ def _registered(system: Mapping[str, Any]) -> Decided:
     """With its own policy, if it has one."""
     decided = register(_without_policy(system))
     if POLICY in system:
-        entries = told(policy_of(system[POLICY]))
+        entries = policy_form(policy_of(system[POLICY]))
         changed = SystemAccessPolicyChanged(entries=entries, active_pool=None)
         decided.append((f"system/{system['fqdn']}", changed))
     return decided

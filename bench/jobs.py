@@ -57,5 +57,5 @@ class JobReader:
 
     def at_the_door(self, sets: Sequence[Mapping[str, Any]]) -> JobSpec:
         body = orjson.dumps({"whiteboard": WHITEBOARD, "recipe_sets": sets})
-        known = self._directory.known_names()
+        known = self._directory.name_index()
         return read_job(body, "application/json", known, self._submitter, is_admin=True).spec

@@ -4,81 +4,95 @@ from __future__ import annotations
 
 import click
 
-from cli.lazy import Entry, LazyGroup, version
+from cli.lazy import CommandEntry, LazyGroup, version
 
 SECTIONS = {
     "Jobs": {
-        "submit": Entry("cli.jobs.submit:submit", "Submit jobs from XML or JSON files."),
-        "sample": Entry("cli.jobs.sample:sample", "Print a sample job, or a sample lab."),
-        "workflow": Entry("cli.workflow.command:workflow", "Print the XML of a job described by options."),
-        "matches": Entry(
+        "submit": CommandEntry("cli.jobs.submit:submit", "Submit jobs from XML or JSON files."),
+        "sample": CommandEntry("cli.jobs.sample:sample", "Print a sample job, or a sample lab."),
+        "workflow": CommandEntry(
+            "cli.workflow.command:workflow", "Print the XML of a job described by options."
+        ),
+        "matches": CommandEntry(
             "cli.jobs.matches:matches", "Show which systems could run a job before you submit it."
         ),
-        "watch": Entry("cli.jobs.watch:watch", "Follow a job until it is finished."),
-        "job": Entry("cli.jobs.job:job", "Show a job and the states of its recipes."),
-        "jobs": Entry("cli.lists.filtered:jobs", "List jobs, newest first."),
-        "recipe": Entry("cli.jobs.recipe:recipe", "Show a recipe and the history of its states."),
-        "queue": Entry("cli.lists.filtered:queue", "List the waiting recipes in rank order."),
-        "explain": Entry("cli.jobs.explain:explain", "Explain why a recipe waits, or why it got its system."),
-        "cancel": Entry("cli.jobs.changes:cancel", "Cancel a job."),
-        "cancel-set": Entry("cli.jobs.changes:cancel_set", "Cancel one recipe set of a job."),
-        "set-job": Entry("cli.jobs.changes:set_job", "Change the properties of a job."),
-        "set-priority": Entry(
+        "watch": CommandEntry("cli.jobs.watch:watch", "Follow a job until it is finished."),
+        "job": CommandEntry("cli.jobs.job:job", "Show a job and the states of its recipes."),
+        "jobs": CommandEntry("cli.lists.filtered:jobs", "List jobs, newest first."),
+        "recipe": CommandEntry("cli.jobs.recipe:recipe", "Show a recipe and the history of its states."),
+        "queue": CommandEntry("cli.lists.filtered:queue", "List the waiting recipes in rank order."),
+        "explain": CommandEntry(
+            "cli.jobs.explain:explain", "Explain why a recipe waits, or why it got its system."
+        ),
+        "cancel": CommandEntry("cli.jobs.changes:cancel", "Cancel a job."),
+        "cancel-set": CommandEntry("cli.jobs.changes:cancel_set", "Cancel one recipe set of a job."),
+        "set-job": CommandEntry("cli.jobs.changes:set_job", "Change the properties of a job."),
+        "set-priority": CommandEntry(
             "cli.jobs.changes:set_priority", "Change the priority of a waiting recipe set."
         ),
-        "return": Entry("cli.jobs.changes:give_back", "Return the system that a recipe has reserved."),
+        "return": CommandEntry("cli.jobs.changes:give_back", "Return the system that a recipe has reserved."),
     },
     "Labs": {
-        "overview": Entry("cli.overview.command:overview", "Show the state of the labs on one screen."),
-        "systems": Entry("cli.systems.inventory:systems", "List the systems, their condition and usage."),
-        "system": Entry("cli.systems.system:system", "Show, add, change, reserve or lend a system."),
-        "usage": Entry("cli.systems.usage:usage", "Show how systems spend their time."),
-        "idle": Entry("cli.lists.systems:idle", "List the idle systems."),
-        "lab-controllers": Entry("cli.lists.systems:lab_controllers", "List the lab controllers."),
-        "lab-controller": Entry(
+        "overview": CommandEntry(
+            "cli.overview.command:overview", "Show the state of the labs on one screen."
+        ),
+        "systems": CommandEntry(
+            "cli.systems.inventory:systems", "List the systems, their condition and usage."
+        ),
+        "system": CommandEntry("cli.systems.system:system", "Show, add, change, reserve or lend a system."),
+        "usage": CommandEntry("cli.systems.usage:usage", "Show how systems spend their time."),
+        "idle": CommandEntry("cli.lists.systems:idle", "List the idle systems."),
+        "lab-controllers": CommandEntry("cli.lists.systems:lab_controllers", "List the lab controllers."),
+        "lab-controller": CommandEntry(
             "cli.directory.commands:lab_controller", "Show, add, enable, disable or delete a lab controller."
         ),
-        "distro-trees": Entry("cli.lists.directory:distro_trees", "List the distro trees."),
-        "distro-tree": Entry(
+        "distro-trees": CommandEntry("cli.lists.directory:distro_trees", "List the distro trees."),
+        "distro-tree": CommandEntry(
             "cli.directory.commands:distro_tree", "Show, add, change or delete a distro tree."
         ),
-        "pools": Entry("cli.lists.directory:pools", "List the pools."),
-        "pool": Entry(
+        "pools": CommandEntry("cli.lists.directory:pools", "List the pools."),
+        "pool": CommandEntry(
             "cli.directory.commands:pool", "Show, add, change or delete a pool; change its systems."
         ),
-        "policy": Entry(
+        "policy": CommandEntry(
             "cli.systems.policy:policy", "Show and change the access policies of systems and pools."
         ),
-        "lab": Entry("cli.lab.command:lab", "Generate a lab, load it, and simulate its machines."),
+        "lab": CommandEntry("cli.lab.command:lab", "Generate a lab, load it, and simulate its machines."),
     },
     "Log": {
-        "events": Entry("cli.log.events:events", "Show the events of the log, or follow it."),
-        "reads": Entry("cli.log.reads:reads", "List the recorded reads of auditors."),
-        "replay": Entry(
+        "events": CommandEntry("cli.log.events:events", "Show the events of the log, or follow it."),
+        "reads": CommandEntry("cli.log.reads:reads", "List the recorded reads of auditors."),
+        "replay": CommandEntry(
             "cli.log.replay:replay", "Rebuild the read models from the log, and verify its decisions."
         ),
     },
     "People": {
-        "login": Entry("cli.people.login:login", "Log in with a password."),
-        "logout": Entry("cli.people.login:logout", "Log out, and revoke the token of the login."),
-        "whoami": Entry("cli.people.login:whoami", "Show your user and role at the server."),
-        "password": Entry("cli.people.login:password", "Set your password, or as an admin that of a user."),
-        "users": Entry("cli.lists.directory:users", "List the users."),
-        "user": Entry("cli.directory.commands:user", "Show, add, change or delete a user."),
-        "groups": Entry("cli.lists.directory:groups", "List the groups."),
-        "group": Entry(
+        "login": CommandEntry("cli.people.login:login", "Log in with a password."),
+        "logout": CommandEntry("cli.people.login:logout", "Log out, and revoke the token of the login."),
+        "whoami": CommandEntry("cli.people.login:whoami", "Show your user and role at the server."),
+        "password": CommandEntry(
+            "cli.people.login:password", "Set your password, or as an admin that of a user."
+        ),
+        "users": CommandEntry("cli.lists.directory:users", "List the users."),
+        "user": CommandEntry("cli.directory.commands:user", "Show, add, change or delete a user."),
+        "groups": CommandEntry("cli.lists.directory:groups", "List the groups."),
+        "group": CommandEntry(
             "cli.directory.commands:group", "Show, add, change or delete a group; change its members."
         ),
-        "token": Entry("cli.people.tokens:token", "Create, list and revoke access tokens."),
+        "token": CommandEntry("cli.people.tokens:token", "Create, list and revoke access tokens."),
     },
     "Service": {
-        "up": Entry("cli.service.up:up", "Run all of Labledger in the foreground."),
-        "migrate": Entry("cli.service.services:migrate", "Migrate the database to this version."),
-        "serve": Entry("cli.service.services:serve", "Run the HTTP API."),
-        "scheduler": Entry("cli.service.services:scheduler", "Run the scheduler."),
-        "projector": Entry("cli.service.services:projector", "Keep the read models up to date."),
-        "bench": Entry("cli.service.bench:bench", "Measure the performance of Labledger on this machine."),
-        "completion": Entry("cli.service.completion:completion", "Print a completion script for a shell."),
+        "up": CommandEntry("cli.service.up:up", "Run all of Labledger in the foreground."),
+        "migrate": CommandEntry("cli.service.services:migrate", "Migrate the database to this version."),
+        "serve": CommandEntry("cli.service.services:serve", "Run the HTTP API."),
+        "scheduler": CommandEntry("cli.service.services:scheduler", "Run the scheduler."),
+        "projector": CommandEntry("cli.service.services:projector", "Keep the read models up to date."),
+        "bench": CommandEntry(
+            "cli.service.bench:bench", "Measure the performance of Labledger on this machine."
+        ),
+        "completion": CommandEntry(
+            "cli.service.completion:completion", "Print a completion script for a shell."
+        ),
     },
 }
 

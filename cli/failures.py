@@ -25,7 +25,7 @@ UNREAD = 141
 USAGE_ERRORS = frozenset({"BadSettings"})
 
 
-class Failure(click.ClickException):
+class CommandFailure(click.ClickException):
     """An error as click shows it."""
 
     def __init__(self, error: Exception, *, as_json: bool) -> None:
@@ -50,14 +50,14 @@ def print_failure(error: Exception, place: str, *, as_json: bool) -> None:
 
 @contextmanager
 def failures_shown(ctx: click.Context) -> Iterator[None]:
-    """Turn every error into a `Failure`, unless a traceback is wanted.
+    """Turn every error into a `CommandFailure`, unless a traceback is wanted.
 
     Errors of click pass unchanged, except for commands that print JSON.
     """
     as_json = bool(ctx.meta.get(AS_JSON))
     try:
         yield
-    except (Failure, click.exceptions.Exit):
+    except (CommandFailure, click.exceptions.Exit):
         raise
     except BrokenPipeError:
         # Python would fail once more when it flushes standard output at exit.
@@ -71,11 +71,11 @@ def failures_shown(ctx: click.Context) -> Iterator[None]:
     except click.ClickException as error:
         if not as_json or isinstance(error, click.exceptions.NoArgsIsHelpError):
             raise
-        raise Failure(error, as_json=True) from error
+        raise CommandFailure(error, as_json=True) from error
     except Exception as error:
         if _traceback_wanted():
             raise
-        raise Failure(error, as_json=as_json) from error
+        raise CommandFailure(error, as_json=as_json) from error
 
 
 def _traceback_wanted() -> bool:

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Entry:
+class CommandEntry:
     """The place of a command, `module:name`, and its line in the list of commands."""
 
     target: str
     help: str
 
 
-class Group(click.Group):
+class SuggestingGroup(click.Group):
     """A group that suggests a command after a typing error."""
 
     def resolve_command(
@@ -36,21 +36,21 @@ class Group(click.Group):
         return super().resolve_command(ctx, args)
 
     def _no_such(self, ctx: click.Context, name: str) -> str:
-        known = self.list_commands(ctx)
+        names = self.list_commands(ctx)
         options = {option for param in self.get_params(ctx) for option in param.opts}
         # `help` and `version` are commands elsewhere.
-        close = [f"--{name}"] if f"--{name}" in options else get_close_matches(name, known)
-        if not close and "show" in known and not name.startswith("-"):
+        close = [f"--{name}"] if f"--{name}" in options else get_close_matches(name, names)
+        if not close and "show" in names and not name.startswith("-"):
             # Probably the name of an object, in the place of a missing command.
             close = [f"show {name}"]
-        meant = " or ".join(f"`{ctx.command_path} {one}`" for one in close)
-        return f"No such command: {name!r}." + (f" Did you mean {meant}?" if meant else "")
+        suggestions = " or ".join(f"`{ctx.command_path} {one}`" for one in close)
+        return f"No such command: {name!r}." + (f" Did you mean {suggestions}?" if suggestions else "")
 
 
-class LazyGroup(Group):
+class LazyGroup(SuggestingGroup):
     """The group of all commands, which turns every failure into a message and an exit status."""
 
-    def __init__(self, *args: Any, sections: Mapping[str, Mapping[str, Entry]], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, sections: Mapping[str, Mapping[str, CommandEntry]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._sections = sections
         self._entries = {name: entry for entries in sections.values() for name, entry in entries.items()}

@@ -75,7 +75,7 @@ def settle(client: Client) -> None:
     from api.client.retry_policy import AT_ONCE
     from domain.errors import LabledgerError
 
-    with suppress(LabledgerError), client.another(patience=AT_ONCE, answer_seconds=SETTLE_SECONDS) as asking:
+    with suppress(LabledgerError), client.another(policy=AT_ONCE, answer_seconds=SETTLE_SECONDS) as asking:
         asking.get("/idle-pool", limit=1, min_position=client.position)
 
 

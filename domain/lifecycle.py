@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from domain.errors import Refused
-from domain.names import called_subject
+from domain.names import display_subject
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Lifecycle:
     def require(self, subject: str, before: str, after: str) -> None:
         """Raise Refused for a transition that no row allows."""
         if (before, after) not in self.moves:
-            raise Refused(f"{called_subject(subject)} is {before} and cannot become {after}")
+            raise Refused(f"{display_subject(subject)} is {before} and cannot become {after}")
 
     def mermaid(self) -> str:
         """Return the table as a Mermaid diagram, for the documentation."""

@@ -1,4 +1,4 @@
-"""Recipes with their whole sets and systems, as input of decisions, at one log position."""
+"""The states that a decision reads: recipes with their whole sets and systems, at one log position."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from domain.events import Decided
 from domain.recipe.state import Recipe
 from domain.recipe_set.members import Members
 from domain.recipe_set.state import RecipeSet
-from domain.subjects import State, supposed
+from domain.subjects import State, evolve_tentatively
 from domain.system.state import System
 
 
 @dataclass(frozen=True)
-class Gathered:
-    """States by subject; the `neighbours` of each state are included."""
+class ReadSet:
+    """States by subject, including the `neighbours` of each state."""
 
     states: Mapping[str, State]
 
@@ -37,7 +37,7 @@ class Gathered:
         return state if isinstance(state, System) else None
 
     def members(self, recipe_set_id: int) -> Members:
-        """Return the recipes of a gathered set, with their systems."""
+        """Return the recipes of a set in the read set, with their systems."""
         recipe_set = self.recipe_set(recipe_set_id)
         assert recipe_set is not None, f"recipe set {recipe_set_id} was not gathered"
         recipes = [self.recipe(recipe_id) for recipe_id in sorted(recipe_set.recipe_ids)]
@@ -56,14 +56,14 @@ def members_after(members: Members, decided: Decided) -> Members:
     every: tuple[State, ...] = (*members.recipes, *members.systems.values())
     states = {state.subject: state for state in every}
     for subject, event in decided:
-        states[subject] = supposed(subject, states[subject], event)
+        states[subject] = evolve_tentatively(subject, states[subject], event)
     recipes = tuple(state for state in states.values() if isinstance(state, Recipe))
     systems = {state.fqdn: state for state in states.values() if isinstance(state, System)}
     return Members(recipes, systems)
 
 
 def neighbours(state: State) -> list[str]:
-    """Return the subjects that are gathered together with a state."""
+    """Return the subjects that a read set includes together with a state."""
     if isinstance(state, RecipeSet):
         return [f"recipe/{recipe_id}" for recipe_id in state.recipe_ids]
     if isinstance(state, System):

@@ -18,12 +18,12 @@ State = Recipe | RecipeSet | System
 def evolve(subject: str, state: State | None, event: Event, moment: Moment) -> State:
     """Return a recipe, recipe set or system after an event."""
     if state is not None:
-        return evolve_known(state, event, moment)
+        return evolve_existing(state, event, moment)
     kind, name = split_subject(subject)
     return _BEGIN[kind](name, event, moment)
 
 
-def evolve_known(state: State, event: Event, moment: Moment) -> State:
+def evolve_existing(state: State, event: Event, moment: Moment) -> State:
     """Return a present recipe, recipe set or system after an event."""
     if isinstance(state, Recipe):
         return evolve_recipe(state, state.recipe_id, event, moment)
@@ -32,7 +32,7 @@ def evolve_known(state: State, event: Event, moment: Moment) -> State:
     return evolve_recipe_set(state, state.recipe_set_id, event, moment)
 
 
-def supposed(subject: str, state: State, event: Event) -> State:
+def evolve_tentatively(subject: str, state: State, event: Event) -> State:
     """Return the state after a decided event, which has no position and no time yet."""
     return evolve(subject, state, event, Moment(state.version + 1, 0, None))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from domain.access.policy import policy_of, told
+from domain.access.policy import policy_form, policy_of
 from domain.directory import events as directory_events
 from domain.events import Event, Moment, Recorded, split_subject
 from domain.lab_commands.derive import of_system
@@ -106,7 +106,7 @@ def _row(system: System, pools: Sequence[str]) -> SystemRow:
         reserved_distro_tree_id=distro_tree_id,
         loaned_to=None if loan is None else loan.user,
         loaned_until=None if loan is None else loan.until,
-        access_policy=None if own is None else told(own),
+        access_policy=None if own is None else policy_form(own),
         active_pool=system.active_pool,
         pools=pools,
         inventory=system.inventory,

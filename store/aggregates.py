@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 
 from domain.events import Moment
-from domain.read_set import Gathered, neighbours
+from domain.read_set import ReadSet, neighbours
 from domain.subjects import State, evolve
 from store.event_log import EventLog
 
@@ -45,7 +45,7 @@ class Aggregates:
                 state = evolve(subject, state, recorded.event, Moment.of(recorded))
         return state
 
-    def gather(self, subjects: Iterable[str]) -> Gathered:
+    def gather(self, subjects: Iterable[str]) -> ReadSet:
         """The same with everything that belongs to them: of a recipe its whole set, of that its systems.
 
         Blocking. What is remembered tells what belongs together, so mostly one query is enough; four (from
@@ -56,7 +56,7 @@ class Aggregates:
             states = self.load(wanted)
             more = [other for state in states.values() for other in neighbours(state) if other not in wanted]
             if not more:
-                return Gathered(states)
+                return ReadSet(states)
             wanted.update(dict.fromkeys(more))
 
     def _together(self, subjects: Iterable[str]) -> dict[str, None]:

@@ -24,6 +24,7 @@ from store.recorder import NewRow, Recorder, StoredAppend
 from store.requests import AppendRequest, Committed, Outcome
 from store.selection import EVERYTHING, Selection, subjects_of
 from store.sql import BOUNDED, PAGE_BYTES, SQL, bounded_rows
+from store.tailer import Tailer
 
 logger = logging.getLogger(__name__)
 
@@ -37,8 +38,8 @@ class EventLog(EventStore[str]):
     mapper: EventMapper
     recorder: Recorder
 
-    def __init__(self, url: str, pool_size: int = 2) -> None:
-        self.datastore = Datastore(url, pool_size)
+    def __init__(self, url: str, pool_size: int = 2, datastore: Datastore | None = None) -> None:
+        self.datastore = Datastore(url, pool_size) if datastore is None else datastore
         self._pool_size = pool_size
         self._was_full = False
         super().__init__(EventMapper(), Recorder(self.datastore))
@@ -155,6 +156,10 @@ class EventLog(EventStore[str]):
             Ids(next(job_ids), *(tuple(islice(*part)) for part in zip(parts, job, strict=True)))
             for job in jobs
         ]
+
+    def follow(self, after: int = 0, **options: Any) -> Tailer:
+        """Return a tailer that begins after a position, with a connection of its own."""
+        return Tailer(self.datastore.url, after, **options)
 
     def close(self) -> None:
         self.datastore.close()

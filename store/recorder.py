@@ -1,13 +1,12 @@
-"""The library's PostgreSQL recorder with one statement per append, and no pipeline.
+"""The library's PostgreSQL recorder with one statement per append and no pipeline.
 
-Stock paths lose events, hang or double them (docs/event-store.md); the suite shows each on the stock
-recorder and its absence here through the same calls.
+The library's own calls to write and to subscribe may lose, duplicate or delay events (docs/event-store.md).
+They are refused here. `tests/store/faults` shows each fault on the library's recorder, and its absence here.
 """
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,13 +14,10 @@ import psycopg
 from eventsourcing.persistence import (
     ApplicationRecorder,
     IntegrityError,
-    InterfaceError,
-    OperationalError,
     StoredEvent,
     Subscription,
 )
 from eventsourcing.postgres import PostgresApplicationRecorder
-from eventsourcing.utils import retry
 from psycopg.rows import tuple_row
 
 from domain.job.submission import Original
@@ -29,7 +25,6 @@ from domain.recipe.lifecycle import FINISHED
 from store.datastore import Datastore
 from store.requests import Committed, Conflict, Fence, Fenced, Outcome
 from store.sql import APPENDS
-from store.subscription import TailedSubscription
 
 FINISHED_TOPICS = frozenset(f"recipe.{state}" for state in FINISHED)
 
@@ -71,29 +66,14 @@ class Recorder(PostgresApplicationRecorder):
         super().__init__(datastore, events_table_name="events")
 
     def insert_events(self, stored_events: Sequence[StoredEvent], **kwargs: Any) -> Sequence[int] | None:
-        """The library's own call: one request, which expects what its first version per subject implies."""
-        if not stored_events:
-            return []
-        expected: dict[str, int] = {}
-        for event in stored_events:
-            expected.setdefault(str(event.originator_id), event.originator_version - 1)
-        command_id = kwargs.get("command_id") or uuid.uuid4().hex
-        outcome = self._append_again(StoredAppend(command_id, rows_of(stored_events), expected))
-        if not isinstance(outcome, Committed):
-            raise IntegrityError(str(outcome))
-        return range(outcome.first_position, outcome.position + 1)
-
-    # As often as the library's own recorder. What it answers with a conflict against its own commit, a commit
-    # whose answer was lost, is found here by its command id.
-    @retry((InterfaceError, OperationalError), max_attempts=10, wait=0.2)
-    def _append_again(self, request: StoredAppend) -> Outcome:
-        (outcome,) = self.insert([request])
-        return outcome
+        """Raise NotImplementedError: the library's insert has no command id, fence or expected versions."""
+        raise NotImplementedError("events are appended by store.event_log.EventLog.append only")
 
     def subscribe(
         self, gt: int | None = None, topics: Sequence[str] = ()
     ) -> Subscription[ApplicationRecorder]:
-        return TailedSubscription(self, self.datastore.url, gt, topics)
+        """Raise NotImplementedError: the library's subscription ends with its session, and may be late."""
+        raise NotImplementedError("the log is followed by store.tailer.Tailer only")
 
     def insert(self, requests: Sequence[StoredAppend]) -> list[Outcome]:
         """Append all requests in one statement; each has its own outcome. Raises the library's errors."""
@@ -105,13 +85,6 @@ class Recorder(PostgresApplicationRecorder):
                 # Two events of one request with the same version: a fault of the caller, not a race.
                 raise IntegrityError(str(error)) from error
         return [_outcome(request, row) for request, row in zip(requests, rows, strict=True)]
-
-
-def rows_of(events: Iterable[StoredEvent]) -> list[NewRow]:
-    """What the library has as objects."""
-    return [
-        (str(event.originator_id), event.originator_version, event.topic, event.state) for event in events
-    ]
 
 
 def _statement(requests: Sequence[StoredAppend]) -> tuple[bytes, list[Any]]:

@@ -117,10 +117,14 @@ class Tailer:
 
     def _connected(self) -> psycopg.Connection[Any]:
         if self._connection is None:
-            self._connection = connect(self._url)
-            self._connection.execute(f"LISTEN {CHANNEL}".encode())
+            self._connection = self._connect()
             self.has_unread = True
         return self._connection
+
+    def _connect(self) -> psycopg.Connection[Any]:
+        connection = connect(self._url)
+        connection.execute(f"LISTEN {CHANNEL}".encode())
+        return connection
 
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None

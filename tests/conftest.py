@@ -14,15 +14,15 @@ from hypothesis import HealthCheck, settings
 from xdist.workermanage import NodeManager
 
 from runtime.embedded.environment import forget_libpq
-from tests.harness.folders import settle_in_memory
+from tests.harness.folders import keep_temporary_files_in_memory
 
 if TYPE_CHECKING:
     from store.event_log import EventLog
+    from store.in_memory import InMemoryLog
     from tests.harness.databases import TestDatabase
     from tests.harness.pool import ServerPool
     from tests.harness.sessions import Owner
-    from tests.in_process.bench import Bench
-    from tests.simulation.ground import SimulatedDatabase
+    from tests.in_process.environment import Environment
 
 
 # How long a machine takes to generate an example says nothing about the code.
@@ -38,7 +38,7 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # They stop servers then; who is killed over it leaves them behind.
     NodeManager.EXIT_TIMEOUT = 120
-    settle_in_memory()
+    keep_temporary_files_in_memory()
     # Programs are started by the hundred, and each would compile all that it imports.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
@@ -64,14 +64,13 @@ def database(servers: ServerPool) -> Iterator[TestDatabase]:
 @pytest.fixture(params=["embedded", "system"])
 def store_database(
     servers: ServerPool, request: pytest.FixtureRequest
-) -> Iterator[TestDatabase | SimulatedDatabase]:
-    """The same on each server the event store has to get along with."""
+) -> Iterator[TestDatabase | InMemoryLog]:
+    """A fresh database on each supported server, or the log in memory."""
+    from store.in_memory import InMemoryLog
     from tests.harness.servers import NoSecondServer
-    from tests.simulation.ground import SimulatedDatabase, ground
 
-    if request.param == "simulated":
-        with ground() as made:
-            yield SimulatedDatabase(made)
+    if request.param == "in memory":
+        yield InMemoryLog()
         return
     try:
         databases = servers.databases(request.param)
@@ -99,9 +98,12 @@ def owner(database: TestDatabase) -> Iterator[Owner]:
 
 
 @pytest.fixture(scope="session")
-def bench(servers: ServerPool) -> Iterator[Bench]:
-    """One database for all, emptied for each scene; two doors, as two processes of the API have them."""
-    from tests.in_process.bench import Bench
+def environment(servers: ServerPool) -> Iterator[Environment]:
+    """One database for all scenes, emptied before each, and two processes of the API."""
+    from tests.in_process.environment import Environment
 
-    with servers.databases("embedded").fresh() as database, closing(Bench(database, doors=2)) as bench:
-        yield bench
+    with (
+        servers.databases("embedded").fresh() as database,
+        closing(Environment(database, apis=2)) as environment,
+    ):
+        yield environment

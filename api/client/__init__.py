@@ -1,8 +1,8 @@
-"""Talking to Labledger over HTTP: what the command line and the simulated lab share."""
+"""The HTTP client of Labledger, for the command line and the simulated lab."""
 
 from api.client.calls import Client
 from api.client.problems import Problem, Unreachable
-from api.client.retry_policy import Patience
+from api.client.retry_policy import RetryPolicy
 from api.client.stream import ServerEvent
 
-__all__ = ["Client", "Patience", "Problem", "ServerEvent", "Unreachable"]
+__all__ = ["Client", "Problem", "RetryPolicy", "ServerEvent", "Unreachable"]

@@ -1,4 +1,4 @@
-"""The calls a client can make. Every one may be repeated: reads and PUTs by nature, POSTs by their key."""
+"""The calls of a client. All may be repeated: reads and PUTs are idempotent, POSTs have a key."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ import httpx
 
 from api.client.problems import Problem
 from api.client.stream import ServerEvent
-from api.client.transport import Manner, Transport, given
+from api.client.transport import RequestOptions, Transport, given
 
-# The most rows a server gives at once.
+# The page_size rows a server gives at once.
 PAGE = 1000
 STALE = 412
 EDIT_ATTEMPTS = 5
 
 
 class Client:
-    """One server, as one user. Not for several threads at once: it remembers the last `position` written.
+    """A client of one server, for one user and one thread. It keeps the last `position` written.
 
-    `how` is the Manner in which it is asked.
+    `how` are the fields of `RequestOptions`.
     """
 
     def __init__(self, url: str, token: str | None = None, **how: Any) -> None:
         self._token, self._how = token, how
-        self._transport = Transport(url, token, Manner(**how))
+        self._transport = Transport(url, token, RequestOptions(**how))
         self.url = self._transport.url
         self.position: int | None = None
 
@@ -44,16 +44,16 @@ class Client:
         self._transport.close()
 
     def another(self, **how: Any) -> Client:
-        """The same server and user, for another thread, or asked in another manner."""
+        """Return a client of the same server and user, for another thread or with other options."""
         return Client(self.url, self._token, **self._how | how)
 
     def with_token(self, token: str | None) -> Client:
-        """Return a client of the same server for another user, or for nobody."""
+        """Return a client of the same server with another token, or with none."""
         return Client(self.url, token, **self._how)
 
     @staticmethod
     def path(*parts: object) -> str:
-        """`("systems", fqdn)` -> `/systems/…`, whatever letters a name has."""
+        """Return a path of quoted parts: `("systems", fqdn)` -> `/systems/…`."""
         return "".join(f"/{quote(str(part), safe='')}" for part in parts)
 
     def get(
@@ -64,13 +64,13 @@ class Client:
         wait_seconds: int | None = None,
         **parameters: Any,
     ) -> Any:
-        """Read. `min_position` waits for the read model; `wait_seconds` is a long poll."""
+        """Return the JSON of a resource. `min_position` waits for the read model, `wait_seconds` for news."""
         query = {**parameters, "min_position": min_position, "wait_seconds": wait_seconds}
-        timeout = self._transport.manner.answer_seconds + (wait_seconds or 0)
+        timeout = self._transport.options.answer_seconds + (wait_seconds or 0)
         return self._call("GET", path, params=given(query), timeout=timeout)
 
     def get_text(self, path: str, content_type: str, **parameters: Any) -> str:
-        """Read something in another form than JSON."""
+        """Return a resource in another form than JSON."""
         return self._answered("GET", path, params=given(parameters), headers={"Accept": content_type}).text
 
     def get_bytes(self, path: str, **parameters: Any) -> bytes:
@@ -86,22 +86,22 @@ class Client:
         seen: Callable[[int], None] = lambda rows: None,
         **parameters: Any,
     ) -> dict[str, Any]:
-        """A list with its further pages joined, up to `limit` rows; `seen` hears how many there are."""
-        most = PAGE if limit is None else min(limit, PAGE)
-        page: dict[str, Any] = self.get(path, limit=most, **parameters)
+        """Return up to `limit` rows of a list as one page. Calls `seen` with the number of rows so far."""
+        page_size = PAGE if limit is None else min(limit, PAGE)
+        page: dict[str, Any] = self.get(path, limit=page_size, **parameters)
         first, rows = page, list(page[name])
         while page.get("next") is not None and (limit is None or len(rows) < limit):
             seen(len(rows))
-            most = PAGE if limit is None else min(limit - len(rows), PAGE)
-            page = self.get(path, limit=most, cursor=_cursor(page["next"]), **parameters)
+            page_size = PAGE if limit is None else min(limit - len(rows), PAGE)
+            page = self.get(path, limit=page_size, cursor=_cursor(page["next"]), **parameters)
             rows += page[name]
         return {**first, name: rows, "next": page.get("next")}
 
     def text_pages(self, path: str, content_type: str, **parameters: Any) -> Iterator[str]:
-        """All of a list, page by page, as of the position of the first one."""
+        """Yield the pages of a list, all as of the position of the first one."""
         while True:
-            asked = given({"limit": PAGE, **parameters})
-            answer = self._answered("GET", path, params=asked, headers={"Accept": content_type})
+            query = given({"limit": PAGE, **parameters})
+            answer = self._answered("GET", path, params=query, headers={"Accept": content_type})
             yield answer.text
             if "next" not in answer.links:
                 return
@@ -109,7 +109,7 @@ class Client:
             parameters["cursor"] = _cursor(answer.links["next"]["url"])
 
     def post(self, path: str, body: Any = None, *, key: str | None = None) -> Any:
-        """`key` makes repetitions one request; a new one is made for every call that brings none."""
+        """Post a body. Requests with the same `key` take effect once (default: a new key for each call)."""
         return self._send("POST", path, body, {"Idempotency-Key": key or str(uuid.uuid4())})
 
     def post_text(self, path: str, content: bytes, content_type: str, **parameters: Any) -> Any:
@@ -120,7 +120,7 @@ class Client:
         return self._send("PUT", path, body)
 
     def edit(self, path: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
-        """Put what `change` makes of what is there, and again of what it is by then if it moves meanwhile."""
+        """Replace a resource by what `change` returns for it; read and try again if it changed meanwhile."""
         for left in reversed(range(EDIT_ATTEMPTS)):
             found = self._answered("GET", path)
             body = change(found.json())
@@ -138,7 +138,7 @@ class Client:
         return self._call("DELETE", path)
 
     def log(self, after: int, **parameters: Any) -> Iterator[dict[str, Any]]:
-        """What is recorded behind that position, page by page, to the end of the log."""
+        """Yield the events after a position up to the end of the log, reading page by page."""
         following: int | None = after
         while following is not None:
             page = self.get("/events", after=following, limit=PAGE, **parameters)
@@ -146,7 +146,7 @@ class Client:
             following = page["next"]
 
     def events(self, *, after: int | None = None, **parameters: Any) -> Iterator[ServerEvent]:
-        """The live log; after an interruption it goes on behind the last event seen."""
+        """Yield events of the live log; after an interruption, continue after the last event."""
         return self._transport.follow("/events", {**parameters, "after": after})
 
     def _send(self, method: str, path: str, body: Any, headers: Mapping[str, str] | None = None) -> Any:
@@ -174,6 +174,6 @@ def _body(answer: httpx.Response) -> Any:
 
 
 def _cursor(following: str) -> str:
-    """The cursor in the path of a list's next page."""
+    """Return the cursor in the path of a list's next page."""
     (cursor,) = parse_qs(urlsplit(following).query)["cursor"]
     return cursor

@@ -1,6 +1,6 @@
-"""The server and the user of a command, from flags, variables, the login file, and the connection file.
+"""The connection of a command, from flags, variables, the login file, and the connection file.
 
-`up` leaves URL, token and its user in the connection file of its data folder.
+`up` writes the connection file into its data folder: the URL, the token, and the user of the server process.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ NO_LOGINS = Logins()
 
 @dataclass(frozen=True)
 class Connection:
-    """How to reach an API; without a token as nobody in particular.
+    """The URL of an API, and the token for it, None for requests without authentication.
 
-    `token_from` is for people; `login_ends` is only known of a login; `server_uid` is the user of the server,
-    where the connection file names this URL.
+    `token_from` is the origin of the token, for messages. `login_ends` is only set for a login. `server_uid`
+    is the user of the server process, if the connection file is for this URL.
     """
 
     url: str
@@ -36,13 +36,13 @@ class Connection:
     def load(
         cls, settings: Settings, logins: Logins = NO_LOGINS, *, folder_named: bool | None = None
     ) -> Connection:
-        """What was said wins over what was kept: URL and token each for itself, then a folder that was named,
-        then the last login, and the default folder where none of them is.
+        """Return the connection for the settings. URL and token are found separately.
 
-        `folder_named` is whether somebody said which folder, also where it is the default one. The token of a
-        login or of a folder is never sent to a URL that is not its own. NoConnectionFile is raised where a
-        folder was named that has none, and no URL: a server that is found elsewhere would not be the one that
-        was meant.
+        Each comes from the settings, else from the data folder if the user named it, else from the last
+        login, else from the default data folder. `folder_named` is whether the user named the folder, even
+        if it is the default one. The token of a login or of a folder is only sent to the URL that it belongs
+        to. Raises NoConnectionFile if the named folder has no connection file and no URL is set: a server
+        that is found elsewhere would be the wrong one.
         """
         file = connection_file(settings.data)
         kept = cls._kept(file)
@@ -64,9 +64,9 @@ class Connection:
         return of_folder or cls(url, None, server_uid=uid)
 
     def save(self, data: Path) -> None:
-        """Write the file for the owner of the data only, with the user of this process as the server's.
+        """Write the file, readable only for the owner of the data, with the user of this process.
 
-        A token already there stays if this brings none.
+        A token in the file stays if this connection has none.
         """
         file = connection_file(data)
         kept = self._kept(file)
@@ -82,10 +82,10 @@ class Connection:
         except FileNotFoundError:
             return None
         except PermissionError:
-            # Somebody else's data, which is no fault of one who brings URL and token along.
+            # The folder of another user is no error, because URL and token may come from elsewhere.
             return None
         except (ValueError, KeyError, TypeError):
-            raise BadConnectionFile([Fault(str(file), 'must hold {"url": …, "token": …}')]) from None
+            raise BadConnectionFile([Fault(str(file), 'must contain {"url": …, "token": …}')]) from None
 
 
 def connection_file(data: Path) -> Path:
@@ -97,4 +97,4 @@ class BadConnectionFile(FaultyInput):
 
 
 class NoConnectionFile(LabledgerError):
-    """There is no connection file that could be read."""
+    """No readable connection file."""

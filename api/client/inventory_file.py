@@ -1,4 +1,4 @@
-"""Systems into a file and from one, as JSON or CSV, through the API: as many as there are, in parts."""
+"""Export and import of systems as JSON or CSV, through the API. A long file is imported in parts."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ from domain.errors import Fault
 PATH = "/inventory"
 JSON = "application/json"
 CONTENT_TYPES = {"json": JSON, "csv": "text/csv"}
-# A part is one commit. What moves meanwhile makes it begin again: a longer one has more that may move.
-AT_ONCE = 200
+# Systems in a part, which is one commit. A concurrent change of any of its systems repeats the part, and a
+# longer part has more systems that may change.
+SYSTEMS_IN_PART = 200
 WRONG = 422
 
-Along = Callable[[str, Sequence[Any]], Iterable[Any]]
-"""Goes along the items of a list and says how far it is: of what, and of which items."""
+WithProgress = Callable[[str, Sequence[Any]], Iterable[Any]]
+"""A function of a title and items that yields the items and reports the progress."""
 
 _PLACE = re.compile(r"^(systems\[|row )([0-9]+)")
 
 
 @dataclass(frozen=True)
-class Part:
-    """`names` are those of its systems, `before` is how many of the file stand before them."""
+class ImportPart:
+    """A part of a file: the `names` of its systems, and the number of systems `before` it in the file."""
 
     content: bytes
     content_type: str
@@ -40,7 +41,7 @@ class Part:
 def exported(
     client: Client, form: str, *, one_line: bool = False, **asked: str | int | None
 ) -> Iterator[str]:
-    """The text of the file; `one_line` is for JSON that machines read."""
+    """Yield the text of the file; with `one_line`, JSON without line breaks."""
     pages = client.text_pages(PATH, CONTENT_TYPES[form], **asked)
     if form == "json":
         systems = [one for page in pages for one in json.loads(page)["systems"]]
@@ -48,33 +49,33 @@ def exported(
         yield "\n"
         return
     for number, page in enumerate(pages):
-        # Each begins with a line of headings.
+        # Each page begins with a header row.
         yield page.partition("\r\n")[2] if number else page
 
 
-def parts_of(content: bytes, form: str) -> list[Part]:
-    """What cannot be taken apart is one part: what is wrong with it the server says."""
+def parts_of(content: bytes, form: str) -> list[ImportPart]:
+    """Return the parts of a file. A malformed file is one part: the server reports its faults."""
     content_type = CONTENT_TYPES[form]
     try:
         header, systems = _rows(content) if form == "csv" else _documents(content)
     except ValueError:
-        return [Part(content, content_type)]
+        return [ImportPart(content, content_type)]
     write, name = (_table, _name_in_row) if form == "csv" else (_document, _name_in_document)
     return [
-        Part(write(header, some), content_type, tuple(name(header, one) for one in some), first)
-        for first in range(0, len(systems) or 1, AT_ONCE)
-        for some in (systems[first : first + AT_ONCE],)
+        ImportPart(write(header, some), content_type, tuple(name(header, one) for one in some), first)
+        for first in range(0, len(systems) or 1, SYSTEMS_IN_PART)
+        for some in (systems[first : first + SYSTEMS_IN_PART],)
     ]
 
 
 def _rows(content: bytes) -> tuple[list[str], list[Any]]:
-    """Raises ValueError."""
+    """Return the header and the rows of a table. Raises ValueError."""
     try:
         rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True))
     except csv.Error as error:
         raise ValueError(str(error)) from None
     if not rows:
-        raise ValueError("there is no first row")
+        raise ValueError("the table is empty")
     return rows[0], rows[1:]
 
 
@@ -89,14 +90,14 @@ def _name_in_row(header: Sequence[str], row: Sequence[str]) -> str:
 
 
 def _documents(content: bytes) -> tuple[list[str], list[Any]]:
-    """Raises ValueError."""
+    """Return an empty header and the systems of a document. Raises ValueError."""
     document = json.loads(content)
     if (
         not isinstance(document, dict)
         or [*document] != ["systems"]
         or not isinstance(document["systems"], list)
     ):
-        raise ValueError("there are no systems in it, or something else")
+        raise ValueError("must be an object with a list of systems")
     return [], document["systems"]
 
 
@@ -108,10 +109,10 @@ def _name_in_document(_: Sequence[str], system: Any) -> str:
     return str(system.get("fqdn", "")) if isinstance(system, dict) else ""
 
 
-def look_at(client: Client, parts: Sequence[Part], along: Along) -> dict[str, Any]:
-    """What an import would change. Raises Problem with the faults of all parts."""
+def look_at(client: Client, parts: Sequence[ImportPart], along: WithProgress) -> dict[str, Any]:
+    """Return the changes that an import would make. Raises Problem with the faults of all parts."""
     found: list[dict[str, Any]] = []
-    faults, title = [*_told_twice(parts)], "Invalid input"
+    faults, title = [*_duplicates(parts)], "Invalid input"
     for part in along("checking", parts):
         try:
             found.append(client.post_text(PATH, part.content, part.content_type, dry_run="true"))
@@ -125,8 +126,8 @@ def look_at(client: Client, parts: Sequence[Part], along: Along) -> dict[str, An
     return _together(found)
 
 
-def import_all(client: Client, parts: Sequence[Part], along: Along) -> dict[str, Any]:
-    """One part after the other; where there are several, none before all were looked at."""
+def import_all(client: Client, parts: Sequence[ImportPart], along: WithProgress) -> dict[str, Any]:
+    """Import the parts in order. Several parts are all checked before the first one is stored."""
     if len(parts) > 1:
         look_at(client, parts, along)
     done: list[dict[str, Any]] = []
@@ -143,16 +144,16 @@ def import_all(client: Client, parts: Sequence[Part], along: Along) -> dict[str,
     return _together(done)
 
 
-def _left_open(part: Part) -> str:
-    """Its answer was lost, if it was asked at all."""
+def _left_open(part: ImportPart) -> str:
+    """Return the detail for a part that may or may not be stored, because its answer was lost."""
     before = f"the first {part.before} systems are stored, " if part.before else ""
-    said = f"{before}those from {part.names[0]} on perhaps" if part.names else "perhaps it is stored"
-    return f"{said}: what is stored already changes nothing when it is imported again"
+    said = f"{before}those from {part.names[0]} on may be" if part.names else "the file may be stored"
+    return f"{said}; it is safe to import the file again"
 
 
-def _told_twice(parts: Sequence[Part]) -> Iterator[Fault]:
-    """Within one part the server finds them."""
-    first: dict[str, Part] = {}
+def _duplicates(parts: Sequence[ImportPart]) -> Iterator[Fault]:
+    """Yield a fault for each system that occurs in two parts. The server finds those within one part."""
+    first: dict[str, ImportPart] = {}
     for part in parts:
         for number, name in enumerate(part.names, start=part.before):
             if name and first.setdefault(name.casefold(), part) is not part:
@@ -164,8 +165,8 @@ def _told_twice(parts: Sequence[Part]) -> Iterator[Fault]:
                 yield Fault(place, "occurs twice")
 
 
-def _placed(fault: Fault, part: Part) -> Fault:
-    """Where it is in the file."""
+def _placed(fault: Fault, part: ImportPart) -> Fault:
+    """Return the fault with its place in the file instead of the part."""
 
     def number(found: re.Match[str]) -> str:
         return f"{found[1]}{int(found[2]) + part.before}"

@@ -1,4 +1,4 @@
-"""A lab from a file, through the API. Loading it again changes nothing that is as the file says."""
+"""Loading of a lab from a file, through the API. Loading the same file again changes nothing."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from dataclasses import dataclass
 from typing import Any
 
 from api.client.calls import Client
-from api.client.inventory_file import Along, import_all, parts_of
+from api.client.inventory_file import WithProgress, import_all, parts_of
 from api.client.problems import Problem
 from domain.errors import Fault, Unreadable
 
 
 @dataclass(frozen=True)
 class Section:
-    """Where the items of one list of the file go: PUT below `path`, named by the field `key`."""
+    """A list of the file; each item is PUT below `path`, under the name in its field `key`."""
 
     name: str
     path: str
     key: str
-    # A field that belongs to a resource of its own, which is put after it.
+    # A field that is a resource of its own, which is PUT after the item.
     apart: str | None = None
 
 
 POLICY = "access_policy"
 
-# In this order: each names what stands before it. Systems name all of it, and are imported.
+# In loading order: items refer to items of earlier sections. Systems refer to all, and are imported last.
 SECTIONS = (
     Section("users", "users", "name"),
     Section("groups", "groups", "name"),
@@ -41,7 +41,7 @@ SYSTEMS = "systems"
 
 @dataclass(frozen=True)
 class Loaded:
-    """How many items of a section are new, became another, and stay as they were."""
+    """The numbers of added, changed and unchanged (`kept`) items of a section."""
 
     section: str
     added: int = 0
@@ -55,13 +55,13 @@ class Loaded:
         return cls(section, added, changed, len(answers) - added - changed)
 
 
-def in_silence(what: str, items: Sequence[Any]) -> Iterable[Any]:
-    """For who does not look on."""
+def without_progress(what: str, items: Sequence[Any]) -> Iterable[Any]:
+    """Return the items without reporting progress."""
     return items
 
 
-def load(client: Client, lab: Mapping[str, Any], along: Along = in_silence) -> list[Loaded]:
-    """Stops at the first item that is refused; of the systems tells all faults, and stores none of a part."""
+def load(client: Client, lab: Mapping[str, Any], along: WithProgress = without_progress) -> list[Loaded]:
+    """Load a lab. Raises Problem at the first refused item, but with all faults of the systems of a part."""
     _check(lab)
     return [
         *(_put_all(client, section, lab, along) for section in SECTIONS),
@@ -69,18 +69,18 @@ def load(client: Client, lab: Mapping[str, Any], along: Along = in_silence) -> l
     ]
 
 
-def _put_all(client: Client, section: Section, lab: Mapping[str, Any], along: Along) -> Loaded:
+def _put_all(client: Client, section: Section, lab: Mapping[str, Any], along: WithProgress) -> Loaded:
     items = along(f"loading {section.name}", lab.get(section.name, []))
     return Loaded.of(section.name, [_put(client, section, item) for item in items])
 
 
-def _import_systems(client: Client, systems: Sequence[Any], along: Along) -> Loaded:
-    """What is there already may have changed since, and stays as it is: nothing is told of it."""
+def _import_systems(client: Client, systems: Sequence[Any], along: WithProgress) -> Loaded:
+    """Import the new systems. Existing systems stay unchanged, because users may have changed them since."""
     if not systems:
         return Loaded(SYSTEMS)
     there = {system["fqdn"] for system in client.pages("/systems", SYSTEMS)[SYSTEMS]}
-    told = [{"fqdn": one["fqdn"]} if one["fqdn"] in there else one for one in systems]
-    done = import_all(client, parts_of(json.dumps({SYSTEMS: told}).encode(), "json"), along)
+    rows = [{"fqdn": one["fqdn"]} if one["fqdn"] in there else one for one in systems]
+    done = import_all(client, parts_of(json.dumps({SYSTEMS: rows}).encode(), "json"), along)
     return Loaded(SYSTEMS, done["added"], done["changed"], done["kept"])
 
 
@@ -98,7 +98,7 @@ def _put(client: Client, section: Section, item: Mapping[str, Any]) -> dict[str,
 
 @contextmanager
 def _placed(section: str, name: object) -> Iterator[None]:
-    """A refusal tells which item of the file it is about."""
+    """Add the item of the file to the detail of a Problem."""
     try:
         yield
     except Problem as problem:
@@ -107,9 +107,9 @@ def _placed(section: str, name: object) -> Iterator[None]:
 
 
 def _check(lab: Mapping[str, Any]) -> None:
-    """What would be skipped or fail half-way is told before anything is loaded."""
+    """Raise Unreadable for faults that would otherwise be ignored, or end the loading half-way."""
     keys = {section.name: section.key for section in SECTIONS} | {SYSTEMS: "fqdn"}
-    faults = [Fault(name, "is no part of a lab") for name in lab if name not in keys]
+    faults = [Fault(name, f"is unknown; a lab has {', '.join(keys)}") for name in lab if name not in keys]
     for name, key in keys.items():
         items = lab.get(name, [])
         if not isinstance(items, list):

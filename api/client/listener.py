@@ -13,7 +13,7 @@ _LISTENS = "0A"
 
 
 def require_listener(url: str, port: int, uid: int) -> None:
-    """Raise NotTheServer if a process of another user listens there. Without /proc nothing is checked."""
+    """Raise NotTheServer if a process of another user listens on the port. Without /proc, check nothing."""
     others = sorted(_listeners(port) - {uid})
     if others:
         raise NotTheServer(url, _name(others[0]), _name(uid))
@@ -34,7 +34,7 @@ def _name(uid: int) -> str:
 
 
 class NotTheServer(LabledgerError):
-    """A process of another user listens where the server should."""
+    """A process of another user listens on the port of the server."""
 
     def __init__(self, url: str, found: str, expected: str) -> None:
         owners = f"a process of user {found} listens there, the server belongs to {expected}"

@@ -1,6 +1,6 @@
-"""The login file: `labledger login` leaves tokens in the person's own folder, one for each server.
+"""The login file: `labledger login` saves tokens in the user's own folder, one for each server.
 
-A token is only ever given to the server that it came from.
+A token is only sent to the server that issued it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from runtime.embedded.home import make_folder, write_private
 
 @dataclass(frozen=True)
 class Login:
-    """A token of somebody, as the server at this URL gave it."""
+    """A token of a user, issued by the server at this URL."""
 
     url: str
     user: str
@@ -28,7 +28,7 @@ class Login:
 
 @dataclass(frozen=True)
 class Logins:
-    """All logins of a person, the last one first."""
+    """All logins of a user, latest first."""
 
     kept: tuple[Login, ...] = ()
 
@@ -42,7 +42,7 @@ class Logins:
             return cls()
         except (ValueError, KeyError, TypeError):
             raise BadLoginFile(
-                [Fault(str(file), 'must hold {"logins": […]}; delete it to begin anew')]
+                [Fault(str(file), 'must contain {"logins": […]}; delete it to start without logins')]
             ) from None
 
     def at(self, url: str) -> Login | None:
@@ -55,7 +55,7 @@ class Logins:
         return Logins(tuple(login for login in self.kept if login.url != url))
 
     def save(self, file: Path | None = None) -> Path:
-        """Readable by its owner only."""
+        """Write the file, readable only for its owner."""
         file = file or login_file()
         make_folder(file.parent)
         rows: list[dict[str, Any]] = [asdict(login) for login in self.kept]
@@ -64,7 +64,7 @@ class Logins:
 
 
 def config_folder() -> Path:
-    """What a person keeps of Labledger."""
+    """Return the user's configuration folder for Labledger."""
     config = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     return Path(config) / "labledger"
 

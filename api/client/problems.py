@@ -1,4 +1,4 @@
-"""What can go wrong between a client and the server, as errors a person can act on."""
+"""The errors of requests to the server."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from domain.errors import Fault, LabledgerError
 
 
 class Problem(LabledgerError):
-    """The server refused this; also when asked `tries` times, which took `waited_seconds`."""
+    """The server refused the request, `tries` times within `waited_seconds`."""
 
     def __init__(self, status: int, title: str, detail: str = "", faults: tuple[Fault, ...] = ()) -> None:
         self.status = status
         self.detail = detail
         self.faults = faults
         self.tries, self.waited_seconds = 1, 0.0
-        # What the answer said beside these.
+        # The whole JSON object of the answer.
         self.members: dict[str, Any] = {}
         self._title = title
-        # The title of a 404 already names what the detail does: `Job 3000 not found`.
+        # The title of a 404 contains its detail: `Job 3000 not found`.
         is_said = title.casefold().startswith(detail.casefold())
         super().__init__(title if is_said else f"{title}: {detail}" if title else detail)
 
@@ -40,14 +40,14 @@ class Unreachable(LabledgerError):
         super().__init__(f"{self.title} at {url}: {detail}")
 
     def after(self, done: str) -> Unreachable:
-        """The same, and what was done by then."""
-        told = Unreachable(self.url, f"{self._why}; {done}")
-        told.tries, told.waited_seconds = self.tries, self.waited_seconds
-        return told
+        """Return this error with the work that was done before it."""
+        error = Unreachable(self.url, f"{self._why}; {done}")
+        error.tries, error.waited_seconds = self.tries, self.waited_seconds
+        return error
 
 
 def problem_of(answer: httpx.Response) -> Problem:
-    """The problem an answer describes; a proxy's page or an empty body yields its status line."""
+    """Return the problem that an answer describes; for a body that is not JSON, its status line."""
     document = _document(answer)
     title = str(document.get("title") or f"{answer.status_code} {answer.reason_phrase}")
     faults = tuple(

@@ -1,16 +1,16 @@
-"""How long a client keeps asking before it reports the failure."""
+"""The policy of retries: the number of attempts, and the pauses between them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# The server is there but cannot answer now: away from its database, or its read model behind.
+# Statuses of temporary failures: a limit, no database, or a read model that lags behind.
 PASSING = frozenset({429, 503, 504})
 
 
 @dataclass(frozen=True)
-class Patience:
-    """`attempts` bounds failed connections, `seconds` the waiting altogether."""
+class RetryPolicy:
+    """`attempts` is the maximum number of failed connections, `seconds` that of all pauses together."""
 
     attempts: int = 5
     seconds: float = 30.0
@@ -18,28 +18,28 @@ class Patience:
     longest_seconds: float = 5.0
 
     def pause(self, failed: int) -> float:
-        """Seconds to wait after so many failures in a row: doubling, bounded."""
+        """Return the seconds to wait after this number of failures in a row, doubled up to a maximum."""
         return min(self.first_seconds * 2.0 ** min(failed - 1, 30), self.longest_seconds)
 
     def after_failure(self, failed: int, waited_seconds: float) -> float | None:
-        """Seconds until the next attempt at a server that does not answer; None: give up."""
+        """Return the seconds until the next attempt after no answer, None to give up."""
         pause = self.pause(failed)
         return None if failed >= self.attempts or waited_seconds + pause > self.seconds else pause
 
     def after_refusal(self, retry_after: str | None, failed: int, waited_seconds: float) -> float | None:
-        """Seconds the server asks for. Asking earlier would not help, so a longer wait than ours: give up."""
+        """Return the seconds that the server asks for, None to give up. Earlier attempts would fail again."""
         pause = _seconds(retry_after)
         pause = self.pause(failed) if pause is None else pause
         return None if waited_seconds + pause > self.seconds else pause
 
 
-# Of somebody who follows what may take days.
-PERSISTENT = Patience(attempts=10_000, seconds=600.0)
-# Of who would rather do without an answer than wait for it.
-AT_ONCE = Patience(attempts=1, seconds=0.0)
+# For following a stream, which may take days.
+PERSISTENT = RetryPolicy(attempts=10_000, seconds=600.0)
+# For requests whose answer is not worth waiting for.
+AT_ONCE = RetryPolicy(attempts=1, seconds=0.0)
 
 
 def _seconds(header: str | None) -> float | None:
-    """`Retry-After` in its seconds form; the date form is left to our own pace."""
+    """Return the seconds of a `Retry-After` header, None for its date form or none."""
     seconds = (header or "").strip()
     return float(seconds) if seconds.isdecimal() else None

@@ -1,4 +1,4 @@
-"""Server-sent events: the lines of a stream, read as the standard says (WHATWG HTML, 9.2.6)."""
+"""A parser of server-sent events (WHATWG HTML, 9.2.6)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ServerEvent:
-    """One message; `id` is what a reader resumes after."""
+    """One message; `id` is the value of Last-Event-ID to resume after it."""
 
     id: str
     kind: str
@@ -22,7 +22,7 @@ class ServerEvent:
 
 
 def messages(lines: Iterable[str]) -> Iterator[ServerEvent]:
-    """The messages of a stream. One cut off before its blank line is not delivered: it comes again."""
+    """Yield the messages of a stream. A message without its final blank line is dropped; it is sent again."""
     last_id, kind, data = "", "message", list[str]()
     for line in lines:
         if not line:

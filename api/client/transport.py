@@ -1,4 +1,4 @@
-"""The way to one server: a request is repeated until it is answered, a stream goes on where it broke off."""
+"""HTTP requests to one server, repeated until they are answered, and streams that resume after an error."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import httpx
 
 from api.client.listener import require_listener
 from api.client.problems import Problem, Unreachable, problem_of
-from api.client.retry_policy import PASSING, PERSISTENT, Patience
+from api.client.retry_policy import PASSING, PERSISTENT, RetryPolicy
 from api.client.stream import ServerEvent, messages
 
 ANSWER_SECONDS = 30.0
-# A stream without even a comment for so long has lost its server; it is resumed, so nothing is missed.
+# A stream without data, even pings, for this time has lost its server. It resumes and misses nothing.
 SILENCE_SECONDS = 60.0
-# Between a stream that its server ended in good order and the next.
+# The pause before a stream is resumed that the server has ended.
 RESUME_SECONDS = 1.0
-# The listener of a URL of this machine is looked up again after this time, and after every failure.
+# The listener of a loopback URL is checked again after this time, and after every failure.
 LISTENER_SECONDS = 1.0
-# Who waits longer than that is told why, once.
+# The reason for a longer wait is reported, once.
 WORTH_SAYING_SECONDS = 1.0
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
@@ -30,32 +30,33 @@ Parameters = Mapping[str, Parameter | None]
 
 
 @dataclass(frozen=True)
-class Manner:
-    """How a server is asked: how long each time and how often, and with which headers beside what each call
-    needs; `say` hears why it takes longer.
+class RequestOptions:
+    """Options of all requests of a client: retries, timeout, and additional headers.
+
+    `say` is called with the reason for a long wait.
     """
 
-    patience: Patience = field(default_factory=Patience)
+    policy: RetryPolicy = field(default_factory=RetryPolicy)
     sleep: Callable[[float], None] = time.sleep
     answer_seconds: float = ANSWER_SECONDS
     say: Callable[[str], None] | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
-    # The user whose process must listen at a URL of this machine; None: not known.
+    # The user whose process must listen at a loopback URL; None: do not check.
     server_uid: int | None = None
 
 
 class Transport:
-    def __init__(self, url: str, token: str | None, manner: Manner) -> None:
+    def __init__(self, url: str, token: str | None, options: RequestOptions) -> None:
         self.url = url.rstrip("/")
-        self.manner = manner
-        self._listener_known_until = 0.0
+        self.options = options
+        self._listener_checked_until = 0.0
         self._http = httpx.Client(
             base_url=self.url,
-            headers={**manner.headers, **({"Authorization": f"Bearer {token}"} if token else {})},
-            timeout=manner.answer_seconds,
-            # A proxy of the environment is no way to this machine.
+            headers={**options.headers, **({"Authorization": f"Bearer {token}"} if token else {})},
+            timeout=options.answer_seconds,
+            # A proxy cannot reach this machine.
             trust_env=httpx.URL(self.url).host not in LOOPBACK,
-            # Without TLS nothing needs the certificates, and reading them takes longer than to ask.
+            # Without TLS no certificates are needed, and reading them takes longer than a request.
             verify=httpx.URL(self.url).scheme != "http",
         )
 
@@ -63,55 +64,55 @@ class Transport:
         self._http.close()
 
     def answered(self, method: str, path: str, request: Mapping[str, Any]) -> httpx.Response:
-        """The answer, which is no error. Raises Problem or Unreachable."""
+        """Return a successful answer. Raises Problem or Unreachable."""
         answer = self._persevere(method, path, request)
         if answer.is_error:
             raise problem_of(answer)
         return answer
 
     def _persevere(self, method: str, path: str, request: Mapping[str, Any]) -> httpx.Response:
-        """Repeat the same request, key and all, until it is answered or patience ends."""
-        failed, waited, patience = 0, 0.0, self.manner.patience
+        """Repeat the same request, with its key, until it is answered or the retry policy gives up."""
+        failed, waited, policy = 0, 0.0, self.options.policy
         while True:
             failed += 1
             self._require_server()
             try:
                 answer = self._http.request(method, path, **request)
             except httpx.TransportError as error:
-                asked = patience.after_failure(failed, waited)
-                waited += self._wait(asked, self._lost(error), failed, waited)
+                pause = policy.after_failure(failed, waited)
+                waited += self._wait(pause, self._lost(error), failed, waited)
             else:
                 if answer.status_code not in PASSING:
                     return answer
-                asked = patience.after_refusal(answer.headers.get("Retry-After"), failed, waited)
-                waited += self._wait(asked, problem_of(answer), failed, waited)
+                pause = policy.after_refusal(answer.headers.get("Retry-After"), failed, waited)
+                waited += self._wait(pause, problem_of(answer), failed, waited)
 
     def follow(self, path: str, parameters: Parameters) -> Iterator[ServerEvent]:
-        """A stream without end. Who has followed it once means to sit out a restart of the server."""
-        last_id, failed, waited, patience = "", 0, 0.0, self.manner.patience
+        """Yield the events of an endless stream. Once begun, retry for as long as a restart may take."""
+        last_id, failed, waited, policy = "", 0, 0.0, self.options.policy
         while True:
             try:
                 for event in self._stream(path, last_id, parameters):
-                    failed, waited, patience = 0, 0.0, PERSISTENT
+                    failed, waited, policy = 0, 0.0, PERSISTENT
                     if event is not None:
                         last_id = event.id or last_id
                         yield event
-                self.manner.sleep(RESUME_SECONDS)
+                self.options.sleep(RESUME_SECONDS)
             except httpx.TransportError as error:
                 failed += 1
-                asked = patience.after_refusal(None, failed, waited)
-                waited += self._wait(asked, self._lost(error), failed, waited)
+                pause = policy.after_refusal(None, failed, waited)
+                waited += self._wait(pause, self._lost(error), failed, waited)
 
     def _stream(self, path: str, last_id: str, parameters: Parameters) -> Iterator[ServerEvent | None]:
-        """None once it is there, then its events."""
+        """Yield None when the stream has begun, then its events."""
         headers = {"Accept": "text/event-stream"}
         if last_id:
             headers["Last-Event-ID"] = last_id
             parameters = {**parameters, "after": None}
         self._require_server()
-        timeout = httpx.Timeout(self.manner.answer_seconds, read=SILENCE_SECONDS)
-        asked = {"params": given(parameters), "headers": headers, "timeout": timeout}
-        with self._http.stream("GET", path, **asked) as answer:  # type: ignore[arg-type]
+        timeout = httpx.Timeout(self.options.answer_seconds, read=SILENCE_SECONDS)
+        request = {"params": given(parameters), "headers": headers, "timeout": timeout}
+        with self._http.stream("GET", path, **request) as answer:  # type: ignore[arg-type]
             if answer.status_code in PASSING:
                 raise httpx.ConnectError(f"{answer.status_code} {answer.reason_phrase}")
             if answer.is_error:
@@ -121,27 +122,27 @@ class Transport:
             yield from messages(answer.iter_lines())
 
     def _require_server(self) -> None:
-        """Raises NotTheServer before a token goes to a process of another user that has taken the port."""
-        url, uid = httpx.URL(self.url), self.manner.server_uid
-        if uid is None or url.host not in LOOPBACK or time.monotonic() < self._listener_known_until:
+        """Raise NotTheServer if a process of another user listens on the port: it must not get the token."""
+        url, uid = httpx.URL(self.url), self.options.server_uid
+        if uid is None or url.host not in LOOPBACK or time.monotonic() < self._listener_checked_until:
             return
         require_listener(self.url, url.port or 80, uid)
-        self._listener_known_until = time.monotonic() + LISTENER_SECONDS
+        self._listener_checked_until = time.monotonic() + LISTENER_SECONDS
 
     def _lost(self, error: Exception) -> Unreachable:
-        self._listener_known_until = 0.0
+        self._listener_checked_until = 0.0
         return Unreachable(self.url, str(error) or type(error).__name__)
 
     def _wait(
         self, pause: float | None, otherwise: Problem | Unreachable, tries: int, waited_seconds: float
     ) -> float:
-        """Until the next attempt; without any the error, which then tells how often it was tried."""
+        """Wait for the next attempt. Without one raise the error, with the number of attempts."""
         if pause is None:
             otherwise.tries, otherwise.waited_seconds = tries, waited_seconds
             raise otherwise
-        if self.manner.say and waited_seconds < WORTH_SAYING_SECONDS <= waited_seconds + pause:
-            self.manner.say(f"{otherwise}; asking again")
-        self.manner.sleep(pause)
+        if self.options.say and waited_seconds < WORTH_SAYING_SECONDS <= waited_seconds + pause:
+            self.options.say(f"{otherwise}; retrying")
+        self.options.sleep(pause)
         return pause
 
 

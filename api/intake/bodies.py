@@ -1,4 +1,4 @@
-"""What holds for a body of either kind before anybody parses it."""
+"""Checks of a body before it is parsed, for XML and JSON."""
 
 from __future__ import annotations
 

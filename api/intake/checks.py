@@ -14,15 +14,15 @@ from pydantic_core import ErrorDetails
 from api.intake.document import Job
 from api.intake.limits import FAULT_LIMIT, RECIPES_IN_JOB_LIMIT, RECIPES_IN_SET_LIMIT
 from api.intake.model_words import words_of
-from api.intake.near_names import fields_at, is_a_field, meant
+from api.intake.near_names import fields_at, is_a_field, suggestion
 from api.intake.places import Places
 from api.intake.requirements import LANGUAGES, Required
 from api.intake.unsupported import NOT_YET
-from domain.directory.known_names import KnownNames
+from domain.directory.name_index import NameIndex
 from domain.job.names import check_owners, objects
 from domain.job.retention import RetentionTags
 from domain.requirements.findings import Finding
-from domain.requirements.language import Language, Reading
+from domain.requirements.language import Language, ParsedRequirement
 from domain.requirements.nodes import Forced
 
 # Longer texts are not cached: they are rare and hardly occur twice.
@@ -31,7 +31,7 @@ KEPT_TEXT_LENGTH: Final = 4_096
 # Type of error -> message in a job; without a row, the message of `words_of`.
 _WORDS: Final[Mapping[str, Callable[[ErrorDetails], str]]] = {
     "extra_forbidden": lambda error: _stranger(error["loc"]),
-    "string_pattern_mismatch": lambda _: "must be a mail address",
+    "string_pattern_mismatch": lambda _: "must be an email address",
 }
 
 
@@ -39,7 +39,7 @@ def check_document(
     document: dict[str, Any],
     recipes: Sequence[Required],
     places: Places,
-    known: KnownNames,
+    names: NameIndex,
     submitter: str,
     tags: RetentionTags,
     *,
@@ -51,7 +51,7 @@ def check_document(
     findings += _alternatives(recipes, places)
     findings += _requirements(recipes)
     findings += _retention(document, tags)
-    findings += check_owners(document, known, submitter, is_admin=is_admin)
+    findings += check_owners(document, names, submitter, is_admin=is_admin)
     return job, findings
 
 
@@ -85,8 +85,8 @@ def _stranger(path: tuple[int | str, ...]) -> str:
     field = str(name)
     if field in NOT_YET.values():
         return f'"{field}" is not supported yet'
-    known = () if is_a_field(Job, field) else fields_at(Job, tuple(around))
-    return f'unknown field "{field[:100]}"{meant(field, known)}'
+    allowed = () if is_a_field(Job, field) else fields_at(Job, tuple(around))
+    return f'unknown field "{field[:100]}"{suggestion(field, allowed)}'
 
 
 def _sizes(recipes: Sequence[Required]) -> Iterator[Finding]:
@@ -122,15 +122,16 @@ def _requirements(recipes: Iterable[Required]) -> Iterator[Finding]:
                 yield finding._replace(path=(*path, field, *finding.path))
 
 
-def _judged(reading: Reading, language: Language) -> Iterable[Finding]:
-    """What is kept is not what was written, and must be readable too: by the scheduler, and from XML.
+def _judged(reading: ParsedRequirement, language: Language) -> Iterable[Finding]:
+    """Return the faults of a reading, and of the normalised form that is stored instead of the submitted one.
 
-    XML may lay it two levels deeper: its root always joins, and some elements need a group around them.
+    The stored form must also be valid as XML, where it may be two levels deeper: the root of a requirement
+    is a group, and some elements need another group around them.
     """
     if reading.findings or isinstance(reading.node, Forced):
         return reading.findings
     text = reading.text
-    return _known_deeper(language, text) if len(text) <= KEPT_TEXT_LENGTH else _deeper(language, text)
+    return _cached_deeper(language, text) if len(text) <= KEPT_TEXT_LENGTH else _deeper(language, text)
 
 
 def _deeper(language: Language, text: str) -> tuple[Finding, ...]:
@@ -138,7 +139,7 @@ def _deeper(language: Language, text: str) -> tuple[Finding, ...]:
     return tuple(Finding((), finding.message) for finding in language.examine(form).findings[:1])
 
 
-_known_deeper = lru_cache(4_096)(_deeper)
+_cached_deeper = lru_cache(4_096)(_deeper)
 
 
 def _retention(document: Mapping[str, Any], tags: RetentionTags) -> Iterator[Finding]:

@@ -32,7 +32,7 @@ _CLOSES: Final = ("}", "]")
 
 
 class EqualKeys(Exception):
-    """An object has two equal keys, of which most parsers silently drop the first."""
+    """An object has two equal keys. Most parsers silently drop the first one."""
 
     def __init__(self, key: str) -> None:
         self.key = key

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from domain.directory.known_names import KnownNames
+from domain.directory.name_index import NameIndex
 from domain.job.names import UnknownName
 
 LONGEST_NAME = 100
@@ -21,24 +21,24 @@ ALIKE = 0.6
 HOSTS_ALIKE = 0.85
 
 
-def meant(name: str, known: Iterable[str], alike: float = ALIKE, shown: str = "{}") -> str:
+def suggestion(name: str, names: Iterable[str], alike: float = ALIKE, shown: str = "{}") -> str:
     """Return `; did you mean memory_mb?`, or an empty text."""
     # The comparison takes the square of the length.
-    close = get_close_matches(name, list(known), n=1, cutoff=alike) if len(name) <= LONGEST_NAME else []
+    close = get_close_matches(name, list(names), n=1, cutoff=alike) if len(name) <= LONGEST_NAME else []
     return f"; did you mean {shown.format(close[0])}?" if close else ""
 
 
-def known(names: Iterable[str]) -> str:
+def fields_hint(names: Iterable[str]) -> str:
     """Return `; the fields are a, b`, or an empty text if there are more than `MAX_NAMES_IN_MESSAGE`."""
     sorted_names = sorted(names)
     is_short = 0 < len(sorted_names) <= MAX_NAMES_IN_MESSAGE
     return f"; the fields are {', '.join(sorted_names)}" if is_short else ""
 
 
-def unknown(name: UnknownName, shown: KnownNames) -> str:
+def unknown(name: UnknownName, shown: NameIndex) -> str:
     """Return the message for an unknown name, with a similar one of the shown names."""
-    around = shown.around(name.kind, name.name)
-    return name.message + meant(name.name, around, HOSTS_ALIKE if "." in name.name else ALIKE)
+    around = shown.similar(name.kind, name.name)
+    return name.message + suggestion(name.name, around, HOSTS_ALIKE if "." in name.name else ALIKE)
 
 
 def is_a_field(model: type[BaseModel], name: str) -> bool:

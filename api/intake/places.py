@@ -11,7 +11,7 @@ from lxml import etree
 
 from api.intake.json_text import place_of
 from api.intake.json_text import positions_of as positions_of_json
-from api.intake.near_names import meant
+from api.intake.near_names import suggestion
 from api.intake.xml_positions import Position, positions_of
 from domain.requirements.findings import Finding, Path, dotted
 
@@ -85,7 +85,7 @@ class XmlPlaces:
         if finding.unknown is None:
             return finding.message
         element, _ = self._nearest(finding.path)
-        return unknown_element(element, _names_beside(element, finding.known))
+        return unknown_element(element, _names_beside(element, finding.spellings))
 
     def _nearest(self, path: Path) -> tuple[etree._Element, int]:
         """Return the nearest element to a path, and the length of the path to it."""
@@ -137,11 +137,11 @@ def _steps(parent: etree._Element) -> dict[etree._Element, str]:
     return steps
 
 
-def unknown_element(element: etree._Element, known: Iterable[str]) -> str:
+def unknown_element(element: etree._Element, allowed: Iterable[str]) -> str:
     """Return the message for an element that its parent does not allow."""
     name, parent = local_name(element), element.getparent()
     inside = "" if parent is None else f" in <{local_name(parent)}>"
-    return f"unknown element <{name}>{inside}{meant(name, known, shown='<{}>')}"
+    return f"unknown element <{name}>{inside}{suggestion(name, allowed, shown='<{}>')}"
 
 
 def _names_beside(element: etree._Element, spellings: Iterable[str]) -> list[str]:
@@ -177,7 +177,7 @@ class JsonPlaces:
     def message(self, finding: Finding) -> str:
         if finding.unknown is None:
             return finding.message.replace("unknown attribute", "unknown field", 1)
-        return f'unknown element "{finding.unknown}"{meant(finding.unknown, finding.known)}'
+        return f'unknown element "{finding.unknown}"{suggestion(finding.unknown, finding.spellings)}'
 
 
 class Grafted:

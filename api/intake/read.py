@@ -18,7 +18,7 @@ from api.intake.spec import spec_of
 from api.intake.xml_job import read_xml
 from api.intake.xml_text import parse_xml
 from api.intake.xml_walk import Strange
-from domain.directory.known_names import KnownNames
+from domain.directory.name_index import NameIndex
 from domain.errors import Fault, FaultyInput
 from domain.job.names import unknown_names
 from domain.job.retention import RetentionTags
@@ -69,17 +69,17 @@ class ReadJob(NamedTuple):
 def read_job(
     body: bytes,
     media_type: str,
-    known: KnownNames,
+    names: NameIndex,
     submitter: str,
     is_admin: bool,
     *,
     strict: bool = False,
-    shown: KnownNames | None = None,
+    shown: NameIndex | None = None,
     tags: RetentionTags = DEFAULT_TAGS,
 ) -> ReadJob:
     """Return the job. Raises `Unreadable` for malformed or hostile input, else `FaultyInput` with all faults.
 
-    With `strict`, warnings are faults. Warnings suggest names from `shown` (default: all known names).
+    With `strict`, warnings are faults. Warnings suggest names from `shown` (default: all names).
     """
     door = DOORS.get(media_type.partition(";")[0].strip().lower())
     if door is None:
@@ -87,12 +87,12 @@ def read_job(
     opened = door(body)
     if opened.document.get("retention_tag", "") == "":
         opened.document["retention_tag"] = tags.default
-    required = read_requirements(opened.document, known)
+    required = read_requirements(opened.document, names)
     recipes = required.of_recipes
     job, findings = check_document(
-        opened.document, recipes, opened.places, known, submitter, tags, is_admin=is_admin
+        opened.document, recipes, opened.places, names, submitter, tags, is_admin=is_admin
     )
-    warnings = [*islice(_warnings(required, known, shown or known, strict=strict), FAULT_LIMIT + 1)]
+    warnings = [*islice(_warnings(required, names, shown or names, strict=strict), FAULT_LIMIT + 1)]
     if strict:
         findings, warnings = [*findings, *warnings], []
     if job is None or findings or opened.findings or opened.faults:
@@ -102,10 +102,10 @@ def read_job(
 
 
 def _warnings(
-    required: Requirements, known: KnownNames, shown: KnownNames, *, strict: bool
+    required: Requirements, names: NameIndex, shown: NameIndex, *, strict: bool
 ) -> Iterator[Finding]:
     yield from required.warnings
-    for name in unknown_names(required.of_recipes, known):
+    for name in unknown_names(required.of_recipes, names):
         message = unknown(name, shown)
         if not strict:
             message += f"{' ' if message.endswith('?') else '. '}{name.effect}"
@@ -124,8 +124,10 @@ def _worded(
     found = sorted(dict.fromkeys(placed), key=lambda it: it[:2])
     unplaced = max(0, len(faults) - FAULT_LIMIT) + max(0, len(findings) - FAULT_LIMIT)
     more = len(found) + unplaced - FAULT_LIMIT
-    told = [Fault(where[:WORDS_LENGTH], message[:WORDS_LENGTH]) for *_, where, message in found[:FAULT_LIMIT]]
-    return told if more <= 0 else [*told, Fault("document", f"and {more} more {called}")]
+    shown = [
+        Fault(where[:WORDS_LENGTH], message[:WORDS_LENGTH]) for *_, where, message in found[:FAULT_LIMIT]
+    ]
+    return shown if more <= 0 else [*shown, Fault("document", f"and {more} more {called}")]
 
 
 def _strange(fault: Strange, places: Places) -> Placed:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from domain.directory.known_names import KnownNames
+from domain.directory.name_index import NameIndex
 from domain.job.names import recipes_of
 from domain.requirements.distro import DISTRO
 from domain.requirements.empty import without_empty
 from domain.requirements.excluded import with_other
 from domain.requirements.findings import Finding, Path, Report
 from domain.requirements.host import HOST
-from domain.requirements.language import Language, Reading
+from domain.requirements.language import Language, ParsedRequirement
 from domain.requirements.vocabulary import DISTRO_TREE, SYSTEM, Vocabulary
 
 LANGUAGES: Final[Mapping[str, Language]] = {"distro_requires": DISTRO, "host_requires": HOST}
@@ -31,7 +31,7 @@ class Required(NamedTuple):
 
     path: Path
     recipe: Mapping[str, Any]
-    readings: Mapping[str, Reading]
+    readings: Mapping[str, ParsedRequirement]
 
 
 class Requirements(NamedTuple):
@@ -41,16 +41,16 @@ class Requirements(NamedTuple):
     warnings: list[Finding]
 
 
-def read_requirements(document: Mapping[str, Any], known: KnownNames) -> Requirements:
+def read_requirements(document: Mapping[str, Any], names: NameIndex) -> Requirements:
     warnings: list[Finding] = []
     recipes = recipes_of(document)
-    return Requirements([Required(*each, _readings(*each, known, warnings)) for each in recipes], warnings)
+    return Requirements([Required(*each, _readings(*each, names, warnings)) for each in recipes], warnings)
 
 
 def _readings(
-    path: Path, recipe: Mapping[str, Any], known: KnownNames, warnings: list[Finding]
-) -> dict[str, Reading]:
-    readings: dict[str, Reading] = {}
+    path: Path, recipe: Mapping[str, Any], names: NameIndex, warnings: list[Finding]
+) -> dict[str, ParsedRequirement]:
+    readings: dict[str, ParsedRequirement] = {}
     for field, language in LANGUAGES.items():
         if not isinstance(recipe.get(field), dict):
             continue
@@ -60,7 +60,7 @@ def _readings(
         else:
             vocabulary = _VOCABULARIES[field]
             form = without_empty(recipe[field], vocabulary, place, _noting(warnings))
-            readings[field] = with_other(language.examine(form), vocabulary, known.knows)
+            readings[field] = with_other(language.examine(form), vocabulary, names.has)
     return readings
 
 
@@ -68,10 +68,10 @@ def _noting(warnings: list[Finding]) -> Report:
     return lambda path, message: warnings.append(Finding(path, message))
 
 
-def _of_guest(form: dict[str, Any], place: Path, warnings: list[Finding]) -> Reading:
+def _of_guest(form: dict[str, Any], place: Path, warnings: list[Finding]) -> ParsedRequirement:
     """Return the readable part of a guest's host requirement: it has no effect, so faults are warnings."""
     reading = HOST.examine(form)
     if reading.findings or reading.node != _NO_HOST_REQUIRED.node:
         warnings.append(Finding(place, _OF_A_GUEST))
     warnings += [finding._replace(path=(*place, *finding.path)) for finding in reading.findings]
-    return Reading(reading.node, (), ())
+    return ParsedRequirement(reading.node, (), ())

@@ -12,9 +12,9 @@ from api.intake.requirements import NOTHING_REQUIRED
 from domain.job.names import recipes_of
 from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec, TaskSpec
 from domain.priority import Priority
-from domain.requirements.language import Reading
+from domain.requirements.language import ParsedRequirement
 
-Readings = Mapping[str, Reading]
+Readings = Mapping[str, ParsedRequirement]
 """The requirements of a recipe, by field."""
 
 
@@ -50,8 +50,8 @@ def _recipe(recipe: AnyRecipe, each: Iterator[Readings]) -> RecipeSpec:
         autopick_random=recipe.autopick.random,
         autopick_pools=tuple(recipe.autopick.pools),
         tasks=tuple(map(_task, recipe.tasks)),
-        distro=_told(recipe.distro),
-        reservesys=_told(recipe.reservesys),
+        distro=_fields(recipe.distro),
+        reservesys=_fields(recipe.reservesys),
         **(_guest(recipe) if isinstance(recipe, Guest) else _host(recipe, each)),
     )
 
@@ -65,7 +65,7 @@ def _host(recipe: AnyRecipe, each: Iterator[Readings]) -> dict[str, Any]:
     return {"guests": tuple(_recipe(guest, each) for guest in recipe.guests)}
 
 
-def _told(part: BaseModel | None) -> dict[str, Any] | None:
+def _fields(part: BaseModel | None) -> dict[str, Any] | None:
     return None if part is None else part.model_dump(exclude_none=True)
 
 

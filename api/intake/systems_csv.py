@@ -16,7 +16,7 @@ import orjson
 
 from api.intake.json_text import refuse_equal_keys
 from api.intake.limits import WORDS_LENGTH
-from api.intake.near_names import meant
+from api.intake.near_names import suggestion
 from domain.errors import Fault, FaultyInput, Unreadable
 
 QUOTE, LIST = '"', "["
@@ -28,8 +28,8 @@ AS_JSON: Final = (QUOTE, *FORMULA)
 csv.field_size_limit(2**24)
 
 
-class Kind(NamedTuple):
-    """Conversion of known values to cells and of non-empty cells to values.
+class CellKind(NamedTuple):
+    """Conversion of values to cells and of non-empty cells to values.
 
     `read` raises ValueError with the message. The model of a system validates the values.
     """
@@ -91,16 +91,16 @@ def _from_words(cell: str) -> Any:
 
 
 # Plain text; an empty text, and text that begins with a quotation mark or like a formula, as JSON.
-TEXT = Kind(_text, _from_text)
-NUMBER = Kind(_json, _number)
-FLAG = Kind(_json, _flag)
+TEXT = CellKind(_text, _from_text)
+NUMBER = CellKind(_json, _number)
+FLAG = CellKind(_json, _flag)
 # Words separated by blanks; an empty list, words with blanks, and formulas as JSON.
-WORDS = Kind(_words, _from_words)
+WORDS = CellKind(_words, _from_words)
 # Words separated by blanks; an empty cell is an empty list.
-POOLS = Kind(" ".join, _from_words)
-JSON = Kind(_json, _from_json)
+POOLS = CellKind(" ".join, _from_words)
+JSON = CellKind(_json, _from_json)
 
-COLUMNS: Final[Mapping[str, Kind]] = {
+COLUMNS: Final[Mapping[str, CellKind]] = {
     **dict.fromkeys(("fqdn", "lab_controller", "owner", "condition"), TEXT),
     "pools": POOLS,
     "type": TEXT,
@@ -121,7 +121,7 @@ COLUMNS: Final[Mapping[str, Kind]] = {
 # Every system has these: with an empty cell they stay.
 NEVER_UNKNOWN: Final = frozenset({"lab_controller", "owner", "condition", "added_at"})
 # Far more than there are columns; bounds the work.
-MOST_COLUMNS: Final = 200
+MAX_COLUMNS: Final = 200
 CPU: Final = frozenset(name for name in COLUMNS if name.startswith("cpu."))
 
 
@@ -135,10 +135,10 @@ def write_systems(systems: Iterable[Mapping[str, Any]]) -> str:
     return made.getvalue()
 
 
-def _cell(system: Mapping[str, Any], name: str, kind: Kind) -> str:
+def _cell(system: Mapping[str, Any], name: str, kind: CellKind) -> str:
     record, _, member = name.rpartition(".")
-    known = system.get(record) if record else system
-    value = known.get(member) if known else None
+    properties = system.get(record) if record else system
+    value = properties.get(member) if properties else None
     return "" if value is None else kind.write(value)
 
 
@@ -151,19 +151,19 @@ class Table:
     faults: list[Fault] = field(default_factory=list)
 
 
-def read_systems(body: bytes, most: int | None = None) -> Table:
+def read_systems(body: bytes, limit: int | None = None) -> Table:
     """Read a table. Raises Unreadable if it is not UTF-8, FaultyInput if it is not CSV, has unknown columns,
-    or has more than `most` non-empty rows.
+    or has more than `limit` non-empty rows.
     """
     rows = _rows(body)
     _, header = next(rows, (1, []))
     if faults := list(_faults_of(header)):
         raise FaultyInput(faults)
     table = Table()
-    telling = ((number, cells) for number, cells in rows if any(cells))
-    for told, (number, cells) in enumerate(telling, start=1):
-        if most is not None and told > most:
-            raise FaultyInput([Fault("body", f"must not have more than {most} systems")])
+    non_empty = ((number, cells) for number, cells in rows if any(cells))
+    for count, (number, cells) in enumerate(non_empty, start=1):
+        if limit is not None and count > limit:
+            raise FaultyInput([Fault("body", f"must not have more than {limit} systems")])
         _add(table, number, header, cells)
     return table
 
@@ -184,9 +184,9 @@ def _rows(body: bytes) -> Iterator[tuple[int, list[str]]]:
 def _faults_of(header: Sequence[str]) -> Iterable[Fault]:
     if "fqdn" not in header:
         yield Fault("row 1", "has no column fqdn: the first row names the columns")
-    if len(header) > MOST_COLUMNS:
-        yield Fault("row 1", f"must not have more than {MOST_COLUMNS} columns")
-    names = header[:MOST_COLUMNS]
+    if len(header) > MAX_COLUMNS:
+        yield Fault("row 1", f"must not have more than {MAX_COLUMNS} columns")
+    names = header[:MAX_COLUMNS]
     if unknown := [_unknown(name) for name in names if name not in COLUMNS]:
         yield Fault("row 1", f"unknown columns: {', '.join(unknown)}")
     for number, name in enumerate(names):
@@ -195,7 +195,7 @@ def _faults_of(header: Sequence[str]) -> Iterable[Fault]:
 
 
 def _unknown(name: str) -> str:
-    near = meant(name, COLUMNS).removeprefix("; ")
+    near = suggestion(name, COLUMNS).removeprefix("; ")
     return f"{name[:WORDS_LENGTH]} ({near})" if near else name[:WORDS_LENGTH]
 
 

@@ -9,7 +9,7 @@ from lxml import etree
 from api.intake.places import local_name
 from api.intake.xml_record import Child, Record, Spread
 from api.intake.xml_requirement import DISTRO_REQUIRES, HOST_REQUIRES
-from api.intake.xml_shapes import Attribute, Listing, Pairs, Shape, Text
+from api.intake.xml_shapes import Attribute, ListOf, Pairs, Shape, Text
 from api.intake.xml_walk import Walk
 from domain.errors import Fault, FaultyInput
 
@@ -58,13 +58,13 @@ _ATTRIBUTES: Final = {
 _CHILDREN: Final = {
     "autopick": Child("autopick", _AUTOPICK),
     "watchdog": Child("watchdog", Record({"panic": "panic"})),
-    "packages": Child("packages", Listing("package", Attribute("name"))),
-    "ks_appends": Child("ks_appends", Listing("ks_append", Text(verbatim=True))),
-    "repos": Child("repos", Listing("repo", Record({"name": "name", "url": "url"}))),
+    "packages": Child("packages", ListOf("package", Attribute("name"))),
+    "ks_appends": Child("ks_appends", ListOf("ks_append", Text(verbatim=True))),
+    "repos": Child("repos", ListOf("repo", Record({"name": "name", "url": "url"}))),
     "distroRequires": Child("distro_requires", DISTRO_REQUIRES),
     "distro": Child("distro", _DISTRO),
     "hostRequires": Child("host_requires", HOST_REQUIRES),
-    "partitions": Child("partitions", Listing("partition", _PARTITION)),
+    "partitions": Child("partitions", ListOf("partition", _PARTITION)),
     "kickstart": Child("kickstart", Text(verbatim=True)),
     "task": Child("tasks", _TASK, many=True),
     "reservesys": Child("reservesys", _RESERVESYS),
@@ -80,7 +80,7 @@ JOB: Final = Record(
     {name: name for name in ("user", "group", "retention_tag", "product")},
     {
         "whiteboard": Child("whiteboard", Text()),
-        "notify": Child("notify", Listing("cc", Text())),
+        "notify": Child("notify", ListOf("cc", Text())),
         "recipeSet": Child("recipe_sets", _RECIPE_SET, many=True),
     },
     foreign="foreign",

@@ -61,7 +61,7 @@ class Attribute:
 
 
 @dataclass(frozen=True)
-class Listing:
+class ListOf:
     """An element with any number of children of one kind."""
 
     tag: str

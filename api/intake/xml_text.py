@@ -42,7 +42,7 @@ def parse_xml(body: bytes) -> etree._Element:
     except etree.XMLSyntaxError as wrong:
         unreadable(f"line {wrong.lineno or 1}", f"is not XML: {_plain(wrong)}")
     if root.getroottree().docinfo.internalDTD is not None:
-        unreadable("line 1", "document types and entities are refused")
+        unreadable("line 1", "document types and entities are not allowed")
     _check_size(root, body)
     if b"<!--" in body:
         _drop_comments(root)

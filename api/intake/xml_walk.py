@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, cast
 
 from lxml import etree
 
-from api.intake.near_names import meant
+from api.intake.near_names import suggestion
 from api.intake.places import XmlPlaces, local_name, unknown_element
 from api.intake.unsupported import NOT_YET
 
@@ -17,20 +17,20 @@ OWN_NAMESPACE: Final = "urn:labledger:job"
 class Strange(NamedTuple):
     """A fault at an element.
 
-    With `known` it is an unknown attribute, named by `message`, or without a message the element itself.
+    With `allowed` it is an unknown attribute, named by `message`, or without a message the element itself.
     """
 
     element: etree._Element
     message: str
-    known: Collection[str] | None = None
+    allowed: Collection[str] | None = None
 
     def words(self) -> str:
         """Return the message. The suggestion is computed only now, for the faults that are shown."""
-        if self.known is None:
+        if self.allowed is None:
             return self.message
         if not self.message:
-            return unknown_element(self.element, self.known)
-        return f'unknown attribute "{self.message}"{meant(self.message, self.known)}'
+            return unknown_element(self.element, self.allowed)
+        return f'unknown attribute "{self.message}"{suggestion(self.message, self.allowed)}'
 
 
 class Walk:
@@ -43,11 +43,11 @@ class Walk:
     def fault(self, element: etree._Element, message: str) -> None:
         self.faults.append(Strange(element, message))
 
-    def unknown_attribute(self, element: etree._Element, name: str, known: Collection[str] = ()) -> None:
-        self.faults.append(Strange(element, name, known))
+    def unknown_attribute(self, element: etree._Element, name: str, allowed: Collection[str] = ()) -> None:
+        self.faults.append(Strange(element, name, allowed))
 
-    def unknown_element(self, element: etree._Element, known: Collection[str] = ()) -> None:
-        self.faults.append(Strange(element, "", known))
+    def unknown_element(self, element: etree._Element, allowed: Collection[str] = ()) -> None:
+        self.faults.append(Strange(element, "", allowed))
 
 
 def attributes_of(element: etree._Element) -> list[tuple[str, str]]:
@@ -74,7 +74,7 @@ def no_children(element: etree._Element, walk: Walk) -> None:
 
 
 def no_stranger(
-    child: etree._Element, parent: etree._Element, walk: Walk, known: Collection[str] = ()
+    child: etree._Element, parent: etree._Element, walk: Walk, allowed: Collection[str] = ()
 ) -> None:
     """Report a child that the parent does not allow."""
     name = local_name(child)
@@ -83,7 +83,7 @@ def no_stranger(
     elif child.tag == f"{{{OWN_NAMESPACE}}}{name}" and name in NOT_YET:
         walk.fault(child, f"<{name}> is not supported yet")
     else:
-        walk.unknown_element(child, known)
+        walk.unknown_element(child, allowed)
 
 
 def is_foreign(element: etree._Element) -> bool:

@@ -21,13 +21,13 @@ def write_job(document: Mapping[str, Any], default_tag: str | None = DEFAULT_RET
     """
     root = etree.Element("job")
     job = Job.model_validate(document)
-    told = job.model_dump(exclude_none=True, exclude_defaults=True)
-    told.pop("retention_tag", None)
+    fields = job.model_dump(exclude_none=True, exclude_defaults=True)
+    fields.pop("retention_tag", None)
     if job.retention_tag != default_tag:
-        told["retention_tag"] = job.retention_tag
-    JOB.write(told, root)
+        fields["retention_tag"] = job.retention_tag
+    JOB.write(fields, root)
     etree.indent(root)
-    for kept in told.get("foreign", ()):
+    for kept in fields.get("foreign", ()):
         # Added after the indentation, which would insert blanks into it.
         element = parse_xml(kept.encode())
         element.tail = "\n"

@@ -51,7 +51,7 @@ def limits(bounds: tuple[float, ...]) -> tuple[str, ...]:
 
 def _beginning(metric: Declared) -> dict[Values, float]:
     """Return the initial samples: 0 for each combination of declared label values."""
-    known = [values for values in metric.labels.values() if values is not None]
-    if len(known) < len(metric.labels):
+    listed = [values for values in metric.labels.values() if values is not None]
+    if len(listed) < len(metric.labels):
         return {}
-    return dict.fromkeys(product(*known), 0.0)
+    return dict.fromkeys(product(*listed), 0.0)

@@ -46,7 +46,7 @@ class CounterWriter:
             self._counters.write()
         except DatabaseAway as error:
             # The counts are kept for the next time, and other parts log that the database is away.
-            logger.debug("counters: not written: %s", error)
+            logger.debug("counters not stored: %s", error)
         except Exception:
             # The thread must not end: nobody would notice that the counters stand still.
-            logger.exception("counters: not written; it is tried again")
+            logger.exception("counters not stored; retrying")

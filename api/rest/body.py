@@ -23,17 +23,19 @@ M = TypeVar("M", bound=BaseModel)
 
 async def read_body(req: Request) -> bytes:
     """Return the whole body. Raises 413 before it reads more than the operation allows, 415 if compressed."""
-    limit_bytes = operation_asked(req).most_bytes
+    limit_bytes = operation_asked(req).max_bytes
     if (req.get_header("Content-Encoding") or "identity").lower() != "identity":
-        raise falcon.HTTPUnsupportedMediaType(description="this takes bodies as they are, not encoded")
+        raise falcon.HTTPUnsupportedMediaType(description="the body must not be encoded")
     if (req.content_length or 0) > limit_bytes:
-        raise falcon.HTTPContentTooLarge(description=f"a body may have {limit_bytes} bytes at most")
+        raise falcon.HTTPContentTooLarge(description=f"the body must not have more than {limit_bytes} bytes")
     chunks: list[bytes] = []
     size, share, address = 0, share_of(req), came_from(req)
     async for chunk in req.stream:
         size += len(chunk)
         if size > limit_bytes:
-            raise falcon.HTTPContentTooLarge(description=f"a body may have {limit_bytes} bytes at most")
+            raise falcon.HTTPContentTooLarge(
+                description=f"the body must not have more than {limit_bytes} bytes"
+            )
         share.hold(len(chunk), address)
         chunks.append(chunk)
     return b"".join(chunks)
@@ -42,7 +44,7 @@ async def read_body(req: Request) -> bytes:
 async def read_json_bytes(req: Request) -> bytes:
     """Return the bytes of a body of the media type JSON. Raises 413 or 415."""
     if media_type(req) != JSON:
-        raise falcon.HTTPUnsupportedMediaType(description=f"this takes {JSON}")
+        raise falcon.HTTPUnsupportedMediaType(description=f"the body must be {JSON}")
     return await read_body(req)
 
 
@@ -76,9 +78,9 @@ def parse_json(body: bytes) -> Any:
     return document
 
 
-def check_model(document: Any, model: type[M], most: int = FAULT_LIMIT) -> M:
-    """Return the document as a value of the model. Raises FaultyInput with at most `most` faults."""
+def check_model(document: Any, model: type[M], limit: int = FAULT_LIMIT) -> M:
+    """Return the document as a value of the model. Raises FaultyInput with at most `limit` faults."""
     try:
         return model.model_validate(document)
     except ValidationError as error:
-        raise FaultyInput(faults_of(error, model, most)) from error
+        raise FaultyInput(faults_of(error, model, limit)) from error

@@ -43,5 +43,5 @@ OPENED: Final[Mapping[str, tuple[Opened, ...]]] = {
 
 
 def needed(method: str, path: str) -> list[str]:
-    """Return the permissions of which one is required, () if none is."""
+    """Return the permissions, any one suffices; () if none is required."""
     return [permission for permission, opened in OPENED.items() if (method, path) in opened]

@@ -26,11 +26,11 @@ def read_query(req: Request, model: type[Q]) -> Q:
         with suppress(ValidationError):
             empty: Q = _of_nothing(model)
             return empty
-    known = tuple(model.model_fields)
-    words = f"is no parameter here; known are {', '.join(known)}" if known else "is no parameter here"
-    faults = [Fault(name[:WORDS_LENGTH], words) for name in req.params if name not in known]
+    names = tuple(model.model_fields)
+    words = f"unknown parameter; the parameters are {', '.join(names)}" if names else "unknown parameter"
+    faults = [Fault(name[:WORDS_LENGTH], words) for name in req.params if name not in names]
     given: dict[str, Any] = {}
-    for name in known:
+    for name in names:
         value: Any = req.params.get(name)
         if isinstance(value, list) and name not in _MANY:
             faults.append(Fault(name, "is given more than once"))

@@ -6,15 +6,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from api.services import Request, Services
+from api.request_context import RequestContext
 from api.use_cases.commit import commit_gathered
+from api.use_cases.ports import WriteParts
 from api.use_cases.system_rights import rests_on
 from domain.directory.state import Directory
 from domain.errors import Fault, FaultyInput, Refused, Unknown
 from domain.events import Decided
-from domain.names import called, unknown_name
-from domain.read_set import Gathered
-from domain.subjects import supposed
+from domain.names import display_name, unknown_name
+from domain.read_set import ReadSet
+from domain.subjects import evolve_tentatively
 from domain.system.state import System
 from domain.system_admin.condition import change_condition
 from domain.system_admin.draining import drain, undrain
@@ -39,32 +40,32 @@ class SystemChange:
 
 
 async def change_system(
-    services: Services, request: Request, fqdn: str, change: SystemChange, may: Callable[[System], None]
+    parts: WriteParts, request: RequestContext, fqdn: str, change: SystemChange, may: Callable[[System], None]
 ) -> Committed | None:
     """Change a system; return None if nothing changes. `may` raises NotPermitted if the caller may not.
 
     Raises FaultyInput for unknown names, Unknown, and Refused for a change that is impossible now.
     """
-    directory = services.feed.directory
+    directory = parts.feed.directory
     if _faults(directory, fqdn, change):
-        await services.feed.catch_up()
+        await parts.feed.catch_up()
 
-    def decide(gathered: Gathered) -> Decided:
+    def decide(gathered: ReadSet) -> Decided:
         system = gathered.system(fqdn)
         if system is None:
-            raise Unknown(called("system", fqdn))
+            raise Unknown(display_name("system", fqdn))
         may(system)
         if faults := _faults(directory, fqdn, change):
             raise FaultyInput(faults)
         return follows(directory, gathered, system, change)[0]
 
-    def beside(gathered: Gathered) -> Iterator[str]:
+    def beside(gathered: ReadSet) -> Iterator[str]:
         system = gathered.system(fqdn)
         yield from _named(change, system)
         if system is not None:
-            yield from rests_on(services, system, request.actor)
+            yield from rests_on(directory, system, request.actor)
 
-    return await commit_gathered(services, request, (f"system/{fqdn}",), decide, beside)
+    return await commit_gathered(parts, request, (f"system/{fqdn}",), decide, beside)
 
 
 def _named(change: SystemChange, system: System | None) -> Iterator[str]:
@@ -80,12 +81,12 @@ def _named(change: SystemChange, system: System | None) -> Iterator[str]:
 def _require_lab(directory: Directory, system: System) -> None:
     """Raise Refused if the lab controller of the system was removed."""
     if directory.get("lab-controller", system.lab_controller) is None:
-        gone = called("lab-controller", system.lab_controller)
+        gone = display_name("lab-controller", system.lab_controller)
         raise Refused(f"{gone} was removed; set the lab of system {system.fqdn} too")
 
 
 def follows(
-    directory: Directory, gathered: Gathered, system: System, change: SystemChange
+    directory: Directory, gathered: ReadSet, system: System, change: SystemChange
 ) -> tuple[Decided, System]:
     """Return the events of a change, and the system after it. Raises Refused if it is impossible now."""
     decided: Decided = []
@@ -98,7 +99,7 @@ def follows(
     return decided, system
 
 
-def _steps(gathered: Gathered, change: SystemChange) -> Iterator[Callable[[System], Decided]]:
+def _steps(gathered: ReadSet, change: SystemChange) -> Iterator[Callable[[System], Decided]]:
     """Yield the decisions, each of which takes the system after the one before."""
     lab_controller, owner = change.lab_controller, change.owner
     condition, reason = change.condition, change.reason
@@ -120,7 +121,7 @@ def _steps(gathered: Gathered, change: SystemChange) -> Iterator[Callable[[Syste
 def _system_after(system: System, decided: Decided) -> System:
     for subject, event in decided:
         if subject == system.subject:
-            state = supposed(subject, system, event)
+            state = evolve_tentatively(subject, system, event)
             assert isinstance(state, System)
             system = state
     return system

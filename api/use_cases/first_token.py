@@ -8,10 +8,10 @@ from itertools import count
 
 from api.use_cases.tokens import digest_of, new_token
 from domain.directory import roles
-from domain.directory.admins import admin_comes_in
+from domain.directory.admins import can_any_admin_log_in
 from domain.directory.events import TokenCreated, UserRegistered
 from domain.directory.state import Directory
-from domain.directory.tokens import Wanted, role_given
+from domain.directory.tokens import TokenRequest, role_given
 from domain.events import Change, Decided, Stamp
 from store.event_log import EventLog
 from store.requests import AppendRequest, require_committed
@@ -27,7 +27,7 @@ def make_first_token(log: EventLog, now: datetime, keep: Callable[[str], None]) 
     directory = Directory()
     for recorded in log.directory(log.end()):
         directory.apply(recorded)
-    if admin_comes_in(directory, now):
+    if can_any_admin_log_in(directory, now):
         return None
     token, name = new_token(), _free_name(log)
     keep(token)
@@ -47,7 +47,7 @@ def _free_name(log: EventLog) -> str:
 
 
 def _first(directory: Directory, token_id: str, digest: str) -> Decided:
-    decided = role_given(directory, Wanted(ADMIN, roles.ADMIN))
+    decided = role_given(directory, TokenRequest(ADMIN, roles.ADMIN))
     if directory.get("user", ADMIN) is None:
         decided = [(f"user/{ADMIN}", UserRegistered(roles=[roles.ADMIN]))]
     made = TokenCreated(user=ADMIN, role=roles.ADMIN, lab_controller=None, digest=digest)

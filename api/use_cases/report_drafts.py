@@ -6,18 +6,18 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from api.use_cases.ports import Log
 from api.use_cases.rights import require_own_lab
 from domain.directory.state import Directory
 from domain.errors import LabledgerError, NotPermitted, Refused, Unknown
 from domain.events import Decided
 from domain.lab_commands.lifecycle import report as report_command
 from domain.lab_commands.lifecycle import state_after
-from domain.names import called
-from domain.read_set import Gathered, members_after
+from domain.names import display_name
+from domain.read_set import ReadSet, members_after
 from domain.recipe_set.messages import Report
 from domain.recipe_set.reports import report
 from store.aggregates import Aggregates
-from store.event_log import EventLog
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def of_recipes(
         recipe = gathered.recipe(item.recipe_id)
         try:
             if recipe is None:
-                raise Unknown(called("recipe", item.recipe_id))
+                raise Unknown(display_name("recipe", item.recipe_id))
             if recipe.system is not None:
                 require_own_lab(lab_controller, recipe.subject, recipe.lab_controller)
             of_set[recipe.recipe_set_id][place] = item
@@ -81,7 +81,7 @@ def of_recipes(
 
 
 def _of_set(
-    gathered: Gathered, directory: Directory, recipe_set_id: int, reports: Mapping[int, Item]
+    gathered: ReadSet, directory: Directory, recipe_set_id: int, reports: Mapping[int, Item]
 ) -> Draft:
     draft = Draft(tuple(reports))
     members = gathered.members(recipe_set_id)
@@ -102,7 +102,7 @@ def _of_set(
     return draft
 
 
-def of_commands(log: EventLog, items: Mapping[int, CommandItem]) -> list[Draft]:
+def of_commands(log: Log, items: Mapping[int, CommandItem]) -> list[Draft]:
     """Return a draft for each command alone, without effects on its recipe or system. Blocking."""
     past = log.load({item.subject: 0 for item in items.values()})
     of_command: dict[str, dict[int, CommandItem]] = defaultdict(dict)

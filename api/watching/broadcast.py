@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from api.watching.capacity import most_watchers
-from api.watching.groups import Groups, seen
+from api.watching.capacity import max_watchers
+from api.watching.groups import WatcherGroups, seen
 from api.watching.message import Message
 from api.watching.recent import Recent
-from api.watching.watcher import Line, Watcher
+from api.watching.watcher import Watcher, WatcherConnection
 from store.event_log import EventLog
 from store.selection import Selection
 
@@ -44,12 +44,12 @@ class Broadcast:
         self.recent = Recent()
         self.position = 0
         self._log = log
-        self._groups = Groups()
+        self._groups = WatcherGroups()
         self._watchers: dict[Watcher, None] = {}
         self._places = Counter[str]()
         self._reading = asyncio.Semaphore(READERS)
         self._timer: asyncio.TimerHandle | None = None
-        self._told: dict[Watcher, None] = {}
+        self._to_wake: dict[Watcher, None] = {}
         self._pause = 0.0
         self._is_closed = False
 
@@ -59,10 +59,10 @@ class Broadcast:
         return len(self._watchers)
 
     def is_full_for(self, who: str) -> bool:
-        """Return whether there is no place for a user, who may have half of all places."""
-        most = most_watchers()
-        taken = self._places[who] >= max(1, most // 2)
-        return self._is_closed or taken or len(self._watchers) >= most
+        """Return whether a user gets no more places: each user may have half of all."""
+        limit = max_watchers()
+        taken = self._places[who] >= max(1, limit // 2)
+        return self._is_closed or taken or len(self._watchers) >= limit
 
     def begin(self, position: int) -> None:
         """Start after this position."""
@@ -71,22 +71,22 @@ class Broadcast:
 
     def take(self, messages: Sequence[Message], sizes: Sequence[int]) -> None:
         """Take the events of the next whole commits, with their sizes."""
-        told: dict[Watcher, None] = {}
+        to_wake: dict[Watcher, None] = {}
         self.recent.add(messages, sizes)
         self.position = messages[-1].position
         for group, wanted in self._groups.wanted(messages):
             for watcher in group.watchers:
                 watcher.push(wanted)
-                told[watcher] = None
-        if told and not self._told:
+                to_wake[watcher] = None
+        if to_wake and not self._to_wake:
             asyncio.get_running_loop().call_later(self._pause, self._wake)
-        self._told |= told
+        self._to_wake |= to_wake
 
     def watch(
         self,
         selection: Selection,
         after: int,
-        line: Line,
+        line: WatcherConnection,
         still_allowed: Callable[[], bool],
         who: str = "",
     ) -> Watcher:
@@ -132,9 +132,9 @@ class Broadcast:
 
     def _wake(self) -> None:
         """Wake all watchers with new events in one round; later events wait for the next round."""
-        told, self._told = self._told, {}
-        self._pause = min(len(told) * SECONDS_EACH, MAX_PAUSE_SECONDS)
-        for watcher in told:
+        to_wake, self._to_wake = self._to_wake, {}
+        self._pause = min(len(to_wake) * SECONDS_EACH, MAX_PAUSE_SECONDS)
+        for watcher in to_wake:
             watcher.wake()
 
     def _read(self, after: int, upto: int, selection: Selection) -> tuple[Sequence[Message], int]:

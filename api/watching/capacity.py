@@ -21,12 +21,12 @@ def allow_many_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def most_connections() -> int:
+def max_connections() -> int:
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
         return MAX_CONNECTIONS
     return max(1, min(MAX_CONNECTIONS, soft - KEPT_FILES))
 
 
-def most_watchers() -> int:
-    return max(1, min(MAX_WATCHERS, most_connections() - KEPT_CONNECTIONS))
+def max_watchers() -> int:
+    return max(1, min(MAX_WATCHERS, max_connections() - KEPT_CONNECTIONS))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from api.watching.watcher import Watcher
 
 
-class Group:
+class WatcherGroup:
     """Watchers with the same selection; a dict as an ordered set."""
 
     def __init__(self, selection: Selection) -> None:
@@ -28,17 +28,17 @@ def seen(selection: Selection, wanted: Sequence[Message]) -> Sequence[Message]:
     return [message for message in wanted if selection.sees(message.subjects)]
 
 
-class Groups:
+class WatcherGroups:
     def __init__(self) -> None:
-        self._groups: dict[Selection, Group] = {}
-        self._of_everything: dict[Group, None] = {}
-        self._of_topic: defaultdict[str, dict[Group, None]] = defaultdict(dict)
-        self._of_subject: defaultdict[str, dict[Group, None]] = defaultdict(dict)
+        self._groups: dict[Selection, WatcherGroup] = {}
+        self._of_everything: dict[WatcherGroup, None] = {}
+        self._of_topic: defaultdict[str, dict[WatcherGroup, None]] = defaultdict(dict)
+        self._of_subject: defaultdict[str, dict[WatcherGroup, None]] = defaultdict(dict)
 
     def add(self, watcher: Watcher) -> None:
         group = self._groups.get(watcher.selection)
         if group is None:
-            group = self._groups[watcher.selection] = Group(watcher.selection)
+            group = self._groups[watcher.selection] = WatcherGroup(watcher.selection)
             for found in self._places(group.selection):
                 found[group] = None
         group.watchers[watcher] = None
@@ -53,9 +53,9 @@ class Groups:
             del self._groups[group.selection]
             self._drop(group)
 
-    def wanted(self, messages: Iterable[Message]) -> Iterable[tuple[Group, Sequence[Message]]]:
+    def wanted(self, messages: Iterable[Message]) -> Iterable[tuple[WatcherGroup, Sequence[Message]]]:
         """Return the messages of each group, in order."""
-        found: defaultdict[Group, list[Message]] = defaultdict(list)
+        found: defaultdict[WatcherGroup, list[Message]] = defaultdict(list)
         for message in messages:
             for group in self._of_everything:
                 if group.selection.wants_of_subject(message.topic):
@@ -65,17 +65,17 @@ class Groups:
             for group in self._of_subject.get(message.subject, ()):
                 if group.selection.wants_of_subject(message.topic):
                     found[group].append(message)
-        told = ((group, seen(group.selection, wanted)) for group, wanted in found.items())
-        return [(group, messages) for group, messages in told if messages]
+        visible = ((group, seen(group.selection, wanted)) for group, wanted in found.items())
+        return [(group, messages) for group, messages in visible if messages]
 
-    def _places(self, selection: Selection) -> list[dict[Group, None]]:
+    def _places(self, selection: Selection) -> list[dict[WatcherGroup, None]]:
         """Return every key of the index that leads to a group of this selection."""
         if selection.is_everything:
             return [self._of_everything]
         of_topics = [self._of_topic[topic] for topic in selection.anywhere]
         return of_topics + [self._of_subject[subject] for subject in selection.subjects]
 
-    def _drop(self, group: Group) -> None:
+    def _drop(self, group: WatcherGroup) -> None:
         for found in self._places(group.selection):
             del found[group]
         for subject in group.selection.subjects:

@@ -30,16 +30,16 @@ class Recent:
         self._sizes.extend(sizes)
         self._bytes += sum(sizes)
         if len(self._messages) > 2 * self._events or self._bytes > 2 * self._size_bytes:
-            self._forget()
+            self._drop_older()
 
-    def after(self, position: int, most: int) -> Sequence[Message] | None:
-        """Return all messages after a position, None if they exceed `most` or the buffer lacks some."""
+    def after(self, position: int, limit: int) -> Sequence[Message] | None:
+        """Return all messages after a position, None if they exceed `limit` or the buffer lacks some."""
         if position < self.complete_after:
             return None
         first = bisect_right(self._messages, position, key=lambda message: message.position)
-        return None if len(self._messages) - first > most else self._messages[first:]
+        return None if len(self._messages) - first > limit else self._messages[first:]
 
-    def _forget(self) -> None:
+    def _drop_older(self) -> None:
         gone = max(0, len(self._messages) - self._events)
         self._bytes -= sum(self._sizes[:gone])
         while self._bytes > self._size_bytes:

@@ -25,7 +25,7 @@ RETRY_SECONDS = 2.0
 logger = logging.getLogger(__name__)
 
 
-class Line(Protocol):
+class WatcherConnection(Protocol):
     """The connection of a watcher."""
 
     def abort(self) -> None:
@@ -43,7 +43,7 @@ class Watcher:
         broadcast: Broadcast,
         selection: Selection,
         after: int,
-        line: Line,
+        line: WatcherConnection,
         still_allowed: Callable[[], bool],
         who: str,
     ) -> None:
@@ -53,7 +53,7 @@ class Watcher:
         self.line = line
         self._broadcast = broadcast
         self._still_allowed = still_allowed
-        self._chunks = self._told()
+        self._chunks = self._stream()
         self._loop = asyncio.get_running_loop()
         self._task: asyncio.Task[Any] | None = None
         self._backlog: deque[Sequence[Message]] = deque()
@@ -120,7 +120,7 @@ class Watcher:
         return self._backlog[0][self._taken].position <= self._broadcast.recent.complete_after
 
     def _cut(self, why: str) -> None:
-        logger.info("a watcher %s: cut behind position %d", why, self.position)
+        logger.info("a watcher %s: disconnected after position %d", why, self.position)
         self._broadcast.counters.cut += 1
         self._break_off()
 
@@ -131,7 +131,7 @@ class Watcher:
         if self._task is not None:
             self._task.cancel()
 
-    async def _told(self) -> AsyncGenerator[bytes, None]:
+    async def _stream(self) -> AsyncGenerator[bytes, None]:
         # The head of the answer is sent with the first bytes.
         yield b"retry: %d\n: everything after position %d\n\n" % (RETRY_SECONDS * 1000, self.position)
         async for piece in self._missed():

@@ -20,20 +20,27 @@ COMING_EXAMPLES = "'30d', 'tomorrow 18:00' or '2026-12-24 18:00'"
 MAX_ID = 2**31 - 1
 
 
-class Whole(click.ParamType[int]):
-    """A whole number, at least 1 by default."""
+class WholeNumber(click.ParamType[int]):
+    """A whole number, at minimum 1 by default."""
 
     name = "number"
 
-    def __init__(self, least: int = 1, most: int = 2**63 - 1) -> None:
-        self._least, self._most = least, most
+    def __init__(self, minimum: int = 1, maximum: int = 2**63 - 1) -> None:
+        self._minimum, self._maximum = minimum, maximum
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         text = str(value)
-        if text.isascii() and text.isdigit() and len(text) < 20 and self._least <= int(text) <= self._most:
+        if (
+            text.isascii()
+            and text.isdigit()
+            and len(text) < 20
+            and self._minimum <= int(text) <= self._maximum
+        ):
             return int(text)
         limits = (
-            f"from {self._least} to {self._most}" if self._most < MAX_ID else f"of at least {self._least}"
+            f"from {self._minimum} to {self._maximum}"
+            if self._maximum < MAX_ID
+            else f"of at minimum {self._minimum}"
         )
         return self.fail(f"{text!r} must be a whole number {limits}", param, ctx)
 
@@ -93,4 +100,4 @@ class Moment(click.ParamType[str]):
         return found.isoformat()
 
 
-ID = Whole(most=MAX_ID)
+ID = WholeNumber(maximum=MAX_ID)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from cli.arguments.as_of import as_of
 from cli.arguments.then import absence_explained, note_moment
-from cli.lazy import Group
+from cli.lazy import SuggestingGroup
 from cli.remote import remote
 from cli.terminal.output import Output
 from cli.terminal.wording import plain
@@ -56,13 +56,13 @@ def read_one(client: Client, output: Output, kind: Kind, name: object, as_of: st
 def print_fields(output: Output, document: Mapping[str, Any]) -> None:
     """Print all fields that have a value, one per line."""
     shown = {name: value for name, value in document.items() if name not in ABOUT_THE_ANSWER}
-    known = {name: value for name, value in shown.items() if value not in NOT_SHOWN}
-    output.line(document, "\n".join(f"{name}: {plain(value)}" for name, value in known.items()))
+    given = {name: value for name, value in shown.items() if value not in NOT_SHOWN}
+    output.line(document, "\n".join(f"{name}: {plain(value)}" for name, value in given.items()))
 
 
-def group_of(name: str, kind: Kind, text: str, show_one: Show = show_one) -> Group:
+def group_of(name: str, kind: Kind, text: str, show_one: Show = show_one) -> SuggestingGroup:
     """Return the group of commands of a kind, with `show` and `delete`."""
-    made = Group(name, help=text)
+    made = SuggestingGroup(name, help=text)
 
     @made.command(help=f"Show all properties of a {kind.called}.")
     @kind.argument

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cli.terminal.tables import Column, Row, Rows
-from cli.terminal.wording import elapsed
+from cli.terminal.wording import elapsed, reason_of
 from domain.recipe.lifecycle import FINISHED
 from domain.roll_up import BAD_RESULTS
 
@@ -36,7 +36,7 @@ RECIPE_COLUMNS = (
     Column("result", _result, "state"),
     Column("in state", _in_state, "number", 2),
     Column("whiteboard", "whiteboard", "text", 4),
-    Column("reason", "reason", "text", 2),
+    Column("reason", reason_of, "text", 2),
 )
 
 
@@ -55,8 +55,8 @@ class JobView:
         before = self.job
         self.job = self.client.get(f"/jobs/{self.job_id}", min_position=min_position, as_of=self.as_of)
         for row in self._rows():
-            known = self._recipes.get(row["recipe_id"])
-            if known is None or any(known[name] != row[name] for name in ("state", "system")):
+            cached = self._recipes.get(row["recipe_id"])
+            if cached is None or any(cached[name] != row[name] for name in ("state", "system")):
                 self._recipes[row["recipe_id"]] = self._recipe(row["recipe_id"])
         return _less_position(before) != _less_position(self.job)
 

@@ -80,7 +80,7 @@ def _numbered(what: str, ids: list[int]) -> str:
 
 
 def content_type(name: str, content: bytes) -> str:
-    for suffix, known in BY_SUFFIX.items():
+    for suffix, media_type in BY_SUFFIX.items():
         if name.endswith(suffix):
-            return known
+            return media_type
     return JSON if content.lstrip()[:1] == b"{" else XML

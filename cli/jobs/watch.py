@@ -49,7 +49,7 @@ def follow(client: Client, output: Output, job_id: int) -> bool:
     view = JobView(client, job_id)
     view.read(client.position)
     try:
-        with client.another(patience=PERSISTENT) as view.client:
+        with client.another(policy=PERSISTENT) as view.client:
             _show(view, output)
     except KeyboardInterrupt:
         note(f"\njob {job_id} continues; run `labledger watch {job_id}` to follow it again")

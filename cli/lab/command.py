@@ -10,7 +10,7 @@ import click
 
 from cli.lab.generate import generate, submit_many
 from cli.lab.options import behaviour_options
-from cli.lazy import Group
+from cli.lazy import SuggestingGroup
 from cli.remote import remote
 from cli.terminal.output import Output
 from cli.terminal.tables import Column
@@ -26,7 +26,7 @@ LOADED_COLUMNS = (
 )
 
 
-@click.group(cls=Group)
+@click.group(cls=SuggestingGroup)
 def lab() -> None:
     """Generate a lab and jobs for it, load it, and simulate its machines."""
 
@@ -69,13 +69,13 @@ def simulate(
 
     Without --lab-controller, act as all enabled lab controllers, including those that are added later.
     """
-    from cli.lab.screen import Screen
+    from cli.lab.screen import SimulationScreen
     from cli.lab.simulation import Simulation
     from replay.simulated_lab.behaviour import Behaviour
 
     if fqdns and all_of_them:
         raise click.UsageError("Use either --all or --lab-controller, not both.")
-    with Screen(output) as screen:
+    with SimulationScreen(output) as screen:
         Simulation(client, screen.hear, Behaviour(**behaviour), fqdns, once=once).run()
 
 

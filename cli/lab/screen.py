@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.live import Live
 
 
-class Screen:
+class SimulationScreen:
     """The display, as a context that is open during the simulation."""
 
     def __init__(self, output: Output) -> None:

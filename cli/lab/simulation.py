@@ -70,8 +70,8 @@ class Simulation:
     def _wanted(self) -> list[str]:
         if self._fqdns:
             return list(self._fqdns)
-        known = self._client.pages("/lab-controllers", "lab_controllers")["lab_controllers"]
-        return [each["fqdn"] for each in known if each["enabled"]]
+        registered = self._client.pages("/lab-controllers", "lab_controllers")["lab_controllers"]
+        return [each["fqdn"] for each in registered if each["enabled"]]
 
     def _start_new(self) -> None:
         try:

@@ -26,13 +26,13 @@ MAX_JOBS = 100
 Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 
 
-def names(listing: Listing, field: str, description: str = "", most: int = MAX_NAMES) -> Complete:
+def names(listing: Listing, field: str, description: str = "", limit: int = MAX_NAMES) -> Complete:
     """Return a completion of a field of a list; shells show the field `description` beside it."""
 
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
-        found = ((str(row[field]), row.get(description)) for row in _rows(ctx, listing, most))
+        found = ((str(row[field]), row.get(description)) for row in _rows(ctx, listing, limit))
         return [
             CompletionItem(name, help=_one_line(more)) for name, more in found if name.startswith(incomplete)
         ]
@@ -51,18 +51,18 @@ def topics(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
     return [CompletionItem(f"{before}{comma}{topic}") for topic in sorted(TOPICS) if topic.startswith(last)]
 
 
-def _rows(ctx: click.Context, listing: Listing, most: int) -> list[dict[str, Any]]:
+def _rows(ctx: click.Context, listing: Listing, limit: int) -> list[dict[str, Any]]:
     from api.client.retry_policy import AT_ONCE
     from cli.remote import connect
 
     given = (ctx.params.get(name) for name in ("url", "token", "data"))
     at_once: dict[str, Any] = {
-        "patience": AT_ONCE,
+        "policy": AT_ONCE,
         "answer_seconds": ANSWER_SECONDS,
     }
     try:
         with ctx.scope(cleanup=False), connect(*given, **at_once) as client:
-            found: list[dict[str, Any]] = client.pages(listing.path, listing.name, limit=most)[listing.name]
+            found: list[dict[str, Any]] = client.pages(listing.path, listing.name, limit=limit)[listing.name]
             return found
     except Exception:
         return []

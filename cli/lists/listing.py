@@ -11,9 +11,9 @@ import click
 from click.core import ParameterSource
 
 from cli.arguments.as_of import as_of
-from cli.arguments.params import Whole
+from cli.arguments.params import WholeNumber
 from cli.arguments.then import absence_explained, note_moment
-from cli.lazy import Group
+from cli.lazy import SuggestingGroup
 from cli.remote import remote, wide
 from cli.terminal.output import Output, note
 from cli.terminal.progress import counting
@@ -50,7 +50,7 @@ class Listing:
             document = client.pages(self.path, self.name, limit=limit, seen=seen, as_of=as_of, **filters)
         narrowed = {name: given for name, given in filters.items() if given is not None}
         if not document[self.name]:
-            require_known(client, as_of, narrowed)
+            require_existing(client, as_of, narrowed)
         note_moment(client, output, as_of, document)
         output.rows(document, self.name, self.columns, empty=self._empty(as_of is not None, narrowed))
         if document["next"] is not None and not output.as_json:
@@ -69,7 +69,7 @@ class Listing:
         return self.name.replace("_", " ")
 
 
-def require_known(client: Client, as_of: str | None, narrowed: Mapping[str, str]) -> None:
+def require_existing(client: Client, as_of: str | None, narrowed: Mapping[str, str]) -> None:
     """Raise Problem if a filter names an object that does not exist."""
     for name, what in NAMED.items():
         if name in narrowed:
@@ -87,7 +87,7 @@ def limits(rows: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
 
         every = click.option("--all", "show_all", is_flag=True, help="Show all.")
         first = click.option(
-            "--limit", type=Whole(), default=rows, show_default=True, help="Maximum number to show."
+            "--limit", type=WholeNumber(), default=rows, show_default=True, help="Maximum number to show."
         )
         return first(every(limited))
 
@@ -128,7 +128,7 @@ def with_commands(listing: click.Command, *commands: click.Command) -> click.Gro
             if context.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE:
                 raise click.UsageError(f"{param.opts[0]} must stand after `{context.invoked_subcommand}`.")
 
-    return Group(
+    return SuggestingGroup(
         listing.name,
         commands,
         invoke_without_command=True,

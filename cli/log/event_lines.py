@@ -20,7 +20,7 @@ TELLING = (
 ONE_LINE_COLUMNS = 120
 
 
-class Lines:
+class EventPrinter:
     """Print events one by one, in fixed columns."""
 
     def __init__(self, output: Output) -> None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.params import Whole
+from cli.arguments.params import WholeNumber
 from cli.lists import completing
-from cli.log.event_lines import Lines
+from cli.log.event_lines import EventPrinter
 from cli.remote import remote, wide
 from cli.terminal.output import Output, note
 
@@ -23,7 +23,7 @@ LAST_POSITION = 2**63 - 2
 
 @click.command
 @click.option("--follow", "-f", is_flag=True, help="Wait for new events and print them, until Ctrl-C.")
-@click.option("--after", type=Whole(0), default=0, help="Only events after this position [default: 0].")
+@click.option("--after", type=WholeNumber(0), default=0, help="Only events after this position [default: 0].")
 @click.option("--new", is_flag=True, help="With --follow: only new events.")
 @click.option(
     "--types",
@@ -32,7 +32,7 @@ LAST_POSITION = 2**63 - 2
     help="Only these topics, for example recipe.queued.",
 )
 @click.option("--subject", help="Only events of this subject, for example recipe/12.")
-@click.option("--limit", type=Whole(), help="Maximum number of events to show [default: all].")
+@click.option("--limit", type=WholeNumber(), help="Maximum number of events to show [default: all].")
 @wide
 @remote
 def events(
@@ -53,7 +53,7 @@ def events(
         after = _end(client)
     wanted = {"types": types.split(",") if types else None, "subject": subject}
     found = _live(client, after, wanted) if follow else client.log(after, **wanted)
-    lines, seen = Lines(output), False
+    lines, seen = EventPrinter(output), False
     for event in islice(found, limit):
         lines.show(event)
         seen = True

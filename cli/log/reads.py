@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 import click
 
-from cli.arguments.params import Whole
+from cli.arguments.params import WholeNumber
 from cli.lists import completing
 from cli.remote import remote, wide
 from cli.terminal.output import Output, note
@@ -45,9 +45,13 @@ COLUMNS = (
 
 @click.command
 @click.option("--user", metavar="USER", shell_complete=completing.users, help="Only reads of this user.")
-@click.option("--after", type=Whole(0), default=0, help="Only reads after this number [default: 0].")
+@click.option("--after", type=WholeNumber(0), default=0, help="Only reads after this number [default: 0].")
 @click.option(
-    "--limit", type=Whole(most=MAX_LIMIT), default=100, show_default=True, help="Maximum number to show."
+    "--limit",
+    type=WholeNumber(maximum=MAX_LIMIT),
+    default=100,
+    show_default=True,
+    help="Maximum number to show.",
 )
 @wide
 @remote

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.arguments.setting_flags import data_option
-from cli.lazy import Group
+from cli.lazy import SuggestingGroup
 from cli.log.verify import verify
 from cli.terminal.output import Output
 from cli.terminal.progress import progress_bar
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MAX_SHOWN_PER_TABLE = 10
 
 
-@click.group(cls=Group)
+@click.group(cls=SuggestingGroup)
 def replay() -> None:
     """Rebuild the read models from the log, and verify its decisions."""
 

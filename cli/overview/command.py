@@ -13,7 +13,7 @@ from cli.terminal.output import Output, console, show
 
 if TYPE_CHECKING:
     from api.client import Client
-    from cli.overview.reading import Reading
+    from cli.overview.reading import OverviewReader
 
 
 @click.command
@@ -33,9 +33,9 @@ def overview(client: Client, output: Output, watched: bool, every_seconds: float
 
     Exit status 0 if the service is ready, else 1. With --watch and --json, print a line each time.
     """
-    from cli.overview.reading import Reading
+    from cli.overview.reading import OverviewReader
 
-    with closing(Reading(client)) as reading:
+    with closing(OverviewReader(client)) as reading:
         if watched:
             _watch(reading, output, every_seconds)
             return
@@ -46,18 +46,18 @@ def overview(client: Client, output: Output, watched: bool, every_seconds: float
 
 
 def _show(document: dict[str, Any], output: Output) -> None:
-    from cli.overview.screen import Screen
+    from cli.overview.screen import OverviewScreen
 
     if output.as_json:
         output.document(document)
     else:
-        show(console(), Screen(document))
+        show(console(), OverviewScreen(document))
 
 
-def _watch(reading: Reading, output: Output, every_seconds: float) -> None:
+def _watch(reading: OverviewReader, output: Output, every_seconds: float) -> None:
     """Redraw until Ctrl-C. Keep the last answer while the server cannot be reached."""
     from api.client import Unreachable
-    from cli.overview.screen import Screen
+    from cli.overview.screen import OverviewScreen
 
     shown = None if output.as_json else console()
     if shown is None or not shown.is_terminal:
@@ -68,11 +68,13 @@ def _watch(reading: Reading, output: Output, every_seconds: float) -> None:
 
     document = reading.document()
     widest: dict[str, dict[str, int]] = {}
-    with Live(Screen(document, widest), console=shown, auto_refresh=False, vertical_overflow="crop") as live:
+    with Live(
+        OverviewScreen(document, widest), console=shown, auto_refresh=False, vertical_overflow="crop"
+    ) as live:
         while True:
             time.sleep(every_seconds)
             try:
                 document = reading.document()
             except Unreachable as error:
                 document = {**document, "ready": False, "checks": {}, "detail": str(error)}
-            live.update(Screen(document, widest), refresh=True)
+            live.update(OverviewScreen(document, widest), refresh=True)

@@ -44,17 +44,17 @@ def labs_of(lab_controllers: Iterable[Row], systems: Iterable[Row]) -> list[dict
         counts.setdefault(lab, Counter())[what] += 1
         if what in ("broken", "draining"):
             named.setdefault(lab, {}).setdefault(what, []).append(system["fqdn"])
-    known = {row["fqdn"]: row for row in lab_controllers}
+    registered = {row["fqdn"]: row for row in lab_controllers}
     return [
         {
             "lab_controller": fqdn,
-            "state": lab_state(known.get(fqdn, {"enabled": True})),
-            "last_heard_at": known.get(fqdn, {}).get("last_heard_at"),
+            "state": lab_state(registered.get(fqdn, {"enabled": True})),
+            "last_heard_at": registered.get(fqdn, {}).get("last_heard_at"),
             "systems": sum(counts.get(fqdn, Counter()).values()),
             "doing": {what: counts.get(fqdn, Counter())[what] for what in DOING},
             "named": named.get(fqdn, {}),
         }
-        for fqdn in sorted({*known, *counts})
+        for fqdn in sorted({*registered, *counts})
     ]
 
 

@@ -24,7 +24,7 @@ LOOKED_AT = 20
 MAX_BROKEN = 6
 
 
-class Reading:
+class OverviewReader:
     """A reader of overviews, which caches unchanging parts."""
 
     def __init__(self, client: Client) -> None:
@@ -32,7 +32,7 @@ class Reading:
 
         self._client = client
         # The check of readiness does not retry.
-        self._at_once = client.another(patience=AT_ONCE)
+        self._at_once = client.another(policy=AT_ONCE)
         self._recipes: dict[int, dict[str, Any]] = {}
         self._user: str | None = None
         self._lately: deque[Row] = deque(maxlen=LATELY)
@@ -126,9 +126,9 @@ class Reading:
         return list(reversed(self._lately))
 
     def _read_events(self, client: Client, after: int) -> None:
-        known = {event["position"] for event in self._lately}
+        cached = {event["position"] for event in self._lately}
         found = client.log(after, types=list(TOPICS))
-        self._lately += [one for one in found if _is_bad(one) and one["position"] not in known]
+        self._lately += [one for one in found if _is_bad(one) and one["position"] not in cached]
 
 
 def _is_busy(system: Row) -> bool:

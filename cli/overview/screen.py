@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from cli.overview.facts import DOING
 from cli.terminal.states import STYLES
 from cli.terminal.tables import Column, Row, Rows
-from cli.terminal.wording import clock, counted, duration, elapsed, plain
+from cli.terminal.wording import clock, counted, duration, elapsed, plain, reason_of
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
     from rich.text import Text
 
-MOST_LABS = 12
-MOST_SETS = 6
+MAX_LABS = 12
+MAX_SETS = 6
 BAR_COLUMNS = 60
 # Category -> its mark, which distinguishes it without colours too, and its style.
 MARKS = {
@@ -73,17 +73,17 @@ SET_COLUMNS = (
 BROKEN_COLUMNS = (
     Column("for", lambda row: elapsed(row["at"]) if row["at"] else "", "number", 0),
     Column("system", "fqdn", "name", 0),
-    Column("reason", "reason", "text", 0),
+    Column("reason", reason_of, "text", 0),
 )
 EVENT_COLUMNS = (
     Column("ago", lambda row: elapsed(row.get("at")), "number", 0),
     Column("what", "subject", rank=0),
     Column("became", _became, "state", 0),
-    Column("reason", lambda row: row["data"].get("reason"), "text", 0),
+    Column("reason", lambda row: reason_of(row["data"]), "text", 0),
 )
 
 
-class Screen:
+class OverviewScreen:
     """An overview for rich. `widest` keeps the column widths of each table between redraws."""
 
     def __init__(self, document: Row, widest: dict[str, dict[str, int]] | None = None) -> None:
@@ -129,9 +129,9 @@ class Screen:
         if not labs:
             yield Text("No labs yet: `labledger lab load FILE` adds some.")
             return
-        yield from self._table("labs", LAB_COLUMNS, labs[:MOST_LABS], options)
-        if len(labs) > MOST_LABS:
-            yield Text(f"and {counted(len(labs) - MOST_LABS, 'more lab')}", style="dim")
+        yield from self._table("labs", LAB_COLUMNS, labs[:MAX_LABS], options)
+        if len(labs) > MAX_LABS:
+            yield Text(f"and {counted(len(labs) - MAX_LABS, 'more lab')}", style="dim")
         yield from _bar(_total(labs), options)
 
     def _queue(self) -> Iterator[RenderableType]:
@@ -164,8 +164,8 @@ class Screen:
         yield Text(
             f"placed: {counted(placed['recipes'], 'recipe')} in {counted(len(sets), 'recipe set')}{more}"
         )
-        yield from self._table("sets", SET_COLUMNS, sets[:MOST_SETS], options)
-        if len(sets) > MOST_SETS or more:
+        yield from self._table("sets", SET_COLUMNS, sets[:MAX_SETS], options)
+        if len(sets) > MAX_SETS or more:
             yield Text("and more: run `labledger systems` for all", style="dim")
 
     def _lately(self, options: ConsoleOptions) -> Iterator[RenderableType]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.arguments.params import Moment, OneOf
-from cli.lazy import Group
+from cli.lazy import SuggestingGroup
 from cli.lists import completing
 from cli.lists.directory import TOKENS
 from cli.lists.listing import list_command
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from api.client import Client
 
 
-token = Group("token", help="Create, list and revoke access tokens.")
+token = SuggestingGroup("token", help="Create, list and revoke access tokens.")
 token.add_command(list_command("list", TOKENS, "List your tokens, or as an admin or auditor all tokens."))
 
 

@@ -34,9 +34,9 @@ def completion(shell: str) -> None:
     """
     from click.shell_completion import get_completion_class
 
-    known = get_completion_class(shell)
-    assert known is not None
+    completion_class = get_completion_class(shell)
+    assert completion_class is not None
     root = click.get_current_context().find_root().command
-    click.echo(known(root, {}, "labledger", COMPLETE_VARIABLE).source().rstrip())
+    click.echo(completion_class(root, {}, "labledger", COMPLETE_VARIABLE).source().rstrip())
     at_once, for_ever = INSTALL[shell]
     click.echo(f"\n# In this shell: {at_once}\n# In every new shell: {for_ever}")

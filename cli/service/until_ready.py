@@ -29,12 +29,12 @@ Clock = Callable[[], float]
 
 def until_ready(settings: Settings, supervisor: Supervisor, stopping: Callable[[], bool]) -> None:
     """Supervise the processes until they are ready or `stopping`. Raise if nothing progresses."""
-    patience, look = Patience(settings.ready_seconds), Look()
-    with progress_bar("read models", Lines(click.echo).show) as on_progress:
+    patience, look = StallTimeout(settings.ready_seconds), ReadyAnswer()
+    with progress_bar("read models", ProgressLines(click.echo).show) as on_progress:
 
         def decided() -> bool:
             nonlocal look
-            look = look_at(f"{settings.url}/readyz")
+            look = read_readyz(f"{settings.url}/readyz")
             if look.catching_up is not None:
                 patience.reached(look.catching_up[0])
                 on_progress(*look.catching_up)
@@ -46,7 +46,7 @@ def until_ready(settings: Settings, supervisor: Supervisor, stopping: Callable[[
 
 
 @dataclass(frozen=True)
-class Look:
+class ReadyAnswer:
     """An answer of /readyz. `catching_up`: position of the read models and end of the log if they lag.
     `faults`: messages by name of the check.
     """
@@ -56,25 +56,25 @@ class Look:
     faults: Mapping[str, str] = field(default_factory=dict)
 
 
-def look_at(url: str) -> Look:
+def read_readyz(url: str) -> ReadyAnswer:
     """Return the answer of /readyz, an empty one if there is none."""
     try:
         # No proxy to this machine; and reading certificates takes long.
         answer = httpx.get(url, timeout=ASK_SECONDS, trust_env=False, verify=not url.startswith("http:"))
         return _found(answer.status_code == httpx.codes.OK, answer.json()["checks"])
     except (httpx.TransportError, ValueError, LookupError):
-        return Look()
+        return ReadyAnswer()
 
 
-def _found(ready: bool, checks: Mapping[str, Mapping[str, Any]]) -> Look:
+def _found(ready: bool, checks: Mapping[str, Mapping[str, Any]]) -> ReadyAnswer:
     faults = {name: check["detail"] for name, check in checks.items() if not check["ok"]}
     if READ_MODELS not in faults:
-        return Look(ready, None, faults)
+        return ReadyAnswer(ready, None, faults)
     position = checks[READ_MODELS]["position"]
-    return Look(ready, (position, position + checks[READ_MODELS]["lag_events"]), faults)
+    return ReadyAnswer(ready, (position, position + checks[READ_MODELS]["lag_events"]), faults)
 
 
-class Patience:
+class StallTimeout:
     """A timeout that restarts whenever the position advances."""
 
     def __init__(self, seconds: float, clock: Clock = time.monotonic) -> None:
@@ -91,7 +91,7 @@ class Patience:
         return self._clock() - self._moved_at > self._seconds
 
 
-class Lines:
+class ProgressLines:
     """A progress callback that prints a line every few seconds."""
 
     def __init__(self, echo: Callable[[str], None], clock: Clock = time.monotonic) -> None:

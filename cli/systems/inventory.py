@@ -12,7 +12,7 @@ from cli.arguments.params import OneOf
 from cli.arguments.then import note_moment
 from cli.lists import completing
 from cli.lists.filtered import owner_option
-from cli.lists.listing import list_command, require_known, with_commands
+from cli.lists.listing import list_command, require_existing, with_commands
 from cli.lists.systems import SYSTEMS
 from cli.remote import remote, wide
 from cli.terminal.output import Output, note
@@ -61,7 +61,7 @@ def export(
     """
     from api.client.inventory_file import PATH, exported
 
-    require_known(client, as_of, {name: given for name, given in filters.items() if given is not None})
+    require_existing(client, as_of, {name: given for name, given in filters.items() if given is not None})
     position: int | None = None
     if as_of is not None:
         answer = client.get(PATH, limit=1, as_of=as_of)

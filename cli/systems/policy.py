@@ -11,7 +11,7 @@ import click
 from cli.arguments.as_of import as_of
 from cli.arguments.params import OneOf
 from cli.arguments.then import absence_explained, note_moment
-from cli.lazy import Group
+from cli.lazy import SuggestingGroup
 from cli.lists import completing
 from cli.remote import remote
 from cli.terminal.output import Output, note
@@ -86,7 +86,7 @@ def grantee_options(command: Command) -> Command:
     return user(group(click.option("--everybody", is_flag=True, help="All users.")(command)))
 
 
-@click.group(cls=Group)
+@click.group(cls=SuggestingGroup)
 def policy() -> None:
     """Show an access policy of a system or a pool, and grant and revoke permissions."""
 

@@ -10,7 +10,7 @@ from cli.arguments.as_of import as_of
 from cli.arguments.assignments import assigned, assignments_argument
 from cli.arguments.params import OneOf
 from cli.directory.named import show_one
-from cli.lazy import Group
+from cli.lazy import SuggestingGroup
 from cli.remote import remote
 from cli.systems.history import of_system as history_of_system
 from cli.systems.kind import SYSTEM
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 reason_option = click.option("--reason", default="", help="Reason to record in the log.")
 
 
-@click.group(cls=Group)
+@click.group(cls=SuggestingGroup)
 def system() -> None:
     """Show, add, change, reserve and lend a system."""
 
@@ -100,6 +100,8 @@ def undrain(client: Client, output: Output, fqdn: str) -> None:
     _patch(client, output, fqdn, {"draining": False}, "takes recipes again", "was not draining")
 
 
-def _patch(client: Client, output: Output, fqdn: str, body: dict[str, Any], done: str, known: str) -> None:
+def _patch(
+    client: Client, output: Output, fqdn: str, body: dict[str, Any], done: str, unchanged: str
+) -> None:
     answer = client.patch(SYSTEM.of(client, fqdn), body)
-    output.line(answer, f"{fqdn} {done if answer.get('changed', True) else known}")
+    output.line(answer, f"{fqdn} {done if answer.get('changed', True) else unchanged}")

@@ -58,7 +58,7 @@ def progress_bar(
 
 @contextmanager
 def counting(what: str) -> Iterator[Callable[[int], None]]:
-    """Yield a progress callback that takes a count without a known total; its first call shows it."""
+    """Yield a progress callback that takes a count without a total; its first call shows it."""
     shown: Status | None = None
 
     def tell(count: int) -> None:

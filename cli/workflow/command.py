@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from cli.arguments.params import OneOf, Whole
+from cli.arguments.params import OneOf, WholeNumber
 from cli.remote import OPTIONS as REMOTE_OPTIONS
 from cli.remote import connect
 from cli.terminal.output import Output, xml
@@ -35,7 +35,7 @@ def file(name: str, help: str) -> Any:
 
 
 def number(name: str, help: str) -> Any:
-    return click.option(name, type=Whole(least=0, most=999), default=0, help=help)
+    return click.option(name, type=WholeNumber(minimum=0, maximum=999), default=0, help=help)
 
 
 OPTIONS = (
@@ -83,7 +83,10 @@ OPTIONS = (
     text("--product", "PRODUCT", "Product of the job, which some retention tags need."),
     flag("--reserve", "Keep the system after the last task."),
     click.option(
-        "--reserve-duration", type=Whole(), metavar="SECONDS", help="Duration for --reserve [default: 86400]."
+        "--reserve-duration",
+        type=WholeNumber(),
+        metavar="SECONDS",
+        help="Duration for --reserve [default: 86400].",
     ),
     flag("--ignore-panic", "Tell the lab controller to ignore panics on the console."),
     text("--method", "METHOD", "Install by nfs, http or ftp: method=METHOD in --ks-meta."),

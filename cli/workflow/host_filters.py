@@ -21,12 +21,12 @@ _LINE: Final = re.compile(r"(?P<name>\w+)\s+(?P<xml>\S.*)")
 
 def host_filter(name: str) -> str:
     """Return the XML of a host filter. Raise ValueError."""
-    from api.intake.near_names import meant
+    from api.intake.near_names import suggestion
 
-    known = dict(_read())
-    if name not in known:
-        raise ValueError(f"no such host filter in {_searched()}{meant(name, known)}")
-    return known[name]
+    filters = dict(_read())
+    if name not in filters:
+        raise ValueError(f"no such host filter in {_searched()}{suggestion(name, filters)}")
+    return filters[name]
 
 
 def _files() -> list[Path]:

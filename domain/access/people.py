@@ -10,7 +10,7 @@ from collections.abc import Container
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from domain.access.policy import PERMISSIONS, RESERVE, SUBMIT, VIEW, Entry, Policy
+from domain.access.policy import PERMISSIONS, RESERVE, SUBMIT, VIEW, Policy, PolicyEntry
 
 OF_PEOPLE: Final = tuple(permission for permission in PERMISSIONS if permission != SUBMIT)
 # An admin runs the lab, but may use its systems only as the policies allow.
@@ -63,7 +63,7 @@ def is_open_to_all(policy: Policy) -> bool:
     return may(Person(""), Access(policy), VIEW)
 
 
-def _names(entry: Entry, person: Person) -> bool:
+def _names(entry: PolicyEntry, person: Person) -> bool:
     if entry.user is not None:
         return entry.user == person.user
     return entry.group is None or entry.group in person.groups

@@ -27,7 +27,7 @@ Form: TypeAlias = Mapping[str, Any]
 """
 
 
-class Entry(NamedTuple):
+class PolicyEntry(NamedTuple):
     """One permission for a user, for the members of a group, or, if both are None, for everybody.
 
     `maximum` is the maximum effective priority of jobs (design 5.2), None unless the permission is `submit`.
@@ -39,44 +39,44 @@ class Entry(NamedTuple):
     maximum: Priority | None = None
 
 
-Policy: TypeAlias = tuple[Entry, ...]
+Policy: TypeAlias = tuple[PolicyEntry, ...]
 
 UNTIL_GIVEN: Final[Policy] = (
-    Entry(VIEW),
-    Entry(RESERVE),
-    Entry(SUBMIT, maximum=Priority.Urgent),
+    PolicyEntry(VIEW),
+    PolicyEntry(RESERVE),
+    PolicyEntry(SUBMIT, maximum=Priority.Urgent),
 )
 """The policy of a system that never got its own: a lab without policies is open."""
 
 
 def own_policy(given: Policy | None) -> Policy:
-    """Return a system's own policy, or the initial one."""
+    """Return a system's own policy, or the initial one if it never got its own."""
     return UNTIL_GIVEN if given is None else given
 
 
 def policy_of(entries: Iterable[Form]) -> Policy:
     """Return the policy of valid entries: each once, ordered, so that equivalent policies are equal."""
-    return tuple(sorted(set(map(_entry, entries)), key=place))
+    return tuple(sorted(set(map(_entry, entries)), key=sort_key))
 
 
-def _entry(form: Form) -> Entry:
+def _entry(form: Form) -> PolicyEntry:
     permission = form["permission"]
     maximum = Priority[form["maximum_effective_priority"]] if permission == SUBMIT else None
-    return Entry(permission, form.get("user"), form.get("group"), maximum)
+    return PolicyEntry(permission, form.get("user"), form.get("group"), maximum)
 
 
-def told(policy: Policy) -> list[dict[str, Any]]:
+def policy_form(policy: Policy) -> list[dict[str, Any]]:
     """Return the entries in the form that `policy_of` reads."""
-    return [_told(entry) for entry in policy]
+    return [_entry_form(entry) for entry in policy]
 
 
-def place(entry: Entry) -> tuple[int, str, str, int]:
+def sort_key(entry: PolicyEntry) -> tuple[int, str, str, int]:
     """Return the sort key: by permission, everybody first, and the highest maximum first."""
     order = PERMISSIONS.index(entry.permission)
     return order, entry.group or "", entry.user or "", -(entry.maximum or 0)
 
 
-def _told(entry: Entry) -> dict[str, Any]:
+def _entry_form(entry: PolicyEntry) -> dict[str, Any]:
     form: dict[str, Any] = {"permission": entry.permission}
     if entry.user is not None:
         form["user"] = entry.user

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from domain.access.policy import SUBMIT, Entry, Policy, own_policy, place
+from domain.access.policy import SUBMIT, Policy, PolicyEntry, own_policy, sort_key
 from domain.priority import Priority
 
 
@@ -53,16 +53,16 @@ def submitting(
     """
     of_pools = {entry for policy in pools for entry in policy if entry.permission == SUBMIT}
     counting = of_pools or {entry for entry in own_policy(own) if entry.permission == SUBMIT}
-    entries = tuple(sorted(counting, key=place))
+    entries = tuple(sorted(counting, key=sort_key))
     open_to_all = any(_is_everybody(entry) for entry in entries)
     return Submitting(entries, None if open_to_all else owner, borrower)
 
 
-def _names(entry: Entry, who: Who) -> bool:
+def _names(entry: PolicyEntry, who: Who) -> bool:
     if entry.user is not None:
         return entry.user == who.user
     return entry.group is None or entry.group == who.group
 
 
-def _is_everybody(entry: Entry) -> bool:
+def _is_everybody(entry: PolicyEntry) -> bool:
     return entry.user is None and entry.group is None

@@ -5,40 +5,42 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from domain.access.policy import SUBMIT, Form, Policy, policy_of, told
+from domain.access.policy import SUBMIT, Form, Policy, policy_form, policy_of
 from domain.errors import Fault
 from domain.names import unknown_name
 
-Knows = Callable[[str, str], bool]
-"""Whether there is a thing of this kind and name."""
+Exists = Callable[[str, str], bool]
+"""A function that returns whether a user or group (the kind) of this name exists."""
 
-NAMED = ("user", "group")
-WHO = (*NAMED, "everybody")
+PRINCIPALS = ("user", "group")
+WHO = (*PRINCIPALS, "everybody")
 
 
-def faults_of(entries: Iterable[Form], knows: Knows) -> list[Fault]:
+def faults_of(entries: Iterable[Form], exists: Exists) -> list[Fault]:
     """Return all faults of entries with the fields of `Form`; a missing one may be None."""
     return [
-        fault for number, entry in enumerate(entries) for fault in _faults(f"entries[{number}]", entry, knows)
+        fault
+        for number, entry in enumerate(entries)
+        for fault in _faults(f"entries[{number}]", entry, exists)
     ]
 
 
-def _faults(where: str, entry: Form, knows: Knows) -> Iterator[Fault]:
+def _faults(where: str, entry: Form, exists: Exists) -> Iterator[Fault]:
     named = [name for name in WHO if entry.get(name)]
     if len(named) != 1:
         said = f"names {' and '.join(named)}" if named else "names nobody"
         yield Fault(where, f'{said}; an entry must have one of "user", "group" and "everybody": true')
-    for kind in NAMED:
+    for kind in PRINCIPALS:
         name = entry.get(kind)
-        if name and not knows(kind, name):
+        if name and not exists(kind, name):
             yield Fault(f"{where}.{kind}", unknown_name(kind, name))
     if entry["permission"] != SUBMIT and entry.get("maximum_effective_priority") is not None:
         yield Fault(f"{where}.maximum_effective_priority", f"is only for the permission {SUBMIT}")
 
 
-def given(entries: Iterable[Form]) -> list[dict[str, Any]]:
+def normalised(entries: Iterable[Form]) -> list[dict[str, Any]]:
     """Return valid entries for an event: ordered, each once, with the highest of several maxima."""
-    return told(merged(policy_of(map(_completed, entries))))
+    return policy_form(merged(policy_of(map(_completed, entries))))
 
 
 def _completed(entry: Form) -> Form:
@@ -59,6 +61,6 @@ def without(policy: Policy, kind: str, name: str) -> Policy:
     return tuple(entry for entry in policy if getattr(entry, kind) != name)
 
 
-def names(policy: Policy, kind: str, name: str) -> bool:
+def mentions(policy: Policy, kind: str, name: str) -> bool:
     """Return whether any entry is for this user or group."""
-    return kind in NAMED and any(getattr(entry, kind) == name for entry in policy)
+    return kind in PRINCIPALS and any(getattr(entry, kind) == name for entry in policy)

@@ -1,11 +1,11 @@
-"""The rule that an admin who can authenticate always remains: nobody else could add one."""
+"""The rule that at least one admin can always authenticate: nobody else could add an admin."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
 from domain.directory.roles import ADMIN
-from domain.directory.state import Directory, Entry
+from domain.directory.state import Directory, DirectoryEntry
 from domain.errors import Refused
 
 
@@ -25,13 +25,15 @@ def require_admin_left(
     for name, user in directory.items("user"):
         if name == without_user or ADMIN not in directory.roles_of(name):
             continue
-        if left := _comes_in(directory, name, user, without_token):
+        if left := _credentials_of(directory, name, user, without_token):
             return left
     raise Refused("no admin who can log in would be left; add another admin first")
 
 
-def _comes_in(directory: Directory, name: str, user: Entry, without_token: str | None) -> tuple[str, ...]:
-    """Return the subjects by which an admin can always authenticate: with a password or a lasting token."""
+def _credentials_of(
+    directory: Directory, name: str, user: DirectoryEntry, without_token: str | None
+) -> tuple[str, ...]:
+    """Return the subjects of an admin's lasting credentials: a password, or a token without an end."""
     if directory.credentials.password_of(name) is not None and user.document["roles"] is not None:
         return (f"user/{name}",)
     for token_id, token in directory.tokens_of(name):
@@ -41,7 +43,7 @@ def _comes_in(directory: Directory, name: str, user: Entry, without_token: str |
     return ()
 
 
-def admin_comes_in(directory: Directory, now: datetime) -> bool:
+def can_any_admin_log_in(directory: Directory, now: datetime) -> bool:
     """Return whether any admin can authenticate at present, with a password or any valid token."""
     return any(
         ADMIN in directory.roles_of(name)

@@ -1,4 +1,4 @@
-"""The events of a PUT of a named thing, from its whole new document."""
+"""The events of a PUT of a directory entry, from its whole new document."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from domain.directory import events as directory_events
 from domain.directory.roles import ROLES, SUBMITTER
-from domain.directory.state import Directory, Entry, document_after
+from domain.directory.state import Directory, DirectoryEntry, document_after
 from domain.errors import Fault
 from domain.events import Event
 from domain.names import unknown_name
@@ -24,15 +24,15 @@ _WHOLE: dict[str, tuple[type[Event], type[Event]]] = {
 }
 
 
-def put(kind: str, before: Entry | None, document: Document) -> list[Event]:
-    """Return the events that make `document` true, none when it is already."""
+def put(kind: str, before: DirectoryEntry | None, document: Document) -> list[Event]:
+    """Return the events that lead from the entry to `document`, none if they are equal."""
     if kind == "lab-controller":
         return _lab_controller(before, document)
     event = _put(kind, before, document)
     return [] if event is None else [event]
 
 
-def _put(kind: str, before: Entry | None, document: Document) -> Event | None:
+def _put(kind: str, before: DirectoryEntry | None, document: Document) -> Event | None:
     if kind == "user":
         document = _user(before, document)
     first, later = _WHOLE[kind]
@@ -42,7 +42,7 @@ def _put(kind: str, before: Entry | None, document: Document) -> Event | None:
     return event
 
 
-def _user(before: Entry | None, document: Document) -> Document:
+def _user(before: DirectoryEntry | None, document: Document) -> Document:
     """Return the document with its roles, which stay if they are left out."""
     said = {name: value for name, value in document.items() if name != "roles"}
     if (roles := document.get("roles")) is not None:
@@ -50,7 +50,7 @@ def _user(before: Entry | None, document: Document) -> Document:
     return {**said, "roles": [SUBMITTER] if before is None else before.document["roles"]}
 
 
-def _lab_controller(before: Entry | None, document: Document) -> list[Event]:
+def _lab_controller(before: DirectoryEntry | None, document: Document) -> list[Event]:
     """Return the events of a lab controller; `broken_after` stays if it is None."""
     broken_after = document.get("broken_after")
     if before is None:
@@ -123,7 +123,7 @@ def unknown_names(kind: str, directory: Directory, document: Document) -> list[F
 
 
 def named_in(kind: str, document: Document) -> list[str]:
-    """Return the subjects that a document names, whose removal meanwhile has to be a conflict."""
+    """Return the subjects that a document names; their concurrent removal must be a conflict."""
     if kind == "group":
         return [f"user/{name}" for name in dict.fromkeys((*document["owners"], *document["members"]))]
     if kind == "pool" and document["owner_group"] is not None:

@@ -11,8 +11,8 @@ from domain.directory import events as directory_events
 from domain.events import Recorded
 
 
-class Held(NamedTuple):
-    """The fields of a token that decide how long it is held; its document has the rest."""
+class HeldToken(NamedTuple):
+    """The fields of a token that decide when it is dropped; its document has the rest."""
 
     digest: str
     user: str
@@ -28,7 +28,7 @@ class Credentials:
     """
 
     def __init__(self) -> None:
-        self._held: dict[str, Held] = {}
+        self._held: dict[str, HeldToken] = {}
         self._digests: dict[str, str] = {}
         self._of_user: dict[str, dict[str, None]] = {}
         # Heap of (end, token) of the tokens with an end.
@@ -39,7 +39,7 @@ class Credentials:
         """Apply an event; return the ids of the tokens that it drops."""
         event = recorded.event
         if isinstance(event, directory_events.TokenCreated):
-            self._hold(name, Held(event.digest, event.user, event.lab_controller, event.expires_at))
+            self._hold(name, HeldToken(event.digest, event.user, event.lab_controller, event.expires_at))
             # The earlier of both clocks, so that a wrong clock drops no token too early.
             return self._forget(self._over_at(min(recorded.recorded_at, recorded.stamp.at)))
         if isinstance(event, directory_events.TokenRevoked):
@@ -63,7 +63,7 @@ class Credentials:
             over.append(heappop(self._ends)[1])
         return over
 
-    def _hold(self, token_id: str, held: Held) -> None:
+    def _hold(self, token_id: str, held: HeldToken) -> None:
         self._held[token_id] = held
         self._digests[held.digest] = token_id
         self._of_user.setdefault(held.user, {})[token_id] = None
@@ -99,7 +99,7 @@ class Credentials:
         }
 
     def restore(self, values: Mapping[str, Any]) -> None:
-        """Into one that is new."""
+        """Restore the state from the result of `plain`; nothing was applied yet."""
         for token_id, held in values["held"].items():
-            self._hold(token_id, Held(*held))
+            self._hold(token_id, HeldToken(*held))
         self._passwords = dict(values["passwords"])

@@ -6,18 +6,18 @@ from typing import Final
 
 from domain.errors import Fault
 
-LEAST: Final = 10
+MIN_LENGTH: Final = 10
 # Bounds the cost of hashing.
-MOST: Final = 1024
+MAX_LENGTH: Final = 1024
 
 
 def faults_of(password: str, user: str, where: str) -> list[Fault]:
     """Return all faults of a new password. Its length protects it; any characters are allowed."""
     faults = []
-    if len(password) < LEAST:
-        faults.append(Fault(where, f"has {len(password)} characters, at least {LEAST} are required"))
-    if len(password) > MOST:
-        faults.append(Fault(where, f"has {len(password)} characters, at most {MOST} are allowed"))
+    if len(password) < MIN_LENGTH:
+        faults.append(Fault(where, f"has {len(password)} characters, at least {MIN_LENGTH} are required"))
+    if len(password) > MAX_LENGTH:
+        faults.append(Fault(where, f"has {len(password)} characters, at most {MAX_LENGTH} are allowed"))
     if password.casefold() == user.casefold():
         faults.append(Fault(where, "must not be the user's name"))
     return faults

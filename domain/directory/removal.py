@@ -1,11 +1,11 @@
-"""Removal of named things, after everything that refers to them by name was removed."""
+"""Removal of directory entries, after everything that refers to them by name was removed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from domain.access.policy import told
-from domain.access.validation import names, without
+from domain.access.policy import policy_form
+from domain.access.validation import mentions, without
 from domain.directory import events as directory_events
 from domain.directory.admins import require_admin_without
 from domain.directory.state import Directory
@@ -13,15 +13,15 @@ from domain.directory.system_access import policy_of_pool
 from domain.directory.tokens import revoked
 from domain.errors import Refused
 from domain.events import Decided
-from domain.names import called
+from domain.names import display_name
 from domain.system.state import System
 
-# The maximum number of names in a message; more would hide what to do about them.
-NAMED = 10
+# The maximum number of names in a message: a longer list would hide the advice after it.
+MAX_NAMED = 10
 
 
 def remove(kind: str, directory: Directory, name: str, systems: Iterable[System]) -> Decided:
-    """Return the events of a removal. Raises Refused for a thing that is still in use.
+    """Return the events of a removal. Raises Refused for an entry that is still in use.
 
     `systems` are all systems, for the kinds in `NEEDED_BY_SYSTEMS`.
     """
@@ -35,13 +35,17 @@ NEEDED_BY_SYSTEMS = ("user", "lab-controller")
 def _user(directory: Directory, name: str, systems: Iterable[System]) -> Decided:
     owned = sorted(system.fqdn for system in systems if system.owner == name)
     if owned:
-        raise Refused(f"{called('user', name)} owns {_listed(owned)}; give them to another user first")
+        raise Refused(f"{display_name('user', name)} owns {_listed(owned)}; give them to another user first")
     require_admin_without(directory, name)
     tokens = revoked(token_id for token_id, _ in directory.tokens_of(name))
-    return [*left_behind(directory, "user", name), *tokens, (f"user/{name}", directory_events.UserRemoved())]
+    return [
+        *remove_references(directory, "user", name),
+        *tokens,
+        (f"user/{name}", directory_events.UserRemoved()),
+    ]
 
 
-def left_behind(directory: Directory, kind: str, name: str) -> Decided:
+def remove_references(directory: Directory, kind: str, name: str) -> Decided:
     """Return the events that remove a user from groups, a group from its pools, and both from pool policies.
 
     They also run at a registration: a new user or group must not inherit references to an old one of the same
@@ -53,7 +57,7 @@ def left_behind(directory: Directory, kind: str, name: str) -> Decided:
             for group, entry in directory.items("group")
             if name in entry.document["owners"] or name in entry.document["members"]
         ]
-        return [*groups, *_named_no_more(directory, kind, name)]
+        return [*groups, *_remove_from_policies(directory, kind, name)]
     if kind == "group":
         pools = [
             (
@@ -65,17 +69,20 @@ def left_behind(directory: Directory, kind: str, name: str) -> Decided:
             for pool, entry in directory.items("pool")
             if entry.document["owner_group"] == name
         ]
-        return [*pools, *_named_no_more(directory, kind, name)]
+        return [*pools, *_remove_from_policies(directory, kind, name)]
     return []
 
 
-def _named_no_more(directory: Directory, kind: str, name: str) -> Decided:
+def _remove_from_policies(directory: Directory, kind: str, name: str) -> Decided:
     """Return the events that remove the name from the policies of pools."""
     policies = [(pool, policy_of_pool(directory, pool) or ()) for pool, _ in directory.items("pool")]
     return [
-        (f"pool/{pool}", directory_events.PoolAccessPolicyChanged(entries=told(without(policy, kind, name))))
+        (
+            f"pool/{pool}",
+            directory_events.PoolAccessPolicyChanged(entries=policy_form(without(policy, kind, name))),
+        )
         for pool, policy in policies
-        if names(policy, kind, name)
+        if mentions(policy, kind, name)
     ]
 
 
@@ -89,8 +96,10 @@ def _without(user: str, owners: Sequence[str], members: Sequence[str]) -> direct
 def _group(directory: Directory, name: str, _: Iterable[System]) -> Decided:
     owned = sorted(pool for pool, entry in directory.items("pool") if entry.document["owner_group"] == name)
     if owned:
-        raise Refused(f"{called('group', name)} owns {_listed(owned)}; give them to another group first")
-    return [*left_behind(directory, "group", name), (f"group/{name}", directory_events.GroupRemoved())]
+        raise Refused(
+            f"{display_name('group', name)} owns {_listed(owned)}; give them to another group first"
+        )
+    return [*remove_references(directory, "group", name), (f"group/{name}", directory_events.GroupRemoved())]
 
 
 def _pool(directory: Directory, name: str, _: Iterable[System]) -> Decided:
@@ -107,7 +116,7 @@ def _lab_controller(directory: Directory, name: str, systems: Iterable[System]) 
         system.fqdn for system in systems if system.lab_controller == name and system.condition != "Removed"
     )
     if kept:
-        there = f"{called('lab-controller', name)} has {_listed(kept)}"
+        there = f"{display_name('lab-controller', name)} has {_listed(kept)}"
         raise Refused(f"{there}; remove them, or move them to another lab, first")
     tokens = revoked(
         token_id for token_id, entry in directory.items("token") if entry.document["lab_controller"] == name
@@ -121,8 +130,8 @@ def _distro_tree(_: Directory, name: str, __: Iterable[System]) -> Decided:
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = len(names) - NAMED
-    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - MAX_NAMED
+    return ", ".join(names[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 _REMOVE: dict[str, Callable[[Directory, str, Iterable[System]], Decided]] = {

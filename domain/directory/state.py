@@ -1,7 +1,7 @@
-"""The directory: all named things, folded from the log.
+"""The directory: users, groups, pools, lab controllers, distro trees, tokens and systems, from the log.
 
 The HTTP API checks requests against it: an unknown user or group of a job is refused, an unknown name in a
-requirement is a warning. The scheduler takes labs, distro trees and known names from it. It holds no recipe
+requirement is a warning. The scheduler takes labs, distro trees and names from it. It holds no recipe
 and no usage, so its size is that of the lab.
 """
 
@@ -14,8 +14,8 @@ from typing import Any
 
 from domain.directory import events as directory_events
 from domain.directory.credentials import Credentials
-from domain.directory.former_members import Leavers
-from domain.directory.known_names import KnownNames
+from domain.directory.former_members import FormerMembers
+from domain.directory.name_index import NameIndex
 from domain.directory.pools import PoolSystems
 from domain.directory.roles import ROLES, SUBMITTER
 from domain.events import TOPICS, Event, Recorded, shown_of, split_subject
@@ -31,7 +31,7 @@ DIRECTORY_TOPICS = sorted(
 )
 """The topics of the events that change a directory."""
 
-# Events of a named thing that do not change its document.
+# Events of an entry that do not change its document.
 _BESIDE = (
     directory_events.PoolSystemAdded,
     directory_events.PoolSystemRemoved,
@@ -40,10 +40,10 @@ _BESIDE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A named thing: its document, and the version of its aggregate, which continues after a removal.
+class DirectoryEntry:
+    """A directory entry: its document, and the version of its aggregate, which continues after a removal.
 
-    `since` is the log position at which the present thing of this name was registered.
+    `since` is the log position at which the present entry of this name was registered.
     """
 
     version: int
@@ -81,25 +81,25 @@ def people_of(group: Document) -> tuple[str, ...]:
 
 
 class Directory:
-    """Mutable: `apply` the events of the log in order, then ask."""
+    """Mutable: `apply` the events of the log in order, then query."""
 
     def __init__(self) -> None:
         self.credentials = Credentials()
-        self._entries: dict[str, dict[str, Entry]] = {}
+        self._entries: dict[str, dict[str, DirectoryEntry]] = {}
         self._pools = PoolSystems()
-        self._leavers = Leavers()
+        self._former_members = FormerMembers()
         self._folded: dict[str, str] = {}
         self._keys: dict[str, None] = {}
         self._arches: dict[str, None] = {}
         self._power_types: dict[str, None] = {}
-        self._known: KnownNames | None = None
+        self._name_index: NameIndex | None = None
 
     def apply(self, recorded: Recorded) -> None:
         """Apply an event; events of other aggregates are ignored."""
         event = recorded.event
         kind, name = split_subject(recorded.subject)
         if isinstance(event, SystemRegistered | SystemInventoryChanged):
-            self._learn_names(event)
+            self._collect_names(event)
         elif not isinstance(event, directory_events.DirectoryEvent):
             return
         if kind == "system":
@@ -108,13 +108,17 @@ class Directory:
         before = entries.get(name)
         document = document_after(before.document if before else {}, event)
         since = recorded.position if before is None or before.removed else before.since
-        entries[name] = Entry(recorded.version, document, since, isinstance(event, directory_events.REMOVED))
+        entries[name] = DirectoryEntry(
+            recorded.version, document, since, isinstance(event, directory_events.REMOVED)
+        )
         for token_id in self.credentials.apply(name, recorded):
             del self._entries["token"][token_id]
         self._pools.apply(name, event)
         if kind == "group":
-            self._leavers.changed(name, people_of(before.document if before else {}), people_of(document))
-        self._known = None
+            self._former_members.changed(
+                name, people_of(before.document if before else {}), people_of(document)
+            )
+        self._name_index = None
 
     def plain(self) -> dict[str, Any]:
         """Return the whole state as plain values, for `restore`."""
@@ -129,7 +133,7 @@ class Directory:
             # The key in snapshots.
             "access": self.credentials.plain(),
             "pools": self._pools.plain(),
-            "leavers": self._leavers.plain(),
+            "leavers": self._former_members.plain(),
             "keys": list(self._keys),
             "arches": list(self._arches),
             "power_types": list(self._power_types),
@@ -138,17 +142,17 @@ class Directory:
     def restore(self, values: Mapping[str, Any]) -> None:
         """Restore the state from the result of `plain`."""
         self._entries = {
-            kind: {name: Entry(*entry) for name, entry in entries.items()}
+            kind: {name: DirectoryEntry(*entry) for name, entry in entries.items()}
             for kind, entries in values["entries"].items()
         }
         self.credentials.restore(values["access"])
         self._pools.restore(values["pools"])
-        self._leavers.restore(values["leavers"])
+        self._former_members.restore(values["leavers"])
         self._folded = {name.casefold(): name for name, _ in self.items("system")}
         self._keys = dict.fromkeys(values["keys"])
         self._arches = dict.fromkeys(values["arches"])
         self._power_types = dict.fromkeys(values["power_types"])
-        self._known = None
+        self._name_index = None
 
     def forget(self, subject: str) -> None:
         """Drop the remains of a removed document.
@@ -162,36 +166,36 @@ class Directory:
             if kind == "pool":
                 self._pools.forget(name)
 
-    def forget_leaver(self, group: str, user: str) -> None:
+    def drop_former_member(self, group: str, user: str) -> None:
         """Drop the record that a user has left a group."""
-        self._leavers.forget(group, user)
+        self._former_members.forget(group, user)
 
     def has_left(self, group: str, user: str) -> bool:
-        """Return whether a user was in a group and is not any more."""
-        return self._leavers.has_left(group, user)
+        """Return whether a user was in a group and has left it."""
+        return self._former_members.has_left(group, user)
 
     def people_of(self, group: str) -> tuple[str, ...]:
-        """Return the users in a group; none where there is no such group."""
+        """Return the users in a group, none if there is no such group."""
         entry = self.get("group", group)
         return () if entry is None else people_of(entry.document)
 
-    def get(self, kind: str, name: str) -> Entry | None:
+    def get(self, kind: str, name: str) -> DirectoryEntry | None:
         """Return the entry of this name, None if there is none or it was removed."""
         entry = self._entries.get(kind, {}).get(name)
         return None if entry is None or entry.removed else entry
 
     def version(self, subject: str) -> int:
-        """Return the version of the present or removed thing; 0 for none, and for a dropped token."""
+        """Return the version of the present or removed entry; 0 for none, and for a dropped token."""
         kind, name = split_subject(subject)
         entry = self._entries.get(kind, {}).get(name)
         return entry.version if entry else 0
 
     def had(self, kind: str, name: str, position: int) -> bool:
-        """Return whether the present thing of this name had the name at a position."""
+        """Return whether the present entry of this name was already registered at a position."""
         entry = self.get(kind, name)
         return entry is not None and entry.since <= position
 
-    def still_for(self, group: str, user: str) -> bool:
+    def counts_for_group(self, group: str, user: str) -> bool:
         """Return whether a submission of a user on behalf of a group still counts for the group.
 
         It ends when the user leaves the group, or the group is removed. A user who comes back has not left; a
@@ -199,9 +203,9 @@ class Directory:
         """
         entry = self._entries.get("group", {}).get(group)
         is_gone = entry is not None and entry.removed
-        return not is_gone and not self._leavers.has_left(group, user)
+        return not is_gone and not self._former_members.has_left(group, user)
 
-    def items(self, kind: str) -> Iterator[tuple[str, Entry]]:
+    def items(self, kind: str) -> Iterator[tuple[str, DirectoryEntry]]:
         """Yield the entries that `get` returns."""
         for name, entry in self._entries.get(kind, {}).items():
             if not entry.removed:
@@ -252,7 +256,7 @@ class Directory:
         return (token_id, self._entries["token"][token_id].document) if self.counts(token_id, now) else None
 
     def counts(self, token_id: str, now: datetime) -> bool:
-        """Return whether a token is valid: not expired, not revoked, of a role that its user has."""
+        """Return whether a token is valid: not expired, not revoked, and its user has its role."""
         entry = self.get("token", token_id)
         if entry is None:
             return False
@@ -262,12 +266,12 @@ class Directory:
         end = token["expires_at"]
         return end is None or now < datetime.fromisoformat(end)
 
-    def tokens_of(self, user: str) -> Iterator[tuple[str, Entry]]:
+    def tokens_of(self, user: str) -> Iterator[tuple[str, DirectoryEntry]]:
         """Yield the tokens of a user that were not revoked; a new token drops the expired ones."""
         for token_id in self.credentials.tokens_of(user):
             yield token_id, self._entries["token"][token_id]
 
-    def live_tokens(self, user: str, now: datetime) -> Iterator[Entry]:
+    def live_tokens(self, user: str, now: datetime) -> Iterator[DirectoryEntry]:
         """Return the tokens of a user that are valid now."""
         return (entry for token_id, entry in self.tokens_of(user) if self.counts(token_id, now))
 
@@ -284,14 +288,14 @@ class Directory:
         said = {token.document["role"] for _, token in self.tokens_of(user)}
         return tuple(role for role in ROLES if role in said) or (SUBMITTER,)
 
-    def known_names(self) -> KnownNames:
+    def name_index(self) -> NameIndex:
         """Return every name that a job may use."""
-        if self._known is None:
-            self._known = self._collect()
-        return self._known
+        if self._name_index is None:
+            self._name_index = self._collect()
+        return self._name_index
 
-    def _collect(self) -> KnownNames:
-        return KnownNames(
+    def _collect(self) -> NameIndex:
+        return NameIndex(
             users=self._names("user"),
             groups={name: frozenset(entry.document["members"]) for name, entry in self.items("group")},
             pools=self._names("pool"),
@@ -305,7 +309,7 @@ class Directory:
     def _names(self, kind: str) -> frozenset[str]:
         return frozenset(name for name, _ in self.items(kind))
 
-    def _learn_names(self, event: SystemRegistered | SystemInventoryChanged) -> None:
+    def _collect_names(self, event: SystemRegistered | SystemInventoryChanged) -> None:
         self._keys.update(dict.fromkeys(event.inventory.get("key_values") or ()))
         self._arches.update(dict.fromkeys(event.inventory.get("arches") or ()))
         if event.inventory.get("power_type"):

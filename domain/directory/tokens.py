@@ -18,8 +18,8 @@ from domain.names import unknown_name
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """A requested token; `expires_at` None: without an end."""
+class TokenRequest:
+    """A requested token; without an end if `expires_at` is None."""
 
     user: str
     role: str
@@ -28,7 +28,7 @@ class Wanted:
 
 
 def faults_of(
-    directory: Directory, wanted: Wanted, now: datetime, *, is_admin: bool, asking: str | None = None
+    directory: Directory, wanted: TokenRequest, now: datetime, *, is_admin: bool, asking: str | None = None
 ) -> list[Fault]:
     """Return the faults of a requested token. `asking` is the id of the token of the request itself."""
     faults = _role_faults(directory, wanted, is_admin=is_admin)
@@ -42,7 +42,7 @@ def faults_of(
     return faults
 
 
-def _end_faults(directory: Directory, wanted: Wanted, asking: str | None) -> list[Fault]:
+def _end_faults(directory: Directory, wanted: TokenRequest, asking: str | None) -> list[Fault]:
     """Return a fault if the new token would outlive the requesting one, which could then renew itself."""
     if asking is None:
         return []
@@ -55,7 +55,7 @@ def _end_faults(directory: Directory, wanted: Wanted, asking: str | None) -> lis
     return [Fault("expires_at", f"must be at most {end}, when the token of this request expires")]
 
 
-def _role_faults(directory: Directory, wanted: Wanted, *, is_admin: bool) -> list[Fault]:
+def _role_faults(directory: Directory, wanted: TokenRequest, *, is_admin: bool) -> list[Fault]:
     role = wanted.role
     if role not in ROLES:
         return [Fault("role", unknown_role(role))]
@@ -68,7 +68,7 @@ def _role_faults(directory: Directory, wanted: Wanted, *, is_admin: bool) -> lis
     return []
 
 
-def _lab_faults(directory: Directory, wanted: Wanted) -> list[Fault]:
+def _lab_faults(directory: Directory, wanted: TokenRequest) -> list[Fault]:
     lab_controller = wanted.lab_controller
     if wanted.role != LAB_CONTROLLER:
         if lab_controller is None:
@@ -81,17 +81,17 @@ def _lab_faults(directory: Directory, wanted: Wanted) -> list[Fault]:
     return []
 
 
-def opens_as_much(token: Mapping[str, Any], roles: Sequence[str]) -> bool:
-    """Return whether a token of a user has no end, and the widest of the roles that a password opens.
+def equals_password_login(token: Mapping[str, Any], roles: Sequence[str]) -> bool:
+    """Return whether a token gives its user the rights of a password: no end, and the widest of the roles.
 
-    A wider role stands first in ROLES: its tokens make those of the next roles. A password does not open the
-    role of a lab controller.
+    ROLES has wider roles first: a token of one role can create tokens of the next ones. A password does not
+    give the role of a lab controller.
     """
     widest = next((role for role in ROLES if role in roles and role != LAB_CONTROLLER), None)
     return token["expires_at"] is None and token["role"] == widest
 
 
-def role_given(directory: Directory, wanted: Wanted) -> Decided:
+def role_given(directory: Directory, wanted: TokenRequest) -> Decided:
     """Return the event that gives the user the role of the token, none if the user has it."""
     user = directory.get("user", wanted.user)
     roles = directory.roles_of(wanted.user)
@@ -102,7 +102,7 @@ def role_given(directory: Directory, wanted: Wanted) -> Decided:
 
 
 def revoke(directory: Directory, token_id: str) -> tuple[Decided, tuple[str, ...]]:
-    """Return the events, none for a token revoked or long expired, and the subjects to check.
+    """Return the events, none for a token that was revoked or has long expired, and the subjects to check.
 
     Raises Refused for the last credential of the last admin.
     """

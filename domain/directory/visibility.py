@@ -1,6 +1,6 @@
-"""Index of the access to every system, beside the directory: it answers which systems are hidden from a user.
+"""An index of the access to every system, which tells the systems that are hidden from a user.
 
-Serving processes keep it for reads; before a change they load the present system.
+Serving processes use it for reads. Before a change they load the present state of the system.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Final, NamedTuple
 from domain.access.people import Person, is_open_to_all, may, may_submit
 from domain.access.policy import VIEW, Policy
 from domain.access.submitting import submitting
-from domain.access.validation import names
+from domain.access.validation import mentions
 from domain.directory import events as directory_events
-from domain.directory.known_names import KnownNames
+from domain.directory.name_index import NameIndex
 from domain.directory.state import Directory
-from domain.directory.system_access import Groups, access_to, counting_policy, policy_of_pool
+from domain.directory.system_access import UserGroups, access_to, counting_policy, policy_of_pool
 from domain.events import Event, Moment, Recorded, split_subject
 from domain.system import events as system_events
 from domain.system.state import System, evolve
@@ -46,18 +46,18 @@ _OF_PEOPLE = (
     *(directory_events.PoolSystemAdded, directory_events.PoolSystemRemoved),
 )
 # The maximum number of users whose lists are cached.
-MOST_KEPT: Final = 1_000
+MAX_CACHED: Final = 1_000
 
 
-class Brought(NamedTuple):
-    """The names that jobs may use because of one system."""
+class SystemNames(NamedTuple):
+    """The names that one system adds to those that jobs may use."""
 
     keys: frozenset[str] = frozenset()
     arches: frozenset[str] = frozenset()
     power_types: frozenset[str] = frozenset()
 
 
-class Accesses:
+class VisibilityIndex:
     """Mutable: `apply` the events of the log in order, each after the directory; then query.
 
     The index has the events of a system and the names in its inventory, but no condition or usage.
@@ -72,9 +72,9 @@ class Accesses:
         self._kept: dict[tuple[str, str | None], frozenset[str]] = {}
         self._unknown: dict[tuple[str, str | None], frozenset[str]] = {}
         # The names of all systems that jobs may use; equal names of many systems are one object.
-        self._brought: dict[str, Brought] = {}
-        self._equal: dict[Brought, Brought] = {}
-        self._without: dict[frozenset[str], Brought] = {}
+        self._brought: dict[str, SystemNames] = {}
+        self._equal: dict[SystemNames, SystemNames] = {}
+        self._without: dict[frozenset[str], SystemNames] = {}
         self._each_once: dict[frozenset[str], frozenset[str]] = {}
 
     def apply(self, recorded: Recorded) -> None:
@@ -118,7 +118,7 @@ class Accesses:
         asked = user, lab_controller
         hidden = self._kept.get(asked)
         if hidden is None:
-            if len(self._kept) >= MOST_KEPT:
+            if len(self._kept) >= MAX_CACHED:
                 self._forget()
             hidden = frozenset(self._hidden(user, lab_controller))
             # Thousands of names, equal for most users.
@@ -126,14 +126,14 @@ class Accesses:
         return hidden
 
     def unknown_to(self, user: str, lab_controller: str | None = None) -> frozenset[str]:
-        """Return the hidden systems to which the user may not submit, either."""
+        """Return the hidden systems to which the user may not submit either."""
         hidden = self.hidden_from(user, lab_controller)
         if not hidden:
             return hidden
         asked = user, lab_controller
         unknown = self._unknown.get(asked)
         if unknown is None:
-            person = Person(user, Groups(self._directory, user))
+            person = Person(user, UserGroups(self._directory, user))
             found = frozenset(fqdn for fqdn in sorted(hidden) if not self._may_submit(person, fqdn))
             unknown = self._unknown[asked] = self._each_once.setdefault(found, found)
         return unknown
@@ -144,11 +144,11 @@ class Accesses:
         system = self._systems[fqdn]
         return may_submit(person, submitting(system.access_policy, pools, system.owner).entries)
 
-    def names_without(self, unknown: frozenset[str], names: KnownNames) -> KnownNames:
-        """Return the names without those that only unknown systems have."""
+    def names_without(self, unknown: frozenset[str], names: NameIndex) -> NameIndex:
+        """Return the names without those that only the `unknown` systems have."""
         brought = self._without.get(unknown)
         if brought is None:
-            if len(self._without) >= MOST_KEPT:
+            if len(self._without) >= MAX_CACHED:
                 self._without.clear()
             kept = dict.fromkeys(some for fqdn, some in self._brought.items() if fqdn not in unknown)
             brought = self._without[unknown] = _together(kept)
@@ -166,7 +166,7 @@ class Accesses:
     ) -> None:
         inventory = event.inventory
         power_type = inventory.get("power_type")
-        brought = Brought(
+        brought = SystemNames(
             frozenset(inventory.get("key_values") or ()),
             frozenset(inventory.get("arches") or ()),
             frozenset([power_type] if power_type else ()),
@@ -180,30 +180,30 @@ class Accesses:
         self._each_once.clear()
 
     def _hidden(self, user: str, lab_controller: str | None) -> Iterator[str]:
-        person = Person(user, Groups(self._directory, user))
+        person = Person(user, UserGroups(self._directory, user))
         for fqdn, policy in self._restricted.items():
             system = self._systems[fqdn]
             of_lab = lab_controller is not None and system.lab_controller == lab_controller
             if not of_lab and not may(person, access_to(self._directory, system, policy), VIEW):
                 yield fqdn
 
-    def left_to(self, kind: str, name: str) -> list[str]:
+    def referring_systems(self, kind: str, name: str) -> list[str]:
         """Return the systems that refer to a user, group or pool, other than as the owner."""
         if kind == "pool":
             return list(self._by_active_pool.get(name, ()))
-        return [fqdn for fqdn, system in self._systems.items() if is_left_to(system, kind, name)]
+        return [fqdn for fqdn, system in self._systems.items() if refers_to(system, kind, name)]
 
 
-def _together(some: Iterable[Brought]) -> Brought:
+def _together(some: Iterable[SystemNames]) -> SystemNames:
     kinds = zip(*some, strict=True)
-    return Brought(*(frozenset(chain.from_iterable(kind)) for kind in kinds))
+    return SystemNames(*(frozenset(chain.from_iterable(kind)) for kind in kinds))
 
 
-def is_left_to(system: System, kind: str, name: str) -> bool:
+def refers_to(system: System, kind: str, name: str) -> bool:
     """Return whether a user has the system on loan or reserved, or its own policy names the user or group."""
     if kind == "user" and any(
         held is not None and held.user == name for held in (system.loan, system.reservation)
     ):
         return True
     own: Policy = system.access_policy or ()
-    return names(own, kind, name)
+    return mentions(own, kind, name)

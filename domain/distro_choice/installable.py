@@ -1,7 +1,6 @@
-"""What could be installed where and for whom, from the view of a process that takes jobs.
+"""An index of the distro trees that each system could install, and of access, for processes that accept jobs.
 
-Fitting systems and access use the same columns, rules and availability as the scheduler. Usage is not
-followed, so no system is known to be idle or busy.
+It uses the same columns, rules and availability as the scheduler, but does not follow the usage of systems.
 """
 
 from __future__ import annotations
@@ -50,16 +49,16 @@ FOLLOWED: tuple[type[Event], ...] = (
 MAX_CACHED = 4_096
 
 Tree: TypeAlias = int | None
-"""The id of a distro tree; None for a distro that the job brings, and for none at all."""
+"""The id of a distro tree; None for a custom distro of the job, and if no tree was found."""
 
 
-class Want(NamedTuple):
+class RecipeNeeds(NamedTuple):
     """The requirements of a recipe, both as canonical text, and its guests."""
 
     host_requires: str
     distro_requires: str
     own: Distro | None
-    guests: tuple[Want, ...]
+    guests: tuple[RecipeNeeds, ...]
 
 
 class Offered(NamedTuple):
@@ -156,11 +155,11 @@ class Installable:
         """
         # The check comes first because iterating over a dictionary that was emptied is slow.
         for fqdn in list(islice(self._stale, limit)) if self._stale else ():
-            known = self._systems[fqdn]
+            system = self._systems[fqdn]
             if self._stale.pop(fqdn):
-                self._labs.put(known, self._directory.pools_of(fqdn))
-                self._available.put(known)
-            self._access_updates.update_system(known)
+                self._labs.put(system, self._directory.pools_of(fqdn))
+                self._available.put(system)
+            self._access_updates.update_system(system)
         return not self._stale
 
     def trees_away(self, now: datetime) -> dict[int, Mapping[str, Any]]:
@@ -168,7 +167,7 @@ class Installable:
         return self._trees_away.lately(now)
 
     def having(self, trees: Mapping[int, Mapping[str, Any]]) -> Installable:
-        """Return the same systems with more distro trees, for questions until the next event."""
+        """Return an index of the same systems with more distro trees, valid until the next event."""
         other = copy(self)
         other._labs, other._ordered = self._labs.having(trees), None
         other._trees, other._could, other._having, other._offered = {}, {}, {}, {}
@@ -176,8 +175,8 @@ class Installable:
 
     # Queries
 
-    def comparisons(self, wants: Sequence[Want]) -> int:
-        """Return how many comparisons with values of systems and trees the requirements take together."""
+    def comparisons(self, wants: Sequence[RecipeNeeds]) -> int:
+        """Return the number of comparisons with values of systems and trees for all requirements together."""
         every = [member for want in wants for member in (want, *want.guests)]
         hosts = {want.host_requires: None for want in wants}
         distros = {member.distro_requires: None for member in every if member.own is None}
@@ -185,8 +184,8 @@ class Installable:
         read = map(distro_from_text, distros)
         return comparisons(map(from_text, hosts), self._labs.columns) + comparisons_uncached(read, trees)
 
-    def comparisons_at_most(self, want: Want) -> int:
-        """Return the comparisons of one recipe; the sum over recipes may exceed that of all together."""
+    def max_comparisons(self, want: RecipeNeeds) -> int:
+        """Return an upper bound of the comparisons for one recipe, without results shared between recipes."""
         question = want.host_requires, want.distro_requires
         kept = self._costs.get(question)
         if kept is None:
@@ -194,7 +193,7 @@ class Installable:
             kept = self._costs[question] = self.comparisons((want,))
         return kept
 
-    def trees_of(self, want: Want) -> Sequence[Tree]:
+    def trees_of(self, want: RecipeNeeds) -> Sequence[Tree]:
         """Return the trees that match the requirement, newest first."""
         return (None,) if want.own else self._newest_first(want.distro_requires)
 
@@ -214,7 +213,7 @@ class Installable:
         return self._ordered
 
     def could_install(self, distro: Distro | Tree) -> int:
-        """Return the systems that could install a distro tree, or a distro that the job brings."""
+        """Return the systems that could install a distro tree, or a custom distro of the job."""
         kept = self._could.get(distro)
         if kept is None:
             _make_room(self._could)
@@ -222,7 +221,7 @@ class Installable:
             kept = self._could[distro] = could_install(self._labs, key)
         return kept
 
-    def offered(self, want: Want, of_lab: int) -> tuple[Offered, ...]:
+    def offered(self, want: RecipeNeeds, of_lab: int) -> tuple[Offered, ...]:
         """Return the matching trees that a lab could install, newest first.
 
         A tree is left out if newer ones cover all its systems, because no system would be given it.
@@ -234,7 +233,7 @@ class Installable:
             kept = self._offered[question] = tuple(self._offers(want, of_lab))
         return kept
 
-    def _offers(self, want: Want, of_lab: int) -> Iterator[Offered]:
+    def _offers(self, want: RecipeNeeds, of_lab: int) -> Iterator[Offered]:
         served = 0
         for place, tree in enumerate(self.trees_of(want)):
             systems = self.could_install(want.own or tree) & of_lab

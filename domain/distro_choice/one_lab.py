@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
-from domain.distro_choice.installable import Installable, Tree, Want
+from domain.distro_choice.installable import Installable, RecipeNeeds, Tree
 from domain.scheduling.bitsets.bitmaps import union
 from domain.scheduling.safety.matching import match
 
@@ -38,7 +38,7 @@ Offers: TypeAlias = Sequence[Offer]
 
 
 def in_one_lab(
-    installable: Installable, wants: Sequence[Want], systems: Sequence[int]
+    installable: Installable, wants: Sequence[RecipeNeeds], systems: Sequence[int]
 ) -> tuple[Tree, ...] | None:
     """Return the tree of each host and, after it, of its guests; `systems` are those that fit each host.
 
@@ -46,7 +46,7 @@ def in_one_lab(
     in which all hosts can have the newest trees it has for them is preferred to one in which some need older
     ones.
     """
-    # A single recipe needs no look at the labs: its newest tree leads to one that has it.
+    # For a single recipe the labs need not be compared: its newest tree leads to one that has it.
     single = len(wants) == 1 and not wants[0].guests
     labs: Iterable[int] = (installable.everyone,) if single else installable.labs()
     found = [offers for of_lab in labs if (offers := _offers(installable, wants, systems, of_lab))]
@@ -61,23 +61,23 @@ def in_one_lab(
 
 
 def _offers(
-    installable: Installable, wants: Sequence[Want], systems: Sequence[int], of_lab: int
+    installable: Installable, wants: Sequence[RecipeNeeds], systems: Sequence[int], of_lab: int
 ) -> Offers | None:
     """Return the offers of a lab for all hosts; None if one has none, or if the lab has too few systems."""
     if of_lab.bit_count() < len(wants):
         return None
     # Recipes of a set are often alike.
-    known: dict[Want, Offer] = {}
+    offers: dict[RecipeNeeds, Offer] = {}
     for want, fitting in zip(wants, systems, strict=True):
-        if want not in known:
+        if want not in offers:
             offer = _offer(installable, want, fitting & of_lab, of_lab) if fitting & of_lab else None
             if offer is None:
                 return None
-            known[want] = offer
-    return [known[want] for want in wants]
+            offers[want] = offer
+    return [offers[want] for want in wants]
 
 
-def _offer(installable: Installable, want: Want, fitting: int, of_lab: int) -> Offer | None:
+def _offer(installable: Installable, want: RecipeNeeds, fitting: int, of_lab: int) -> Offer | None:
     able = [each for each in installable.offered(want, of_lab) if each.systems & fitting]
     guests = [_guest(installable, guest, of_lab) for guest in want.guests]
     if not able or None in guests:
@@ -90,8 +90,8 @@ def _offer(installable: Installable, want: Want, fitting: int, of_lab: int) -> O
     )
 
 
-def _guest(installable: Installable, guest: Want, of_lab: int) -> tuple[int, Tree] | None:
-    """Return the newest tree that the lab has, and the number of newer ones that it does not have."""
+def _guest(installable: Installable, guest: RecipeNeeds, of_lab: int) -> tuple[int, Tree] | None:
+    """Return the number of newer trees that the lab does not have, and the newest one that it has."""
     for place, tree in enumerate(installable.trees_of(guest)):
         if tree is None or installable.has(of_lab, tree):
             return place, tree
@@ -99,7 +99,7 @@ def _guest(installable: Installable, guest: Want, of_lab: int) -> tuple[int, Tre
 
 
 def _matched(systems: Sequence[int]) -> list[int] | None:
-    # Mostly the number of systems shows already that there is no matching.
+    # If there is no matching, mostly the number of systems shows it at once.
     return match(systems) if union(systems).bit_count() >= len(systems) else None
 
 

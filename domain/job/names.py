@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from domain.directory.known_names import KnownNames
+from domain.directory.name_index import NameIndex
 from domain.names import WORDS, unknown_name
 from domain.requirements.findings import Finding, Path
-from domain.requirements.language import Reading
+from domain.requirements.language import ParsedRequirement
 from domain.requirements.leaves import Mention
 
 KINDS: Final = {
@@ -24,12 +24,12 @@ KINDS: Final = {
 # Requirement -> the kind of thing that it selects.
 _CHOSEN: Final = {"distro_requires": "distro tree", "host_requires": "system"}
 
-Named = tuple[Path, Mapping[str, Any], Mapping[str, Reading]]
-"""A recipe with its path, and its requirements as they were read, by field."""
+Named = tuple[Path, Mapping[str, Any], Mapping[str, ParsedRequirement]]
+"""A recipe with its path, and its parsed requirements by field."""
 
 
 class UnknownName(NamedTuple):
-    """An unknown name in a requirement or preference. `kind` is a field of `KnownNames`."""
+    """An unknown name in a requirement or preference. `kind` is a field of `NameIndex`."""
 
     path: Path
     kind: str
@@ -42,25 +42,25 @@ class UnknownName(NamedTuple):
 
 
 def check_owners(
-    document: Mapping[str, Any], known: KnownNames, submitter: str, *, is_admin: bool
+    document: Mapping[str, Any], names: NameIndex, submitter: str, *, is_admin: bool
 ) -> list[Finding]:
-    """Return the faults of the user and the group of a job, which may have other faults, too."""
+    """Return the faults of the user and the group of a job; the rest of the document need not be valid."""
     return [
-        *_owner(document.get("user"), known, submitter, is_admin=is_admin),
-        *_group(document.get("group"), known, submitter, is_admin=is_admin),
+        *_owner(document.get("user"), names, submitter, is_admin=is_admin),
+        *_group(document.get("group"), names, submitter, is_admin=is_admin),
     ]
 
 
-def unknown_names(recipes: Iterable[Named], known: KnownNames) -> Iterator[UnknownName]:
-    """Yield the unknown names; recipes may have other faults, too."""
+def unknown_names(recipes: Iterable[Named], names: NameIndex) -> Iterator[UnknownName]:
+    """Yield the unknown names; the recipes need not be valid otherwise."""
     for path, recipe, readings in recipes:
-        yield from _filter_names(path, readings, known)
-        yield from _pool_names(path, recipe.get("autopick"), known)
-        yield from _distro_names(path, recipe.get("distro"), known)
+        yield from _filter_names(path, readings, names)
+        yield from _pool_names(path, recipe.get("autopick"), names)
+        yield from _distro_names(path, recipe.get("distro"), names)
 
 
 def recipes_of(document: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    """Yield the recipes of a document that may have faults, with their paths, each before its guests."""
+    """Yield the recipes of a document, which need not be valid, with their paths, each before its guests."""
     for set_path, recipe_set in objects(document, (), "recipe_sets"):
         for path, recipe in objects(recipe_set, set_path, "recipes"):
             yield path, recipe
@@ -75,29 +75,31 @@ def objects(parent: Mapping[str, Any], path: Path, field: str) -> Iterator[tuple
             yield (*path, field, index), member
 
 
-def _owner(user: Any, known: KnownNames, submitter: str, *, is_admin: bool) -> Iterator[Finding]:
+def _owner(user: Any, names: NameIndex, submitter: str, *, is_admin: bool) -> Iterator[Finding]:
     if not isinstance(user, str) or user in ("", submitter):
         return
-    if user not in known.users:
+    if user not in names.users:
         yield Finding(("user",), unknown_name("user", user))
     elif not is_admin:
         yield Finding(("user",), f'only an admin may submit a job for "{user}"')
 
 
-def _group(group: Any, known: KnownNames, submitter: str, *, is_admin: bool) -> Iterator[Finding]:
+def _group(group: Any, names: NameIndex, submitter: str, *, is_admin: bool) -> Iterator[Finding]:
     if not isinstance(group, str) or not group:
         return
-    if group not in known.groups:
+    if group not in names.groups:
         yield Finding(("group",), unknown_name("group", group))
-    elif not is_admin and submitter not in known.groups[group]:
+    elif not is_admin and submitter not in names.groups[group]:
         yield Finding(("group",), f'{submitter} is not a member of group "{group}"')
 
 
-def _filter_names(path: Path, readings: Mapping[str, Reading], known: KnownNames) -> Iterator[UnknownName]:
+def _filter_names(
+    path: Path, readings: Mapping[str, ParsedRequirement], names: NameIndex
+) -> Iterator[UnknownName]:
     for field, reading in readings.items():
         what = _CHOSEN[field]
         for mention in reading.mentions:
-            if not known.knows(mention.kind, mention.name):
+            if not names.has(mention.kind, mention.name):
                 effect = f"This part matches {_matched(mention, what)}"
                 yield UnknownName((*path, field, *mention.path), mention.kind, mention.name, effect)
 
@@ -108,15 +110,15 @@ def _matched(mention: Mention, what: str) -> str:
     return f"every {what} that has another {WORDS[KINDS[mention.kind]]}"
 
 
-def _pool_names(path: Path, autopick: Any, known: KnownNames) -> Iterator[UnknownName]:
+def _pool_names(path: Path, autopick: Any, names: NameIndex) -> Iterator[UnknownName]:
     pools = autopick.get("pools") if isinstance(autopick, Mapping) else None
     for index, pool in enumerate(pools if isinstance(pools, list) else ()):
-        if isinstance(pool, str) and pool not in known.pools:
+        if isinstance(pool, str) and pool not in names.pools:
             yield UnknownName((*path, "autopick", "pools", index), "pools", pool, "It prefers no system")
 
 
-def _distro_names(path: Path, distro: Any, known: KnownNames) -> Iterator[UnknownName]:
+def _distro_names(path: Path, distro: Any, names: NameIndex) -> Iterator[UnknownName]:
     """Yield the architecture of a custom distro if no system has it."""
     arch = distro.get("arch") if isinstance(distro, Mapping) else None
-    if isinstance(arch, str) and arch and not known.knows("arches", arch):
+    if isinstance(arch, str) and arch and not names.has("arches", arch):
         yield UnknownName((*path, "distro", "arch"), "arches", arch, "No system can install this distro")

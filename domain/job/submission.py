@@ -25,7 +25,7 @@ class Ids:
 
 
 Counts = tuple[int, int, int]
-"""How many recipe sets, recipes and tasks a job has."""
+"""The numbers of recipe sets, recipes and tasks of a job."""
 
 
 def counts(spec: JobSpec) -> Counts:
@@ -56,8 +56,8 @@ def submit(
 ) -> Decided:
     """Return the events of a submission, in log order: the job, then each set followed by its recipes.
 
-    `tree_ids` are the distro trees that the recipes install, one for each in document order; None for one
-    with a distro of its own, or that no tree is good for.
+    `tree_ids` are the distro trees that the recipes install, one for each in document order; None for a
+    custom distro, and if no tree matches.
     """
     job = JobSubmitted(
         owner=spec.owner or submitter,
@@ -139,5 +139,5 @@ def _new(member: _Member, place: _Place, task_ids: Iterator[int], tree_id: int |
 
 
 def _task(task: TaskSpec, task_id: int) -> dict[str, Any]:
-    told = {"task_id": task_id, "name": task.name, "role": task.role, "params": dict(task.params)}
-    return told if task.fetch is None else {**told, "fetch": task.fetch}
+    document = {"task_id": task_id, "name": task.name, "role": task.role, "params": dict(task.params)}
+    return document if task.fetch is None else {**document, "fetch": task.fetch}

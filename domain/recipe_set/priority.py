@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from domain.errors import Refused
 from domain.events import Decided
-from domain.names import called_subject
+from domain.names import display_subject
 from domain.priority import Priority
 from domain.recipe_set.events import RecipeSetPriorityChanged
 from domain.recipe_set.members import Members
@@ -16,7 +16,7 @@ def change_priority(recipe_set: RecipeSet, members: Members, priority: Priority)
     """Return the events, none if the set has that priority. Raises Refused once the set has started."""
     if recipe_set.priority == priority:
         return []
-    name = called_subject(recipe_set.subject)
+    name = display_subject(recipe_set.subject)
     if not members.unfinished:
         raise Refused(f"{name} is already {state_of(recipe.state for recipe in members.recipes)}")
     if members.started:

@@ -24,14 +24,16 @@ BEFORE_FIRST_TASK = ("waiting", "installing")
 
 
 @dataclass(frozen=True)
-class Failure:
+class ProvisioningFailure:
     """A report that a system was not provisioned. `is_power` is True if a power command failed."""
 
     reason: str
     is_power: bool = False
 
 
-def provisioning_failed(members: Members, recipe: Recipe, failure: Failure, broken_after: int) -> Decided:
+def provisioning_failed(
+    members: Members, recipe: Recipe, failure: ProvisioningFailure, broken_after: int
+) -> Decided:
     """Return the events of a recipe and its system; none for a recipe that was aborted before or has ended.
 
     `broken_after` is the limit of the system's lab controller. A guest says nothing about the system.
@@ -48,7 +50,7 @@ def provisioning_failed(members: Members, recipe: Recipe, failure: Failure, brok
     return _count(members, recipe, failure.reason, broken_after)
 
 
-def why_broken_by_power(system: System, failure: Failure, broken_after: int) -> str | None:
+def why_broken_by_power(system: System, failure: ProvisioningFailure, broken_after: int) -> str | None:
     """Return the reason for which a failed power command makes a system Broken; None if it does not."""
     if broken_after == 0 or not failure.is_power or not is_automated(system.condition):
         return None

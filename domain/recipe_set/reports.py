@@ -29,7 +29,7 @@ from domain.recipe_set.messages import (
     ReportTaskRunning,
     ReportWatchdog,
 )
-from domain.recipe_set.provisioning import BEFORE_FIRST_TASK, Failure, provisioning_failed
+from domain.recipe_set.provisioning import BEFORE_FIRST_TASK, ProvisioningFailure, provisioning_failed
 from domain.system import events as system_events
 from domain.system.failures import BROKEN_AFTER
 from domain.system.lifecycle import USAGE
@@ -53,7 +53,7 @@ def report(members: Members, recipe: Recipe, message: Report, broken_after: int 
         raise Refused(f"recipe {recipe.recipe_id} is {recipe.state} and has no system")
     if recipe.state in BEFORE_FIRST_TASK:
         if isinstance(message, ReportAborted):
-            return provisioning_failed(members, recipe, Failure(message.reason), broken_after)
+            return provisioning_failed(members, recipe, ProvisioningFailure(message.reason), broken_after)
         if isinstance(message, ReportTaskResult) and message.result == "Panic":
             return _panic(members, recipe, message, broken_after)
     return _HANDLERS[type(message)](members, recipe, message)
@@ -96,7 +96,7 @@ def _panic(members: Members, recipe: Recipe, message: ReportTaskResult, broken_a
     """Return the events of a panic before the first task, which is a panic of the installation."""
     _task(recipe, message.task_id)
     reason = f"{PANIC}: {message.message}" if message.message else PANIC
-    failed = provisioning_failed(members, recipe, Failure(reason), broken_after)
+    failed = provisioning_failed(members, recipe, ProvisioningFailure(reason), broken_after)
     return [(recipe.subject, _result_event(message)), *failed]
 
 

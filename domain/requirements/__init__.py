@@ -7,7 +7,7 @@ from domain.requirements.evaluate import Ternary, evaluate, matching, properties
 from domain.requirements.findings import Finding, Path, Report, dotted
 from domain.requirements.forms import to_form, to_text
 from domain.requirements.host import HOST
-from domain.requirements.language import Reading
+from domain.requirements.language import ParsedRequirement
 from domain.requirements.nodes import All, Device, Disk, Either, Forced, KeyValue, Leaf, Node, Not
 
 parse = HOST.parse
@@ -25,8 +25,8 @@ __all__ = [
     "Leaf",
     "Node",
     "Not",
+    "ParsedRequirement",
     "Path",
-    "Reading",
     "Report",
     "Ternary",
     "dotted",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from domain.requirements.columns import Columns
-from domain.requirements.evaluate import MOST_KEPT, Question, distinct_disks, properties
+from domain.requirements.evaluate import MAX_CACHED, Question, distinct_disks, properties
 from domain.requirements.nodes import All, Compatible, Device, Disk, Either, Forced, KeyValue, Leaf, Node, Not
 from domain.requirements.operators import EQUALITY, OTHER
 from domain.requirements.records import holders_of_each
@@ -17,10 +17,10 @@ DEVICE_COST: Final = 16
 
 
 def comparisons(nodes: Iterable[Node], columns: Columns) -> int:
-    """Return the comparisons that it takes to evaluate all of the requirements once.
+    """Return the number of comparisons that evaluate all requirements once.
 
-    A question is asked once per distinct value of its property. Equal questions are answered once, unless
-    there are more different ones about a property than answers are kept.
+    A question takes one comparison for each distinct value of its property. Equal questions are answered
+    once, unless a property has more different questions than the cache has room for.
     """
     asked = Counter(question for node in nodes for question in _questions(node))
     distinct_count = Counter(name for question in asked for name in properties(question))
@@ -31,12 +31,12 @@ def comparisons(nodes: Iterable[Node], columns: Columns) -> int:
 
 
 def comparisons_uncached(nodes: Iterable[Node], columns: Columns) -> int:
-    """Return the comparisons for requirements whose answers are not kept, such as those of distro trees."""
+    """Return the comparisons for requirements whose answers are not cached, such as those of distro trees."""
     return sum(_cost(question, columns) for node in nodes for question in _questions(node))
 
 
 def _is_above(question: Question, distinct_count: Counter[str]) -> bool:
-    return any(distinct_count[name] > MOST_KEPT for name in properties(question))
+    return any(distinct_count[name] > MAX_CACHED for name in properties(question))
 
 
 def _questions(node: Node) -> Iterator[Question]:

@@ -1,8 +1,8 @@
 """Evaluation of a requirement for all systems at once.
 
-Three-valued: a system satisfies it, does not, or what is known of the system cannot tell. A set that is empty
-or missing (arches, pools, keys, flags, devices) is known to hold nothing. Of anything else that is missing,
-neither a question nor its negation is true.
+The logic is three-valued: a system satisfies a requirement, does not, or its inventory does not say. A set
+that is missing (arches, pools, keys, flags, devices) counts as empty. For any other missing property, neither
+a question nor its negation is true.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from domain.requirements.vocabulary import DISK, SYSTEM
 
 Question: TypeAlias = Leaf | KeyValue | Device | Disk | Compatible
 
-# Answers about one property.
-MOST_KEPT = 1_024
-# The key of the columns of disks among the answers about disks.
+# Maximum number of cached answers for one property.
+MAX_CACHED = 1_024
+# The key of the columns of disks in the cache of the property `disks`.
 DISKS: Final = "distinct disks"
 
 
@@ -66,15 +66,15 @@ def evaluate(node: Node, columns: Columns) -> Ternary:
 
 
 def _question(node: Question, columns: Columns) -> Ternary:
-    """Requirements differ, and ask much the same of systems: answers that take work are kept."""
+    """Return the answer to one question, from the cache if possible: many requirements share questions."""
     if columns.vocabulary is not SYSTEM or (isinstance(node, Leaf) and node.op == "=="):
         return _answer(node, columns)
     (about,) = properties(node)
     kept = columns.kept[about]
-    # Another thread may empty it meanwhile.
+    # Another thread may clear the cache between two steps.
     answer: Ternary | None = kept.get(node)
     if answer is None:
-        if len(kept) >= MOST_KEPT:
+        if len(kept) >= MAX_CACHED:
             kept.clear()
         answer = kept[node] = _answer(node, columns)
     return answer
@@ -87,9 +87,9 @@ def _answer(node: Question, columns: Columns) -> Ternary:
         case KeyValue():
             return _key_value(node, columns)
         case Device():
-            return _known(device(node, columns), columns)
+            return _definite(device(node, columns), columns)
         case Compatible():
-            return _known(compatible(node, columns), columns)
+            return _definite(compatible(node, columns), columns)
         case Disk(inner):
             return _disk(inner, columns)
 
@@ -116,7 +116,7 @@ def _not(held: Ternary, columns: Columns) -> Ternary:
     return Ternary(columns.everyone & ~(held.true | held.unknown), held.unknown)
 
 
-def _known(true: int, columns: Columns) -> Ternary:
+def _definite(true: int, columns: Columns) -> Ternary:
     return Ternary(true & columns.everyone, 0)
 
 
@@ -125,26 +125,26 @@ def _leaf(leaf: Leaf, columns: Columns) -> Ternary:
     column = columns[element.about]
     operand = fold(leaf.value)
     if operand == "" and element.empty_means_none:
-        return _known(~column.known if leaf.op == "==" else column.known, columns)
+        return _definite(~column.with_value if leaf.op == "==" else column.with_value, columns)
     if leaf.op == OTHER or not columns.vocabulary.properties[element.about].many:
-        return Ternary(_scalar(column, leaf.op, operand), columns.everyone & ~column.known)
+        return Ternary(_scalar(column, leaf.op, operand), columns.everyone & ~column.with_value)
     if leaf.op == "!=":
-        return _known(~column.holding("==", operand), columns)
-    return _known(column.holding(leaf.op, operand), columns)
+        return _definite(~column.holding("==", operand), columns)
+    return _definite(column.holding(leaf.op, operand), columns)
 
 
 def _scalar(column: Column, op: str, operand: Value) -> int:
     if op in NEGATIVE:
-        return column.known & ~column.holding("==", operand)
+        return column.with_value & ~column.holding("==", operand)
     return column.holding(op, operand)
 
 
 def _key_value(node: KeyValue, columns: Columns) -> Ternary:
     true = key_value(node, columns)
     if node.op != OTHER:
-        return _known(true, columns)
-    known = columns["key_values"].known
-    return Ternary(true & known, columns.everyone & ~known)
+        return _definite(true, columns)
+    with_keys = columns["key_values"].with_value
+    return Ternary(true & with_keys, columns.everyone & ~with_keys)
 
 
 def _disk(inner: Node, columns: Columns) -> Ternary:
@@ -153,7 +153,7 @@ def _disk(inner: Node, columns: Columns) -> Ternary:
     held = evaluate(inner, disks)
     true = reduce(int.__or__, (systems[number] for number in _numbers_in(held.true)), 0)
     unknown = reduce(int.__or__, (systems[number] for number in _numbers_in(held.unknown)), 0)
-    return Ternary(true, (unknown | columns.everyone & ~columns["disks"].known) & ~true)
+    return Ternary(true, (unknown | columns.everyone & ~columns["disks"].with_value) & ~true)
 
 
 def distinct_disks(columns: Columns) -> tuple[Columns, Sequence[int]]:
@@ -174,7 +174,7 @@ def _numbers_in(bitmap: int) -> Iterator[int]:
 
 
 def properties(node: Node) -> frozenset[str]:
-    """Return the names of the columns that the answer depends on."""
+    """Return the names of the columns on which the answer depends."""
     match node:
         case All(children) | Either(children) | Not(children):
             return frozenset().union(*map(properties, children))

@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from domain.requirements.language import Reading
+from domain.requirements.language import ParsedRequirement
 from domain.requirements.nodes import All, Either, KeyValue, Leaf, Node, Not
 from domain.requirements.operators import OTHER
 from domain.requirements.vocabulary import Vocabulary
 
-IsKnown = Callable[[str, str], bool]
-"""Whether the lab has a name of a kind. The kinds are the fields of `KnownNames`."""
+HasName = Callable[[str, str], bool]
+"""A function that returns whether the lab has a name of a kind: a field of `NameIndex`."""
 
 
-def with_other(reading: Reading, vocabulary: Vocabulary, is_known: IsKnown) -> Reading:
+def with_other(reading: ParsedRequirement, vocabulary: Vocabulary, has_name: HasName) -> ParsedRequirement:
     """Return the reading with `other` in place of `!=` where the lab does not have the name."""
     excluded = dict.fromkeys((each.kind, each.name) for each in reading.mentions if each.excludes)
-    unknown = {(kind, name) for kind, name in excluded if not is_known(kind, name)}
+    unknown = {(kind, name) for kind, name in excluded if not has_name(kind, name)}
     if not unknown:
         return reading
 

@@ -10,15 +10,15 @@ Report: TypeAlias = Callable[[Path, str], None]
 
 
 class Finding(NamedTuple):
-    """A message at a path; `unknown` is the spelling of an unknown element, `known` has all spellings."""
+    """A message at a path; `unknown` is the spelling of an unknown element, `spellings` has all spellings."""
 
     path: Path
     message: str
     unknown: str | None = None
-    known: Collection[str] = ()
+    spellings: Collection[str] = ()
 
 
 def dotted(path: Path) -> str:
-    """`("recipe_sets", 0, "priority")` as `recipe_sets[0].priority`."""
+    """Return `recipe_sets[0].priority` for the path `("recipe_sets", 0, "priority")`."""
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return "".join(steps).removeprefix(".")

@@ -18,7 +18,7 @@ _CACHED_TEXT_LENGTH: Final = 4096
 
 
 @dataclass(frozen=True)
-class Reading:
+class ParsedRequirement:
     """A parsed requirement; `node` is complete only if there are no findings."""
 
     node: Node
@@ -42,7 +42,7 @@ class Language:
         self._read = read
         self._cached = lru_cache(_CACHED)(self._examine)
 
-    def examine(self, form: Any) -> Reading:
+    def examine(self, form: Any) -> ParsedRequirement:
         """Return the reading of a form of JSON values; readings are cached."""
         text = json.dumps(form)
         return self._cached(text) if len(text) <= _CACHED_TEXT_LENGTH else self._examine(text)
@@ -64,7 +64,7 @@ class Language:
         """Return the names that a canonical text uses."""
         return self._cached(text).mentions
 
-    def _examine(self, text: str) -> Reading:
+    def _examine(self, text: str) -> ParsedRequirement:
         notes = Notes()
         node = self._read(json.loads(text), notes)
-        return Reading(node or All(()), tuple(notes.findings), tuple(notes.mentions))
+        return ParsedRequirement(node or All(()), tuple(notes.findings), tuple(notes.mentions))

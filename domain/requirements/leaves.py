@@ -18,7 +18,7 @@ MAX_FINDINGS: Final = 1_000
 
 
 class Mention(NamedTuple):
-    """A name in a requirement, which may be unknown. `kind` is a field of `KnownNames`.
+    """A name in a requirement, which may be unknown. `kind` is a field of `NameIndex`.
 
     `excludes`: the part matches what does not have the name.
     """
@@ -50,7 +50,7 @@ def read_leaf(element: Element, form: Mapping[str, Any], path: Path, notes: Note
     """Return the leaf, None if it has no effect or is invalid."""
     name = element.spellings[0]
     notes.elements.append(name)
-    if not _known_attributes(element, form, path, notes) or element.ignored:
+    if not _has_valid_attributes(element, form, path, notes) or element.ignored:
         return None
     written = form.get("op", _DEFAULT_OP)
     op = SPELLINGS.get(written) if isinstance(written, str) else None
@@ -73,9 +73,9 @@ def read_leaf(element: Element, form: Mapping[str, Any], path: Path, notes: Note
     return leaf
 
 
-def _known_attributes(element: Element, form: Mapping[str, Any], path: Path, notes: Notes) -> bool:
-    known = {"element", *element.attributes, *(("op",) if element.operators else ())}
-    unknown = [name for name in form if name not in known]
+def _has_valid_attributes(element: Element, form: Mapping[str, Any], path: Path, notes: Notes) -> bool:
+    allowed = {"element", *element.attributes, *(("op",) if element.operators else ())}
+    unknown = [name for name in form if name not in allowed]
     for name in unknown:
         notes.report(path, f'unknown attribute "{name}"')
     return not unknown

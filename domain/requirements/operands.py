@@ -19,7 +19,7 @@ SIZE_LIMIT_BYTES: Final = 2**63
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,19}")
-# No more places: the text of any such number is as short.
+# At most 4 decimal places, so the text of every such number is short.
 _DECIMAL: Final = re.compile(r"[+-]?[0-9]{1,10}(\.[0-9]{1,4})?")
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -86,10 +86,10 @@ def decimal(leaf: Mapping[str, Any]) -> float:
 
 def truth(leaf: Mapping[str, Any]) -> bool:
     raw = leaf["value"]
-    known = _TRUTH.get(raw.strip().casefold()) if isinstance(raw, str) else raw
-    if not isinstance(known, bool):
+    value = _TRUTH.get(raw.strip().casefold()) if isinstance(raw, str) else raw
+    if not isinstance(value, bool):
         raise ValueError("must be true or false")
-    return known
+    return value
 
 
 def anything_but_no(leaf: Mapping[str, Any]) -> bool:
@@ -129,10 +129,10 @@ def day_or_never(leaf: Mapping[str, Any]) -> str:
 
 def one_of(names: tuple[str, ...]) -> Operand:
     """Return a parser that accepts these names in any case and returns the canonical spelling."""
-    known = {name.casefold(): name for name in names}
+    spellings = {name.casefold(): name for name in names}
 
     def read(leaf: Mapping[str, Any]) -> str:
-        written = known.get(plain(leaf["value"]).casefold())
+        written = spellings.get(plain(leaf["value"]).casefold())
         if written is None:
             raise ValueError(f"must be one of {', '.join(names)}")
         return written

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 
-class Difference(NamedTuple):
-    """`before` and `after` are None where it was, or is, unknown. What an object has is told by itself, as
-    `cpu.cores`; a list is told as a whole.
+class PropertyDifference(NamedTuple):
+    """A changed property; `before` and `after` are None if unknown.
+
+    The properties of an object are separate, such as `cpu.cores`. A list is one property.
     """
 
     property: str
@@ -16,12 +17,12 @@ class Difference(NamedTuple):
     after: Any
 
 
-def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Difference]:
+def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[PropertyDifference]:
     """Return the differences, sorted by property. A missing property is unknown, like null."""
     was, becomes = dict(_flat(before)), dict(_flat(after))
     names = sorted({*was, *becomes})
     return [
-        Difference(name, was.get(name), becomes.get(name))
+        PropertyDifference(name, was.get(name), becomes.get(name))
         for name in names
         if was.get(name) != becomes.get(name)
     ]

@@ -23,14 +23,14 @@ def change_inventory(system: System, changes: Mapping[str, Any]) -> Decided:
     return [(system.subject, SystemInventoryChanged(inventory=inventory))]
 
 
-def merged(known: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge as RFC 7396 does: None removes a property, objects are merged, other values are replaced."""
-    result = dict(known)
+def merged(inventory: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the inventory with changes merged as in RFC 7396: None removes a property."""
+    result = dict(inventory)
     for name, value in changes.items():
         if value is None:
             result.pop(name, None)
         elif isinstance(value, Mapping):
-            inner = known.get(name)
+            inner = inventory.get(name)
             result[name] = merged(inner if isinstance(inner, Mapping) else {}, value)
         else:
             result[name] = value
@@ -38,7 +38,7 @@ def merged(known: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, An
 
 
 def sound(inventory: Mapping[str, Any]) -> dict[str, Any]:
-    """Remove an empty CPU: an unknown CPU has one representation."""
+    """Return the inventory without an empty CPU, so that an unknown CPU has one representation."""
     return {name: value for name, value in inventory.items() if name != "cpu" or value}
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from domain.access.policy import own_policy, told
-from domain.access.validation import names, without
+from domain.access.policy import own_policy, policy_form
+from domain.access.validation import mentions, without
 from domain.errors import Refused
 from domain.events import Decided
-from domain.names import called
+from domain.names import display_name
 from domain.system.events import SystemAccessPolicyChanged
 from domain.system.state import System
 from domain.system_admin.loan import give_back
@@ -23,12 +23,12 @@ def change_policy(
 ) -> Decided:
     """Return the event, none if nothing changes.
 
-    `entries` come from `domain.access.validation.given`; `pools` are the pools of the system. Raises Refused
-    for an active pool that the system is not in.
+    `entries` come from `domain.access.validation.normalised`; `pools` are the pools of the system. Raises
+    Refused for an active pool that the system is not in.
     """
     if active_pool is not None and active_pool not in pools:
         raise Refused(f"system {system.fqdn} is not in pool {active_pool}, so its policy cannot apply")
-    own = None if system.access_policy is None else told(system.access_policy)
+    own = None if system.access_policy is None else policy_form(system.access_policy)
     if own == list(entries) and system.active_pool == active_pool:
         return []
     return _becomes(system, entries, active_pool)
@@ -38,18 +38,18 @@ def leave_pool(system: System, pool: str) -> Decided:
     """Return the event that makes a system's own policy apply again, none if the pool was not active."""
     if system.active_pool != pool:
         return []
-    return _becomes(system, told(own_policy(system.access_policy)), None)
+    return _becomes(system, policy_form(own_policy(system.access_policy)), None)
 
 
 def part_with(system: System, kind: str, name: str) -> Decided:
-    """Remove references to a removed user, group or pool: its name may later be used for another one."""
+    """Return the events that remove references to a removed user, group or pool, whose name may be reused."""
     if kind == "pool":
         return leave_pool(system, name)
-    reason = f"{called(kind, name)} was removed"
+    reason = f"{display_name(kind, name)} was removed"
     decided = give_back(system, name, reason) if kind == "user" else []
-    if names(system.access_policy or (), kind, name):
+    if mentions(system.access_policy or (), kind, name):
         left = without(own_policy(system.access_policy), kind, name)
-        decided += _becomes(system, told(left), system.active_pool)
+        decided += _becomes(system, policy_form(left), system.active_pool)
     return decided
 
 

@@ -7,18 +7,18 @@ from typing import Protocol
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
-NEVER_HAPPEN = ("out_of_step", "idle_but_wanted")
+IMPOSSIBLE = ("out_of_step", "idle_but_wanted")
 
 Sample = tuple[str, frozenset[tuple[str, str]]]
 
 
-class Served(Protocol):
-    """Something that is reached over HTTP."""
+class HasClient(Protocol):
+    """A service that has clients."""
 
     def client(self) -> httpx.Client: ...
 
 
-def scraped(service: Served) -> dict[Sample, float]:
+def scraped(service: HasClient) -> dict[Sample, float]:
     with service.client() as client:
         answer = client.get("/metrics")
     assert answer.status_code == 200, answer.text
@@ -29,8 +29,8 @@ def scraped(service: Served) -> dict[Sample, float]:
     }
 
 
-def findings(service: Served) -> dict[str, float]:
-    """What the consistency loop found, by name, whichever scheduler it was in."""
+def findings(service: HasClient) -> dict[str, float]:
+    """Return the counts of the consistency loop's findings by name."""
     return {
         dict(labels)["finding"]: value
         for (name, labels), value in scraped(service).items()
@@ -38,7 +38,7 @@ def findings(service: Served) -> dict[str, float]:
     }
 
 
-def never_happened(service: Served) -> list[str]:
-    """What was found of that which never happens."""
+def impossible_findings(service: HasClient) -> list[str]:
+    """Return those findings that a correct scheduler never produces."""
     found = findings(service)
-    return [f"the consistency loop found {name}" for name in NEVER_HAPPEN if found.get(name, 0)]
+    return [f"the consistency loop found {name}" for name in IMPOSSIBLE if found.get(name, 0)]

@@ -1,12 +1,12 @@
-"""The database goes away for a while: nothing acknowledged is lost, nothing happens twice, nobody helps."""
+"""Recovery from database and process outages: no acknowledged write is lost or repeated, without help."""
 
 from __future__ import annotations
 
 import time
 
-from tests.harness.outage import away
+from tests.harness.outage import unavailable
 from tests.harness.running import SAMPLES, Running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 XML = {"Content-Type": "application/xml"}
 
@@ -15,7 +15,7 @@ def test_service__database_away__503_then_the_same_key_finds_one_job(service: Ru
     smoke = (SAMPLES / "kernel-smoke.xml").read_bytes()
     headers = {**XML, "Idempotency-Key": "while-away"}
     with service.client() as client:
-        with away(service.database):
+        with unavailable(service.database):
             refused = client.post("/jobs", content=smoke, headers=headers)
             assert refused.status_code == 503
             assert int(refused.headers["retry-after"]) > 0
@@ -34,11 +34,11 @@ def test_service__database_away__503_then_the_same_key_finds_one_job(service: Ru
             answer = client.get(f"/recipes/{recipe_id}")
             return answer.status_code == 200 and answer.json()["state"] == "waiting"
 
-        until(placed, "the scheduler and the projector to go on")
+        wait_until(placed, "the scheduler and the projector to continue")
     assert sum(event["topic"] == "job.submitted" for event in service.events()) == 1
 
 
-def test_services__killed_one_after_the_other__the_line_goes_on(service: Running) -> None:
+def test_services__killed_one_after_the_other__each_recipe_completes(service: Running) -> None:
     lab = service.start("lab", "simulate", "--speed", "2000", "--seed", "3", name="lab")
     for name in ("scheduler", "projector", "serve"):
         service.kill(name)
@@ -55,19 +55,19 @@ def test_service__started_again__answers_from_what_is_there_at_once(service: Run
     service.kill("serve")
     service.start("serve")
     service.wait_ready()
-    # The projector has its own time.
-    assert until(lambda: [job["job_id"] for job in service.json("jobs")["jobs"]]) == [1]
+    # The projector may lag.
+    assert wait_until(lambda: [job["job_id"] for job in service.json("jobs")["jobs"]]) == [1]
 
 
 def test_services__started_while_the_database_is_away__ready_once_it_is_back(service: Running) -> None:
     services = ("serve", "scheduler", "projector")
     for name in services:
         service.kill(name)
-    with away(service.database):
+    with unavailable(service.database):
         for name in services:
             service.start(name)
         time.sleep(3)
         assert [service.processes[name].poll() for name in services] == [None, None, None]
     service.wait_ready()
     service.labledger("submit", str(SAMPLES / "kernel-smoke.xml"))
-    until(lambda: service.json("recipe", "1")["state"] == "waiting", "it to be placed")
+    wait_until(lambda: service.json("recipe", "1")["state"] == "waiting", "it to be placed")

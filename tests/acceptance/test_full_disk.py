@@ -1,4 +1,4 @@
-"""`labledger up` with its database on a disk that is full: it says so, and goes on when there is room."""
+"""`labledger up` with its database on a full disk: it reports the disk, and continues when there is space."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ import pytest
 
 from runtime.embedded.cluster import Cluster
 from tests.acceptance.up import Up, up
-from tests.harness.asking import PLAIN
 from tests.harness.disk import SmallDisk, small_disk
-from tests.harness.folders import open_folder
+from tests.harness.folders import public_folder
+from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.running import SAMPLES
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 
 @pytest.fixture
 def disk() -> Iterator[SmallDisk]:
-    with open_folder() as folder, small_disk(folder / "disk") as made:
+    with public_folder() as folder, small_disk(folder / "disk") as made:
         if made is None:
-            pytest.skip("only root may mount the small disk that is to be filled")
+            pytest.skip("mounting the small disk requires root")
         yield made
         Cluster(made.folder / "data" / "postgresql").stop()
 
@@ -39,8 +39,8 @@ def running(disk: SmallDisk) -> Iterator[Up]:
 @pytest.fixture
 def asking(running: Up) -> Iterator[Asking]:
     with closing(Asking(running)) as made:
-        # Systems are what is loaded last.
-        until(lambda: made.client.get("/systems").json().get("systems"), "the demo's lab")
+        # The systems are loaded last.
+        wait_until(lambda: made.client.get("/systems").json().get("systems"), "the demo's lab")
         yield made
 
 
@@ -48,7 +48,7 @@ class Asking:
     def __init__(self, running: Up) -> None:
         kept = json.loads((running.data / "connection.json").read_text("utf-8"))
         headers = {"Authorization": f"Bearer {kept['token']}"}
-        self.client = httpx.Client(base_url=kept["url"], headers=headers, timeout=30, **PLAIN)
+        self.client = httpx.Client(base_url=kept["url"], headers=headers, timeout=30, **LOCAL_HTTP)
         self._job = (SAMPLES / "kernel-smoke.xml").read_bytes()
 
     def close(self) -> None:
@@ -79,20 +79,20 @@ def test_up__disk_full__says_so_and_goes_on_when_there_is_room(disk: SmallDisk, 
             return None
         return answer
 
-    problem = until(refused, "the disk to be full", 120)
+    problem = wait_until(refused, "the disk to be full", 120)
     assert problem.status_code == 503
     assert problem.json()["title"] == "The database's disk is full"
     assert int(problem.headers["retry-after"]) > 0
 
     def is_full() -> bool:
-        # PostgreSQL may have freed some of it.
+        # PostgreSQL may have freed some space.
         disk.fill()
         return asking.readiness() == (503, {"ok": False, "writable": False, "detail": "its disk is full"})
 
-    until(is_full, "it to be said")
+    wait_until(is_full, "/readyz to report the full disk")
     disk.make_room()
-    until(lambda: asking.readiness()[0] == 200, "it to be ready by itself")
-    # The one that was refused is taken now, and it is one job.
+    wait_until(lambda: asking.readiness()[0] == 200, "it to be ready by itself")
+    # The refused submission succeeds now, and creates one job.
     found = {asking.submit(f"job {len(taken)}").json()["job_id"] for _ in range(2)}
     assert len(found) == 1
     assert asking.jobs() == {*taken, *found}
@@ -108,10 +108,10 @@ def test_up__postgresql_killed_on_a_full_disk__comes_back_when_there_is_room(
     postmaster = Cluster(running.data / "postgresql").pid
     assert postmaster is not None
     os.kill(postmaster, signal.SIGKILL)
-    until(lambda: "PostgreSQL: " in running.text(), "a start that fails")
+    wait_until(lambda: "PostgreSQL: " in running.text(), "a start that fails")
     disk.fill()
     assert asking.client.get("/readyz").status_code == 503
     assert running.process.poll() is None
     disk.make_room()
-    until(lambda: asking.client.get("/readyz").status_code == 200, "it to be ready by itself")
+    wait_until(lambda: asking.client.get("/readyz").status_code == 200, "it to be ready by itself")
     assert asking.jobs() == {before.json()["job_id"]}

@@ -1,15 +1,16 @@
-"""Phrases mean the events that they stand for, and a line that is none stays as it is."""
+"""Expansion of phrases to events; other lines stay as they are."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.acceptance.phrases import spelled_out
-from tests.acceptance.telling import lines
+from tests.acceptance.phrases import expand_phrases
+from tests.acceptance.transcript import lines
 
 
 def test_submits__several_recipes__is_each_of_them() -> None:
-    assert lines(spelled_out("admin submits job/2: Urgent recipe-set/3 of recipe/4, recipe/5")) == lines("""
+    phrase = "admin submits job/2: Urgent recipe-set/3 of recipe/4, recipe/5"
+    assert lines(expand_phrases(phrase)) == lines("""
         admin:
             job.submitted           job/2           owner=admin
             recipe-set.submitted    recipe-set/3    job_id=2 priority=Urgent recipe_ids=4,5
@@ -19,7 +20,7 @@ def test_submits__several_recipes__is_each_of_them() -> None:
 
 
 def test_completes__task_of_another_number__is_that_task() -> None:
-    assert lines(spelled_out("lab-ops completes recipe/4 on m2, task 1")) == lines("""
+    assert lines(expand_phrases("lab-ops completes recipe/4 on m2, task 1")) == lines("""
         lab-ops:
             recipe.task-completed   recipe/4        task_id=1
         lab-ops:
@@ -30,4 +31,4 @@ def test_completes__task_of_another_number__is_that_task() -> None:
 
 @pytest.mark.parametrize("line", ["lab-ops starts recipe/1", "recipe.completed recipe/1", "lab-ops:"])
 def test_line__no_phrase__stays_as_it_is(line: str) -> None:
-    assert spelled_out(line) == line
+    assert expand_phrases(line) == line

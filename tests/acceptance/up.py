@@ -10,17 +10,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 LABLEDGER = [sys.executable, "-m", "cli"]
 START_SECONDS = 120.0
 
 
 class Up:
-    """One `labledger up` and what it has printed."""
+    """One `labledger up` and its output."""
 
     def __init__(self, data: Path, *flags: str, printed: Path | None = None, **settings: str) -> None:
-        """`settings` are LABLEDGER_*; what it prints goes beside the data unless it is to go elsewhere."""
+        """Start it with `settings`, which are LABLEDGER_* variables; write its output to `printed`."""
         self.data = data
         self.printed = printed or data.with_suffix(".out")
         with self.printed.open("wb") as out:
@@ -41,7 +41,7 @@ class Up:
             assert self.process.poll() is None, self.text()
             return "Ctrl-C stops everything" in self.text()
 
-        until(ready, "up to be ready", START_SECONDS)
+        wait_until(ready, "up to be ready", START_SECONDS)
 
     def labledger(self, *arguments: str) -> str:
         command = [*LABLEDGER, *arguments, "--data", str(self.data)]

@@ -12,12 +12,12 @@ import click
 import pytest
 from click.testing import Result
 
-from api.client import Patience
-from api.client.transport import Manner
+from api.client import RetryPolicy
+from api.client.transport import RequestOptions
 from cli import main
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 Run = Callable[..., Result]
 
@@ -189,7 +189,7 @@ def busy(service: Running) -> None:
     service.do("submit", SMOKE)
     # Before it is placed there is nothing to do, and a simulator that is asked `--once` ends.
     with service.client() as client:
-        until(lambda: client.get("/recipes/1").json().get("state") == "waiting", "job 1 to be placed")
+        wait_until(lambda: client.get("/recipes/1").json().get("state") == "waiting", "job 1 to be placed")
     service.labledger("lab", "simulate", "--once", "--speed", "100000")
     for _ in range(2, 10):
         service.do("submit", SMOKE)
@@ -197,8 +197,8 @@ def busy(service: Running) -> None:
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    impatient = functools.partial(Manner, patience=Patience(attempts=1, seconds=0.0))
-    monkeypatch.setattr("api.client.calls.Manner", impatient)
+    impatient = functools.partial(RequestOptions, policy=RetryPolicy(attempts=1, seconds=0.0))
+    monkeypatch.setattr("api.client.calls.RequestOptions", impatient)
 
 
 def documents(text: str) -> list[Any]:

@@ -20,7 +20,7 @@ import httpx
 from runtime.embedded.cluster import Cluster
 from tests.docs.page import TOP, BadPage
 from tests.docs.shell import Printed, Shell
-from tests.harness.asking import PLAIN
+from tests.harness.http_options import LOCAL_HTTP
 
 # What stands in the pages.
 URL = "http://127.0.0.1:8080"
@@ -71,7 +71,7 @@ class Demo:
         """As a reader finds it who has changed to another terminal: every system asked, every lab heard."""
         kept = json.loads((self._data / "connection.json").read_text("utf-8"))
         headers = {"Authorization": f"Bearer {kept['token']}"}
-        with httpx.Client(base_url=self.url, headers=headers, **PLAIN, timeout=10) as client:
+        with httpx.Client(base_url=self.url, headers=headers, **LOCAL_HTTP, timeout=10) as client:
             systems = client.get("/systems").json()["systems"]
             idle = client.get("/idle-pool").json()["systems"]
             labs = client.get("/lab-controllers").json()["lab_controllers"]

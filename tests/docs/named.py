@@ -18,7 +18,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 # A path from the top, or what only a file of this project can be.
 PATH = re.compile(
-    r"(?<![\w./~*-])(?:(?:api|domain|projections|replay|tests|script|deploy|docs|\.ci)/[\w./-]*\w/?|[\w./-]+\.(?:py|sql|rng))"
+    r"(?<![\w./~*-])(?:(?:api|bench|cli|domain|postgres|projections|replay|runtime|store|workers|tests|script|deploy|docs|\.ci)/[\w./-]*\w/?|[\w./-]+\.(?:py|sql|rng))"
 )
 LABLEDGER = re.compile(r"\blabledger((?: +[^\s`|;&<>()\"']+)+)")
 # What ends a command is no part of it.

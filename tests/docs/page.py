@@ -20,7 +20,14 @@ from itertools import pairwise
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-DOCS = ("README.md", *sorted(str(page.relative_to(TOP)) for page in (TOP / "docs").rglob("*.md")))
+READMES = (
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "tests/README.md",
+    "domain/scheduling/README.md",
+    "store/migrations/README.md",
+)
+DOCS = ("README.md", *READMES, *sorted(str(page.relative_to(TOP)) for page in (TOP / "docs").rglob("*.md")))
 ONE_COMMAND = ("exits", "types", "until", "again until")
 OF_BLOCKS = ("terminal", "not run")
 MARK = re.compile(r"<!-- ([a-z ]+): (.*?) -->")

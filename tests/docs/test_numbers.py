@@ -44,7 +44,7 @@ GROWING = f"{', '.join(MOST_CASES)} and {LAST_CASE}"
 
 HTTP = (
     f"504 after {SET.position_wait_seconds:g} s (`LABLEDGER_POSITION_WAIT_SECONDS`)",
-    f"take `limit` ({query_values.MAX_LIMIT:,} at most; {Page().limit} where nothing is said",
+    f"take `limit` (at most {query_values.MAX_LIMIT:,}; default {Page().limit}",
     f"of `/system-usage` and `/log-usage` {Summed().limit:,})",
     f"Answers of {compression.LEAST_BYTES // KIB} KiB and more are compressed",
     f"the first {limits.FAULT_LIMIT} of them",
@@ -67,10 +67,10 @@ HTTP = (
     f"After {faulty_logins.MAX_FAULTY} logins within a minute",
     f"A client has {SET.request_seconds:g} s for the head of a request",
     f"for each {timeouts.PROGRESS_BYTES // KIB} KiB of its body",
-    f"and {SET.keepalive_seconds:g} s between requests",
+    f"It has {SET.keepalive_seconds:g} s between requests",
     f"A head has at most {protocol.MAX_HEAD_BYTES // KIB} KiB (431)",
     f"for a token of {log_in.LASTING.total_seconds() / 3600:g} hours",
-    f"takes {system_inputs.MOST_IMPORTED:,} systems at most",
+    f"takes {system_inputs.MAX_IMPORTED:,} systems at most",
     f"After {explainer.PATIENCE_SECONDS:g} s the answer is 503",
     f"has {matches.MOST_TOLD:,} lines at most",
     f"for one lab {commands.MAX_WAITING} requests may wait",
@@ -78,7 +78,7 @@ HTTP = (
     f"A recipe takes {reports.MAX_RESULTS:,} results and {reports.MAX_LOGS:,} logs",
     f"was not heard for {timers.SILENT_AFTER_SECONDS} s",
     f"at most some {sql.PAGE_BYTES // MIB} MiB of events",
-    f"has at least {passwords.LEAST} characters",
+    f"has at least {passwords.MIN_LENGTH} characters",
     f"keeps the system for {kept_systems.DEFAULT_SECONDS // 3600} hours",
     f"{watchdog.FIRST_TASK_SECONDS:,} s until the first task, then {watchdog.TASK_SECONDS:,} s",
     f"to {contacts.GRAIN_SECONDS:g} s",
@@ -94,7 +94,7 @@ WATCHING = (
 OPERATION = (
     f"at most {readiness.MOST_LAG_EVENTS:,} events and {readiness.MOST_LAG_SECONDS:g} s behind",
     f"has looked at the log within {readiness.MOST_UNREAD_SECONDS:g} s",
-    f"after {gate.MOST_UNREAD_SECONDS:g} s without it refuses every token",
+    f"after {gate.MAX_UNREAD_SECONDS:g} s without it refuses every token",
     f"it answers within {readiness.ANSWER_SECONDS:g} s",
     f"less {capacity.KEPT_FILES} that it needs itself, and {capacity.MAX_CONNECTIONS:,} at most",
     f"all places but {capacity.KEPT_CONNECTIONS}, and {capacity.MAX_WATCHERS:,} at most",
@@ -109,7 +109,7 @@ ROWS = {
     "docs/http.md": HTTP,
     "docs/watching.md": WATCHING,
     "docs/operation.md": OPERATION,
-    "docs/how-to/run-a-lab.md": (f"Up to {inventory_file.AT_ONCE} systems are one commit",),
+    "docs/how-to/run-a-lab.md": (f"Up to {inventory_file.SYSTEMS_IN_PART} systems are one commit",),
     "docs/scheduling.md": (f"away from every lab for {trees_away.AWAY_SECONDS} s",),
     "docs/performance.md": (
         f"{bench_submit.CLIENTS} clients submit for `--seconds`",
@@ -135,12 +135,12 @@ def test_number__of_a_page__is_that_of_the_code(page: str, said: str) -> None:
     assert said in text(page)
 
 
-def test_scheduling_page__files_of_its_folder__names_each() -> None:
+def test_scheduler_readme__files_of_its_folder__names_each() -> None:
     files = {
         file for file in (TOP / "domain" / "scheduling").rglob("*.py") if file.parent.name != "explaining"
     }
     names = {file.name for file in files} - {"__init__.py"}
-    assert {name for name in names if f"{name}`" not in text("docs/scheduling.md")} == set()
+    assert {name for name in names if f"{name}`" not in text("domain/scheduling/README.md")} == set()
 
 
 def test_clients_page__open_paths__are_those_without_a_role() -> None:

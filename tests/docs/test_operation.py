@@ -19,8 +19,8 @@ from store.event_log import EventLog
 from store.lease import Lease
 from store.requests import Committed, Fence
 from store.tailer import Tailer
+from tests.harness.appends import append_to
 from tests.harness.databases import TestDatabase
-from tests.harness.making import append_to
 from tests.harness.sessions import owner_session
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "operation.md"

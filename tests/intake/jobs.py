@@ -11,13 +11,13 @@ import pytest
 
 import replay
 from api.intake import read_job
-from domain.directory.known_names import KnownNames
+from domain.directory.name_index import NameIndex
 from domain.errors import FaultyInput
 from domain.job.spec import JobSpec
 
 SAMPLES = Path(replay.__path__[0], "samples")
 
-KNOWN = KnownNames(
+KNOWN = NameIndex(
     users=frozenset({"alice", "bob", "carol"}),
     groups={"kernel-qe": frozenset({"alice", "bob"}), "net-qe": frozenset({"carol"})},
     pools=frozenset({"big", "small", "storage", "arm"}),

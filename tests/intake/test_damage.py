@@ -29,7 +29,7 @@ VALUES = (
     "needs a product",
     "takes no product",
     "retention_tag",
-    "must be a mail address",
+    "must be an email address",
     "must not be empty",
     "has no effect",
 )

@@ -78,7 +78,7 @@ def test_xml__one_fault_of_its_form__is_told_once_at_its_line(body: bytes, where
         ),
         (job_xml(job='retention_tag="Audit"'), "line 1, <job>", 'retention tag "audit" needs a product'),
         (job_xml(job='product="x"'), "line 1, <job>", 'product: retention tag "scratch" takes no product'),
-        (job_xml(in_job="<notify><cc>nobody</cc></notify>"), "line 1, <cc>", "must be a mail address"),
+        (job_xml(in_job="<notify><cc>nobody</cc></notify>"), "line 1, <cc>", "must be an email address"),
         (
             job_xml(in_job=f"<whiteboard>{'w' * 5000}</whiteboard>"),
             "line 1, <whiteboard>",

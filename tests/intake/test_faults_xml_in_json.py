@@ -32,7 +32,7 @@ def test_xml_in_json__sound__is_the_same_job() -> None:
         ),
         ("<hostRequires>\nwords</hostRequires>", "", "line 1, column 1: hostRequires: unexpected text"),
         ("<job/>", "", "line 1: the root element is <job>, not <hostRequires>"),
-        ("<!DOCTYPE x><hostRequires/>", "", "line 1: document types and entities are refused"),
+        ("<!DOCTYPE x><hostRequires/>", "", "line 1: document types and entities are not allowed"),
         (3, "", "must be text"),
     ],
 )

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.intake import systems_csv
-from api.intake.systems_csv import COLUMNS, FORMULA, MOST_COLUMNS, read_systems, write_systems
+from api.intake.systems_csv import COLUMNS, FORMULA, MAX_COLUMNS, read_systems, write_systems
 from api.rest.contract.inputs.systems import Cpu, Device, Disk, Exclusion, Properties
 from domain.errors import FaultyInput
 from tests.rest.whole_system import WHOLE
@@ -137,8 +137,8 @@ def test_table__thousands_of_columns__are_told_in_one_fault() -> None:
     with pytest.raises(FaultyInput) as refused:
         read_systems(b"fqdn" + b",x" * 100_000)
     too_many, unknown = refused.value.faults
-    assert str(MOST_COLUMNS) in too_many.message
-    assert unknown.message.count("x") == MOST_COLUMNS - 1
+    assert str(MAX_COLUMNS) in too_many.message
+    assert unknown.message.count("x") == MAX_COLUMNS - 1
 
 
 NO_TABLES = [

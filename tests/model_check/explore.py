@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from domain.directory.state import Directory
-from domain.scheduling.supply.access import Access
+from domain.scheduling.supply.access import AccessIndex
 from domain.scheduling.supply.labs import Labs
 from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
 from tests.model_check.case import Case
@@ -51,7 +51,7 @@ CHANGING_NO_LAB = {
 def explore(case: Case, manner: Manner, rules: Sequence[TriggerRule] = TRIGGER_RULES) -> Found:
     """All states of one case; ends at the first violation."""
     found = Found(labs=1)
-    copier = Copier((Labs, Access, Directory) if CHANGING_NO_LAB.issuperset(manner.verbs) else ())
+    copier = Copier((Labs, AccessIndex, Directory) if CHANGING_NO_LAB.issuperset(manner.verbs) else ())
     try:
         first = Model(case, rules)
         settle(first, 1)

@@ -17,8 +17,8 @@ from projections.queries import QUERIES
 from store.datastore import connect
 from store.event_log import EventLog
 from store.requests import AppendRequest
+from tests.harness.appends import STAMP, positions
 from tests.harness.databases import TestDatabase
-from tests.harness.making import STAMP, positions
 
 Happened = tuple[str, Event]
 

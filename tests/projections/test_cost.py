@@ -22,8 +22,8 @@ from postgres.named_sql import named_queries
 from projections.filters import ANY_JOB, ANY_SYSTEM, job_ids_query
 from projections.queries import QUERIES
 from projections.sql import SQL
+from tests.harness.appends import whole_log
 from tests.harness.databases import TestDatabase
-from tests.harness.making import whole_log
 from tests.harness.sessions import Owner, owner_session
 from tests.projections.happened import lab, registered
 from tests.projections.random_history import LABS, POOLS, anything

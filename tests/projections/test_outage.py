@@ -17,9 +17,9 @@ from runtime.settings import Settings
 from store.datastore import SERVICE_ROLE
 from tests.harness import servers
 from tests.harness.databases import TestDatabase
-from tests.harness.outage import away
+from tests.harness.outage import unavailable
 from tests.harness.sessions import lock_waiters, owner_session
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 SESSIONS = 4
 
@@ -55,7 +55,7 @@ def _locked(owner_url: str) -> Iterator[Callable[[], None]]:
     """Nobody gets anything read; gives what waits until all sessions try."""
     with owner_session(owner_url) as looking, owner_session(owner_url) as locking, locking.transaction():
         locking.execute("LOCK TABLE read.progress")
-        yield lambda: until(lambda: lock_waiters(looking) >= SESSIONS)
+        yield lambda: wait_until(lambda: lock_waiters(looking) >= SESSIONS)
 
 
 def test_reader__server_stopped_and_started__first_question_answered(cluster: Cluster) -> None:
@@ -74,7 +74,7 @@ def test_reader__server_stopped_and_started__first_question_answered(cluster: Cl
 def test_reader__asked_while_away_and_then_back__answered_all_the_same(database: TestDatabase) -> None:
     async def ask() -> None:
         async with reading(database.service_url) as reader:
-            with away(database):
+            with unavailable(database):
                 with pytest.raises(DatabaseAway):
                     await reader.rows("progress")
                 first = asyncio.create_task(reader.rows("progress"))

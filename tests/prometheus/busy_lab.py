@@ -9,7 +9,7 @@ import httpx
 
 from tests.harness.databases import TestDatabase
 from tests.harness.running import SAMPLES, Running, running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 SMOKE = (SAMPLES / "kernel-smoke.xml").read_bytes()
 XML = {"Content-Type": "application/xml"}
@@ -26,8 +26,8 @@ def busy_lab(database: TestDatabase) -> Iterator[Running]:
         service.do("lab", "load", str(SAMPLES / "lab.json"))
         _finish_jobs(service, client)
         _submit(client, MACHINES + QUEUED)
-        until(lambda: jobs(client, "queued") == QUEUED, "two jobs to be queued")
-        until(lambda: jobs(client, "waiting") == MACHINES, "the others to be placed")
+        wait_until(lambda: jobs(client, "queued") == QUEUED, "two jobs to be queued")
+        wait_until(lambda: jobs(client, "waiting") == MACHINES, "the others to be placed")
         assert client.get("/recipes/999999").status_code == 404
         with client.stream("GET", "/events", headers=STREAM) as watched:
             assert watched.status_code == 200
@@ -37,7 +37,7 @@ def busy_lab(database: TestDatabase) -> Iterator[Running]:
 def _finish_jobs(service: Running, client: httpx.Client) -> None:
     service.start("lab", "simulate", "--all", "--speed", "2000", "--seed", "1", name="lab")
     _submit(client, MACHINES)
-    until(lambda: jobs(client, "completed") == MACHINES, "the first jobs to be done")
+    wait_until(lambda: jobs(client, "completed") == MACHINES, "the first jobs to be done")
     service.kill("lab")
 
 

@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
 from api.metrics.declarations import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 DECLARED = (*GAUGES, *DURATIONS, *COUNTERS, *HISTOGRAMS)
 # What never happens, or needs a fault of the database, of the lab or of watchers, stays at 0.
@@ -53,5 +53,5 @@ def read(client: httpx.Client) -> Exposed:
 
 def everything(client: httpx.Client) -> Exposed:
     """Processes tell what they count every two seconds; then all of it is there."""
-    until(lambda: read(client).at_nought() <= AT_NOUGHT, "every metric to have a value")
+    wait_until(lambda: read(client).at_nought() <= AT_NOUGHT, "every metric to have a value")
     return read(client)

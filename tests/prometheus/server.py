@@ -12,9 +12,9 @@ from typing import Any
 
 import httpx
 
-from tests.harness.asking import PLAIN
+from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.running import Running, free_port
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.prometheus.tools import RULES, tool
 
 EXAMPLE_TARGET = "labledger.example.com:8080"
@@ -30,7 +30,7 @@ class Prometheus:
     url: str
 
     def ask(self, path: str, **params: str) -> Any:
-        answer = httpx.get(f"{self.url}/api/v1/{path}", params=params, timeout=10, **PLAIN)
+        answer = httpx.get(f"{self.url}/api/v1/{path}", params=params, timeout=10, **LOCAL_HTTP)
         assert answer.status_code == 200, answer.text
         return answer.json()["data"]
 
@@ -46,7 +46,7 @@ class Prometheus:
     def has_scraped(self) -> bool:
         """It answers nothing while it starts."""
         try:
-            is_ready = httpx.get(f"{self.url}/-/ready", timeout=10, **PLAIN).status_code == 200
+            is_ready = httpx.get(f"{self.url}/-/ready", timeout=10, **LOCAL_HTTP).status_code == 200
             return is_ready and set(self.values("up").values()) == {1.0}
         except httpx.TransportError:
             return False
@@ -65,7 +65,7 @@ def prometheus(service: Running, token: str, folder: Path) -> Iterator[Prometheu
     process = subprocess.Popen([tool("prometheus"), *arguments], cwd=folder, stdin=subprocess.DEVNULL)
     try:
         started = Prometheus(f"http://{listens}")
-        until(started.has_scraped, "Prometheus to have scraped")
+        wait_until(started.has_scraped, "Prometheus to have scraped")
         yield started
     finally:
         process.terminate()

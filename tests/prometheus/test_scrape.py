@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from tests.harness.running import Running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.prometheus.busy_lab import MACHINES, QUEUED
 from tests.prometheus.exposed import everything
 from tests.prometheus.server import Labels, Prometheus, prometheus
@@ -70,7 +70,7 @@ def test_prometheus__has_scraped__log_and_appends_as_the_log_tells(
         "labledger_projector_events_total": len(log),
     }
     for name, expected in told.items():
-        until(partial(_is, scraper, name, {here: expected}), f"{name} to be {expected}")
+        wait_until(partial(_is, scraper, name, {here: expected}), f"{name} to be {expected}")
 
 
 def _is(scraper: Prometheus, name: str, expected: dict[Labels, float]) -> bool:
@@ -85,7 +85,7 @@ def _is_of_a_request(event: dict[str, Any]) -> bool:
 def test_prometheus__goes_on_scraping__sees_its_own_requests(scraper: Prometheus) -> None:
     mine = 'labledger_http_requests_total{method="GET", route="/metrics", status="2xx"}'
     timed = 'labledger_http_request_seconds_count{method="GET", route="/metrics"}'
-    until(lambda: scraper.values(f"{mine} > 3"), "scrapes to be counted")
+    wait_until(lambda: scraper.values(f"{mine} > 3"), "scrapes to be counted")
     assert scraper.values(timed)
 
 
@@ -94,9 +94,9 @@ def test_prometheus__alert_rules__are_evaluated_and_none_fires(scraper: Promethe
         (group,) = scraper.ask("rules")["groups"]
         return all(rule["health"] == "ok" for rule in group["rules"])
 
-    until(evaluated, "the rules to be evaluated")
+    wait_until(evaluated, "the rules to be evaluated")
     # One that is pending for a moment, as a scrape came late, goes again.
-    until(lambda: scraper.ask("alerts")["alerts"] == [], "no alert to be left")
+    wait_until(lambda: scraper.ask("alerts")["alerts"] == [], "no alert to be left")
 
 
 def test_exposed__read_directly__is_what_prometheus_has(scraper: Prometheus, client: httpx.Client) -> None:
@@ -105,4 +105,4 @@ def test_exposed__read_directly__is_what_prometheus_has(scraper: Prometheus, cli
         return bool(exposed) and set(scraper.values(name).values()) == exposed
 
     for name in ("labledger_projector_lag_events", "labledger_watchers", "labledger_scheduler_active"):
-        until(partial(has, name), f"{name} to be the same")
+        wait_until(partial(has, name), f"{name} to be the same")

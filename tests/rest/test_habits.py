@@ -1,4 +1,4 @@
-"""What all of the API does alike: ETags, packed answers, other origins, methods, bounds on how often."""
+"""Common features of the API: ETags, compression, CORS, methods, and rate limits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from api.password_attempts import ATTEMPTS_OF_ADDRESS
-from tests.harness.asking import PLAIN
+from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.pool import ServerPool
 from tests.harness.running import Running, running
 
@@ -22,7 +22,7 @@ ORIGIN = "https://lab.example.com"
 
 @pytest.fixture(scope="module")
 def strict(servers: ServerPool) -> Iterator[Running]:
-    """A service with little patience, behind a proxy, and pages of one origin that may use it."""
+    """Run a service with low limits behind a proxy, which allows one origin."""
     settings = {
         "LABLEDGER_REQUESTS_PER_SECOND": "5",
         "LABLEDGER_MAX_LOG_BYTES_PER_DAY": "1",
@@ -80,51 +80,55 @@ def test_document__two_with_one_etag_at_once__one_wins(client: httpx.Client) -> 
     assert statuses == [200, 412, 412, 412]
 
 
-def test_answer__long_and_asked_for_packed__is_packed(service: Running) -> None:
+def test_answer__long_and_gzip_accepted__is_compressed(service: Running) -> None:
     headers = {"Authorization": f"Bearer {service.token}"}
-    plain = httpx.get(f"{service.url}/systems", headers={**headers, "Accept-Encoding": "identity"}, **PLAIN)
+    plain = httpx.get(
+        f"{service.url}/systems", headers={**headers, "Accept-Encoding": "identity"}, **LOCAL_HTTP
+    )
     assert "content-encoding" not in plain.headers and "accept-encoding" in plain.headers["vary"].lower()
     with httpx.stream(
-        "GET", f"{service.url}/systems", headers={**headers, "Accept-Encoding": "gzip"}, **PLAIN
-    ) as packed:
-        assert packed.headers["content-encoding"] == "gzip"
-        raw = b"".join(packed.iter_raw())
+        "GET", f"{service.url}/systems", headers={**headers, "Accept-Encoding": "gzip"}, **LOCAL_HTTP
+    ) as compressed:
+        assert compressed.headers["content-encoding"] == "gzip"
+        raw = b"".join(compressed.iter_raw())
     assert len(raw) < len(plain.content) // 4
     assert b'"systems"' in gzip.decompress(raw)
-    refused = httpx.get(f"{service.url}/systems", headers={**headers, "Accept-Encoding": "gzip;q=0"}, **PLAIN)
+    refused = httpx.get(
+        f"{service.url}/systems", headers={**headers, "Accept-Encoding": "gzip;q=0"}, **LOCAL_HTTP
+    )
     assert "content-encoding" not in refused.headers
 
 
-def test_body__packed__415(client: httpx.Client) -> None:
+def test_body__compressed__415(client: httpx.Client) -> None:
     headers = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
     answer = client.put("/users/alice", content=gzip.compress(b"{}"), headers=headers)
     assert answer.status_code == 415
 
 
 def test_options__of_a_path__names_its_methods(service: Running) -> None:
-    answer = httpx.options(f"{service.url}/jobs", **PLAIN)
+    answer = httpx.options(f"{service.url}/jobs", **LOCAL_HTTP)
     assert answer.status_code == 200
     assert {"GET", "POST"} <= set(answer.headers["allow"].split(", "))
 
 
-def test_other_origins__by_default__are_told_nothing(service: Running) -> None:
-    answer = httpx.get(f"{service.url}/healthz", headers={"Origin": ORIGIN}, **PLAIN)
+def test_other_origins__by_default__get_no_headers(service: Running) -> None:
+    answer = httpx.get(f"{service.url}/healthz", headers={"Origin": ORIGIN}, **LOCAL_HTTP)
     assert not any(name.startswith("access-control") for name in answer.headers)
 
 
 def test_other_origins__one_that_is_allowed__may_ask(strict: Running) -> None:
     asked = {"Origin": ORIGIN, "Access-Control-Request-Method": "POST"}
-    preflight = httpx.options(f"{strict.url}/jobs", headers=asked, **PLAIN)
+    preflight = httpx.options(f"{strict.url}/jobs", headers=asked, **LOCAL_HTTP)
     assert preflight.headers["access-control-allow-origin"] == ORIGIN
     assert "POST" in preflight.headers["access-control-allow-methods"]
-    answer = httpx.get(f"{strict.url}/healthz", headers={"Origin": ORIGIN}, **PLAIN)
+    answer = httpx.get(f"{strict.url}/healthz", headers={"Origin": ORIGIN}, **LOCAL_HTTP)
     assert "labledger-position" in answer.headers["access-control-expose-headers"].lower()
     assert "origin" in answer.headers["vary"].lower()
-    other = httpx.get(f"{strict.url}/healthz", headers={"Origin": "https://evil.test"}, **PLAIN)
+    other = httpx.get(f"{strict.url}/healthz", headers={"Origin": "https://evil.test"}, **LOCAL_HTTP)
     assert "access-control-allow-origin" not in other.headers
 
 
-def test_user__asks_too_often_with_all_tokens_together__429_and_when_to_come_back(strict: Running) -> None:
+def test_user__too_many_requests_with_all_tokens_together__429_with_retry_after(strict: Running) -> None:
     with strict.client() as client:
         made = [client.post("/tokens", json={"user": "admin", "role": "admin"}) for _ in range(3)]
         bearers = [f"Bearer {token}" for token in (strict.token, *(one.json()["token"] for one in made))]
@@ -157,7 +161,9 @@ def test_login__many_names_from_one_client_of_a_proxy__refused_there_and_not_els
     def guess(number: int, address: str = "198.51.100.7") -> int:
         body = {"user": f"user-{number}", "password": "correct horse"}
         headers = {"X-Forwarded-For": f"192.0.2.{number}, {address}"}
-        return httpx.post(f"{strict.url}/login", json=body, headers=headers, timeout=60, **PLAIN).status_code
+        return httpx.post(
+            f"{strict.url}/login", json=body, headers=headers, timeout=60, **LOCAL_HTTP
+        ).status_code
 
     with ThreadPoolExecutor(4) as threads:
         answers = list(threads.map(guess, range(ATTEMPTS_OF_ADDRESS + 4)))
@@ -196,8 +202,8 @@ def test_auditor__watches__is_recorded_with_where_it_begins(service: Running, cl
             with auditor.stream("GET", "/events", params={"after": 2}, headers=headers) as stream:
                 assert stream.status_code == 200
     after = client.get("/reads", params={"user": "carol", "limit": 1000}).json()["reads"]
-    told = [(read["query"], read["is_stream"], read["last_event_id"]) for read in after[len(before) :]]
-    assert told == [("limit=1", False, None), ("after=2", True, "3"), ("after=2", True, None)]
+    recorded = [(read["query"], read["is_stream"], read["last_event_id"]) for read in after[len(before) :]]
+    assert recorded == [("limit=1", False, None), ("after=2", True, "3"), ("after=2", True, None)]
 
 
 def test_job__changed_afterwards__by_its_etag(client: httpx.Client, smoke: bytes) -> None:
@@ -217,16 +223,16 @@ def test_job__changed_afterwards__by_its_etag(client: httpx.Client, smoke: bytes
 def test_stream__its_token_is_revoked__ends(service: Running, client: httpx.Client) -> None:
     made = client.post("/tokens", json={"user": "carol", "role": "submitter"}).json()
     headers = {"Authorization": f"Bearer {made['token']}", "Accept": "text/event-stream"}
-    with httpx.stream("GET", f"{service.url}/events", headers=headers, timeout=20, **PLAIN) as stream:
+    with httpx.stream("GET", f"{service.url}/events", headers=headers, timeout=20, **LOCAL_HTTP) as stream:
         lines = stream.iter_lines()
         assert next(lines)
         assert client.delete(f"/tokens/{made['token_id']}").json()["revoked"] is True
-        # It would go on for ever.
+        # The stream would never end by itself.
         assert sum(1 for _ in lines) > 0
-    assert httpx.get(f"{service.url}/queue", headers=headers, **PLAIN).status_code == 401
+    assert httpx.get(f"{service.url}/queue", headers=headers, **LOCAL_HTTP).status_code == 401
 
 
-def test_web_socket__there_are_none__is_hung_up_on(service: Running) -> None:
+def test_web_socket__is_closed(service: Running) -> None:
     asked = (
         "GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
         "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"

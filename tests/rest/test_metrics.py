@@ -1,4 +1,4 @@
-"""`/metrics` beside what the API tells of the same lab, and when processes come and go."""
+"""`/metrics` compared with the API, and while processes stop and start."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.harness.databases import TestDatabase
 from tests.harness.running import SAMPLES, Running, running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 
 def scraped(client: httpx.Client, name: str, **labels: str) -> float:
@@ -33,14 +33,14 @@ def test_metrics__systems__by_what_they_do_now(client: httpx.Client) -> None:
     assert scraped(client, "systems", condition="Broken", usage="idle") == broken > 0
 
 
-def test_metrics__what_there_is_none_of__is_nought(client: httpx.Client) -> None:
+def test_metrics__without_objects__are_0(client: httpx.Client) -> None:
     assert scraped(client, "systems", condition="Removed", usage="installing") == 0
     assert scraped(client, "consistency_findings_total", finding="out_of_step") == 0
 
 
 @pytest.fixture
 def alone(database: TestDatabase) -> Iterator[Running]:
-    """A Labledger whose processes the test may stop."""
+    """Run a service whose processes the test may stop."""
     with running(database) as started:
         started.do("lab", "load", str(SAMPLES / "lab.json"))
         started.make_contact()
@@ -54,25 +54,25 @@ def test_metrics__scheduler_and_projector_gone_for_a_while__say_so_and_count_on(
         assert scraped(client, "scheduler_active") == 1
         for name in ("scheduler", "projector"):
             alone.kill(name)
-        until(lambda: not scraped(client, "scheduler_active"), "the lease to be free")
+        wait_until(lambda: not scraped(client, "scheduler_active"), "the lease to be free")
         alone.do("submit", str(SAMPLES / "kernel-smoke.xml"))
-        until(lambda: scraped(client, "projector_lag_seconds", projector="all") > 0.1, "the lag to grow")
+        wait_until(lambda: scraped(client, "projector_lag_seconds", projector="all") > 0.1, "the lag to grow")
         assert scraped(client, "projector_lag_events", projector="all") > 0
         for name in ("scheduler", "projector"):
             alone.start(name)
         _wait_read(client)
         assert scraped(client, "scheduler_active") == 1
-        until(lambda: _decided(client) > decided, "its decision to be counted")
+        wait_until(lambda: _decided(client) > decided, "its decision to be counted")
 
 
 def _wait_read(client: httpx.Client) -> None:
-    """Until the scheduler has decided and the read models show it."""
+    """Wait until the scheduler has decided and the read models reflect it."""
 
     def is_read() -> bool:
         lag = scraped(client, "projector_lag_seconds", projector="all")
         return lag == 0 and scraped(client, "recipes", state="new") == 0 and _decided(client) > 0
 
-    until(is_read, "the read models to be at the end of the log")
+    wait_until(is_read, "the read models to be at the end of the log")
 
 
 def _decided(client: httpx.Client) -> float:

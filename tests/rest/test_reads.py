@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.harness.running import Running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.rest.acting import after, in_state, recipe_for, start, submit
 from tests.rest.pinned import PINNED, XML
 
@@ -46,7 +46,7 @@ def test_list__paged_by_one__same_rows_as_in_one_page(client: httpx.Client, path
 def test_queue__recipes_wait__in_rank_order_page_by_page(client: httpx.Client) -> None:
     ids = [_submit(client, priority) for priority in (b"Normal", b"Low", b"Urgent", b"Normal", b"High")]
     first, low, urgent, normal, high = ids
-    until(lambda: len(_queued(client)) == 4, "four recipes to wait")
+    wait_until(lambda: len(_queued(client)) == 4, "four recipes to wait")
     assert [row["recipe_id"] for row in _queued(client)] == [urgent, high, normal, low]
     paged: list[int] = []
     link: str | None = "/queue?limit=1"
@@ -119,7 +119,7 @@ def test_read__as_of_then__nothing_of_what_came_later(client: httpx.Client, serv
 def test_system_usage__as_of_then__is_counted_up_to_it(client: httpx.Client, service: Running) -> None:
     events = service.events()
     registered = [event for event in events if event["topic"] == "system.registered"]
-    # The systems may all be of one commit: some time has to pass until then.
+    # One commit may have added all systems, so some time has to pass.
     last = events[-1]
     then = {"as_of": last["commit_end"], "until": "2999-01-01T00:00:00Z"}
     answer = client.get("/system-usage", params=then).json()
@@ -202,8 +202,8 @@ def _wait_placed_then_cancel(client: httpx.Client, recipe_id: int) -> None:
         answer = client.get(f"/recipes/{recipe_id}")
         return answer.status_code == 200 and answer.json()["state"] == "waiting"
 
-    until(placed, f"recipe {recipe_id} to be placed")
-    # A recipe that is aborted before it runs counts as a failure of the machine, which other tests need.
+    wait_until(placed, f"recipe {recipe_id} to be placed")
+    # An abort before the start would count as a failure of the machine, which other tests need.
     job_id = client.get(f"/recipes/{recipe_id}").json()["job_id"]
     done = client.post(f"/jobs/{job_id}/cancel", json={"reason": "the test has seen it"})
     assert done.status_code == 200

@@ -13,7 +13,7 @@ import pytest
 
 from domain.errors import Unknown
 from runtime.processes.child import Child, ChildEnded, ChildFailed
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 URL = "postgresql://127.0.0.1:1/nothing"
 ECHO = "tests.runtime.echo"
@@ -66,7 +66,7 @@ def test_receive__child_has_ended__says_how(child: Child, end: Callable[[Child],
 
 def test_send__child_has_ended__is_refused(child: Child) -> None:
     child.kill()
-    until(lambda: child.has_ended)
+    wait_until(lambda: child.has_ended)
     with pytest.raises(ChildEnded, match="signal 9"):
         child.send({})
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
@@ -38,14 +37,6 @@ class Ground:
             return result
 
         return self.loop.run_until_complete(ran())
-
-
-@dataclass(frozen=True)
-class SimulatedDatabase:
-    """As `TestDatabase`, as far as whoever only connects to it can tell."""
-
-    ground: Ground
-    service_url: str = "simulated"
 
 
 @contextmanager

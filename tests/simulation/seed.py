@@ -86,7 +86,7 @@ class Seed:
         self.ledger = Ledger()
         self.mapper = SharedMapper()
         self.watching = Watching(self.mapper, self._found, self.story.commit)
-        self.server.told.commit.append(self.watching.take)
+        self.server.log.on_commit.append(self.watching.take)
         self.findings: list[str] = []
         self._over: asyncio.Event | None = None
         self.loop.in_circles = lambda: self._found("it goes round in circles: see the end of the story")

@@ -15,7 +15,7 @@ from postgres.errors import DatabaseAway
 from store.event_log import EventLog
 from store.lease import Lease
 from store.requests import Committed, Fence, Fenced
-from tests.harness.making import append_to
+from tests.harness.appends import append_to
 from tests.simulation.database.server import SILENCE_SECONDS, Weather
 from tests.simulation.ground import Ground, ground
 from tests.simulation.machine.strands import current

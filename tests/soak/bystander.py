@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 
 import httpx
 
-from tests.harness.asking import PLAIN
+from tests.harness.http_options import LOCAL_HTTP
 
 PASSWORD = "correct horse"
 DISTRO = "<distroRequires><distro_family op='=' value='RedHatEnterpriseLinux9'/></distroRequires>"
@@ -64,7 +64,7 @@ def timed(longest: Longest, what: str) -> Iterator[None]:
 def main() -> None:
     headers = {"Authorization": f"Bearer {os.environ['LABLEDGER_TOKEN']}"}
     longest = Longest()
-    with httpx.Client(base_url=sys.argv[1], headers=headers, timeout=30, **PLAIN) as client:
+    with httpx.Client(base_url=sys.argv[1], headers=headers, timeout=30, **LOCAL_HTTP) as client:
         while not select.select([sys.stdin], [], [], 0)[0]:
             look(client, longest)
     print(json.dumps(asdict(longest)))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import httpx
 
-from tests.harness.asking import PLAIN
+from tests.harness.http_options import LOCAL_HTTP
 
 # The service is there, but cannot do it now.
 PASSING = (429, 503, 504)
@@ -30,7 +30,7 @@ class Enduring(httpx.BaseTransport):
             url = request.url.copy_with(host=door.host, port=door.port)
             try:
                 # A connection of its own: one that was left open may lead nowhere by now.
-                with httpx.Client(timeout=ANSWER_SECONDS, **PLAIN) as client:
+                with httpx.Client(timeout=ANSWER_SECONDS, **LOCAL_HTTP) as client:
                     answer = client.request(request.method, url, headers=request.headers, content=body)
             except httpx.TransportError:
                 pass

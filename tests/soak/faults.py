@@ -12,10 +12,10 @@ from signal import SIGCONT, SIGKILL, SIGSTOP
 import httpx
 
 from store.lease import SCHEDULER
-from tests.harness.asking import PLAIN
+from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.relay import Relay
 from tests.harness.sessions import owner_session
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.soak.machine import Machine, send
 from tests.soak.site import Site, either
 
@@ -81,7 +81,7 @@ def kill_lab(site: Site, chance: Random) -> Struck:
 
 
 def kill_postmaster(site: Site, chance: Random) -> Struck:
-    pid = until(lambda: site.first.postmaster, "PostgreSQL")
+    pid = wait_until(lambda: site.first.postmaster, "PostgreSQL")
     return _kill("kill -9 of the postmaster", pid)
 
 
@@ -118,7 +118,7 @@ def pause_scheduler(site: Site, chance: Random) -> Struck:
     """Until another has its lease; then it wakes up and believes that it has it still."""
     name, pid = holder(site)
     with _paused(pid):
-        until(lambda: holder(site)[1] != pid, "another scheduler to take over")
+        wait_until(lambda: holder(site)[1] != pid, "another scheduler to take over")
     return Struck(f"SIGSTOP of the scheduler that decides ({name}), SIGCONT when another has its lease")
 
 
@@ -128,14 +128,14 @@ def wake_zombie(site: Site, chance: Random) -> Struck:
     refused = machine.fenced()
     held = site.to_database.hold(*OF_AN_APPEND)
     try:
-        until(held.caught.is_set, "an append of the second machine")
+        wait_until(held.caught.is_set, "an append of the second machine")
         with _paused(pid):
-            until(lambda: holder(site)[1] != pid, "another scheduler to take over")
+            wait_until(lambda: holder(site)[1] != pid, "another scheduler to take over")
             time.sleep(chance.uniform(0, 1))
     finally:
         held.release()
     at = time.time()
-    until(lambda: machine.fenced() > refused, "the append of the zombie to be refused")
+    wait_until(lambda: machine.fenced() > refused, "the append of the zombie to be refused")
     return Struck("SIGSTOP of a scheduler with an append on its way: it woke up, and was refused", at)
 
 
@@ -220,7 +220,7 @@ def _said_on_full_disk(site: Site, whiteboard: str) -> set[str]:
     site.book.asked.add(whiteboard)
     recipe = {"distro_requires": {}, "host_requires": NOWHERE, "tasks": [{"name": "/nowhere"}]}
     told = {"silence"}
-    with suppress(httpx.HTTPError), httpx.Client(timeout=15, **PLAIN) as client:
+    with suppress(httpx.HTTPError), httpx.Client(timeout=15, **LOCAL_HTTP) as client:
         headers = {"Authorization": f"Bearer {site.token}", "Idempotency-Key": whiteboard[:40]}
         job = {"whiteboard": whiteboard, "recipe_sets": [{"priority": "Low", "recipes": [recipe]}]}
         answer = client.post(f"{site.first.url}/jobs", json=job, headers=headers)
@@ -247,7 +247,7 @@ def _kill_one(machine: Machine, role: str) -> Struck:
 
 
 def _pid(machine: Machine, role: str) -> int:
-    return until(lambda: machine.pid(role), f"a {role}")
+    return wait_until(lambda: machine.pid(role), f"a {role}")
 
 
 def _pause_one(machine: Machine, role: str, chance: Random) -> Struck:

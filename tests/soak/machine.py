@@ -12,8 +12,8 @@ import httpx
 
 from runtime.embedded.cluster import Cluster
 from tests.acceptance.up import Up
-from tests.harness.asking import PLAIN
-from tests.harness.processes import lives
+from tests.harness.http_options import LOCAL_HTTP
+from tests.harness.processes import is_alive
 
 SERVICES = ("serve", "scheduler", "projector")
 
@@ -35,7 +35,7 @@ class Machine:
     def ready(self) -> dict[str, Any] | None:
         """Its checks, if it says that all is well; None else."""
         with suppress(httpx.HTTPError):
-            answer = httpx.get(f"{self.url}/readyz", timeout=6, **PLAIN)
+            answer = httpx.get(f"{self.url}/readyz", timeout=6, **LOCAL_HTTP)
             if answer.status_code == 200:
                 checks: dict[str, Any] = answer.json()["checks"]
                 return checks
@@ -70,7 +70,7 @@ class DatabaseMachine(Machine):
 def children(parent: int) -> list[int]:
     with suppress(OSError):
         text = Path(f"/proc/{parent}/task/{parent}/children").read_text()
-        return [pid for pid in map(int, text.split()) if lives(pid)]
+        return [pid for pid in map(int, text.split()) if is_alive(pid)]
     return []
 
 

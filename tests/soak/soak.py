@@ -18,8 +18,8 @@ from typing import Any
 from replay.workload.generated_jobs import generate_jobs
 from replay.workload.generated_lab import generate_lab
 from store.event_log import EventLog
-from tests.acceptance.metrics import never_happened
-from tests.harness.waiting import until
+from tests.acceptance.metrics import impossible_findings
+from tests.harness.waiting import wait_until
 from tests.soak.book import LabJournal
 from tests.soak.faults import FAULTS, Fault, Struck, fill_disk
 from tests.soak.history import History
@@ -81,7 +81,7 @@ class Soak:
                     self._strike(history)
                 over.set()
                 self._come_to_rest(history)
-                until(lambda: self._seen_to(history.end), "the watcher to have seen all", BACK_SECONDS)
+                wait_until(lambda: self._seen_to(history.end), "the watcher to have seen all", BACK_SECONDS)
             right([*self.site.book.wrong, *history.check_again()])
         assert history.machines_failed, "nothing ever went wrong with a machine"
         return history
@@ -110,7 +110,7 @@ class Soak:
                 self._come_back(happened, struck, probe, history)
             finally:
                 print(happened, flush=True)
-            right([*history.check(), *self.site.book.wrong, *never_happened(self._person("auditor"))])
+            right([*history.check(), *self.site.book.wrong, *impossible_findings(self._person("auditor"))])
 
     def _possible(self) -> list[Fault]:
         return [fault for fault in FAULTS if fault is not fill_disk or self.site.disk is not None]
@@ -125,14 +125,14 @@ class Soak:
 
         with ThreadPoolExecutor(1) as beside:
             asked = beside.submit(probe.submit)
-            until(ready, f"both machines to be ready after {struck.what}", BACK_SECONDS)
+            wait_until(ready, f"both machines to be ready after {struck.what}", BACK_SECONDS)
             happened.ready_seconds = time.time() - struck.at
             placed = asked.result(BACK_SECONDS)
         happened.allocation_seconds = self._placed(probe, *placed, history) - struck.at
 
     def _placed(self, probe: Probe, set_id: int, recipe_id: int, history: History) -> float:
         """When it got its system, which is given back."""
-        moment = until(lambda: history.scheduled(recipe_id), "the probe to get its system", BACK_SECONDS)
+        moment = wait_until(lambda: history.scheduled(recipe_id), "the probe to get its system", BACK_SECONDS)
         probe.cancel(set_id, recipe_id)
         return moment
 
@@ -144,7 +144,7 @@ class Soak:
             systems = history.audit.world.systems.values()
             return not any(system.recipe_id or system.usage == "pending" for system in systems)
 
-        until(at_rest, "every recipe that has a system to end", REST_SECONDS)
+        wait_until(at_rest, "every recipe that has a system to end", REST_SECONDS)
         right(map(str, history.audit.at_rest()))
 
     def _seen_to(self, end: int) -> bool:

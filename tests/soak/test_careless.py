@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.harness.asking import PLAIN
+from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
 from tests.rest.acting import in_state
@@ -130,7 +130,7 @@ def test_logins__under_a_flood_of_guesses_from_many_addresses__all_get_in(servic
 
     def login(user: str, password: str, address: str) -> httpx.Response:
         body, headers = {"user": user, "password": password}, {"X-Forwarded-For": address}
-        return httpx.post(f"{service.url}/login", json=body, headers=headers, timeout=60, **PLAIN)
+        return httpx.post(f"{service.url}/login", json=body, headers=headers, timeout=60, **LOCAL_HTTP)
 
     def guess(number: int) -> int:
         address = f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"

@@ -25,7 +25,7 @@ import pytest
 from api.intake.limits import BODY_LIMIT_BYTES
 from api.use_cases.choose_trees import MAX_COMPARISONS
 from replay.workload.generated_lab import generate_lab
-from tests.harness.asking import PLAIN
+from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.pool import ServerPool
 from tests.harness.running import Running, running
 from tests.soak.bystander import PASSWORD, RECIPE, Longest, wait_decided
@@ -78,7 +78,7 @@ def clients(service: Running) -> Iterator[dict[str, Client]]:
                     headers={"Authorization": f"Bearer {token}"},
                     timeout=30,
                     limits=httpx.Limits(max_connections=None),
-                    **PLAIN,
+                    **LOCAL_HTTP,
                 )
             )
             for name, token in tokens.items()

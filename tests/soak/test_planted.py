@@ -13,8 +13,8 @@ from domain.system.events import SystemIdle
 from store.event_log import EventLog
 from store.lease import SCHEDULER
 from store.requests import AppendRequest, Committed, Fence, Fenced, Outcome
+from tests.harness.appends import positions
 from tests.harness.databases import TestDatabase
-from tests.harness.making import positions
 from tests.harness.sessions import Owner
 from tests.soak.book import Acknowledged, Book, LabJournal
 from tests.soak.history import History

@@ -11,7 +11,7 @@ import pytest
 from store.datastore import connect
 from tests.harness.databases import TestDatabase
 from tests.harness.running import Running, running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 # It takes the lock, which is kept to the end of the transaction.
 APPEND_NOTHING = "SELECT log.append(" + ", ".join(["'{}'"] * 13) + ")"
@@ -53,7 +53,7 @@ def test_services__somebody_keeps_the_lock_of_appends__others_read_and_write_aga
         with service.client() as client:
             assert client.get("/users").status_code == 200
             assert "append hangs" in client.get("/readyz").text
-        until(lambda: writes(service, "late"), "the attacker to be ended")
+        wait_until(lambda: writes(service, "late"), "the attacker to be ended")
         with pytest.raises(psycopg.OperationalError):
             attacker.execute("SELECT 1")
     service.wait_ready()

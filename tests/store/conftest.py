@@ -1,35 +1,48 @@
-"""The log and its owner are of a database on each server; promises are asked of simulated ones, too."""
+"""The log on each supported server; tests with the mark `promise` run on the log in memory, too."""
 
 from __future__ import annotations
 
-import inspect
+from collections.abc import Callable, Iterator
+from contextlib import closing
 
 import pytest
 
+from store.event_log import EventLog
+from store.in_memory import InMemoryLog
 from tests.harness.databases import TestDatabase
-from tests.simulation.ground import SimulatedDatabase
 
-ALL = pytest.mark.parametrize("store_database", ["embedded", "system", "simulated"], indirect=True)
+ALL = pytest.mark.parametrize("store_database", ["embedded", "system", "in memory"], indirect=True)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if metafunc.definition.get_closest_marker("promise"):
-        # A mark, which counts before what the fixture says of itself.
+        # A mark overrides the parameters of the fixture.
         metafunc.definition.add_marker(ALL)
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """What asks a simulated database runs in its time."""
-    database = pyfuncitem.funcargs.get("store_database")
-    if not isinstance(database, SimulatedDatabase):
-        return None
-    given = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters}
-    database.ground.run(lambda: pyfuncitem.obj(**given))
-    return True
 
 
 @pytest.fixture
 def database(store_database: TestDatabase) -> TestDatabase:
     return store_database
+
+
+@pytest.fixture
+def log(store_database: TestDatabase | InMemoryLog) -> Iterator[EventLog]:
+    if isinstance(store_database, InMemoryLog):
+        yield store_database
+    else:
+        with closing(EventLog(store_database.service_url)) as log:
+            yield log
+
+
+@pytest.fixture
+def next_epoch(log: EventLog) -> Callable[[str], int]:
+    """Return a function that raises the epoch of a lease, whoever holds its lock."""
+
+    def raised(lease: str) -> int:
+        if isinstance(log, InMemoryLog):
+            return log.tables.next_epoch(lease)
+        ((epoch,),) = log.rows(b"SELECT log.take_lease(%s, 'next')", (lease,))
+        return int(epoch)
+
+    return raised

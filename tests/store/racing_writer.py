@@ -10,7 +10,7 @@ from contextlib import closing
 
 from store.event_log import EventLog
 from store.requests import Committed
-from tests.harness.making import append_to
+from tests.harness.appends import append_to
 
 SUBJECT = "raced"
 

@@ -13,8 +13,9 @@ from psycopg import sql
 from domain.system.events import SystemIdle
 from postgres.errors import DatabaseAway
 from store.event_log import EventLog
+from store.in_memory import InMemoryLog
 from store.requests import AppendRequest, Committed, Conflict
-from tests.harness.making import append_to, change, positions, whole_log
+from tests.harness.appends import append_to, change, positions, whole_log
 from tests.harness.sessions import Owner, end_sessions
 
 TOMORROW_BY_THE_OWNER = b"""
@@ -77,6 +78,14 @@ def test_append__unchanged_subject_at_its_version__written(log: EventLog) -> Non
     (outcome,) = log.append([AppendRequest("resting", (change("a"),), {"a": 0, "basis": 1})])
 
     assert positions(outcome) == range(2, 3)
+
+
+def test_recorder__asked_by_the_calls_of_the_library__refuses() -> None:
+    log = InMemoryLog()
+    with pytest.raises(NotImplementedError, match="EventLog"):
+        log.put([])
+    with pytest.raises(NotImplementedError, match="Tailer"):
+        log.recorder.subscribe()
 
 
 def test_append__change_without_expected_version__refused_at_once() -> None:

@@ -7,8 +7,8 @@ import pytest
 
 from store.datastore import connect
 from store.event_log import EventLog
+from tests.harness.appends import append_to
 from tests.harness.databases import TestDatabase
-from tests.harness.making import append_to
 from tests.harness.sessions import Owner
 
 CHANGES = [

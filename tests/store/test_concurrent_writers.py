@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 from store.event_log import EventLog
 from tests.harness.databases import TestDatabase
-from tests.harness.programs import hear, program, say
+from tests.harness.programs import program, read_line, write_line
 from tests.store.racing_writer import SUBJECT
 
 WRITERS = 8
@@ -23,9 +23,9 @@ def test_append__eight_processes_race_200_versions__one_winner_each_and_all_othe
             )
             for number in range(WRITERS)
         ]
-        assert [hear(writer) for writer in writers] == ["ready"] * WRITERS
+        assert [read_line(writer) for writer in writers] == ["ready"] * WRITERS
         for writer in writers:
-            say(writer, "go")
+            write_line(writer, "go")
         told = "".join(writer.communicate(timeout=60)[0] for writer in writers)
         assert [writer.returncode for writer in writers] == [0] * WRITERS
 

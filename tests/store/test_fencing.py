@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 
@@ -13,10 +13,10 @@ from store.datastore import connect
 from store.event_log import EventLog
 from store.lease import Lease
 from store.requests import Committed, Fence, Fenced
+from tests.harness.appends import append_to
 from tests.harness.databases import TestDatabase
-from tests.harness.making import append_to
 from tests.harness.sessions import Owner, end_sessions, lock_waiters, named, owner_session
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 NAME = "scheduler/test"
 
@@ -46,7 +46,7 @@ def test_lease__session_of_the_holder_ended__next_one_gets_a_later_epoch(
         first.try_take()
         assert end_sessions(owner, "first") == 1
 
-        until(lambda: second.try_take() == Fence(NAME, 2))
+        wait_until(lambda: second.try_take() == Fence(NAME, 2))
         assert not first.held()
 
 
@@ -63,7 +63,7 @@ def test_append__lease_was_taken_by_another__fenced_and_nothing_written(
     with lease(url, "zombie") as zombie, lease(url, "next") as following:
         old = zombie.try_take()
         assert end_sessions(owner, "zombie") == 1
-        until(lambda: (new := following.try_take()) and new.epoch == 2)
+        wait_until(lambda: (new := following.try_take()) and new.epoch == 2)
 
         refused, unfenced = log.append([append_to("a", fence=old), append_to("b")])
 
@@ -77,6 +77,16 @@ def test_append__lease_nobody_ever_took__fenced(log: EventLog) -> None:
     (outcome,) = log.append([append_to("a", fence=Fence("never/taken", 1))])
 
     assert isinstance(outcome, Fenced)
+
+
+@pytest.mark.promise
+def test_append__epoch_raised_since__fenced(log: EventLog, next_epoch: Callable[[str], int]) -> None:
+    old, new = (Fence(NAME, next_epoch(NAME)) for _ in range(2))
+
+    refused, written = log.append([append_to("a", fence=old), append_to("b", fence=new)])
+
+    assert isinstance(refused, Fenced)
+    assert isinstance(written, Committed)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +110,7 @@ def test_append__lease_changes_hands_meanwhile__whoever_came_first_counts(
             futures = {}
             for step in (first, *(step for step in steps if step != first)):
                 futures[step] = steps[step]()
-                until(lambda: lock_waiters(owner) == len(futures))
+                wait_until(lambda: lock_waiters(owner) == len(futures))
         (outcome,) = futures["append"].result(60)
 
     assert futures["lease"].result(60) == 2
@@ -116,7 +126,7 @@ def test_append__racing_with_a_change_of_hands__nothing_of_the_old_epoch_after_t
     fence = Fence(NAME, take_lease(url))
     with ThreadPoolExecutor(1) as pool, closing(EventLog(url)) as zombies:
         zombie = pool.submit(append_until_fenced, zombies, fence)
-        until(lambda: log.end() > 50)
+        wait_until(lambda: log.end() > 50)
         take_lease(url)
         seen = log.end()
         written = zombie.result(60)

@@ -15,8 +15,8 @@ from domain.system.events import SystemPending, SystemRegistered, SystemSchedule
 from store.aggregates import Aggregates
 from store.event_log import EventLog
 from store.requests import AppendRequest
+from tests.harness.appends import STAMP, positions
 from tests.harness.databases import TestDatabase
-from tests.harness.making import STAMP, positions
 
 
 class Counted(EventLog):

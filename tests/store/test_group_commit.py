@@ -19,8 +19,8 @@ from store import group_commit
 from store.event_log import EventLog
 from store.group_commit import GATHER_SECONDS, GroupCommit
 from store.requests import AppendRequest, Committed, Conflict, Outcome
+from tests.harness.appends import STAMP, append_to, positions
 from tests.harness.databases import TestDatabase
-from tests.harness.making import STAMP, append_to, positions
 
 
 class Log(EventLog):

@@ -19,10 +19,10 @@ from store.migrate import migrate
 from store.passwords import forget_hashes, hash_of, keep_hash
 from store.readiness import standing
 from store.requests import AppendRequest, Fence
+from tests.harness.appends import STAMP, append_to
 from tests.harness.databases import LOGIN_PASSWORD, TestDatabase
-from tests.harness.making import STAMP, append_to
 from tests.harness.sessions import Owner
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 NAME = "scheduler/test"
 # It takes the lock, which is kept to the end of the transaction.
@@ -179,7 +179,7 @@ def test_append__session_of_the_services_keeps_the_lock__is_ended(
                 return bool(log.append([append_to("a")]))
             return False
 
-        until(appended, "the hung session to be ended")
+        wait_until(appended, "the hung session to be ended")
         with pytest.raises(psycopg.OperationalError):
             hung.execute("SELECT 1")
 
@@ -192,7 +192,7 @@ def test_lease__lock_kept_by_a_session_that_is_no_holder__is_ended(
         first = Lease(database.service_url, NAME, "first", 0.1)
         assert first.try_take() is not None
         first.release()
-        until(
+        wait_until(
             lambda: (
                 hung.execute("SELECT pg_try_advisory_lock(19532, hashtext(%s))", (NAME,)).fetchone()
                 == (True,)
@@ -203,5 +203,5 @@ def test_lease__lock_kept_by_a_session_that_is_no_holder__is_ended(
             if "lease_seconds" in forged:
                 owner.execute("UPDATE live.leases SET renewed_at = renewed_at - interval '4 hours'")
         second = Lease(database.service_url, NAME, "second", 0.1)
-        assert until(second.try_take, "the stranger to be ended") == Fence(NAME, 2)
+        assert wait_until(second.try_take, "the stranger to be ended") == Fence(NAME, 2)
         second.release()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from store.event_log import EventLog
 from store.sql import SQL
-from tests.harness.bulk import Busy
+from tests.harness.bulk import BulkEvents
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import owner_session
 
@@ -14,7 +14,7 @@ LOADED = 300
 
 
 def test_load__many_subjects_of_a_short_log__reads_no_other(log: EventLog, database: TestDatabase) -> None:
-    Busy(log, subjects=SUBJECTS).append(EVENTS)
+    BulkEvents(log, subjects=SUBJECTS).append(EVENTS)
     with owner_session(database.owner_url) as owner:
         owner.execute("VACUUM ANALYZE log.events")
         query = "SELECT originator_id, max(originator_version) FROM log.events GROUP BY 1 LIMIT %s"

@@ -14,7 +14,7 @@ from store.event_log import EventLog
 from store.reads import SQL, Read, record, select
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner, lock_waiters
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 READ = Read("ada", "auditor", "t1", "GET", "/queue", "limit=5", "request-1")
 
@@ -45,7 +45,7 @@ def test_record__one_is_not_committed_yet__the_next_waits_for_it(
         session.execute(b"SET ROLE labledger_service")
         session.execute(SQL["record"], astuple(READ))
         second = pool.submit(record, log, READ)
-        until(lambda: lock_waiters(owner) == 1)
+        wait_until(lambda: lock_waiters(owner) == 1)
         assert select(log, 0, 10) == []
         session.commit()
         last = second.result(60)

@@ -8,15 +8,15 @@ import pytest
 
 from store.event_log import EventLog
 from store.selection import Selection
-from tests.harness.bulk import Busy
-from tests.harness.making import whole_log
+from tests.harness.appends import whole_log
+from tests.harness.bulk import BulkEvents
 
 EVENTS = 600
 
 
 @pytest.mark.promise
 def test_select__anything_asked_for__pages_are_what_the_selection_has(log: EventLog) -> None:
-    Busy(log, subjects=30).append(EVENTS)
+    BulkEvents(log, subjects=30).append(EVENTS)
     dice, whole = random.Random(3), whole_log(log)
     found = 0
     for _ in range(50):
@@ -38,7 +38,7 @@ def test_select__anything_asked_for__pages_are_what_the_selection_has(log: Event
 def test_select__topics_that_are_hidden__are_in_no_page_and_end_none_early(
     log: EventLog, topics: tuple[str, ...] | None, subject: tuple[str, ...] | None
 ) -> None:
-    Busy(log, subjects=30).append(EVENTS)
+    BulkEvents(log, subjects=30).append(EVENTS)
     selection, end = Selection(topics, subject, ("recipe.queued",)), log.end()
     whole = [one for one in whole_log(log) if Selection(topics, subject).has(one.event.TOPIC, one.subject)]
     expected = [one.position for one in whole if one.event.TOPIC != "recipe.queued"]

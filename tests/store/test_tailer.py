@@ -14,10 +14,10 @@ import pytest
 from store import tailer as tailer_module
 from store.event_log import EventLog
 from store.tailer import Tailer
+from tests.harness.appends import append_to
 from tests.harness.databases import TestDatabase
-from tests.harness.making import append_to
 from tests.harness.sessions import Owner, end_sessions, named
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 DEAF = b"CREATE OR REPLACE FUNCTION log.pg_notify(text, text) RETURNS void LANGUAGE sql AS ''"
 
@@ -31,45 +31,44 @@ def tailer(database: TestDatabase, **options: int) -> Iterator[Tailer]:
 def read(tailer: Tailer, upto: int) -> list[int]:
     """The positions delivered until the given one has come."""
     seen: list[int] = []
-    until(lambda: seen.extend(row.position for row in tailer.next_page(1.0)) or (seen and seen[-1] >= upto))
+    wait_until(
+        lambda: seen.extend(row.position for row in tailer.next_page(1.0)) or (seen and seen[-1] >= upto)
+    )
     return seen
 
 
 @pytest.mark.promise
-def test_next_page__commit_longer_than_a_page__delivered_whole(database: TestDatabase, log: EventLog) -> None:
+def test_next_page__commit_longer_than_a_page__delivered_whole(log: EventLog) -> None:
     log.append([append_to("a")])
     log.append([append_to(*["b"] * 7)])
     log.append([append_to("c")])
-    with tailer(database, page_size=3) as reader:
+    with closing(log.follow(page_size=3)) as reader:
         pages = [[row.position for row in reader.next_page(1.0)] for _ in range(3)]
 
     assert pages == [list(range(1, 9)), [9], []]
 
 
 @pytest.mark.promise
-def test_next_page__every_size_of_page__each_ends_where_a_commit_ends(
-    database: TestDatabase, log: EventLog
-) -> None:
+def test_next_page__every_size_of_page__each_ends_where_a_commit_ends(log: EventLog) -> None:
     for number, length in enumerate([1, 4, 2, 5, 1, 1, 3]):
         log.append([append_to(*[f"subject/{number}"] * length)])
     for page_size in range(1, 19):
-        with tailer(database, page_size=page_size) as reader:
+        with closing(log.follow(page_size=page_size)) as reader:
             pages = [reader.next_page(0.0) for _ in range(8)]
         assert all(page[-1].position == page[-1].commit_end for page in pages if page)
         assert [row.position for page in pages for row in page] == list(range(1, 18))
 
 
 @pytest.mark.promise
-def test_next_page__position_given__goes_on_after_it(database: TestDatabase, log: EventLog) -> None:
+def test_next_page__position_given__goes_on_after_it(log: EventLog) -> None:
     log.append([append_to("a"), append_to("b"), append_to("c")])
-    with tailer(database, after=2) as reader:
+    with closing(log.follow(after=2)) as reader:
         assert read(reader, upto=3) == [3]
 
 
-def test_next_page__appended_while_waiting__told_by_notification(
-    database: TestDatabase, log: EventLog
-) -> None:
-    with tailer(database) as reader, ThreadPoolExecutor(1) as pool:
+@pytest.mark.promise
+def test_next_page__appended_while_waiting__told_by_notification(log: EventLog) -> None:
+    with closing(log.follow()) as reader, ThreadPoolExecutor(1) as pool:
         assert reader.next_page(0.0) == []
         waiting = pool.submit(reader.next_page, 60.0)
         log.append([append_to("a")])
@@ -78,8 +77,9 @@ def test_next_page__appended_while_waiting__told_by_notification(
         assert reader.counters.backstop_finds == 0
 
 
-def test_next_page__told_of_what_it_has_read__waits_for_news(database: TestDatabase, log: EventLog) -> None:
-    with tailer(database) as reader, ThreadPoolExecutor(1) as pool:
+@pytest.mark.promise
+def test_next_page__told_of_what_it_has_read__waits_for_news(log: EventLog) -> None:
+    with closing(log.follow()) as reader, ThreadPoolExecutor(1) as pool:
         assert reader.next_page(0.0) == []
         for subject in "abc":
             log.append([append_to(subject)])

@@ -14,7 +14,7 @@ from domain.events import TOPICS, Change, Event, UnknownTopic, UnknownVersion, e
 from store.event_log import EventLog
 from store.mapper import EventMapper, StoredRow
 from store.requests import AppendRequest
-from tests.harness.making import STAMP, append_to
+from tests.harness.appends import STAMP, append_to
 from tests.harness.sessions import Owner
 
 PINNED = Path(__file__).with_name("topics.json")

@@ -12,7 +12,7 @@ import pytest
 from falcon import testing
 
 from api.metrics.requests import RequestCounters
-from api.rest.middleware.access_log import LOGGER, Answered
+from api.rest.middleware.access_log import LOGGER, AccessLog
 
 TOKEN = "ll_not_for_the_log"
 
@@ -40,7 +40,7 @@ class Jobs:
 
 @pytest.fixture
 def client() -> testing.TestClient:
-    app = falcon.asgi.App(middleware=[Answered(RequestCounters()), Known()])
+    app = falcon.asgi.App(middleware=[AccessLog(RequestCounters()), Known()])
     app.add_route("/jobs/{job_id:int(min=1)}", Jobs())
     return testing.TestClient(app)
 

@@ -13,12 +13,12 @@ import pytest
 
 from api.rest.resources.readiness import CHECKS
 from store.lease import LEASE_SECONDS
-from tests.harness.asking import PLAIN
 from tests.harness.databases import TestDatabase
-from tests.harness.outage import away
+from tests.harness.http_options import LOCAL_HTTP
+from tests.harness.outage import unavailable
 from tests.harness.running import Running, running
 from tests.harness.sessions import Owner, end_sessions
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_ready__all_is_well__every_check_is_there_with_its_figures(service: Runn
         checks = asked(service)[1]
         return all(checks[name].get("lag_events") == 0 for name in ("read_models", "directory"))
 
-    until(is_read, "everybody to have read the log")
+    wait_until(is_read, "everybody to have read the log")
     status, checks = asked(service)
     assert status == 200
     assert list(checks) == list(CHECKS)
@@ -73,14 +73,14 @@ def test_ready__all_is_well__every_check_is_there_with_its_figures(service: Runn
 def test_ready__no_scheduler__says_so(service: Running) -> None:
     service.kill("scheduler")
     said = {"scheduler": "nobody holds its lease: does one run?"}
-    until(lambda: failed(service) == said, "it to be noticed")
+    wait_until(lambda: failed(service) == said, "it to be noticed")
 
 
 def test_ready__scheduler_hangs__says_so_until_it_goes_on(impatient: Running) -> None:
     hung = impatient.processes["scheduler"].pid
     os.kill(hung, signal.SIGSTOP)
     try:
-        said = until(lambda: failed(impatient).get("scheduler"), "it to be noticed")
+        said = wait_until(lambda: failed(impatient).get("scheduler"), "it to be noticed")
         assert "hangs: it has not renewed its lease for" in said
         with impatient.client() as client:
             assert "\nlabledger_scheduler_active 0.0\n" in client.get("/metrics").text
@@ -106,12 +106,12 @@ def test_ready__database_takes_nothing_in__says_so(service: Running, owner: Owne
     owner.execute(f'ALTER DATABASE "{database}" SET default_transaction_read_only = on'.encode())
     end_sessions(owner)
     said = "it is read-only, perhaps a standby"
-    until(lambda: failed(service).get("database") == said, "the sessions to be new")
+    wait_until(lambda: failed(service).get("database") == said, "the sessions to be new")
 
 
 def test_ready__database_away__says_so_and_the_process_lives(service: Running) -> None:
-    with away(service.database):
+    with unavailable(service.database):
         said = {"database": "it cannot be reached"}
-        until(lambda: failed(service) == said, "it to be noticed")
-        assert httpx.get(f"{service.url}/healthz", **PLAIN).json() == {"alive": True}
+        wait_until(lambda: failed(service) == said, "it to be noticed")
+        assert httpx.get(f"{service.url}/healthz", **LOCAL_HTTP).json() == {"alive": True}
     service.wait_ready()

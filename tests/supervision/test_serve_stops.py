@@ -11,11 +11,11 @@ import httpx
 import pytest
 
 from api.headers import ACTS_AS
-from tests.harness.asking import PLAIN
 from tests.harness.databases import TestDatabase
+from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.running import SAMPLES, Running, running
 from tests.harness.sessions import Owner, lock_waiters, owner_session
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 LAB = "lab.east.example.com"
 HEARD = b"SELECT 1 FROM live.contacts WHERE lab_controller = %s"
@@ -49,7 +49,7 @@ def assert_stopped(service: Running) -> None:
 
 def refuses_connections(service: Running) -> bool:
     try:
-        httpx.get(f"{service.url}/healthz", timeout=5, **PLAIN)
+        httpx.get(f"{service.url}/healthz", timeout=5, **LOCAL_HTTP)
     except httpx.TransportError:
         return True
     return False
@@ -62,9 +62,9 @@ def test_serve__told_to_stop_while_a_job_is_appended__answers_and_the_job_is_the
     with ThreadPoolExecutor(1) as pool, service.client() as client:
         with nobody_appends(service.database):
             asked = pool.submit(client.post, "/jobs", content=smoke, headers=XML)
-            until(lambda: lock_waiters(owner) >= 1)
+            wait_until(lambda: lock_waiters(owner) >= 1)
             told_to_stop(service)
-            until(lambda: refuses_connections(service))
+            wait_until(lambda: refuses_connections(service))
             assert not asked.done()
         answer = asked.result(60)
     assert_stopped(service)
@@ -83,7 +83,7 @@ def test_serve__told_to_stop_during_a_long_poll__answers_at_once_with_what_there
         # Before the time is up that it may wait, the client has lost its patience.
         asking = {"params": {"wait_seconds": 60}, "headers": {ACTS_AS: LAB}}
         asked = pool.submit(client.get, f"/lab-controllers/{LAB}/commands", **asking)
-        until(lambda: owner.execute(HEARD, (LAB,)).fetchone())
+        wait_until(lambda: owner.execute(HEARD, (LAB,)).fetchone())
         told_to_stop(service)
         answer = asked.result()
     assert_stopped(service)
@@ -102,7 +102,7 @@ def test_serve__told_to_stop_while_somebody_watches__the_stream_ends_after_whole
 
         watching = pool.submit(watch)
         service.do("submit", str(SAMPLES / "kernel-smoke.xml"))
-        until(lambda: "job.submitted" in "".join(told))
+        wait_until(lambda: "job.submitted" in "".join(told))
         told_to_stop(service)
         watching.result(60)
     assert_stopped(service)

@@ -14,7 +14,7 @@ from runtime.processes.programs import SPARED, program
 from runtime.processes.supervisor import end, spawn
 from runtime.settings import Settings
 from tests.harness.databases import TestDatabase
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 PATIENCE_SECONDS = 60
 
@@ -35,7 +35,7 @@ def test_spare__given_its_turn__begins(command: str, database: TestDatabase, tmp
     log = tmp_path / "log"
     with waiting(command, database, log) as process:
         assert give_turn(process)
-        until(lambda: '"started"' in log.read_text(), "it to begin", PATIENCE_SECONDS)
+        wait_until(lambda: '"started"' in log.read_text(), "it to begin", PATIENCE_SECONDS)
 
 
 @pytest.mark.parametrize("command", SPARED)

@@ -16,7 +16,7 @@ import pytest
 
 from runtime.processes import supervisor as module
 from runtime.processes.supervisor import Program, Supervisor
-from tests.harness.processes import lives
+from tests.harness.processes import is_alive
 
 # Notes its pid in a file, and its end; `deaf` ones ignore SIGTERM, `brief` ones end at once.
 CHILD = """
@@ -109,7 +109,7 @@ def test_run__child_killed__starts_it_again(supervisor: Supervisor, notes: Path)
     supervisor.run(within(30, lambda: len(pids(notes)) == 1))
     os.kill(pids(notes)[0], signal.SIGKILL)
     supervisor.run(within(30, lambda: len(pids(notes)) == 2))
-    assert [lives(pid) for pid in pids(notes)] == [False, True]
+    assert [is_alive(pid) for pid in pids(notes)] == [False, True]
 
 
 def test_run__child_that_keeps_dying__is_started_ever_more_slowly(
@@ -144,7 +144,7 @@ def test_stop__child_deaf_to_sigterm__is_killed_after_its_time(notes: Path) -> N
     started = time.monotonic()
     supervisor.stop()
     assert time.monotonic() - started >= 0.5
-    assert not lives(pids(notes)[0])
+    assert not is_alive(pids(notes)[0])
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -161,7 +161,7 @@ def test_supervising_process__killed__leaves_no_children(notes: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", SUPERVISING, CHILD, str(notes)]) as process:
         wait(lambda: len(pids(notes)) == 2)
         process.kill()
-    wait(lambda: not any(lives(pid) for pid in pids(notes)))
+    wait(lambda: not any(is_alive(pid) for pid in pids(notes)))
     assert sorted(lines(notes)[2:]) == ["first stopped", "second stopped"]
 
 
@@ -234,7 +234,7 @@ def test_spare__killed_with_its_process__another_is_started(
     first, spare = supervised_until_spared(supervisor, notes)
     for pid in (spare, first):
         os.kill(pid, signal.SIGKILL)
-    wait(lambda: not lives(spare) and not lives(first))
+    wait(lambda: not is_alive(spare) and not is_alive(first))
     supervisor.run(within(30, lambda: len(pids(notes)) == 2))
     assert pids(notes)[-1] not in (first, spare)
 
@@ -243,5 +243,5 @@ def test_stop__with_a_spare__it_ends_too(supervisor: Supervisor, notes: Path, so
     supervisor.start(spared("a", notes))
     both = supervised_until_spared(supervisor, notes)
     supervisor.stop()
-    assert not any(lives(pid) for pid in both)
+    assert not any(is_alive(pid) for pid in both)
     assert lines(notes)[1:] == ["a stopped"]

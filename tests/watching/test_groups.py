@@ -8,7 +8,7 @@ from typing import cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.watching.groups import Groups
+from api.watching.groups import WatcherGroups
 from api.watching.message import Message
 from api.watching.watcher import Watcher
 from store.selection import Selection
@@ -39,7 +39,7 @@ def _watcher(selection: Selection) -> Watcher:
 def test_groups__any_selections__each_gets_what_it_has_once_in_order(
     asked: list[Selection], data: st.DataObject, subjects: list[str]
 ) -> None:
-    groups, watchers = Groups(), [_watcher(selection) for selection in asked]
+    groups, watchers = WatcherGroups(), [_watcher(selection) for selection in asked]
     for one in watchers:
         groups.add(one)
     gone = data.draw(st.sets(st.sampled_from(watchers))) if watchers else set()

@@ -8,7 +8,7 @@ from domain.events import Recorded
 from domain.recipe.events import RecipeNew, RecipeQueued, RecipeScheduled
 from domain.system.events import SystemIdle, SystemPending, SystemScheduled
 from store.event_log import EventLog
-from tests.harness.making import whole_log
+from tests.harness.appends import whole_log
 
 ANSWERS = (RecipeQueued, RecipeScheduled, SystemIdle)
 

@@ -12,7 +12,7 @@ from domain.priority import Priority
 from domain.system_admin.registration import register
 from store.event_log import EventLog
 from store.requests import AppendRequest
-from tests.harness.making import STAMP, positions
+from tests.harness.appends import STAMP, positions
 
 TREE = DistroTreeRegistered(
     name="Distro-1",

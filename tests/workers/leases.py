@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.harness.programs import Program
 from tests.harness.sessions import Owner
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 HOLDER = b"SELECT holder FROM log.leases"
 
@@ -17,7 +17,7 @@ def holder(owner: Owner, among: list[Program]) -> Program | None:
 
 
 def awaited_holder(owner: Owner, among: list[Program]) -> Program:
-    until(lambda: holder(owner, among) is not None)
+    wait_until(lambda: holder(owner, among) is not None)
     found = holder(owner, among)
     assert found is not None
     return found

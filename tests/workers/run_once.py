@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from store.event_log import EventLog
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.workers.conftest import Start
 from tests.workers.decisions import all_decided
 from tests.workers.lab import equip, submit_jobs
@@ -14,6 +14,6 @@ def run_once(log: EventLog, start: Start, jobs: int) -> None:
     equip(log, systems=3)
     submit_jobs(log, jobs)
     scheduler = start("scheduler")
-    until(lambda: all_decided(log))
+    wait_until(lambda: all_decided(log))
     scheduler.terminate()
     scheduler.wait(timeout=20)

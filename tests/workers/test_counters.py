@@ -20,7 +20,7 @@ from store.event_log import EventLog
 from store.tailer import Tailer, TailerCounters
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.workers.lab import equip
 from workers import projector
 from workers.consistency import ConsistencyLoop
@@ -95,7 +95,7 @@ def test_writer__stopped__has_written_the_last_of_it(log: EventLog, owner: Owner
     writer = CounterWriter(Counters(log, lambda: here, watchers=lambda: 7), every_seconds=0.01)
     with writer:
         here[ASKED] += 1
-        until(lambda: table(owner) == {ASKED: 1} and owner.execute(WATCHERS).fetchall() == [(7,)])
+        wait_until(lambda: table(owner) == {ASKED: 1} and owner.execute(WATCHERS).fetchall() == [(7,)])
         here[ASKED] += 1
     assert table(owner) == {ASKED: 2}
 
@@ -111,8 +111,8 @@ def test_writer__something_goes_wrong_once__goes_on(
         return {ASKED: 1}
 
     with CounterWriter(Counters(log, totals), every_seconds=0.01):
-        until(lambda: table(owner) == {ASKED: 1})
-    assert "counters: not written" in caplog.text
+        wait_until(lambda: table(owner) == {ASKED: 1})
+    assert "counters not stored" in caplog.text
 
 
 def test_scheduler__two_systems_asked__decisions_and_their_commit_are_told(

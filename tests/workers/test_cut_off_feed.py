@@ -18,8 +18,8 @@ from api.rest.resources import readiness
 from store.event_log import EventLog
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner
-from tests.harness.waiting import until
-from tests.in_process.door import Door
+from tests.harness.waiting import wait_until
+from tests.in_process.api_process import ApiProcess
 from tests.in_process.interposed import InterposedLog
 from tests.workers.logins import cut_off, let_in, other_login
 
@@ -27,18 +27,18 @@ from tests.workers.logins import cut_off, let_in, other_login
 class Api:
     """One process of the API: its feed has a login of its own."""
 
-    def __init__(self, door: Door, token: str) -> None:
-        self._door = door
+    def __init__(self, process: ApiProcess, token: str) -> None:
+        self._api_process = process
         self._token = token
 
         async def nothing() -> None:
-            """The door is open already."""
+            """The process is open already."""
 
-        self._app = application(door.services, Lifespan(nothing, nothing))
+        self._app = application(process.services, Lifespan(nothing, nothing))
 
     @property
     def feed(self) -> Feed:
-        return self._door.services.feed
+        return self._api_process.services.feed
 
     def get(self, path: str) -> httpx.Response:
         async def asked() -> httpx.Response:
@@ -49,7 +49,7 @@ class Api:
             ) as client:
                 return await client.get(path)
 
-        return self._door.ask(lambda *_: asked())
+        return self._api_process.ask(lambda *_: asked())
 
     def directory(self) -> dict[str, object]:
         found: dict[str, object] = self.get("/readyz").json()["checks"]["directory"]
@@ -63,7 +63,7 @@ class Api:
     def wait_cut_off(self) -> None:
         tailer = self.feed.tailer
         assert tailer is not None
-        until(lambda: tailer.counters.reconnects > 0)
+        wait_until(lambda: tailer.counters.reconnects > 0)
 
 
 @pytest.fixture
@@ -73,9 +73,9 @@ def api(database: TestDatabase, log: EventLog) -> Iterator[Api]:
     with (
         other_login(database.owner_url) as url,
         closing(InterposedLog(database.service_url)) as appended,
-        closing(Door(url, log, appended, lambda: datetime.now(UTC))) as door,
+        closing(ApiProcess(url, log, appended, lambda: datetime.now(UTC))) as process,
     ):
-        yield Api(door, token)
+        yield Api(process, token)
 
 
 def test_token__feed_is_cut_off_for_long__refused_until_it_reads_again(api: Api, owner: Owner) -> None:
@@ -84,12 +84,12 @@ def test_token__feed_is_cut_off_for_long__refused_until_it_reads_again(api: Api,
     api.wait_cut_off()
     assert api.get("/whoami").status_code == 200, "a moment without the log is nothing"
 
-    api.age(gate.MOST_UNREAD_SECONDS)
+    api.age(gate.MAX_UNREAD_SECONDS)
     answer = api.get("/whoami")
     assert answer.status_code == 503
-    assert "may have been revoked" in answer.json()["detail"]
+    assert "cannot check whether this token was revoked" in answer.json()["detail"]
     let_in(owner)
-    until(lambda: api.get("/whoami").status_code == 200)
+    wait_until(lambda: api.get("/whoami").status_code == 200)
 
 
 def test_ready__feed_is_cut_off_and_not_behind__says_so_until_it_reads_again(api: Api, owner: Owner) -> None:
@@ -101,7 +101,7 @@ def test_ready__feed_is_cut_off_and_not_behind__says_so_until_it_reads_again(api
     assert (found["ok"], found["lag_events"]) == (False, 0)
     assert "the log could not be read for" in str(found["detail"])
     let_in(owner)
-    until(lambda: api.directory()["ok"])
+    wait_until(lambda: api.directory()["ok"])
 
 
 def test_feed__not_open_yet__is_not_current(database: TestDatabase, log: EventLog) -> None:

@@ -15,7 +15,7 @@ from store.readiness import standing
 from store.tailer import Tailer
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.workers.logins import cut_off, let_in, other_login
 from workers import heartbeat
 from workers.heartbeat import Progress
@@ -37,7 +37,7 @@ def scheduling(log: EventLog, database: TestDatabase) -> Iterator[None]:
         thread = threading.Thread(target=run, args=(tailer,))
         thread.start()
         try:
-            until(lambda: standing(log, SCHEDULER, 0).holder_gets_on)
+            wait_until(lambda: standing(log, SCHEDULER, 0).holder_gets_on)
             yield
         finally:
             stop.set()
@@ -49,9 +49,9 @@ def test_scheduler__cannot_read_the_log__is_said_to_hang_and_replaced(
 ) -> None:
     with scheduling(log, database):
         cut_off(owner)
-        until(lambda: not standing(log, SCHEDULER, 0).holder_gets_on)
+        wait_until(lambda: not standing(log, SCHEDULER, 0).holder_gets_on)
         with closing_lease(database) as standby:
-            until(standby.try_take)
+            wait_until(standby.try_take)
             assert standby.held()
 
 
@@ -60,9 +60,9 @@ def test_scheduler__cannot_read_for_a_while_and_nobody_replaced_it__goes_on(
 ) -> None:
     with scheduling(log, database):
         cut_off(owner)
-        until(lambda: not standing(log, SCHEDULER, 0).holder_gets_on)
+        wait_until(lambda: not standing(log, SCHEDULER, 0).holder_gets_on)
         let_in(owner)
-        until(lambda: standing(log, SCHEDULER, 0).holder_gets_on)
+        wait_until(lambda: standing(log, SCHEDULER, 0).holder_gets_on)
 
 
 def test_progress__computes_in_vain__is_none_until_it_comes_round(monkeypatch: pytest.MonkeyPatch) -> None:

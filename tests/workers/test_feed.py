@@ -16,8 +16,8 @@ from domain.job.events import JobChanged
 from store.event_log import EventLog
 from store.requests import AppendRequest
 from store.tailer import Tailer
+from tests.harness.appends import STAMP
 from tests.harness.databases import TestDatabase
-from tests.harness.making import STAMP
 
 JOBS = 20
 QUESTIONS = 5

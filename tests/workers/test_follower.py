@@ -14,8 +14,8 @@ from store.event_log import EventLog
 from store.lease import SCHEDULER
 from store.snapshots import Snapshots
 from tests.domain.scheduling.contents import all_known
+from tests.harness.appends import whole_log
 from tests.harness.databases import TestDatabase
-from tests.harness.making import whole_log
 from tests.workers.conftest import Start
 from tests.workers.lab import submit_jobs
 from tests.workers.run_once import run_once

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from workers import heartbeat
 from workers.heartbeat import Heartbeat, Progress
 
@@ -60,7 +60,7 @@ def come_round(progress: Progress) -> None:
 def test_heartbeat__loop_gets_on__lease_renewed_again_and_again(does: Callable[[Progress], None]) -> None:
     renewed: list[None] = []
     with loop(does) as running, Heartbeat(running.progress, lambda: renewed.append(None), seconds=0.2):
-        until(lambda: len(renewed) > 3)
+        wait_until(lambda: len(renewed) > 3)
 
 
 def test_heartbeat__loop_waits_for_something__lease_not_renewed() -> None:
@@ -94,7 +94,7 @@ def test_heartbeat__renewing_goes_wrong_once__goes_on(caplog: pytest.LogCaptureF
         renewed.append(None)
 
     with loop(come_round) as running, Heartbeat(running.progress, renew, seconds=0.2):
-        until(lambda: renewed)
+        wait_until(lambda: renewed)
     assert "heartbeat: a look failed" in caplog.text
 
 

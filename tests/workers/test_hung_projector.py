@@ -8,7 +8,7 @@ import signal
 from store.event_log import EventLog
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner, lock_waiters, owner_session
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.projections.copies import copies
 from tests.workers.conftest import Start
 from tests.workers.lab import equip, submit_jobs
@@ -25,25 +25,25 @@ def test_projector__stopped_in_a_transaction__another_goes_on_and_it_too_when_it
 ) -> None:
     equip(log, systems=1)
     hung = start("projector")
-    until(lambda: position(owner) == log.end())
+    wait_until(lambda: position(owner) == log.end())
     with owner_session(database.owner_url) as another, another.transaction():
         # Within its transaction the projector waits for a table, and gets it when it is stopped.
         another.execute("LOCK TABLE read.progress IN EXCLUSIVE MODE")
         submit_jobs(log, 1)
-        until(lambda: lock_waiters(owner) == 1)
+        wait_until(lambda: lock_waiters(owner) == 1)
         os.kill(hung.pid, signal.SIGSTOP)
     try:
-        until(lambda: owner.execute(IN_TRANSACTION).fetchone() == (1,))
+        wait_until(lambda: owner.execute(IN_TRANSACTION).fetchone() == (1,))
         other = start("projector")
         # PostgreSQL gives the hung one 10 s before it ends its session.
-        until(lambda: position(owner) == log.end())
+        wait_until(lambda: position(owner) == log.end())
     finally:
         os.kill(hung.pid, signal.SIGCONT)
 
     other.terminate()
     assert other.wait(60) == 0
     submit_jobs(log, 1)
-    until(lambda: position(owner) == log.end())
+    wait_until(lambda: position(owner) == log.end())
     assert hung.poll() is None
     disturbed = copies(owner)
     forget(owner)

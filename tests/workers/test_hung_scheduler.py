@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from store.event_log import EventLog
-from tests.harness.programs import Program, last_words
+from tests.harness.programs import Program, stderr_at_exit
 from tests.harness.sessions import Owner
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.workers.conftest import Start
 from tests.workers.decisions import all_decided, assert_decided_once
 from tests.workers.lab import equip, submit_jobs
@@ -36,15 +36,15 @@ def test_scheduler__holder_stopped__another_decides_and_the_zombie_writes_nothin
     equip(log, systems=6)
     zombie = start("scheduler", **SHORT)
     awaited_holder(owner, [zombie])
-    until(lambda: all_decided(log))
+    wait_until(lambda: all_decided(log))
     standby = start("scheduler")
 
     with stopped(zombie):
         submit_jobs(log, 4)
-        until(lambda: all_decided(log))
+        wait_until(lambda: all_decided(log))
         assert holder(owner, [zombie, standby]) is standby
     submit_jobs(log, 4)
-    until(lambda: all_decided(log))
+    wait_until(lambda: all_decided(log))
 
     assert holder(owner, [zombie, standby]) is standby
     assert owner.execute("SELECT epoch FROM log.leases").fetchone() == (2,)
@@ -59,11 +59,11 @@ def test_scheduler__woken_up_after_it_was_replaced__waits_and_takes_over_when_th
     awaited_holder(owner, [zombie])
     standby = start("scheduler")
     with stopped(zombie):
-        until(lambda: holder(owner, [zombie, standby]) is standby)
+        wait_until(lambda: holder(owner, [zombie, standby]) is standby)
 
-    assert "its holder hangs" in last_words(standby)
+    assert "its holder hangs" in stderr_at_exit(standby)
     submit_jobs(log, 3)
-    until(lambda: all_decided(log))
+    wait_until(lambda: all_decided(log))
     assert holder(owner, [zombie]) is zombie
     assert_decided_once(log)
 
@@ -73,12 +73,12 @@ def test_scheduler__stopped_alone_and_woken_up__goes_on(log: EventLog, owner: Ow
     equip(log, systems=2)
     alone = start("scheduler", **SHORT)
     awaited_holder(owner, [alone])
-    until(lambda: all_decided(log))
+    wait_until(lambda: all_decided(log))
     with stopped(alone):
-        until(lambda: owner.execute(OVERDUE).fetchone() == (True,))
+        wait_until(lambda: owner.execute(OVERDUE).fetchone() == (True,))
     submit_jobs(log, 2)
 
-    until(lambda: all_decided(log))
+    wait_until(lambda: all_decided(log))
     assert owner.execute("SELECT epoch FROM log.leases").fetchone() == (1,)
 
 
@@ -94,4 +94,4 @@ def test_scheduler__nothing_happens__renews_its_lease_all_the_same(
         assert owner.execute(OVERDUE).fetchone() == (False,)
         return len(moments) > 2
 
-    until(renewed_twice)
+    wait_until(renewed_twice)

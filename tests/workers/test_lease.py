@@ -15,10 +15,10 @@ from store.datastore import connect
 from store.event_log import EventLog
 from store.lease import Lease
 from store.requests import Fence
+from tests.harness.appends import append_to
 from tests.harness.databases import TestDatabase
-from tests.harness.making import append_to
 from tests.harness.sessions import Owner
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.workers.logins import other_login
 
 NAME = "scheduler/test"
@@ -89,7 +89,7 @@ def test_lease__given_back_long_ago__nobody_is_ended_for_it(leases: list[Lease],
     first.release()
     owner.execute(AGE)
 
-    until(second.try_take)
+    wait_until(second.try_take)
     assert third.try_take() is None
     assert second.held()
 
@@ -103,7 +103,7 @@ def test_lease__locked_by_one_who_has_not_yet_promised_anything__is_left_to_it(
     first.release()
     owner.execute(AGE)
     with connect(database.service_url) as session:
-        until(lambda: session.execute(LOCK, (NAME,)).fetchone() == (True,))
+        wait_until(lambda: session.execute(LOCK, (NAME,)).fetchone() == (True,))
 
         assert other.try_take() is None
         assert session.execute("SELECT 1").fetchone() == (1,)

@@ -15,7 +15,7 @@ from store.event_log import EventLog
 from store.lease import SCHEDULER, Lease
 from store.tailer import Tailer
 from tests.harness.databases import TestDatabase
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.workers.decisions import all_decided
 from tests.workers.lab import equip
 from workers import scheduler as scheduling
@@ -82,7 +82,7 @@ def test_scheduler__computes_for_longer_than_its_lease__keeps_it(
             assert other.try_take() is None
             time.sleep(0.1)
         step.let_go.set()
-        until(lambda: all_decided(log))
+        wait_until(lambda: all_decided(log))
 
 
 def test_scheduler__waits_for_what_does_not_come__loses_it_and_writes_nothing(
@@ -93,7 +93,7 @@ def test_scheduler__waits_for_what_does_not_come__loses_it_and_writes_nothing(
     monkeypatch.setattr(scheduling, "decide", step)
     with standby(database) as other:
         with deciding(database, log, step, LOST_SECONDS):
-            until(other.try_take)
+            wait_until(other.try_take)
             step.let_go.set()
         assert other.held()
         assert not all_decided(log)

@@ -25,7 +25,7 @@ from store.tailer import Tailer, TailerCounters
 from tests.harness.databases import TestDatabase
 from tests.harness.programs import Program
 from tests.harness.sessions import Owner
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.projections.copies import copies
 from tests.projections.happened import lab, registered
 from tests.projections.random_history import LABS, POOLS, anything
@@ -74,7 +74,7 @@ def test_projector__killed_again_and_again__read_models_of_an_uninterrupted_one(
             writing.result(60)
             reached = position(owner)
     start("projector")
-    until(lambda: position(owner) == told.log.end())
+    wait_until(lambda: position(owner) == told.log.end())
 
     assert_as_if_undisturbed(database, told.log, owner)
 
@@ -85,7 +85,7 @@ def test_projector__two_at_once__nothing_doubled(
     owner.execute(SLOW_PAGES)
     both = [start("projector"), start("projector")]
     write_steadily(told, islice(happening(random.Random(2)), 300))
-    until(lambda: position(owner) == told.log.end())
+    wait_until(lambda: position(owner) == told.log.end())
 
     assert_as_if_undisturbed(database, told.log, owner)
     assert all(each.poll() is None for each in both)
@@ -103,14 +103,14 @@ def test_projector__another_at_work__stands_by_and_takes_over_when_it_stops(
     caplog.set_level("INFO")
     commits = happening(random.Random(3))
     with working(database.service_url) as first, working(database.service_url) as second:
-        until(lambda: told.write(*next(commits)) and "standing by" in caplog.text)
+        wait_until(lambda: told.write(*next(commits)) and "standing by" in caplog.text)
         before = [(each, each.pages) for each in (first, second)]
         write_steadily(told, islice(commits, 200))
-        until(lambda: position(owner) == told.log.end())
+        wait_until(lambda: position(owner) == told.log.end())
         (at_work,) = (each for each, pages in before if each.pages > pages)
         at_work.stopping.set()
         write_steadily(told, islice(commits, 3))
-        until(lambda: position(owner) == told.log.end())
+        wait_until(lambda: position(owner) == told.log.end())
         assert all(each.pages > pages for each, pages in before)
     assert caplog.text.count("standing by") == 1
     assert_as_if_undisturbed(database, told.log, owner)
@@ -126,13 +126,13 @@ def test_projector__hung_between_two_statements__goes_on_when_it_wakes_up(
         if not hung.is_set():
             cursor.execute("SET LOCAL idle_in_transaction_session_timeout = '100ms'")
             pid = cursor.connection.info.backend_pid
-            until(lambda: not owner.execute(SESSION, (pid,)).fetchall())
+            wait_until(lambda: not owner.execute(SESSION, (pid,)).fetchall())
             hung.set()
 
     monkeypatch.setattr(Projector, "_move", hang_once)
     with working(database.service_url):
         write_steadily(told, islice(happening(random.Random(4)), 3))
-        until(lambda: position(owner) == told.log.end())
+        wait_until(lambda: position(owner) == told.log.end())
     assert hung.is_set()
     assert check(database.owner_url, lambda position, end: None, 1) == (told.log.end(), [])
 
@@ -143,8 +143,8 @@ def test_projector__first_systems_of_a_lab__planner_learns_that_their_rows_are_o
     start("projector")
     told.write(*(lab(name) for name in LABS))
     told.write(*(registered(f"s{number}") for number in range(projector.YOUNG[0])))
-    until(lambda: position(owner) == told.log.end())
-    until(lambda: owner.execute(ROWS_KNOWN).fetchall() == [(projector.YOUNG[0],)])
+    wait_until(lambda: position(owner) == told.log.end())
+    wait_until(lambda: owner.execute(ROWS_KNOWN).fetchall() == [(projector.YOUNG[0],)])
 
 
 @dataclass
@@ -178,7 +178,7 @@ def happening(dice: random.Random) -> Iterator[Commit]:
 
 
 def until_it_moves(owner: Owner, past: int, started: Program) -> None:
-    until(lambda: position(owner) > past or started.poll() is not None)
+    wait_until(lambda: position(owner) > past or started.poll() is not None)
     assert started.poll() is None, started.communicate()[1]
 
 
@@ -213,5 +213,5 @@ def test_projector__processors_do_not_suffice_for_all__comes_after_who_decides_a
 ) -> None:
     equip(log, systems=1)
     started = start("projector")
-    until(lambda: position(owner) == log.end())
+    wait_until(lambda: position(owner) == log.end())
     assert os.getpriority(os.PRIO_PROCESS, started.pid) > os.getpriority(os.PRIO_PROCESS, os.getpid())

@@ -12,10 +12,10 @@ from store.lease import SCHEDULER
 from store.snapshots import Snapshots, code_version
 from store.sql import SQL
 from tests.domain.scheduling.contents import all_known
+from tests.harness.appends import whole_log
 from tests.harness.databases import TestDatabase
-from tests.harness.making import whole_log
 from tests.harness.sessions import Owner
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.store.faults.proxy import proxy
 from tests.store.faults.stores import through
 from tests.workers.conftest import Start
@@ -51,7 +51,7 @@ def test_scheduler__started_on_a_snapshot__goes_on(log: EventLog, start: Start) 
     submit_jobs(log, 5)
 
     running = start("scheduler")
-    until(lambda: all_decided(log))
+    wait_until(lambda: all_decided(log))
     running.terminate()
     running.wait(timeout=20)
     assert_decided_once(log)
@@ -68,7 +68,7 @@ def test_snapshot__not_to_be_trusted__whole_log_read(
     assert Snapshots(log, SCHEDULER).load().position == 0
     submit_jobs(log, 3)
     start("scheduler")
-    until(lambda: all_decided(log))
+    wait_until(lambda: all_decided(log))
     assert_decided_once(log)
 
 

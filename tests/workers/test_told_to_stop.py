@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from domain.directory.events import LabControllerDisabled
 from store.event_log import EventLog
 from store.tailer import Tailer
+from tests.harness.appends import whole_log
 from tests.harness.databases import TestDatabase
-from tests.harness.making import whole_log
 from tests.workers.lab import equip, put, submit_jobs
 from workers.scheduler import Scheduler, lease_for
 

@@ -8,9 +8,9 @@ import signal
 from store.event_log import EventLog
 from store.lease import SCHEDULER
 from tests.harness.databases import TestDatabase
-from tests.harness.programs import last_words
+from tests.harness.programs import stderr_at_exit
 from tests.harness.sessions import Owner, lock_waiters, owner_session
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.workers.conftest import Start
 from tests.workers.decisions import all_decided, assert_decided_once
 from tests.workers.lab import equip, submit_jobs
@@ -34,7 +34,7 @@ def test_scheduler__active_one_killed_again_and_again__another_decides_what_is_o
         active.kill()  # while it decides, more likely than not
         running = [process for process in running if process is not active]
         submit_jobs(log, 5)
-        until(lambda: all_decided(log))
+        wait_until(lambda: all_decided(log))
         running.append(start("scheduler"))
 
     assert_decided_once(log)
@@ -47,25 +47,25 @@ def test_scheduler__stopped_in_an_append_while_another_takes_over__refused_and_s
     equip(log, systems=4)
     zombie = start("scheduler")
     awaited_holder(owner, [zombie])
-    until(lambda: all_decided(log))
+    wait_until(lambda: all_decided(log))
     following = start("scheduler")
 
     with owner_session(database.owner_url) as another, another.transaction():
         # The zombie's next append waits for the lease, which is about to change hands.
         another.execute("SELECT log.take_lease(%s, 'in between')", (SCHEDULER,))
         submit_jobs(log, 1)  # and no more: whoever appends next waits behind the zombie
-        until(lambda: lock_waiters(owner) == 1)
+        wait_until(lambda: lock_waiters(owner) == 1)
         os.kill(zombie.pid, signal.SIGSTOP)
         assert owner.execute(LEASE_SESSIONS).fetchone() == (1,)
-        until(lambda: lock_waiters(owner) == 2)
-    until(lambda: all_decided(log))
+        wait_until(lambda: lock_waiters(owner) == 2)
+    wait_until(lambda: all_decided(log))
     os.kill(zombie.pid, signal.SIGCONT)
     submit_jobs(log, 8)
-    until(lambda: all_decided(log))
+    wait_until(lambda: all_decided(log))
 
     assert holder(owner, [zombie, following]) is following
     assert_decided_once(log)
-    assert "has a later epoch" in last_words(zombie)
+    assert "has a later epoch" in stderr_at_exit(zombie)
 
 
 def test_scheduler__lease_session_ended__goes_on_by_a_later_epoch(
@@ -78,5 +78,5 @@ def test_scheduler__lease_session_ended__goes_on_by_a_later_epoch(
     owner.execute(LEASE_SESSIONS)
     submit_jobs(log, 4)
 
-    until(lambda: all_decided(log))
+    wait_until(lambda: all_decided(log))
     assert_decided_once(log)

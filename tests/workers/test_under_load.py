@@ -13,8 +13,8 @@ from store.contacts import Contacts
 from store.event_log import EventLog
 from store.requests import AppendRequest, Conflict, Outcome
 from store.tailer import Tailer
+from tests.harness.appends import whole_log
 from tests.harness.databases import TestDatabase
-from tests.harness.making import whole_log
 from tests.harness.sessions import Owner
 from tests.workers.decisions import all_decided, assert_decided_once
 from tests.workers.lab import equip, submit_jobs

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from domain.errors import Unknown
 from domain.events import Moment, Recorded
-from domain.names import called
+from domain.names import display_name
 from domain.recipe.events import RecipeScheduled
 from domain.recipe.lifecycle import UNPLACED
 from domain.recipe.state import Recipe, evolve
@@ -65,7 +65,7 @@ def _folded(recipe_id: int, past: list[Recorded]) -> Recipe:
     for recorded in past:
         told = evolve(told, recipe_id, recorded.event, Moment.of(recorded))
     if told is None:
-        raise Unknown(called("recipe", recipe_id))
+        raise Unknown(display_name("recipe", recipe_id))
     return told
 
 
@@ -84,7 +84,7 @@ def _waiting(
 ) -> dict[str, Any]:
     host = partition.sets.recipes[recipe_id]
     if asked.only is not None and asked.only not in partition.systems:
-        raise Unknown(called("system", asked.only))
+        raise Unknown(display_name("system", asked.only))
     told = asdict(why_it_waits(partition, host, asked))
     holders = [one["holder"] for one in told["systems"] if one["holder"] is not None]
     moments = follower.moments({holder["since"] for holder in holders})
@@ -132,7 +132,7 @@ def order(follower: Follower, system: str, at: int | None, after: list[Any], mos
     partition = follower.at_end() if at is None else follower.at(at)
     known = partition.systems.get(system)
     if known is None:
-        raise Unknown(called("system", system))
+        raise Unknown(display_name("system", system))
     placed = (place for place in places_on(partition, known) if place.key > tuple(after))
     return {
         "position": partition.position,

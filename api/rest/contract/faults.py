@@ -7,7 +7,7 @@ from pydantic_core import ErrorDetails
 
 from api.intake.limits import FAULT_LIMIT, WORDS_LENGTH
 from api.intake.model_words import words_of
-from api.intake.near_names import fields_at, known, meant
+from api.intake.near_names import fields_at, fields_hint, suggestion
 from api.rest.contract.values import (
     FQDN_PATTERN,
     LINK_PATTERN,
@@ -22,20 +22,20 @@ _PATTERNS = {
     NAME_PATTERN: "must be a name: letters, digits and . _ @ + -, beginning with a letter or digit",
     FQDN_PATTERN: "must be a host name",
     NUMBER_PATTERN: "must be a number",
-    MAIL_PATTERN: "must be a mail address",
+    MAIL_PATTERN: "must be an email address",
     LINK_PATTERN: "must be a link that begins with http:// or https://",
     SHA256_PATTERN: "must be a SHA-256: 64 hexadecimal digits in lower case",
 }
 
 
 def faults_of(
-    error: ValidationError, model: type[BaseModel] | None = None, most: int = FAULT_LIMIT
+    error: ValidationError, model: type[BaseModel] | None = None, limit: int = FAULT_LIMIT
 ) -> list[Fault]:
-    """Return at most `most` faults, with similar field names of the model for unknown fields."""
+    """Return at most `limit` faults, with similar field names of the model for unknown fields."""
     found = error.errors(include_url=False, include_input=False)
-    faults = [Fault(_where(one["loc"])[:WORDS_LENGTH], _words(one, model)) for one in found[:most]]
-    if len(found) > most:
-        faults.append(Fault("body", f"and {len(found) - most} more errors"))
+    faults = [Fault(_where(one["loc"])[:WORDS_LENGTH], _words(one, model)) for one in found[:limit]]
+    if len(found) > limit:
+        faults.append(Fault("body", f"and {len(found) - limit} more errors"))
     return faults
 
 
@@ -43,7 +43,7 @@ def _words(error: ErrorDetails, model: type[BaseModel] | None) -> str:
     if model is not None and error["type"] == "extra_forbidden":
         *path, name = error["loc"]
         fields = fields_at(model, tuple(path))
-        return f"{words_of(error)}{meant(str(name), fields) or known(fields)}"
+        return f"{words_of(error)}{suggestion(str(name), fields) or fields_hint(fields)}"
     if error["type"] == "string_pattern_mismatch":
         return _PATTERNS.get(error["ctx"]["pattern"], error["msg"])
     return words_of(error)[:WORDS_LENGTH]

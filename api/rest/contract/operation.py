@@ -43,7 +43,7 @@ class Operation:
     versioned: bool = False
     keyed: bool = False
     refuses: tuple[int, ...] = ()
-    most_bytes: int = MAX_BODY_BYTES
+    max_bytes: int = MAX_BODY_BYTES
 
     @property
     def action(self) -> str:

@@ -84,7 +84,9 @@ class ImportQuery(Query):
 
 class Explained(Read):
     limit: Annotated[Limit, Field(description="maximum number of systems")] = 100
-    system: Annotated[Fqdn | None, Field(description="only this system, even if it is no candidate")] = None
+    system: Annotated[Fqdn | None, Field(description="only this system, even if it is not a candidate")] = (
+        None
+    )
 
 
 class Span(Read):

@@ -39,18 +39,18 @@ def _shown(value: Any) -> str:
     return repr(str(value)[:WORDS_LENGTH])
 
 
-def _whole(least: int, most: int) -> BeforeValidator:
+def _whole(minimum: int, maximum: int) -> BeforeValidator:
     def parse(text: Any) -> Any:
         number = whole(text) if isinstance(text, str) else None
-        if number is None or not least <= number <= most:
-            raise ValueError(f"{_shown(text)} is not a whole number from {least} to {most}")
+        if number is None or not minimum <= number <= maximum:
+            raise ValueError(f"{_shown(text)} is not a whole number from {minimum} to {maximum}")
         return number
 
     return BeforeValidator(parse)
 
 
-def _range(least: int, most: int) -> WithJsonSchema:
-    return WithJsonSchema({"type": "integer", "minimum": least, "maximum": most})
+def _range(minimum: int, maximum: int) -> WithJsonSchema:
+    return WithJsonSchema({"type": "integer", "minimum": minimum, "maximum": maximum})
 
 
 def _as_of(text: Any) -> Any:

@@ -109,7 +109,7 @@ Role = Annotated[
 ]
 
 # The domain checks the minimum length.
-Password = Annotated[str, StringConstraints(min_length=1, max_length=passwords.MOST)]
+Password = Annotated[str, StringConstraints(min_length=1, max_length=passwords.MAX_LENGTH)]
 
 PriorityName = Annotated[str, OneOf(tuple(Priority.__members__))]
 Condition = Annotated[str, OneOf(CONDITIONS)]

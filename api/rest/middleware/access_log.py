@@ -22,7 +22,7 @@ OTHER: Final = "other"
 logger = logging.getLogger(LOGGER)
 
 
-class Answered:
+class AccessLog:
     """Falcon middleware that logs and counts each request.
 
     It is the outermost middleware, so it measures the others and sees their refusals. The answer is written

@@ -14,7 +14,7 @@ LONG_BYTES = 65_536
 LEVEL = 5
 
 
-class Packed:
+class Compression:
     """Falcon middleware that compresses answers."""
 
     async def process_response(

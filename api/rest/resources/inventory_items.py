@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from api.intake.systems_csv import read_systems
 from api.rest.body import check_model, parse_json
 from api.rest.contract.faults import faults_of
-from api.rest.contract.inputs.systems import MOST_IMPORTED, ManySystems, NamedSystem
+from api.rest.contract.inputs.systems import MAX_IMPORTED, ManySystems, NamedSystem
 from api.rest.resources.changes import change_of
 from api.use_cases.importing import Item, Place
 from domain.errors import Fault
@@ -34,7 +34,7 @@ def read_json(body: bytes, moment: str) -> Told:
 
 def read_table(body: bytes, moment: str) -> Told:
     """Read a table; `moment` is the default of `added_at`. Raises Unreadable and FaultyInput."""
-    table = read_systems(body, MOST_IMPORTED)
+    table = read_systems(body, MAX_IMPORTED)
     places = (Place(f"row {row}", ", column ") for row in table.rows)
     told = _told(zip(places, table.systems, strict=True), moment)
     return Told(told.items, table.faults + told.faults)

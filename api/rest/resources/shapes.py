@@ -12,7 +12,7 @@ from api.rest.contract.inputs.systems import Cpu, Properties
 from domain.priority import Priority
 from domain.recipe.lifecycle import UNFINISHED
 from domain.roll_up import result_in, result_of
-from domain.system.differences import Difference
+from domain.system.differences import PropertyDifference
 from projections.durations import PHASES
 
 Row = dict[str, Any]
@@ -111,5 +111,5 @@ def exported(row: Row) -> Row:
     return {**{name: row[name] for name in beside}, **inventory}
 
 
-def shown_differences(found: Iterable[Difference]) -> list[Row]:
+def shown_differences(found: Iterable[PropertyDifference]) -> list[Row]:
     return [{"property": one.property, "from": one.before, "to": one.after} for one in found]

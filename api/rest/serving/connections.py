@@ -13,11 +13,11 @@ from collections.abc import Callable
 from typing import Protocol
 
 from api.rest.serving.throttled_logging import Seldom
-from api.watching.capacity import most_connections
+from api.watching.capacity import max_connections
 
 LOOK_SECONDS = 1.0
 # Connections whose last answer is being sent.
-MOST_PARTING = 64
+MAX_CLOSING = 64
 
 logger = logging.getLogger(__name__)
 
@@ -33,9 +33,9 @@ class Open(Protocol):
 class Connections:
     """The connections of one event loop."""
 
-    def __init__(self, loop: AbstractEventLoop, most: Callable[[], int] = most_connections) -> None:
+    def __init__(self, loop: AbstractEventLoop, max_count: Callable[[], int] = max_connections) -> None:
         self._loop = loop
-        self._most = most
+        self._max_count = max_count
         self._open: dict[Open, None] = {}
         # Ordered by the time since when the client is awaited, oldest first.
         self._awaited: dict[Open, None] = {}
@@ -48,7 +48,7 @@ class Connections:
         self._open[one] = None
         if self._timer is None:
             self._timer = self._loop.call_later(LOOK_SECONDS, self._look)
-        if len(self._open) - len(self._parting) <= self._most() or self.make_room():
+        if len(self._open) - len(self._parting) <= self._max_count() or self.make_room():
             self._awaited[one] = None
             return True
         self._seldom.warn("all connections are in use; further clients get 503")
@@ -73,7 +73,7 @@ class Connections:
         self._awaited.pop(one, None)
         if one in self._open:
             self._parting[one] = None
-        if len(self._parting) > MOST_PARTING:
+        if len(self._parting) > MAX_CLOSING:
             next(iter(self._parting)).abort()
 
     def make_room(self) -> bool:
@@ -81,7 +81,7 @@ class Connections:
         eldest = next(iter(self._awaited), None)
         if eldest is None:
             return False
-        self._seldom.warn("as many connections as there may be: the eldest that ask nothing are ended")
+        self._seldom.warn("too many connections: the ones that are idle for the longest time are closed")
         eldest.abort()
         return True
 

@@ -37,7 +37,7 @@ class FinishingWorker(Worker):
         await self._until(lambda: not self._in_flight.requests, patience)
         await self._until(lambda: not self.nr_conns, FLUSH_SECONDS)
         if self._in_flight.requests:
-            self.log.warning("%d requests are cut off", self._in_flight.requests)
+            self.log.warning("aborting %d requests", self._in_flight.requests)
         if self.lifespan is not None:
             await self.lifespan.shutdown()
 

@@ -12,7 +12,7 @@ from api.rest.serving.connections import Connections
 from api.rest.serving.throttled_logging import Seldom
 
 ACCEPTED_AT_ONCE = 16
-MOST_WAITING = 512
+MAX_BACKLOG = 512
 _NOTHING_LEFT = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 ExceptionHandler = Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]
@@ -30,7 +30,7 @@ class ServingLoop(asyncio.SelectorEventLoop):
         are counted, and a wave of them could take all file descriptors. The kernel keeps the others waiting.
         """
         server = await super().create_server(self.protocol, *args, backlog=ACCEPTED_AT_ONCE, **named)
-        named["sock"].listen(MOST_WAITING)
+        named["sock"].listen(MAX_BACKLOG)
         return server
 
 

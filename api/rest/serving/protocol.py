@@ -16,7 +16,7 @@ from gunicorn.asgi.protocol import ASGIProtocol  # type: ignore[import-untyped]
 from api.rest.serving.abort import reset
 from api.rest.serving.connections import Connections
 from api.rest.serving.refusal import refusal
-from api.rest.serving.timeouts import PROGRESS_BYTES, Patience, Phase
+from api.rest.serving.timeouts import PROGRESS_BYTES, ClientTimeouts, Phase
 
 # The bound on a whole head: with bounds on lines and their number only, many clients could fill the memory.
 MAX_HEAD_BYTES = 64 << 10
@@ -26,7 +26,7 @@ class PatientProtocol(ASGIProtocol):  # type: ignore[misc]
     def __init__(self, worker: Any) -> None:
         super().__init__(worker)
         self._connections: Connections = worker.connections
-        self._patience: Patience = worker.patience
+        self._patience: ClientTimeouts = worker.patience
         self._now = worker.loop.time
         self._phase = Phase.HEAD
         self._since: float = self._now()
@@ -39,7 +39,7 @@ class PatientProtocol(ASGIProtocol):  # type: ignore[misc]
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         if not self._connections.enter(self):
-            self._part_with(503, "no more connections can be served here; come again")
+            self._part_with(503, "too many connections; try again later")
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
@@ -85,9 +85,9 @@ class PatientProtocol(ASGIProtocol):  # type: ignore[misc]
                 # The application has not read the body yet.
                 self._since = now
             else:
-                self._part_with(408, f"the body of the request did not come on for {seconds}")
+                self._part_with(408, f"the body of the request made no progress within {seconds}")
         elif self._phase is Phase.HEAD and self._bytes:
-            self._part_with(408, f"the head of the request was not complete after {seconds}")
+            self._part_with(408, f"the head of the request was not complete within {seconds}")
         else:
             self._close_transport()
             self._request_ready.set()
@@ -113,7 +113,7 @@ class PatientProtocol(ASGIProtocol):  # type: ignore[misc]
             self._bytes += len(data)
         goes_on: bool = super()._feed_callback_parser(data)
         if goes_on and self._phase is Phase.HEAD and self._bytes > MAX_HEAD_BYTES:
-            self._part_with(431, f"the head of a request may have {MAX_HEAD_BYTES} bytes at most")
+            self._part_with(431, f"the head of a request must not have more than {MAX_HEAD_BYTES} bytes")
             return False
         return goes_on
 

@@ -13,7 +13,7 @@ from gunicorn.glogging import Logger  # type: ignore[import-untyped]
 from api.rest.middleware.access_log import LOGGER as ACCESS_LOG
 from api.rest.serving.finishing import FinishingWorker
 from api.rest.serving.in_flight import InFlight
-from api.rest.serving.timeouts import Patience
+from api.rest.serving.timeouts import ClientTimeouts
 from runtime.processes.parent_death import die_with
 from runtime.settings import Settings
 
@@ -24,7 +24,7 @@ class Server(BaseApplication):  # type: ignore[misc]
     def __init__(self, settings: Settings, make: Callable[[], InFlight]) -> None:
         self._settings = settings
         self._make = make
-        self.patience = Patience(settings.request_seconds, settings.keepalive_seconds)
+        self.patience = ClientTimeouts(settings.request_seconds, settings.keepalive_seconds)
         if settings.access_log is False:
             logging.getLogger(ACCESS_LOG).setLevel(logging.WARNING)
         super().__init__()

@@ -25,7 +25,7 @@ class Phase(Enum):
 
 
 @dataclass(frozen=True)
-class Patience:
+class ClientTimeouts:
     request_seconds: float
     keepalive_seconds: float
 

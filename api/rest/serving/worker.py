@@ -20,7 +20,7 @@ from api.rest.serving.connections import Connections
 from api.rest.serving.expect_continue import from_when_asked
 from api.rest.serving.loop import ServingLoop, when_nothing_is_left
 from api.rest.serving.protocol import PatientProtocol
-from api.rest.serving.timeouts import Patience
+from api.rest.serving.timeouts import ClientTimeouts
 from api.watching.capacity import allow_many_files
 
 CONNECTION = "labledger.connection"
@@ -35,7 +35,7 @@ Application = Callable[[dict[str, Any], Any, Any], Awaitable[None]]
 class Worker(ASGIWorker):  # type: ignore[misc]
     asgi: Application
     connections: Connections
-    patience: Patience
+    patience: ClientTimeouts
 
     def init_process(self) -> None:
         allow_many_files()
@@ -55,7 +55,7 @@ class Worker(ASGIWorker):  # type: ignore[misc]
         self.asgi = _with_connections(self.asgi)
 
 
-class Connection:
+class StreamConnection:
     """The connection of a watcher."""
 
     def __init__(self, transport: Any) -> None:
@@ -80,7 +80,7 @@ def _with_connections(application: Application) -> Application:
         # `receive` is a method of the body's receiver, which knows the protocol of its connection.
         protocol = getattr(getattr(receive, "__self__", None), "protocol", None)
         if scope["type"] == "http" and protocol is not None:
-            scope.setdefault("extensions", {})[CONNECTION] = Connection(protocol.transport)
+            scope.setdefault("extensions", {})[CONNECTION] = StreamConnection(protocol.transport)
             receive = from_when_asked(receive)
         await application(scope, receive, send)
 

@@ -15,10 +15,10 @@ class BitSlicedNumbers:
     """
 
     def __init__(self, values: Mapping[int, int] = MappingProxyType({})) -> None:
-        most = max(values.values(), default=0).bit_length()
+        digits = max(values.values(), default=0).bit_length()
         self._planes = [
             union(1 << number for number, value in values.items() if value >> digit & 1)
-            for digit in range(most)
+            for digit in range(digits)
         ]
 
     def add(self, members: int, amount: int) -> None:

@@ -12,7 +12,7 @@ from domain.recipe.state import Recipe
 from domain.requirements.distro import DISTRO
 from domain.requirements.host import HOST
 from domain.scheduling.decisions.unknown_names import unknown_names
-from domain.scheduling.decisions.whereabouts import called, where, where_of_each, which_fits_where
+from domain.scheduling.decisions.whereabouts import tree_label, where, where_of_each, which_fits_where
 from domain.scheduling.safety.matching import match
 from domain.scheduling.supply.filter_key import FilterKey
 from domain.scheduling.supply.labs import Labs
@@ -60,7 +60,7 @@ def why_not_yet(partition: Partition, recipe_set_id: int) -> dict[int, str]:
     trees = _trees_away(partition, recipe_set_id)
     needed = {host.recipe_id: _first_in(trees, partition.sets.key(host)) for host in hosts}
     own = {
-        recipe_id: f"{TREE_AWAY}: {called(partition, tree_id)}"
+        recipe_id: f"{TREE_AWAY}: {tree_label(partition, tree_id)}"
         for recipe_id, tree_id in needed.items()
         if tree_id is not None
     }
@@ -122,10 +122,10 @@ def _why_none(partition: Partition, labs: Labs, host: Recipe) -> str:
     key = partition.sets.key(host)
     if None in key.tree_ids:
         return _with(NO_DISTRO_TREE, _unknown_of_trees(partition, host))
-    known = ~partition.visible.hidden_from(host.owner)
-    if _fitting(partition, labs, host) & known:
+    visible = ~partition.visible.hidden_from(host.owner)
+    if _fitting(partition, labs, host) & visible:
         return NO_ACCESS
-    reason = why_none(labs, key, known)
+    reason = why_none(labs, key, visible)
     if reason == NO_SYSTEM_MATCHES:
         return _with(reason, unknown_names(partition, HOST, host.host_requires, host.owner))
     return _with(reason, where(partition, labs, key.tree_ids) if reason in ABOUT_TREES else "")

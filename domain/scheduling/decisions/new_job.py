@@ -12,7 +12,7 @@ from domain.scheduling.decisions.draft import Decision, Draft
 from domain.scheduling.decisions.granting import grant, is_safe
 from domain.scheduling.decisions.impossible import why_never, why_not_yet
 from domain.scheduling.decisions.new_sets import free_systems, highest
-from domain.scheduling.decisions.together import Together
+from domain.scheduling.decisions.together import SimultaneousStart
 from domain.scheduling.decisions.wanted import of_sufficient_labs
 from domain.scheduling.decisions.why_waits import why_waits
 from domain.scheduling.supply.reasons import SET_INCOMPLETE, UNSAFE
@@ -37,7 +37,7 @@ def _place(draft: Draft, recipe_set_id: int) -> None:
     partition = draft.partition
     hosts = partition.sets.hosts(recipe_set_id)
     free = free_systems(partition)
-    together = Together(partition, hosts, free)
+    together = SimultaneousStart(partition, hosts, free)
     reasons: dict[int, str] = {}
     for host in sorted(hosts, key=lambda host: (partition.viable(host).bit_count(), host.recipe_id)):
         reason = _place_one(draft, host.recipe_id, free, together)
@@ -53,7 +53,7 @@ def _queue(draft: Draft, recipe_set_id: int, reasons: Mapping[int, str]) -> None
         draft.happen(members.together(host, RecipeQueued(reason=reasons[host.recipe_id])))
 
 
-def _place_one(draft: Draft, recipe_id: int, free: int, together: Together) -> str | None:
+def _place_one(draft: Draft, recipe_id: int, free: int, together: SimultaneousStart) -> str | None:
     """Place a recipe; return None, or the reason why it gets no system."""
     partition = draft.partition
     host = partition.sets.recipes[recipe_id]

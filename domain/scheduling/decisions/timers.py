@@ -18,11 +18,11 @@ from domain.recipe.state import Recipe
 from domain.recipe_set.ending import abort_set
 from domain.recipe_set.kept_systems import end_kept, give_up
 from domain.recipe_set.members import Members
-from domain.recipe_set.provisioning import Failure, provisioning_failed
+from domain.recipe_set.provisioning import ProvisioningFailure, provisioning_failed
 from domain.scheduling.decisions.draft import Decision, Draft, recorded
 from domain.scheduling.decisions.out_of_step import out_of_step
 from domain.scheduling.decisions.waking import ask_all
-from domain.scheduling.decisions.whereabouts import called
+from domain.scheduling.decisions.whereabouts import tree_label
 from domain.scheduling.supply.reasons import (
     DISTRO_LEFT,
     LOAN_OVER,
@@ -120,7 +120,7 @@ def _after_watchdog(partition: Partition, members: Members, recipe: Recipe) -> D
         return end_kept(members, recipe)
     if recipe.state == "installing":
         broken_after = partition.directory.broken_after(recipe.lab_controller)
-        return provisioning_failed(members, recipe, Failure(WATCHDOG_EXPIRED), broken_after)
+        return provisioning_failed(members, recipe, ProvisioningFailure(WATCHDOG_EXPIRED), broken_after)
     return give_up(members, recipe, WATCHDOG_EXPIRED)
 
 
@@ -161,14 +161,14 @@ def _distro_trees(partition: Partition, clock: Clock, findings: Findings) -> Ite
         findings.distro_trees_left += 1
         gone = [r for r in members.recipes if _is_gone(partition, r.distro_tree_id, clock.now)]
         draft = _draft(partition, f"distro-tree/{gone[0].distro_tree_id}")
-        own = {r.recipe_id: f"{DISTRO_LEFT}: {called(partition, r.distro_tree_id)}" for r in gone}
+        own = {r.recipe_id: f"{DISTRO_LEFT}: {tree_label(partition, r.distro_tree_id)}" for r in gone}
         reasons = {r.recipe_id: own.get(r.recipe_id, SIBLING_IMPOSSIBLE) for r in members.recipes}
-        draft.rest_on(_known_trees(partition, gone))
+        draft.rest_on(_registered_trees(partition, gone))
         draft.happen(abort_set(members, reasons))
         yield draft.decision()
 
 
-def _known_trees(partition: Partition, recipes: Iterable[Recipe]) -> list[str]:
+def _registered_trees(partition: Partition, recipes: Iterable[Recipe]) -> list[str]:
     """Return the subjects of the recipes' trees that the directory knows, for the version check.
 
     A tree that comes back before the commit makes the commit a conflict. The directory forgets a removed tree

@@ -9,7 +9,7 @@ from domain.scheduling.safety.matching import Matching
 from domain.scheduling.world.partition import Partition
 
 
-class Together:
+class SimultaneousStart:
     """The labs in which all recipes of a new set can start. Mutable: `take` each granted system.
 
     `systems` is the bitmap of the systems of these labs. Each lab keeps a matching of all recipes, so a query

@@ -25,8 +25,8 @@ def _unknown(partition: Partition, language: Language, requirement: str, owner: 
     mentions = [each for each in language.mentions(requirement) if not each.excludes]
     if not mentions:
         return
-    known = partition.directory.known_names()
+    names = partition.directory.name_index()
     for mention in mentions:
         kind, name = mention.kind, mention.name
-        if not known.knows(kind, name) or not partition.visible.knows(owner, kind, name):
+        if not names.has(kind, name) or not partition.visible.may_know(owner, kind, name):
             yield unknown_name(KINDS[mention.kind], mention.name)

@@ -61,7 +61,7 @@ class LineSearch:
 
 
 @dataclass
-class Group:
+class WakeGroup:
     """Idle systems of one access class that wake-ups ask, and the lines that they ask, tier by tier.
 
     `best` is valid while `has_best`; None means that no recipe may have one of the systems.
@@ -145,7 +145,7 @@ def _preferred(partition: Partition, host: Recipe, candidates: int, trigger: Tri
     return choices(partition, host, candidates, trigger.cause)
 
 
-def _groups(partition: Partition, asked: int) -> Iterator[Group]:
+def _groups(partition: Partition, asked: int) -> Iterator[WakeGroup]:
     by_force = partition.available.idle(forced=True) & asked
     if not by_force:
         return
@@ -154,7 +154,7 @@ def _groups(partition: Partition, asked: int) -> Iterator[Group]:
         if systems := by_force & of_class:
             filters = union(own for own, fitting in fits if fitting & systems)
             if filters:
-                yield Group(decides, systems, _tiers(partition, systems, filters))
+                yield WakeGroup(decides, systems, _tiers(partition, systems, filters))
 
 
 def _tiers(partition: Partition, systems: int, filters: int) -> list[list[LineSearch]]:
@@ -168,14 +168,14 @@ def _tiers(partition: Partition, systems: int, filters: int) -> list[list[LineSe
     return [list(tier.values()) for tier in tiers]
 
 
-def _best_recipes(partition: Partition, groups: Sequence[Group]) -> list[BestRecipe]:
+def _best_recipes(partition: Partition, groups: Sequence[WakeGroup]) -> list[BestRecipe]:
     for group in groups:
         if not group.has_best:
             group.best, group.has_best = _best_recipe(partition, group), True
     return [group.best for group in groups if group.best is not None]
 
 
-def _best_recipe(partition: Partition, group: Group) -> BestRecipe | None:
+def _best_recipe(partition: Partition, group: WakeGroup) -> BestRecipe | None:
     for number, tier in enumerate(group.tiers):
         found = _first_in(partition, group, tier)
         while isinstance(found, LineSearch):
@@ -186,7 +186,7 @@ def _best_recipe(partition: Partition, group: Group) -> BestRecipe | None:
 
 
 def _first_in(
-    partition: Partition, group: Group, tier: Sequence[LineSearch]
+    partition: Partition, group: WakeGroup, tier: Sequence[LineSearch]
 ) -> tuple[Place, int] | LineSearch | None:
     """Return the first recipe of a tier that may have a system of the group, and all that it could use.
 
@@ -218,7 +218,7 @@ def _is_any_safe(partition: Partition, host: Recipe, systems: int) -> bool:
     return any(is_safe(partition, host, number) for number in numbers_in(systems))
 
 
-def _places(partition: Partition, group: Group, search: LineSearch) -> Iterator[tuple[Place, LineSearch]]:
+def _places(partition: Partition, group: WakeGroup, search: LineSearch) -> Iterator[tuple[Place, LineSearch]]:
     # No two recipes have the same place, so searches are never compared.
     places = partition.filters.ranked_recipes_of_class(search.line, search.filters, group.decides)
     return ((place, search) for place in places)

@@ -52,10 +52,10 @@ def hopeless(partition: Partition, recipe_set_id: int, lab_controller: str) -> b
     if partition.sets.is_single(recipe_set_id):
         # A single-recipe set is never hopeless: the caller has a candidate for it.
         return False
-    known = partition.holders.hopeless.setdefault(recipe_set_id, {})
-    if lab_controller not in known:
-        known[lab_controller] = _is_hopeless(partition, recipe_set_id, lab_controller)
-    return known[lab_controller]
+    cached = partition.holders.hopeless.setdefault(recipe_set_id, {})
+    if lab_controller not in cached:
+        cached[lab_controller] = _is_hopeless(partition, recipe_set_id, lab_controller)
+    return cached[lab_controller]
 
 
 def _is_hopeless(partition: Partition, recipe_set_id: int, lab_controller: str) -> bool:

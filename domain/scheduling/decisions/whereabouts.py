@@ -13,7 +13,7 @@ from domain.scheduling.world.partition import Partition
 MAX_NAMED: Final = 4
 
 
-def called(partition: Partition, tree_id: int | None) -> str:
+def tree_label(partition: Partition, tree_id: int | None) -> str:
     """Return `60 (Fedora-44)`, or the number alone for a tree that was removed long ago."""
     entry = partition.directory.get("distro-tree", str(tree_id))
     document = partition.trees_away.last(tree_id) if entry is None else entry.document
@@ -46,7 +46,7 @@ def _of_each(texts: Mapping[int, str]) -> str:
 
 
 def _where(partition: Partition, labs: Labs, tree_id: int | None) -> str:
-    return f"{called(partition, tree_id)} is in {_listed(sorted(labs.labs_with(tree_id))) or 'no lab'}"
+    return f"{tree_label(partition, tree_id)} is in {_listed(sorted(labs.labs_with(tree_id))) or 'no lab'}"
 
 
 def _listed(words: Sequence[str], between: str = ", ") -> str:

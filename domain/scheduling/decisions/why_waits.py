@@ -25,8 +25,8 @@ def why_waits(partition: Partition, host: Recipe, free: int) -> str:
     idle = partition.available.idle(forced=key.forced is not None)
     closed = partition.filters.fitting(key) & ~partition.entitled(host)
     closed_now = closed & idle & free
-    is_known = bool(closed_now and closed_now & ~partition.visible.hidden_from(host.owner))
-    return NO_IDLE_ACCESS if is_known else NO_IDLE_SYSTEM
+    is_visible = bool(closed_now and closed_now & ~partition.visible.hidden_from(host.owner))
+    return NO_IDLE_ACCESS if is_visible else NO_IDLE_SYSTEM
 
 
 def _why_none_usable(partition: Partition, viable: int) -> str:

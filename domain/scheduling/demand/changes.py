@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from domain.requirements import from_text, properties
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
-from domain.scheduling.demand.demand_counts import Entry
+from domain.scheduling.demand.demand_counts import FilterEntry
 
 
 class Changes:
@@ -39,7 +39,7 @@ class Changes:
         for name in self._naming:
             self._naming[name] &= ~filters
 
-    def take(self, evaluated: int, entries: Mapping[int, Entry]) -> tuple[int, int]:
+    def take(self, evaluated: int, entries: Mapping[int, FilterEntry]) -> tuple[int, int]:
         """Return the changed systems and, of the evaluated filters, those concerned; begin anew."""
         systems, concerned = self.systems, evaluated
         if not self._concerns_all:
@@ -49,7 +49,7 @@ class Changes:
         self._properties.clear()
         return systems, concerned
 
-    def _look_up(self, filters: int, entries: Mapping[int, Entry]) -> None:
+    def _look_up(self, filters: int, entries: Mapping[int, FilterEntry]) -> None:
         for number in numbers_in(filters):
             for name in sorted(properties(from_text(entries[number].key.host_requires))):
                 self._naming[name] = self._naming.get(name, 0) | 1 << number

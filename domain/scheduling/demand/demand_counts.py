@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.demand.submitters import Submitters
-from domain.scheduling.supply.access import Access
+from domain.scheduling.supply.access import AccessIndex
 from domain.scheduling.supply.filter_key import FilterKey
 
 
 @dataclass
-class Entry:
+class FilterEntry:
     """A filter and the number of its unplaced recipes, by submitter number.
 
     `fitting` is the bitmap of the systems that fit the filter; None until it is evaluated.
@@ -30,7 +30,9 @@ class Entry:
 class DemandCounts:
     """Counts for evaluated filters, by filter number; `entries` are all filters. Mutable."""
 
-    def __init__(self, access: Access, submitters: Submitters, entries: Mapping[int, Entry]) -> None:
+    def __init__(
+        self, access: AccessIndex, submitters: Submitters, entries: Mapping[int, FilterEntry]
+    ) -> None:
         self._access = access
         self._submitters = submitters
         self._entries = entries
@@ -42,15 +44,15 @@ class DemandCounts:
         # The versions of access and submitter numbers at which the counts were made.
         self._as_of = (0, 0)
 
-    def changed(self, entry: Entry, submitter: int) -> None:
+    def changed(self, entry: FilterEntry, submitter: int) -> None:
         """Note that the number of recipes of a filter and submitter has changed."""
         self._miscounted[entry.number, submitter] = None
 
-    def evaluated(self, entry: Entry) -> None:
+    def evaluated(self, entry: FilterEntry) -> None:
         """Note that a filter has been evaluated; none of its recipes is counted."""
         self._miscounted.update(((entry.number, submitter), None) for submitter in entry.unplaced)
 
-    def invalidate(self, entry: Entry) -> None:
+    def invalidate(self, entry: FilterEntry) -> None:
         """Remove the counts of a filter whose systems are to be re-evaluated."""
         counted = self._counted.pop(entry.number, {})
         if entry.fitting is not None and self._as_of == self._now():

@@ -16,7 +16,7 @@ from domain.access.submitting import Submitting, Who
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
 from domain.scheduling.demand.changes import Changes
-from domain.scheduling.demand.demand_counts import DemandCounts, Entry
+from domain.scheduling.demand.demand_counts import DemandCounts, FilterEntry
 from domain.scheduling.demand.lines import Line
 from domain.scheduling.demand.order import Effort, Place, ordered_places
 from domain.scheduling.demand.ranked import Rank, Ranked
@@ -43,7 +43,7 @@ class Evaluated(NamedTuple):
 class FilterInLine(NamedTuple):
     """The recipes of one filter in a line, by submitter."""
 
-    entry: Entry
+    entry: FilterEntry
     recipes: Mapping[int, Ranked[Rank]]
 
 
@@ -56,9 +56,9 @@ class Filters:
     def __init__(self, labs: Labs, effort: Effort) -> None:
         self._labs = labs
         self._effort = effort
-        self._entries: dict[FilterKey, Entry] = {}
+        self._entries: dict[FilterKey, FilterEntry] = {}
         self._max_entries = self.SPARE
-        self._by_number: dict[int, Entry] = {}
+        self._by_number: dict[int, FilterEntry] = {}
         self._free_numbers: list[int] = []
         # Bitmaps of entries: evaluated, with unplaced recipes, forcing a system.
         self._known = 0
@@ -100,7 +100,7 @@ class Filters:
         """Remove the rank of a recipe from a line; `remove` comes next."""
         self._lines[line].discard(self._entry(demand.key).number, self._submitters.number(demand.who), rank)
 
-    def _entry(self, key: FilterKey) -> Entry:
+    def _entry(self, key: FilterKey) -> FilterEntry:
         entry = self._entries.get(key)
         if entry is None:
             self._drop_spare()
@@ -108,8 +108,8 @@ class Filters:
             entry = self._begin(key, number)
         return entry
 
-    def _begin(self, key: FilterKey, number: int) -> Entry:
-        entry = self._entries[key] = self._by_number[number] = Entry(key, number)
+    def _begin(self, key: FilterKey, number: int) -> FilterEntry:
+        entry = self._entries[key] = self._by_number[number] = FilterEntry(key, number)
         if key.forced is not None:
             self._forcing |= 1 << number
         return entry
@@ -186,11 +186,11 @@ class Filters:
         self._catch_up()
         return self._demand_counts.counted()
 
-    def in_use(self) -> Iterator[Entry]:
+    def in_use(self) -> Iterator[FilterEntry]:
         """Yield the entries with unplaced recipes, evaluated or not."""
         return (self._by_number[number] for number in numbers_in(self._populated))
 
-    def ranks_of(self, entry: Entry) -> Iterator[Rank]:
+    def ranks_of(self, entry: FilterEntry) -> Iterator[Rank]:
         """Yield the ranks of the recipes of a filter in all lines."""
         lines = (line.recipes.get(entry.number, ()) for line in self._lines.values())
         return (rank for ranked in lines for rank in ranked)
@@ -278,14 +278,14 @@ class Filters:
             for number in numbers_in(fresh):
                 self._evaluate(self._by_number[number])
 
-    def _evaluate(self, entry: Entry) -> None:
+    def _evaluate(self, entry: FilterEntry) -> None:
         self._effort.evaluations += 1
         entry.fitting = fitting(self._labs, entry.key)
         self._known |= 1 << entry.number
         self._signatures.add(entry.number, entry.fitting)
         self._demand_counts.evaluated(entry)
 
-    def _invalidate(self, entry: Entry) -> None:
+    def _invalidate(self, entry: FilterEntry) -> None:
         """Drop the evaluation of an entry."""
         if entry.fitting is None:
             return

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from domain.access.submitting import Submitting, Who
 from domain.priority import Priority
-from domain.scheduling.supply.access import Access
+from domain.scheduling.supply.access import AccessIndex
 
 # Maximum number of access classes with a cached order; at this number the cache is cleared.
 MAX_CACHED: Final = 1_024
@@ -34,7 +34,7 @@ class Order(NamedTuple):
 class Submitters:
     """Submitters by number. Mutable. `version` grows when a number is reassigned."""
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: AccessIndex) -> None:
         self.version = 0
         self._access = access
         self._submitters: list[Who] = []
@@ -45,8 +45,8 @@ class Submitters:
 
     def number(self, who: Who) -> int:
         """Return the number of a submitter; a new one may take over that of a submitter without recipes."""
-        known = self._numbers.get(who)
-        return self._begin(who) if known is None else known
+        number = self._numbers.get(who)
+        return self._begin(who) if number is None else number
 
     def _begin(self, who: Who) -> int:
         self._orders.clear()
@@ -71,13 +71,13 @@ class Submitters:
 
     def order(self, decides: Submitting) -> Order:
         """Return the order on systems of an access class."""
-        known = self._orders.get(decides)
-        if known is None:
+        order = self._orders.get(decides)
+        if order is None:
             if len(self._orders) >= MAX_CACHED:
                 self._orders.clear()
             maxima = tuple(self._access.cap(decides, who) for who in self._submitters)
-            known = self._orders[decides] = Order(tuple(_steps(maxima)), maxima, len({*maxima}) == 1)
-        return known
+            order = self._orders[decides] = Order(tuple(_steps(maxima)), maxima, len({*maxima}) == 1)
+        return order
 
 
 def _steps(maxima: Sequence[int]) -> list[Step]:

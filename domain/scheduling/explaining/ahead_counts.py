@@ -34,12 +34,12 @@ class AheadCounts:
 
     def _sum(self, maxima: tuple[int, ...], effective: int) -> BitSlicedNumbers:
         """Return the counts over all submitters; only submitters with an unusual maximum are corrected."""
-        ((most, _),) = Counter(maxima).most_common(1)
+        ((usual, _),) = Counter(maxima).most_common(1)
         together = BitSlicedNumbers()
-        together.add_each(self._with_equal_maxima(len(maxima), most, effective))
+        together.add_each(self._with_equal_maxima(len(maxima), usual, effective))
         for submitter, maximum in enumerate(maxima):
-            if maximum != most:
-                together.subtract_each(self._count_of(submitter, most, effective))
+            if maximum != usual:
+                together.subtract_each(self._count_of(submitter, usual, effective))
                 together.add_each(self._count_of(submitter, maximum, effective))
         return together
 

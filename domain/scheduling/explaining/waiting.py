@@ -9,7 +9,7 @@ from itertools import chain, islice
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
 from domain.scheduling.decisions.wanted import hopeless
-from domain.scheduling.decisions.whereabouts import called
+from domain.scheduling.decisions.whereabouts import tree_label
 from domain.scheduling.explaining.candidates import NEVER, NOT_ALLOWED, NOT_NOW, Candidate, Candidates
 from domain.scheduling.explaining.refusals import Refusal, refusals, refused_only_by, viable
 from domain.scheduling.supply.reasons import SET_INCOMPLETE, TREE_AWAY
@@ -102,7 +102,7 @@ def why_it_waits(partition: Partition, host: Recipe, asked: WaitingOptions) -> W
     summary = _summary(counted, rules, set_waits=_is_set_incomplete(partition, host, usable))
     tree_id = partition.trees_away.first_of(partition.sets.key(host).tree_ids)
     if tree_id is not None:
-        summary = f"{TREE_AWAY}: {called(partition, tree_id)}"
+        summary = f"{TREE_AWAY}: {tree_label(partition, tree_id)}"
     return Waiting(summary, rules, counted, tuple(islice(shown, asked.limit)), count)
 
 
@@ -159,7 +159,7 @@ def _summary(counted: Counted, rules: Iterable[RuleCount], *, set_waits: bool) -
         where = "there" if not_allowed == 1 else "to any of them"
         return f"{_systems(not_allowed)} would do, and it may not be submitted {where}"
     last = next(rule for rule in rules if not rule.left)
-    return f"no system could run it: none is left after the rule {last.name}"
+    return f"no system could run it: the rule {last.name} excludes all that remained"
 
 
 def _where_first(counted: Counted) -> str:

@@ -17,7 +17,7 @@ NOT_ALLOWED: Final = 0
 """Stands for a priority where submission is not allowed."""
 
 
-class Access:
+class AccessIndex:
     """Access classes and their systems. Mutable; `version` grows with every change."""
 
     def __init__(self) -> None:
@@ -72,9 +72,9 @@ class Access:
     def _invalidate_maxima(self, name: tuple[str, str]) -> None:
         """Drop the cached maxima of users whose name is in no access class any more."""
         kind, value = name
-        for known in self._maxima.values():
-            for who in [each for each in known if getattr(each, kind) == value]:
-                del known[who]
+        for maxima in self._maxima.values():
+            for who in [each for each in maxima if getattr(each, kind) == value]:
+                del maxima[who]
 
     # Users and groups
 
@@ -103,10 +103,10 @@ class Access:
 
     def maximum(self, decides: Submitting, who: Who) -> int:
         """Return the maximum effective priority, loans ignored; `NOT_ALLOWED` without access."""
-        known = self._maxima[decides]
-        if who not in known:
-            known[who] = decides.maximum(who) or NOT_ALLOWED
-        return known[who]
+        maxima = self._maxima[decides]
+        if who not in maxima:
+            maxima[who] = decides.maximum(who) or NOT_ALLOWED
+        return maxima[who]
 
     def cap(self, decides: Submitting, who: Who) -> int:
         """Return the maximum effective priority; `NOT_ALLOWED` also while lent to somebody else."""
@@ -137,10 +137,10 @@ class Access:
 
     def may(self, who: Who) -> int:
         """Return the systems that recipes of a user may have."""
-        known = self._may.get(who)
-        if known is None:
-            known = self._may[who] = self.entitled(who) & self.not_lent_away(who)
-        return known
+        systems = self._may.get(who)
+        if systems is None:
+            systems = self._may[who] = self.entitled(who) & self.not_lent_away(who)
+        return systems
 
 
 def _names(decides: Submitting) -> Iterator[tuple[str, str]]:

@@ -46,14 +46,14 @@ class AccessUpdates:
 
         The group is None if the job does not run for it any more.
         """
-        if group is not None and not self._directory.still_for(group, owner):
+        if group is not None and not self._directory.counts_for_group(group, owner):
             group = None
         return self._labs.access.who(owner, group)
 
     def _policy_of(self, pool: str) -> Policy:
-        known = self._policies.get(pool)
-        if known is None:
+        policy = self._policies.get(pool)
+        if policy is None:
             entry = self._directory.get("pool", pool)
             entries = None if entry is None else entry.document.get("access_policy")
-            known = self._policies[pool] = policy_of(entries or ())
-        return known
+            policy = self._policies[pool] = policy_of(entries or ())
+        return policy

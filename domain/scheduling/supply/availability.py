@@ -19,26 +19,26 @@ class Availability:
         # Broken systems, which only recipes that force them may have.
         self.broken = 0
         self._serving: dict[str, None] = {}
-        self._known: dict[str, tuple[bool, bool, bool, str, bool]] = {}
+        self._facts: dict[str, tuple[bool, bool, bool, str, bool]] = {}
         self._in_serving_labs: int | None = 0
 
     def put(self, system: System) -> bool:
         """Store a new state of a system; return whether it changes who may have the system when free."""
-        before = self._known.get(system.fqdn)
+        before = self._facts.get(system.fqdn)
         # The lab is considered in `usable`, because a lab changes for all its systems at once.
         is_open_now, automated = is_open(system, lab_enabled=True), is_automated(system.condition)
         place = system.lab_controller, system.condition == "Broken"
-        known = (system.usage == "idle", is_open_now, automated, *place)
-        if known == before:
+        facts = (system.usage == "idle", is_open_now, automated, *place)
+        if facts == before:
             return False
-        self._known[system.fqdn] = known
+        self._facts[system.fqdn] = facts
         bit = 1 << self._labs.number(system.fqdn)
-        self._idle = _with(self._idle, bit, known[0])
-        if before is not None and before[1:] == known[1:]:
+        self._idle = _with(self._idle, bit, facts[0])
+        if before is not None and before[1:] == facts[1:]:
             return False
         self._open = _with(self._open, bit, is_open_now)
         self._automated = _with(self._automated, bit, automated)
-        self.broken = _with(self.broken, bit, known[-1])
+        self.broken = _with(self.broken, bit, facts[-1])
         self._in_serving_labs = None
         return True
 

@@ -12,7 +12,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from domain.requirements import Columns
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.bitsets.bitmaps import lowest, numbers_in, union
-from domain.scheduling.supply.access import Access
+from domain.scheduling.supply.access import AccessIndex
 from domain.system.state import System
 
 K = TypeVar("K", bound=Hashable)
@@ -56,7 +56,7 @@ class Index(Generic[K]):
         return self._bitmaps.items()
 
 
-class Part(NamedTuple):
+class PartOfLabs(NamedTuple):
     """Some of the systems as labs of their own, with the same distro trees; queries there hold for the whole.
 
     The number of each system is smaller by `before`.
@@ -70,7 +70,7 @@ class Labs:
     """Systems and distro trees. Mutable: put them as the log changes them, then query bitmaps."""
 
     def __init__(self) -> None:
-        self.access = Access()
+        self.access = AccessIndex()
         self.columns = Columns()
         self.registered = 0
         self.names: list[str] = []
@@ -119,13 +119,13 @@ class Labs:
         self.registered = before | bit if is_there else before & ~bit
         return self.registered != before
 
-    def part(self, systems: int) -> Part:
+    def part(self, systems: int) -> PartOfLabs:
         """Return the systems of a bitmap, which is not empty, as labs of their own."""
         labs, before = Labs(), lowest(systems)
         labs._trees = self._trees
         for number in numbers_in(systems):
             labs._describe(number - before, *self._described[number])
-        return Part(labs, before)
+        return PartOfLabs(labs, before)
 
     def first_by_name(self, among: int) -> int:
         """Return the number of the system that comes first by name; `among` is not empty."""

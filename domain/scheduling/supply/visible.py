@@ -12,7 +12,7 @@ from domain.access.people import Person, is_open_to_all, may, may_submit
 from domain.access.policy import VIEW, Policy
 from domain.directory.roles import SEES_ALL
 from domain.directory.state import Directory
-from domain.directory.system_access import Groups, access_to, counting_policy
+from domain.directory.system_access import UserGroups, access_to, counting_policy
 from domain.requirements.operators import fold
 from domain.requirements.records import held_in
 from domain.scheduling.bitsets.bitmaps import union
@@ -60,19 +60,19 @@ class Visible:
     def _hidden_from(self, owner: str) -> int:
         if not SEES_ALL.isdisjoint(self._directory.roles_of(owner)):
             return 0
-        person = Person(owner, Groups(self._directory, owner))
+        person = Person(owner, UserGroups(self._directory, owner))
         return union(
             1 << self._labs.number(fqdn)
             for fqdn, (system, policy) in self._restricted.items()
-            if not self._is_known(person, system, policy)
+            if not self._may_know(person, system, policy)
         )
 
-    def _is_known(self, person: Person, system: System, policy: Policy) -> bool:
+    def _may_know(self, person: Person, system: System, policy: Policy) -> bool:
         if may(person, access_to(self._directory, system, policy), VIEW):
             return True
         return may_submit(person, self._labs.access.of(self._labs.number(system.fqdn)).entries)
 
-    def knows(self, owner: str, kind: str, name: str) -> bool:
+    def may_know(self, owner: str, kind: str, name: str) -> bool:
         """Return whether the owner may know a name: the directory or a system that is not hidden has it."""
         hidden = self.hidden_from(owner)
         if not hidden:

@@ -1,7 +1,7 @@
 """The state of one scheduler, folded from the log (design section 4).
 
 `apply` folds events in log order. `apply_tentatively` applies a decided event that is not in the log yet, as
-if it came right after the last known position, so that the next decision of the same commit sees it.
+if it followed the last folded position, so that the next decision of the same commit sees it.
 `confirm` keeps the tentative events if the log has exactly these; otherwise it rolls them back, and the log
 is read instead. `rollback` discards them.
 """
@@ -33,7 +33,7 @@ from domain.scheduling.world.trees_away import TreesAway
 from domain.scheduling.world.trigger_rules import TriggerKey, TriggerRules
 from domain.scheduling.world.triggers import PENDING_SYSTEM, WAKE_UP, Trigger, Triggers
 from domain.scheduling.world.wake_ups import TRIGGER_RULES, Happened, TriggerRule
-from domain.subjects import State, evolve, evolve_known
+from domain.subjects import State, evolve, evolve_existing
 from domain.system.state import System
 
 HELD = ("recipe", "recipe-set", "system")
@@ -92,7 +92,7 @@ class Partition(PartitionQueries):
         subject, event = recorded.subject, recorded.event
         kind, name = split_subject(subject)
         if kind in HELD:
-            before = self._known(subject)
+            before = self._find(subject)
             after = evolve(subject, before, event, Moment.of(recorded))
             self._put(after, newly_assigned=newly_assigned(recorded.stamp))
             return Happened(subject, event, before, after)
@@ -109,9 +109,9 @@ class Partition(PartitionQueries):
             self.sets.put(state, drop_finished=drop_finished, newly_assigned=newly)
         elif isinstance(state, RecipeSet):
             # A set that was just submitted is in no batch yet, so the backlog need not be ranked again.
-            was_known = state.recipe_set_id in self.sets.sets
+            was_there = state.recipe_set_id in self.sets.sets
             self.sets.put_set(state)
-            if was_known:
+            if was_there:
                 self.triggers.ranks_changed()
         else:
             self._put_system(state)
@@ -147,7 +147,7 @@ class Partition(PartitionQueries):
             if each.user is None:
                 self.directory.forget(each.subject)
             else:
-                self.directory.forget_leaver(split_subject(each.subject)[1], each.user)
+                self.directory.drop_former_member(split_subject(each.subject)[1], each.user)
 
     def _is_used(self, name: Name) -> bool:
         kind, group = split_subject(name.subject)
@@ -202,7 +202,7 @@ class Partition(PartitionQueries):
     # Tentative decisions
 
     def begin_tentative(self, now: datetime | None, behind: int | None = None) -> None:
-        """Begin tentative decisions, which happen at the time `now`, after the last known position.
+        """Begin tentative decisions, which happen at the time `now`, after the last folded position.
 
         Without a time they cannot be confirmed; they can be rolled back, or read from the log. A caller that
         recomputes decisions from the log may pass the position that they come after as `behind`: the events
@@ -216,7 +216,7 @@ class Partition(PartitionQueries):
         """Apply an event until `confirm` or `rollback`. Return the state of its subject before the event."""
         before = self.state_of(subject)
         moment = self._tentative.next_moment(subject, before)
-        after = evolve_known(before, event, moment)
+        after = evolve_existing(before, event, moment)
         self._put(after, drop_finished=False, newly_assigned=True)
         if self._trigger_rules.may_raise(event):
             for key in self._trigger_rules.triggers_of(Happened(subject, event, before, after), self):
@@ -233,8 +233,8 @@ class Partition(PartitionQueries):
     def confirm(self, first_position: int, last_position: int, recorded_at: datetime) -> bool:
         """Confirm the tentative decisions: they are in the log, at these positions and with this time.
 
-        Return whether the commit need not be read from the log. If other events came in between, or if the
-        commit has more events than the tentative decisions, roll these back and return False.
+        Return whether the commit need not be read from the log. If the log has other events in between, or if
+        the commit has more events than the tentative decisions, roll these back and return False.
         """
         tentative = self._end_tentative()
         self._answered()
@@ -261,7 +261,7 @@ class Partition(PartitionQueries):
         """Do what `apply` does after folding: advance the position, drop finished recipes, push triggers."""
         self.position = tentative.last_position
         for subject in tentative.before:
-            state = self._known(subject)
+            state = self._find(subject)
             if isinstance(state, Recipe) and state.finished:
                 self.sets.drop(state)
             elif isinstance(state, Recipe):
@@ -289,11 +289,11 @@ class Partition(PartitionQueries):
 
     def state_of(self, subject: str) -> State:
         """Return the state of a system, or of a recipe or set that has not finished."""
-        state = self._known(subject)
-        assert state is not None, f"{subject} is known"
+        state = self._find(subject)
+        assert state is not None, f"{subject} has a state"
         return state
 
-    def _known(self, subject: str) -> State | None:
+    def _find(self, subject: str) -> State | None:
         kind, _, name = subject.partition("/")
         if kind == "system":
             return self.systems.get(name)

@@ -13,8 +13,7 @@ from itertools import chain, islice, starmap
 from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
-from domain.access.policy import Form, Policy, policy_of
-from domain.access.policy import told as policy_form
+from domain.access.policy import Form, Policy, policy_form, policy_of
 from domain.fast_dataclasses import maker
 from domain.priority import Priority
 from domain.recipe.results import NO_RESULTS, Results

@@ -1,4 +1,4 @@
-"""Something eases, and the queue is asked again: with a pending system, or by a wake-up."""
+"""Changes after which a waiting recipe can be placed, at a pending system or by a wake-up."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.acceptance.observer import LABS
 from tests.acceptance.stage import Stage
-from tests.acceptance.watcher import LABS
 
 
-def test_priority__raised_while_waiting__has_the_system_before_who_came_earlier(stage: Stage) -> None:
+def test_priority__raised_while_waiting__gets_the_system_before_an_earlier_recipe(stage: Stage) -> None:
     stage.machine("m1")
     (busy,) = stage.submit(stage.recipe())
-    stage.starts(busy)
+    stage.start_all(busy)
     stage.begin()
     (early,) = stage.submit(stage.recipe(), priority="Normal")
-    stage.tells("""
+    stage.assert_log("""
         admin submits job/1: recipe-set/1 of recipe/1
         scheduler, on recipe-set.submitted recipe-set/1:
             recipe.queued           recipe/1        reason='no idle system is viable'
     """)
     (late,) = stage.submit(stage.recipe(), priority="Low")
-    stage.tells("""
+    stage.assert_log("""
         admin submits job/2: Low recipe-set/2 of recipe/2
         scheduler, on recipe-set.submitted recipe-set/2:
             recipe.queued           recipe/2        reason='no idle system is viable'
     """)
     stage.write("PATCH", f"/recipe-sets/{stage.set_of(late)}", {"priority": "Urgent"})
-    stage.tells("""
+    stage.assert_log("""
         admin:
             recipe-set.priority-changed recipe-set/2    priority=Urgent
     """)
     stage.finish(busy)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops completes recipe/3 on m1
         scheduler, on system.pending system/m1:
             recipe.scheduled        recipe/2        system=m1 lab_controller=lab.east
@@ -42,7 +42,7 @@ def test_priority__raised_while_waiting__has_the_system_before_who_came_earlier(
             system.waiting          system/m1       recipe_id=2
     """)
     stage.end_started(late)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops gives up recipe/2 on m1
         scheduler, on system.pending system/m1:
             recipe.scheduled        recipe/1        system=m1 lab_controller=lab.east
@@ -51,7 +51,7 @@ def test_priority__raised_while_waiting__has_the_system_before_who_came_earlier(
             system.waiting          system/m1       recipe_id=1
     """)
     stage.end_started(early)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops gives up recipe/1 on m1
         scheduler, on system.pending system/m1:
             system.idle             system/m1
@@ -66,12 +66,14 @@ def west(stage: Stage) -> Iterator[str]:
     stage.admin.patch(path, json={"enabled": True})
 
 
-def test_lab__disabled_and_enabled_again__who_waits_has_its_idle_system(stage: Stage, west: str) -> None:
+def test_lab__disabled_and_enabled_again__waiting_recipe_gets_its_idle_system(
+    stage: Stage, west: str
+) -> None:
     stage.machine("m1", lab="west")
     stage.begin()
     stage.write("PATCH", west, {"enabled": False})
     (recipe,) = stage.submit(stage.recipe())
-    stage.tells("""
+    stage.assert_log("""
         admin:
             lab-controller.disabled lab-controller/lab.west
         admin submits job/1: recipe-set/1 of recipe/1
@@ -79,7 +81,7 @@ def test_lab__disabled_and_enabled_again__who_waits_has_its_idle_system(stage: S
             recipe.queued           recipe/1        reason='no viable system is usable now, busy ones inc…'
     """)
     stage.write("PATCH", west, {"enabled": True})
-    stage.tells("""
+    stage.assert_log("""
         admin:
             lab-controller.enabled  lab-controller/lab.west
         scheduler, on lab-controller.enabled lab-controller/lab.west:
@@ -89,7 +91,7 @@ def test_lab__disabled_and_enabled_again__who_waits_has_its_idle_system(stage: S
             system.waiting          system/m1       recipe_id=1
     """)
     stage.end_started(recipe, by="west")
-    stage.tells("""
+    stage.assert_log("""
         lab-ops gives up recipe/1 on m1
         scheduler, on system.pending system/m1:
             system.idle             system/m1

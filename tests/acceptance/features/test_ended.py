@@ -1,18 +1,18 @@
-"""Who ends before the start ends with the whole set; who ends later, with nobody but its guests."""
+"""A recipe that ends before the start ends with its whole set; after the start, with its guests alone."""
 
 from __future__ import annotations
 
 from tests.acceptance.stage import Stage
 
 
-def test_cancelled__before_the_start__the_whole_set_and_what_it_held(stage: Stage) -> None:
+def test_cancelled__before_the_start__the_whole_set_ends_and_frees_its_systems(stage: Stage) -> None:
     stage.machine("m1")
     stage.machine("m2")
     (busy,) = stage.submit(stage.recipe("m2"))
-    stage.starts(busy)
+    stage.start_all(busy)
     stage.begin()
     one, _ = stage.submit(stage.recipe("m1"), stage.recipe("m2"))
-    stage.tells("""
+    stage.assert_log("""
         admin submits job/1: recipe-set/1 of recipe/1, recipe/2
         scheduler, on recipe-set.submitted recipe-set/1:
             recipe.scheduled        recipe/1        system=m1 lab_controller=lab.east
@@ -20,7 +20,7 @@ def test_cancelled__before_the_start__the_whole_set_and_what_it_held(stage: Stag
             recipe.assigned         recipe/2        lab_controller=lab.east
     """)
     stage.cancel(one)
-    stage.tells("""
+    stage.assert_log("""
         admin:
             recipe.cancelled        recipe/1        reason='not needed'
             recipe.cancelled        recipe/2        reason='not needed'
@@ -30,20 +30,20 @@ def test_cancelled__before_the_start__the_whole_set_and_what_it_held(stage: Stag
     """)
     assert stage.commands() == []
     stage.finish(busy)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops completes recipe/3 on m2
         scheduler, on system.pending system/m2:
             system.idle             system/m2
     """)
 
 
-def test_cancelled__after_the_start__what_has_not_finished_and_no_other_set(stage: Stage) -> None:
+def test_cancelled__after_the_start__unfinished_recipes_end_and_no_other_set(stage: Stage) -> None:
     for name in ("m1", "m2", "m3"):
         stage.machine(name)
     stage.begin()
     first = [stage.recipe("m1", guests=[stage.guest("one")]), stage.recipe("m2")]
     host, guest, sibling, other = stage.submit_sets(first, [stage.recipe("m3")])
-    stage.tells("""
+    stage.assert_log("""
         admin:
             job.submitted           job/1           owner=admin
             recipe-set.submitted    recipe-set/1    job_id=1 priority=Normal recipe_ids=1,2,3
@@ -72,7 +72,7 @@ def test_cancelled__after_the_start__what_has_not_finished_and_no_other_set(stag
     """)
     for recipe in (host, guest, sibling, other):
         stage.start(recipe)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops starts recipe/1 on m1
         lab-ops:
             recipe.installing       recipe/2        system=m1
@@ -83,13 +83,13 @@ def test_cancelled__after_the_start__what_has_not_finished_and_no_other_set(stag
         lab-ops starts recipe/4 on m3
     """)
     stage.finish(sibling)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops completes recipe/3 on m2
         scheduler, on system.pending system/m2:
             system.idle             system/m2
     """)
     stage.cancel(host)
-    stage.tells("""
+    stage.assert_log("""
         admin:
             recipe.cancelled        recipe/1        reason='not needed'
             recipe.cancelled        recipe/2        reason='not needed'
@@ -98,22 +98,22 @@ def test_cancelled__after_the_start__what_has_not_finished_and_no_other_set(stag
             system.idle             system/m1
     """)
     stage.finish(other)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops completes recipe/4 on m3
         scheduler, on system.pending system/m3:
             system.idle             system/m3
     """)
 
 
-def test_aborted__after_the_start__its_guests_too_and_siblings_go_on(stage: Stage) -> None:
+def test_aborted__after_the_start__its_guests_end_and_siblings_continue(stage: Stage) -> None:
     for name in ("m1", "m2"):
         stage.machine(name)
     guests = [stage.guest("one"), stage.guest("two")]
     host, one, _, sibling = stage.submit(stage.recipe("m1", guests=guests), stage.recipe("m2"))
-    stage.starts(host, one, sibling)
+    stage.start_all(host, one, sibling)
     stage.begin()
     stage.report(host, {"state": "aborted", "reason": "no answer from the console"})
-    stage.tells("""
+    stage.assert_log("""
         lab-ops:
             recipe.aborted          recipe/1        reason='no answer from the console'
             recipe.aborted          recipe/2        reason='its host recipe ended'
@@ -123,7 +123,7 @@ def test_aborted__after_the_start__its_guests_too_and_siblings_go_on(stage: Stag
             system.idle             system/m1
     """)
     stage.finish(sibling)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops completes recipe/4 on m2, task 1
         scheduler, on system.pending system/m2:
             system.idle             system/m2

@@ -1,4 +1,4 @@
-"""A host with guests: they start with it, report for themselves, and end with it."""
+"""A host with guests: the guests start with it, report on their own, and end with it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ def test_guests__host_ends_first__unfinished_guest_is_aborted(stage: Stage) -> N
     stage.machine("m1")
     stage.begin()
     host, one, two = stage.submit(stage.recipe(guests=[stage.guest("one"), stage.guest("two")]))
-    stage.tells("""
+    stage.assert_log("""
         admin:
             job.submitted           job/1           owner=admin
             recipe-set.submitted    recipe-set/1    job_id=1 priority=Normal recipe_ids=1,2,3
@@ -27,13 +27,13 @@ def test_guests__host_ends_first__unfinished_guest_is_aborted(stage: Stage) -> N
             system.waiting          system/m1       recipe_id=1
     """)
     stage.start(host)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops starts recipe/1 on m1
     """)
     stage.start(one)
     stage.finish(one)
     stage.start(two)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops:
             recipe.installing       recipe/2        system=m1
         lab-ops:
@@ -50,7 +50,7 @@ def test_guests__host_ends_first__unfinished_guest_is_aborted(stage: Stage) -> N
             recipe.task-started     recipe/3        task_id=3
     """)
     stage.finish(host)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops:
             recipe.task-completed   recipe/1        task_id=1
         lab-ops:
@@ -60,17 +60,17 @@ def test_guests__host_ends_first__unfinished_guest_is_aborted(stage: Stage) -> N
         scheduler, on system.pending system/m1:
             system.idle             system/m1
     """)
-    # Whoever loses the system need not be stopped on it.
+    # The release of the host's system ends the guest too: no command stops it.
     assert stage.commands() == ["provision m1 recipe/1", "release m1 recipe/1"]
 
 
 def test_guest__watchdog_expired__is_stopped_and_its_host_goes_on(stage: Stage) -> None:
     stage.machine("m1")
     host, guest = stage.submit(stage.recipe(guests=[stage.guest("one")]))
-    stage.starts(host, guest)
+    stage.start_all(host, guest)
     stage.begin()
     stage.report(guest, {"watchdog_seconds": 0})
-    stage.tells("""
+    stage.assert_log("""
         lab-ops:
             recipe.watchdog-set     recipe/1        seconds=0
         scheduler, on timer/watchdog/1:
@@ -78,7 +78,7 @@ def test_guest__watchdog_expired__is_stopped_and_its_host_goes_on(stage: Stage) 
     """)
     assert stage.commands() == ["stop m1 recipe/1"]
     stage.finish(host)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops completes recipe/2 on m1, task 1
         scheduler, on system.pending system/m1:
             system.idle             system/m1

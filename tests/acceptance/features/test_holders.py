@@ -1,19 +1,19 @@
-"""A set that holds other systems loses one: it stays in its lab, or lets go if it can have no other there."""
+"""A holder loses one of its systems: it stays in its lab, or lets go if that lab has no replacement."""
 
 from __future__ import annotations
 
 from tests.acceptance.stage import Stage
 
 
-def test_withdrawn__set_holds_another__assigned_and_before_who_is_more_urgent(stage: Stage) -> None:
+def test_withdrawn__set_holds_another__assigned_and_before_a_more_urgent_recipe(stage: Stage) -> None:
     for name in ("a1", "a2", "b1", "c1"):
         stage.machine(name)
     (on_a2,) = stage.submit(stage.recipe("a2"))
     (on_c1,) = stage.submit(stage.recipe("c1"))
-    stage.starts(on_a2, on_c1)
+    stage.start_all(on_a2, on_c1)
     stage.begin()
     one, *_ = stage.submit(stage.recipe("a%"), stage.recipe("b%"), stage.recipe("c%"))
-    stage.tells("""
+    stage.assert_log("""
         admin submits job/1: recipe-set/1 of recipe/1, recipe/2, recipe/3
         scheduler, on recipe-set.submitted recipe-set/1:
             recipe.scheduled        recipe/2        system=b1 lab_controller=lab.east
@@ -24,27 +24,27 @@ def test_withdrawn__set_holds_another__assigned_and_before_who_is_more_urgent(st
             system.scheduled        system/a1       recipe_id=1
     """)
     (urgent,) = stage.submit(stage.recipe("a%"), priority="Urgent")
-    stage.tells("""
+    stage.assert_log("""
         admin submits job/2: Urgent recipe-set/2 of recipe/4
         scheduler, on recipe-set.submitted recipe-set/2:
             recipe.queued           recipe/4        reason='no idle system is viable'
     """)
     stage.change("a1", condition="Broken", reason="fan")
-    stage.tells("""
+    stage.assert_log("""
         admin:
             system.condition-changed system/a1       condition=Broken reason=fan
             recipe.assigned         recipe/1        lab_controller=lab.east reason='a1 is Broken: fan'
             system.idle             system/a1
     """)
     stage.finish(on_a2)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops completes recipe/5 on a2
         scheduler, on system.pending system/a2:
             recipe.scheduled        recipe/1        system=a2 lab_controller=lab.east
             system.scheduled        system/a2       recipe_id=1
     """)
     stage.cancel(one)
-    stage.tells("""
+    stage.assert_log("""
         admin:
             recipe.cancelled        recipe/1        reason='not needed'
             recipe.cancelled        recipe/2        reason='not needed'
@@ -60,13 +60,13 @@ def test_withdrawn__set_holds_another__assigned_and_before_who_is_more_urgent(st
             system.idle             system/b1
     """)
     stage.end_started(urgent)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops gives up recipe/4 on a2
         scheduler, on system.pending system/a2:
             system.idle             system/a2
     """)
     stage.end_started(on_c1)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops gives up recipe/6 on c1
         scheduler, on system.pending system/c1:
             system.idle             system/c1
@@ -77,10 +77,10 @@ def test_withdrawn__set_cannot_be_completed__lets_go_and_has_it_again_when_repai
     for name in ("a1", "b1", "c1"):
         stage.machine(name)
     (busy,) = stage.submit(stage.recipe("c1"))
-    stage.starts(busy)
+    stage.start_all(busy)
     stage.begin()
     one, *_ = stage.submit(stage.recipe("a%"), stage.recipe("b%"), stage.recipe("c%"))
-    stage.tells("""
+    stage.assert_log("""
         admin submits job/1: recipe-set/1 of recipe/1, recipe/2, recipe/3
         scheduler, on recipe-set.submitted recipe-set/1:
             recipe.scheduled        recipe/1        system=a1 lab_controller=lab.east
@@ -91,7 +91,7 @@ def test_withdrawn__set_cannot_be_completed__lets_go_and_has_it_again_when_repai
             system.scheduled        system/b1       recipe_id=2
     """)
     stage.change("a1", condition="Broken", reason="fan")
-    stage.tells("""
+    stage.assert_log("""
         admin:
             system.condition-changed system/a1       condition=Broken reason=fan
             recipe.assigned         recipe/1        lab_controller=lab.east reason='a1 is Broken: fan'
@@ -105,7 +105,7 @@ def test_withdrawn__set_cannot_be_completed__lets_go_and_has_it_again_when_repai
             system.idle             system/b1
     """)
     stage.change("a1", condition="Automated", reason="new fan")
-    stage.tells("""
+    stage.assert_log("""
         admin:
             system.condition-changed system/a1       condition=Automated reason='new fan'
             system.pending          system/a1
@@ -119,7 +119,7 @@ def test_withdrawn__set_cannot_be_completed__lets_go_and_has_it_again_when_repai
             system.scheduled        system/b1       recipe_id=2
     """)
     stage.cancel(one)
-    stage.tells("""
+    stage.assert_log("""
         admin:
             recipe.cancelled        recipe/1        reason='not needed'
             recipe.cancelled        recipe/2        reason='not needed'
@@ -132,7 +132,7 @@ def test_withdrawn__set_cannot_be_completed__lets_go_and_has_it_again_when_repai
             system.idle             system/b1
     """)
     stage.end_started(busy)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops gives up recipe/4 on c1
         scheduler, on system.pending system/c1:
             system.idle             system/c1

@@ -1,4 +1,4 @@
-"""A recipe that keeps its system (`reservesys`), until it is returned or its time is over."""
+"""A recipe that keeps its system (`reservesys`) until it is returned or its time is over."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ def test_kept__returned_by_a_person__completed_and_asked_for_in_one_commit(stage
     stage.begin()
     kept = {"duration_seconds": 3600, "when": "always"}
     (recipe,) = stage.submit(stage.recipe(reservesys=kept))
-    stage.tells("""
+    stage.assert_log("""
         admin submits job/1: recipe-set/1 of recipe/1
         scheduler, on recipe-set.submitted recipe-set/1:
             recipe.scheduled        recipe/1        system=m1 lab_controller=lab.east
@@ -20,8 +20,8 @@ def test_kept__returned_by_a_person__completed_and_asked_for_in_one_commit(stage
     """)
     stage.start(recipe)
     stage.finish(recipe)
-    # The system runs on, and nothing happens to it.
-    stage.tells("""
+    # The system stays in use without events.
+    stage.assert_log("""
         lab-ops starts recipe/1 on m1
         lab-ops:
             recipe.task-completed   recipe/1        task_id=1
@@ -29,13 +29,13 @@ def test_kept__returned_by_a_person__completed_and_asked_for_in_one_commit(stage
             recipe.reserved         recipe/1        system=m1 seconds=3600
     """)
     (other,) = stage.submit(stage.recipe())
-    stage.tells("""
+    stage.assert_log("""
         admin submits job/2: recipe-set/2 of recipe/2
         scheduler, on recipe-set.submitted recipe-set/2:
             recipe.queued           recipe/2        reason='no idle system is viable'
     """)
     stage.write("POST", f"/recipes/{recipe}/return")
-    stage.tells("""
+    stage.assert_log("""
         admin:
             recipe.completed        recipe/1
             system.pending          system/m1
@@ -46,7 +46,7 @@ def test_kept__returned_by_a_person__completed_and_asked_for_in_one_commit(stage
             system.waiting          system/m1       recipe_id=2
     """)
     stage.end_started(other)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops gives up recipe/2 on m1
         scheduler, on system.pending system/m1:
             system.idle             system/m1
@@ -57,11 +57,11 @@ def test_kept__time_is_over__completed_by_its_watchdog(stage: Stage) -> None:
     stage.machine("m1")
     kept = {"duration_seconds": 1, "when": "onwarn"}
     (recipe,) = stage.submit(stage.recipe(reservesys=kept))
-    task = stage.starts(recipe)
+    task = stage.start_all(recipe)
     stage.begin()
     stage.report(recipe, {"task_id": task, "result": "Warn", "message": "odd", "score": 1})
     stage.finish(recipe)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops:
             recipe.task-result      recipe/1        task_id=1 result=Warn message=odd score=1.0
         lab-ops:

@@ -1,9 +1,9 @@
-"""The order of decisions: pending systems, wake-ups, new sets, each by rank (design 4.2)."""
+"""Order of decisions: pending systems, wake-ups, new sets, each by rank (design 4.2)."""
 
 from __future__ import annotations
 
+from tests.acceptance.observer import LABS
 from tests.acceptance.stage import Stage
-from tests.acceptance.watcher import LABS
 
 
 def test_repaired__set_that_wants_another_idle_system_too__does_not_jump_the_queue(stage: Stage) -> None:
@@ -12,20 +12,20 @@ def test_repaired__set_that_wants_another_idle_system_too__does_not_jump_the_que
     stage.change("d", condition="Broken", reason="fan")
     stage.begin()
     low = stage.submit(stage.recipe("a"), stage.recipe("d"), priority="Low")
-    stage.tells("""
+    stage.assert_log("""
         admin submits job/1: Low recipe-set/1 of recipe/1, recipe/2
         scheduler, on recipe-set.submitted recipe-set/1:
             recipe.queued   recipe/1    reason='no lab has usable systems for its whole set n…'
             recipe.queued   recipe/2    reason='every viable system is broken'
     """)
     (urgent,) = stage.submit(stage.recipe("d"), priority="Urgent")
-    stage.tells("""
+    stage.assert_log("""
         admin submits job/2: Urgent recipe-set/2 of recipe/3
         scheduler, on recipe-set.submitted recipe-set/2:
             recipe.queued   recipe/3    reason='every viable system is broken'
     """)
     stage.change("d", condition="Automated", reason="repaired")
-    stage.tells("""
+    stage.assert_log("""
         admin:
             system.condition-changed    system/d    condition=Automated reason=repaired
             system.pending              system/d
@@ -48,20 +48,20 @@ def test_lab_enabled__several_idle_systems__highest_rank_over_all_of_them_is_fir
     stage.write("PATCH", f"/lab-controllers/{LABS['east']}", {"enabled": False})
     stage.begin()
     low = stage.submit(stage.recipe("a"), stage.recipe("d"), priority="Low")
-    stage.tells("""
+    stage.assert_log("""
         admin submits job/1: Low recipe-set/1 of recipe/1, recipe/2
         scheduler, on recipe-set.submitted recipe-set/1:
             recipe.queued   recipe/1    reason='no viable system is usable now, busy ones inc…'
             recipe.queued   recipe/2    reason='no viable system is usable now, busy ones inc…'
     """)
     (urgent,) = stage.submit(stage.recipe("d"), priority="Urgent")
-    stage.tells("""
+    stage.assert_log("""
         admin submits job/2: Urgent recipe-set/2 of recipe/3
         scheduler, on recipe-set.submitted recipe-set/2:
             recipe.queued   recipe/3    reason='no viable system is usable now, busy ones inc…'
     """)
     stage.write("PATCH", f"/lab-controllers/{LABS['east']}", {"enabled": True})
-    stage.tells("""
+    stage.assert_log("""
         admin:
             lab-controller.enabled  lab-controller/lab.east
         scheduler, on lab-controller.enabled lab-controller/lab.east:
@@ -81,7 +81,7 @@ def test_new_sets__of_one_job__are_served_in_rank_order(stage: Stage) -> None:
     stage.machine("a")
     stage.begin()
     low, urgent = stage.submit_ranked(("Low", stage.recipe("a")), ("Urgent", stage.recipe("a")))
-    stage.tells("""
+    stage.assert_log("""
         admin:
             job.submitted           job/1           owner=admin
             recipe-set.submitted    recipe-set/1    job_id=1 priority=Low recipe_ids=1
@@ -97,7 +97,7 @@ def test_new_sets__of_one_job__are_served_in_rank_order(stage: Stage) -> None:
             recipe.queued           recipe/1        reason='no idle system is viable'
     """)
     stage.end_started(urgent)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops gives up recipe/2 on a
         scheduler, on system.pending system/a:
             recipe.scheduled        recipe/1        system=a lab_controller=lab.east
@@ -109,9 +109,9 @@ def test_new_sets__of_one_job__are_served_in_rank_order(stage: Stage) -> None:
 
 
 def _complete(stage: Stage, low: list[int], urgent: int) -> None:
-    """End the urgent recipe on d. The low set, which holds a, gets d and ends."""
+    """End the urgent recipe on d; the low set, which holds a, gets d and ends."""
     stage.end_started(urgent)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops gives up recipe/3 on d
         scheduler, on system.pending system/d:
             recipe.scheduled    recipe/2    system=d lab_controller=lab.east
@@ -125,10 +125,10 @@ def _complete(stage: Stage, low: list[int], urgent: int) -> None:
 
 
 def _end(stage: Stage, recipe_ids: list[int], names: str) -> None:
-    """End the recipes one after the other; nobody takes their systems."""
+    """End the recipes one after the other; no recipe takes their systems."""
     for number, (recipe_id, name) in enumerate(zip(recipe_ids, names, strict=True), 1):
         stage.end_started(recipe_id)
-        stage.tells(f"""
+        stage.assert_log(f"""
             lab-ops gives up recipe/{number} on {name}
             scheduler, on system.pending system/{name}:
                 system.idle     system/{name}

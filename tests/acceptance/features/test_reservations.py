@@ -12,13 +12,13 @@ def test_reservation__provisioned_and_returned__system_moves_with_its_commands(s
     stage.begin()
     path = f"/systems/{stage.fqdn('m1')}/reservation"
     stage.write("PUT", path, {"distro_tree": 1}, by="alice")
-    stage.tells("""
+    stage.assert_log("""
         alice:
             system.reservation-begun system/m1       user=alice distro_tree_id=1
             system.waiting          system/m1
     """)
     stage.obey("east")
-    stage.tells("""
+    stage.assert_log("""
         lab-ops:
             command.running         of system.waiting system/m1
             system.installing       system/m1
@@ -27,7 +27,7 @@ def test_reservation__provisioned_and_returned__system_moves_with_its_commands(s
             system.running          system/m1
     """)
     stage.write("DELETE", path, by="alice")
-    stage.tells("""
+    stage.assert_log("""
         alice:
             system.reservation-ended system/m1       reason='returned by alice'
             system.idle             system/m1
@@ -35,25 +35,25 @@ def test_reservation__provisioned_and_returned__system_moves_with_its_commands(s
     assert stage.commands() == ["provision m1", "release m1"]
 
 
-def test_reservation__time_is_over__ended_and_who_forces_the_system_has_it(stage: Stage) -> None:
+def test_reservation__time_is_over__ended_and_a_forcing_recipe_gets_the_system(stage: Stage) -> None:
     stage.machine("m1", condition="Manual")
     stage.begin()
     until = datetime.now(UTC) + timedelta(seconds=2)
     reservation = {"until": until.isoformat(), "user": "alice"}
     stage.write("PUT", f"/systems/{stage.fqdn('m1')}/reservation", reservation)
-    stage.tells("""
+    stage.assert_log("""
         admin:
             system.reservation-begun system/m1       user=alice
             system.running          system/m1
     """)
     (forces,) = stage.submit(stage.recipe(host_requires={"force": stage.fqdn("m1")}))
-    stage.tells("""
+    stage.assert_log("""
         admin submits job/1: recipe-set/1 of recipe/1
         scheduler, on recipe-set.submitted recipe-set/1:
             recipe.queued           recipe/1        reason='no viable system is usable now, busy ones inc…'
     """)
-    # Nobody does anything.
-    stage.tells("""
+    # The timer acts alone.
+    stage.assert_log("""
         scheduler, on timer/reservation/m1:
             system.reservation-ended system/m1       reason='its time is over'
             system.idle             system/m1
@@ -64,7 +64,7 @@ def test_reservation__time_is_over__ended_and_who_forces_the_system_has_it(stage
             system.waiting          system/m1       recipe_id=1
     """)
     stage.cancel(forces)
-    stage.tells("""
+    stage.assert_log("""
         admin:
             recipe.cancelled        recipe/1        reason='not needed'
             system.idle             system/m1

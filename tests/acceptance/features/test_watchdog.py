@@ -1,20 +1,20 @@
-"""A recipe whose watchdog expires is given up; the metrics count it."""
+"""A recipe whose watchdog expires is aborted, and counted by the metrics."""
 
 from __future__ import annotations
 
 from tests.acceptance.metrics import findings
 from tests.acceptance.stage import Stage
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 
-def test_watchdog__expired__aborted_and_its_system_asked_for(stage: Stage) -> None:
+def test_watchdog__expired__aborted_and_its_system_granted(stage: Stage) -> None:
     stage.machine("m1")
     (recipe,) = stage.submit(stage.recipe())
     (waits,) = stage.submit(stage.recipe())
-    stage.starts(recipe)
+    stage.start_all(recipe)
     stage.begin()
     stage.report(recipe, {"watchdog_seconds": 0})
-    stage.tells("""
+    stage.assert_log("""
         lab-ops:
             recipe.watchdog-set     recipe/1        seconds=0
         scheduler, on timer/watchdog/1:
@@ -28,7 +28,7 @@ def test_watchdog__expired__aborted_and_its_system_asked_for(stage: Stage) -> No
     """)
     assert stage.commands() == ["release m1 recipe/1", "provision m1 recipe/2"]
     stage.end_started(waits)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops gives up recipe/2 on m1
         scheduler, on system.pending system/m1:
             system.idle             system/m1
@@ -38,12 +38,12 @@ def test_watchdog__expired__aborted_and_its_system_asked_for(stage: Stage) -> No
 def test_metrics__watchdog_expired__as_many_are_counted_as_the_log_has(stage: Stage) -> None:
     stage.machine("m1")
     (recipe,) = stage.submit(stage.recipe())
-    stage.starts(recipe)
+    stage.start_all(recipe)
     stage.report(recipe, {"watchdog_seconds": 0})
-    stage.is_idle("m1")
+    stage.wait_idle("m1")
     causes = {event["cause"] for event in stage.service.events()}
     expired = sum(cause.startswith("timer/watchdog/") for cause in causes)
-    until(lambda: findings(stage.service)["watchdogs_expired"] == expired, "the loop to have counted it")
+    wait_until(lambda: findings(stage.service)["watchdogs_expired"] == expired, "the loop to have counted it")
     found = findings(stage.service)
     assert found["out_of_step"] == found["idle_but_wanted"] == 0
     stage.begin()

@@ -7,7 +7,7 @@ from tests.acceptance.stage import Stage
 
 def test_guests_xml__run_to_the_end__log_is_exactly_this(stage: Stage) -> None:
     host, one, two = stage.submit_sample("guests.xml")
-    stage.tells("""
+    stage.assert_log("""
         admin:
             job.submitted           job/1           owner=admin
             recipe-set.submitted    recipe-set/1    job_id=1 priority=Normal recipe_ids=1,2,3
@@ -25,13 +25,13 @@ def test_guests_xml__run_to_the_end__log_is_exactly_this(stage: Stage) -> None:
             system.waiting          system/store-01.west recipe_id=1
     """)
     stage.obey("west")
-    stage.tells("""
+    stage.assert_log("""
         lab-ops obeys recipe.waiting recipe/1
     """)
     first, second = stage.tasks(host)
     stage.install(host, first, by="west")
     stage.run(host, first, by="west")
-    stage.tells("""
+    stage.assert_log("""
         lab-ops starts recipe/1 on store-01.west
         lab-ops:
             recipe.task-result      recipe/1        task_id=1 result=Pass
@@ -45,7 +45,7 @@ def test_guests_xml__run_to_the_end__log_is_exactly_this(stage: Stage) -> None:
         stage.install(guest, task, by="west")
         stage.run(guest, task, by="west")
         stage.report(guest, {"state": "completed"}, by="west")
-    stage.tells("""
+    stage.assert_log("""
         lab-ops:
             recipe.task-started     recipe/1        task_id=2
         lab-ops:
@@ -73,7 +73,7 @@ def test_guests_xml__run_to_the_end__log_is_exactly_this(stage: Stage) -> None:
     """)
     stage.run(host, second, by="west")
     stage.report(host, {"state": "completed"}, by="west")
-    stage.tells("""
+    stage.assert_log("""
         lab-ops:
             recipe.task-result      recipe/1        task_id=2 result=Pass
         lab-ops:
@@ -85,7 +85,7 @@ def test_guests_xml__run_to_the_end__log_is_exactly_this(stage: Stage) -> None:
             system.idle             system/store-01.west
     """)
     stage.obey("west")
-    stage.tells("""
+    stage.assert_log("""
         lab-ops obeys recipe.completed recipe/1
     """)
     job = stage.job_of(host)

@@ -1,4 +1,4 @@
-"""`nfs-multihost.xml`: two recipes in one lab, one of them keeps its system because a task failed."""
+"""`nfs-multihost.xml`: two recipes in one lab; one recipe keeps its system because a task failed."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from hashlib import sha256
 
 from tests.acceptance.stage import Stage
 
-# Whoever the client may have, in the order of their registration, with the lab and the server that follow:
-# in the west there is a system of the pool it would like best.
+# Candidate systems of the client in order of registration. Each determines lab and system of the server: the
+# west has a system of the server's preferred pool.
 CLIENTS = {
     "x86-05.east": ("lab.east", "x86-01.east"),
     "x86-06.west": ("lab.west", "store-01.west"),
@@ -21,7 +21,7 @@ def test_nfs_multihost_xml__run_to_the_end__log_is_exactly_this(stage: Stage) ->
     server, client = stage.submit_sample("nfs-multihost.xml")
     system, (lab, other) = _drawn(stage, client)
     by = lab.removeprefix("lab.")
-    stage.tells(f"""
+    stage.assert_log(f"""
         admin:
             job.submitted           job/1           owner=admin
             recipe-set.submitted    recipe-set/1    job_id=1 priority=High recipe_ids=1,2
@@ -39,20 +39,20 @@ def test_nfs_multihost_xml__run_to_the_end__log_is_exactly_this(stage: Stage) ->
             system.waiting          system/{system} recipe_id=2
     """)
     stage.obey(by)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops obeys recipe.waiting recipe/1
         lab-ops obeys recipe.waiting recipe/2
     """)
     for recipe in (server, client):
         stage.install(recipe, stage.tasks(recipe)[0], by=by)
-    stage.tells(f"""
+    stage.assert_log(f"""
         lab-ops starts recipe/1 on {other}
         lab-ops starts recipe/2 on {system}, task 3
     """)
     for task in stage.tasks(server):
         stage.run(server, task, by=by)
     stage.report(server, {"state": "completed"}, by=by)
-    stage.tells(f"""
+    stage.assert_log(f"""
         lab-ops:
             recipe.task-result      recipe/1        task_id=1 result=Pass
         lab-ops:
@@ -73,7 +73,7 @@ def test_nfs_multihost_xml__run_to_the_end__log_is_exactly_this(stage: Stage) ->
     stage.run(client, first, by=by)
     stage.run(client, second, "Fail", by=by)
     stage.report(client, {"state": "completed"}, by=by)
-    stage.tells(f"""
+    stage.assert_log(f"""
         lab-ops:
             recipe.task-result      recipe/2        task_id=3 result=Pass
         lab-ops:
@@ -88,7 +88,7 @@ def test_nfs_multihost_xml__run_to_the_end__log_is_exactly_this(stage: Stage) ->
             recipe.reserved         recipe/2        system={system} seconds=3600
     """)
     stage.write("POST", f"/recipes/{client}/return")
-    stage.tells(f"""
+    stage.assert_log(f"""
         admin:
             recipe.completed        recipe/2
             system.pending          system/{system}
@@ -96,7 +96,7 @@ def test_nfs_multihost_xml__run_to_the_end__log_is_exactly_this(stage: Stage) ->
             system.idle             system/{system}
     """)
     stage.obey(by)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops obeys recipe.completed recipe/1
         lab-ops obeys recipe.completed recipe/2
     """)
@@ -105,7 +105,7 @@ def test_nfs_multihost_xml__run_to_the_end__log_is_exactly_this(stage: Stage) ->
 
 
 def _drawn(stage: Stage, client: int) -> tuple[str, tuple[str, str]]:
-    """Its `<autopick random="true"/>`: by SHA-256 of cause and recipe id, so that it replays (design 5.5)."""
+    """Return the choice of `<autopick random="true"/>`: SHA-256 of cause and recipe id (design 5.5)."""
     submitted = stage.first("recipe-set.submitted")["position"]
     digest = int.from_bytes(sha256(f"event/{submitted}/{client}".encode()).digest())
     return list(CLIENTS.items())[digest % len(CLIENTS)]

@@ -7,7 +7,7 @@ from tests.acceptance.stage import Stage
 
 def test_pinned_xml__run_to_the_end__log_is_exactly_this(stage: Stage) -> None:
     forces, one, two = stage.submit_sample("pinned.xml")
-    stage.tells("""
+    stage.assert_log("""
         admin:
             job.submitted           job/1           owner=admin
             recipe-set.submitted    recipe-set/1    job_id=1 priority=Low recipe_ids=1
@@ -33,7 +33,7 @@ def test_pinned_xml__run_to_the_end__log_is_exactly_this(stage: Stage) -> None:
     """)
     stage.obey("east")
     stage.obey("west")
-    stage.tells("""
+    stage.assert_log("""
         lab-ops obeys recipe.waiting recipe/1
         lab-ops obeys recipe.waiting recipe/2
         lab-ops obeys recipe.waiting recipe/3
@@ -42,7 +42,7 @@ def test_pinned_xml__run_to_the_end__log_is_exactly_this(stage: Stage) -> None:
         (task,) = stage.tasks(recipe)
         stage.install(recipe, task, by=by)
         stage.run(recipe, task, by=by)
-    stage.tells("""
+    stage.assert_log("""
         lab-ops starts recipe/1 on arm-04.east
         lab-ops:
             recipe.task-result      recipe/1        task_id=1 result=Pass
@@ -60,13 +60,13 @@ def test_pinned_xml__run_to_the_end__log_is_exactly_this(stage: Stage) -> None:
             recipe.task-completed   recipe/3        task_id=3
     """)
     stage.report(forces, {"state": "completed"}, by="east")
-    stage.tells("""
+    stage.assert_log("""
         lab-ops:
             recipe.completed        recipe/1
             system.idle             system/arm-04.east
     """)
     stage.report(two, {"state": "completed"}, by="west")
-    stage.tells("""
+    stage.assert_log("""
         lab-ops:
             recipe.completed        recipe/3
             system.pending          system/store-01.west
@@ -74,7 +74,7 @@ def test_pinned_xml__run_to_the_end__log_is_exactly_this(stage: Stage) -> None:
             system.idle             system/store-01.west
     """)
     stage.report(one, {"state": "completed"}, by="west")
-    stage.tells("""
+    stage.assert_log("""
         lab-ops:
             recipe.completed        recipe/2
             system.pending          system/x86-02.west
@@ -83,7 +83,7 @@ def test_pinned_xml__run_to_the_end__log_is_exactly_this(stage: Stage) -> None:
     """)
     stage.obey("east")
     stage.obey("west")
-    stage.tells("""
+    stage.assert_log("""
         lab-ops obeys recipe.completed recipe/1
         lab-ops obeys recipe.completed recipe/3
         lab-ops obeys recipe.completed recipe/2

@@ -16,7 +16,7 @@ from click.testing import Result
 from cli.lab import agent as lab_agent
 from tests.cli.lab.lab_server import LAB, LabServer, provision
 from tests.cli.loopback import HANG_UP, Answer, Asked, Server
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 
 Run = Callable[..., Result]
 
@@ -157,7 +157,7 @@ def test_simulate__interrupted__ends_without_a_word_too_many(server: Server, tmp
         stderr=subprocess.PIPE,
         text=True,
     )
-    until(lambda: server.asked_for("GET", f"{LAB}/commands"), "the lab to ask for commands")
+    wait_until(lambda: server.asked_for("GET", f"{LAB}/commands"), "the lab to ask for commands")
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=15)
     assert (process.returncode, errors) == (0, "")

@@ -15,8 +15,8 @@ from rich.console import Console
 
 from api.client import Client
 from cli.overview.facts import DOING, doing, labs_of, queue_of, sets_of
-from cli.overview.reading import LATELY, WINDOWS, Reading
-from cli.overview.screen import MARKS, Screen
+from cli.overview.reading import LATELY, WINDOWS, OverviewReader
+from cli.overview.screen import MARKS, OverviewScreen
 from domain.system.lifecycle import CONDITIONS, USAGE
 from tests.cli.loopback import Answer, Asked, Server
 
@@ -174,14 +174,14 @@ def test_overview__for_people__tells_all_of_it(lab: Server, run: Run) -> None:
 def test_overview__on_a_terminal__no_line_is_longer(lab: Server, run: Run, width: int) -> None:
     document = json.loads(run("overview", "--json").stdout)
     file = io.StringIO()
-    Console(file=file, width=width, force_terminal=True, color_system=None).print(Screen(document))
+    Console(file=file, width=width, force_terminal=True, color_system=None).print(OverviewScreen(document))
     assert max(map(len, file.getvalue().splitlines())) <= width
 
 
 def drawn(document: dict[str, Any], width: int, widest: dict[str, dict[str, int]]) -> list[str]:
     file = io.StringIO()
     shown = Console(file=file, width=width, force_terminal=True, color_system=None)
-    shown.print(Screen(document, widest))
+    shown.print(OverviewScreen(document, widest))
     return file.getvalue().splitlines()
 
 
@@ -240,7 +240,7 @@ def test_overview__nobody_there__is_a_failure(server: Server, run: Run) -> None:
 
 def test_reading__again__asks_only_for_what_can_have_changed(lab: Server) -> None:
     with Client(lab.url) as client:
-        reading = Reading(client)
+        reading = OverviewReader(client)
         reading.document()
         lab.on("GET", "/events", Answer({"events": [_event(11, "recipe.aborted")], "next": None}))
         lab.on("GET", "/systems", Answer({"position": 12, "systems": [], "next": None}))
@@ -261,7 +261,7 @@ def test_reading__long_log__looks_back_until_there_is_enough(lab: Server) -> Non
     lab.on("GET", "/systems", Answer({"position": 100_000, "systems": [], "next": None}))
     lab.on("GET", "/events", events)
     with Client(lab.url) as client:
-        reading = Reading(client)
+        reading = OverviewReader(client)
         lately = reading.document()["lately"]
         reading.close()
     assert 0 < len(lately) <= LATELY and all(event["topic"] == "recipe.aborted" for event in lately)

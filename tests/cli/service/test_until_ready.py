@@ -8,7 +8,7 @@ from typing import Any
 import click
 import pytest
 
-from cli.service.until_ready import Lines, Patience, until_ready
+from cli.service.until_ready import ProgressLines, StallTimeout, until_ready
 from runtime.processes.supervisor import Supervisor
 from runtime.settings import Settings
 from tests.cli.loopback import Answer, Server
@@ -78,7 +78,7 @@ def test_up__nobody_answers__gives_up() -> None:
 
 
 def test_patience__something_moves__begins_anew() -> None:
-    patience = Patience(60, clock := Clock())
+    patience = StallTimeout(60, clock := Clock())
     clock.now += 59
     patience.reached(1)
     clock.now += 59
@@ -90,7 +90,7 @@ def test_patience__something_moves__begins_anew() -> None:
 
 def test_lines__told_all_the_time__one_in_ten_seconds() -> None:
     said: list[str] = []
-    lines = Lines(said.append, clock := Clock())
+    lines = ProgressLines(said.append, clock := Clock())
     for position in range(21):
         lines.show(position, END)
         clock.now += 1

@@ -86,7 +86,7 @@ def test_followers__service_started_again__go_on_where_they_were(own: Running) -
         watched.wait_for("waiting")
         followed.wait_for(f"job/{job}")
         own.kill("serve", signal.SIGTERM)
-        followed.wait_for("asking again")
+        followed.wait_for("retrying")
         own.start("serve")
         own.wait_ready()
         second = own.json("submit", str(SAMPLES / "kernel-smoke.xml"))["job_id"]
@@ -105,7 +105,7 @@ def test_interrupted__while_it_waits_for_a_server__is_status_130(tmp_path: Path)
     command = [sys.executable, "-c", script, "events", "--follow", "--url", "http://127.0.0.1:1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
-        assert "asking again" in process.stderr.readline()
+        assert "retrying" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
     assert (process.returncode, said) == (130, "")

@@ -123,7 +123,7 @@ WRONG = [
     ((*LEAST, "--hostrequire", "disk/size = 4 GBit"), ["units must be one of"]),
     ((*LEAST, "--taskparam", "=b"), ["must be NAME=VALUE"]),
     (("--distro", "F", "--reserve", "--suppress-install-task"), ["leaves no task"]),
-    ((*LEAST, "--cc", "nobody"), ["notify[0]: must be a mail address"]),
+    ((*LEAST, "--cc", "nobody"), ["notify[0]: must be an email address"]),
 ]
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from domain.access.people import OF_PEOPLE, Access, Person, is_open_to_all, may
-from domain.access.policy import UNTIL_GIVEN, Entry, Policy
+from domain.access.policy import UNTIL_GIVEN, Policy, PolicyEntry
 
 ALL = {"view", "edit_policy", "edit_system", "loan_any", "loan_self", "control_system", "reserve"}
 POLICY: Policy = (
-    Entry("view", group="qa"),
-    Entry("edit_system", "bob"),
-    Entry("loan_self", group="qa"),
+    PolicyEntry("view", group="qa"),
+    PolicyEntry("edit_system", "bob"),
+    PolicyEntry("loan_self", group="qa"),
     # To submit is no part of this, and shows nothing.
-    Entry("submit", "eve"),
+    PolicyEntry("submit", "eve"),
 )
 LENT = Access(POLICY, owner="ada", borrower="lea", reserved_by="rob")
 
@@ -23,7 +23,7 @@ HELD: list[tuple[Person, Access, set[str]]] = [
     # An admin needs a reason to have one.
     (Person("root", is_admin=True), LENT, ALL - {"reserve"}),
     (Person("ada", is_admin=True), LENT, ALL),
-    (Person("root", is_admin=True), Access((Entry("reserve"),)), ALL),
+    (Person("root", is_admin=True), Access((PolicyEntry("reserve"),)), ALL),
     (Person("lea"), LENT, {"view", "reserve"}),
     (Person("rob"), LENT, {"view"}),
     # Who may do something there must see it.
@@ -51,9 +51,9 @@ def test_permissions__of_a_person_on_a_system__are_these(
     ("policy", "is_open"),
     [
         (UNTIL_GIVEN, True),
-        ((Entry("reserve"),), True),
-        ((Entry("submit"),), False),
-        ((Entry("view", "bob"), Entry("view", group="qa")), False),
+        ((PolicyEntry("reserve"),), True),
+        ((PolicyEntry("submit"),), False),
+        ((PolicyEntry("view", "bob"), PolicyEntry("view", group="qa")), False),
         ((), False),
     ],
 )

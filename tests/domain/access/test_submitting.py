@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from domain.access.policy import Policy, policy_of, told
+from domain.access.policy import Policy, policy_form, policy_of
 from domain.access.submitting import Submitting, Who, submitting
 from domain.priority import Priority
 
@@ -74,4 +74,4 @@ def test_policy__told_and_read_again__is_the_same_whatever_its_order(
     entries: list[dict[str, object]],
 ) -> None:
     policy: Policy = policy_of(entries)
-    assert policy_of(told(policy)) == policy == policy_of([*reversed(entries), *entries])
+    assert policy_of(policy_form(policy)) == policy == policy_of([*reversed(entries), *entries])

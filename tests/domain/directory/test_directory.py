@@ -10,7 +10,7 @@ from domain.directory import events as directory_events
 from domain.directory.state import Directory
 from domain.recipe.events import RecipeCompleted
 from domain.system.events import SystemInventoryChanged, SystemRegistered
-from tests.domain.directory.told import NOW, TREE, hear, tell, told
+from tests.domain.directory.documents import NOW, TREE, hear, tell, told
 
 TOKEN = directory_events.TokenCreated(user="ada", role="admin", lab_controller=None, digest="ab12")
 
@@ -84,7 +84,7 @@ def lab() -> Directory:
 
 
 def test_known_names__after_the_log__are_what_a_job_may_use(lab: Directory) -> None:
-    known = lab.known_names()
+    known = lab.name_index()
     assert known.users == {"ada"}
     assert known.groups == {"qa": {"ada"}}
     assert known.pools == {"net"}
@@ -98,21 +98,21 @@ def test_known_names__after_the_log__are_what_a_job_may_use(lab: Directory) -> N
 def test_known_names__inventory_changed__have_what_it_names_now(lab: Directory) -> None:
     changed = SystemInventoryChanged(inventory={"arches": ["riscv64"], "key_values": {"SLOT": ["1"]}})
     hear(lab, "system/a", changed, version=2)
-    known = lab.known_names()
+    known = lab.name_index()
     assert known.keys == {"RACK", "SLOT"}
     assert known.arches == {"x86_64", "i386", "s390x", "riscv64"}
 
 
 def test_known_names__one_more_came__are_not_remembered_too_long(lab: Directory) -> None:
-    assert "gpu" not in lab.known_names().pools
+    assert "gpu" not in lab.name_index().pools
     tell(lab, "pool/gpu", {"owner_group": None})
-    assert "gpu" in lab.known_names().pools
+    assert "gpu" in lab.name_index().pools
 
 
 def test_apply__event_of_a_recipe__is_passed_over(lab: Directory) -> None:
-    known = lab.known_names()
+    known = lab.name_index()
     hear(lab, "recipe/1", RecipeCompleted())
-    assert lab.known_names() is known
+    assert lab.name_index() is known
     assert lab.get("recipe", "1") is None
 
 

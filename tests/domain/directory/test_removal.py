@@ -15,7 +15,7 @@ from domain.events import Decided, split_subject
 from domain.names import unknown_name
 from domain.system.state import System
 from domain.system_admin.registration import unknown_names
-from tests.domain.directory.told import NOW, TREE, hear, tell, told
+from tests.domain.directory.documents import NOW, TREE, hear, tell, told
 
 MACHINE = System("a", 1, "lab-1", "ada", "Automated", {})
 
@@ -64,7 +64,7 @@ def test_user__removed__leaves_groups_and_tokens_go_in_the_same_commit(directory
     assert directory.get("user", "bob") is None
     assert directory.credentials.password_of("bob") is None
     assert directory.token("b1", NOW) is None
-    assert "bob" not in directory.known_names().users
+    assert "bob" not in directory.name_index().users
 
 
 def test_user__who_owns_systems__refused_with_their_names(directory: Directory) -> None:
@@ -74,7 +74,7 @@ def test_user__who_owns_systems__refused_with_their_names(directory: Directory) 
 
 
 def test_user__last_admin__refused(directory: Directory) -> None:
-    with pytest.raises(Refused, match="no admin would be left"):
+    with pytest.raises(Refused, match="no admin who can log in would be left"):
         remove("user", directory, "ada", [])
 
 
@@ -83,7 +83,7 @@ def test_group__owns_a_pool__refused_until_the_pool_is_anothers(directory: Direc
         remove("group", directory, "qa", [])
     tell(directory, "pool/net", {"owner_group": "ops"})
     happens(directory, remove("group", directory, "qa", []))
-    assert "qa" not in directory.known_names().groups
+    assert "qa" not in directory.name_index().groups
 
 
 def test_pool__removed__its_systems_leave_it_first(directory: Directory) -> None:
@@ -95,7 +95,7 @@ def test_pool__removed__its_systems_leave_it_first(directory: Directory) -> None
     ]
     happens(directory, decided)
     assert directory.pools_of("a") == ()
-    assert not directory.known_names().knows("pools", "net")
+    assert not directory.name_index().has("pools", "net")
     # It begins anew, and empty.
     tell(directory, "pool/net", {"owner_group": None})
     assert directory.systems_of("net") == ()

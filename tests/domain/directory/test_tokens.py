@@ -11,10 +11,10 @@ import pytest
 from domain.directory import events as directory_events
 from domain.directory.admins import require_admin_left
 from domain.directory.state import DIRECTORY_TOPICS, Directory
-from domain.directory.tokens import Wanted, faults_of, revoke, role_given
+from domain.directory.tokens import TokenRequest, faults_of, revoke, role_given
 from domain.errors import Refused
 from domain.events import from_data, shown_of
-from tests.domain.directory.told import NOW, hear, tell, told
+from tests.domain.directory.documents import NOW, hear, tell, told
 
 SOON = NOW + timedelta(hours=1)
 OLD_USER = from_data("user.registered", 1, {})
@@ -169,8 +169,8 @@ def test_roles_of__registered_before_there_were_roles__are_those_of_the_tokens()
 def test_role_given__to_who_has_roles_by_tokens__keeps_those(directory: Directory) -> None:
     hear(directory, "user/eve", OLD_USER)
     token(directory, "e1", "eve", "auditor")
-    assert role_given(directory, Wanted("eve", "auditor")) == []
-    ((subject, event),) = role_given(directory, Wanted("eve", "submitter"))
+    assert role_given(directory, TokenRequest("eve", "auditor")) == []
+    ((subject, event),) = role_given(directory, TokenRequest("eve", "submitter"))
     assert (subject, event) == ("user/eve", directory_events.UserChanged(["auditor", "submitter"], None))
 
 
@@ -201,7 +201,7 @@ FAULTS: list[tuple[Mapping[str, Any], bool, list[str]]] = [
 def test_faults_of__what_is_asked_for__are_all_told(
     directory: Directory, wanted: Mapping[str, Any], is_admin: bool, places: list[str]
 ) -> None:
-    faults = faults_of(directory, Wanted(**wanted), NOW, is_admin=is_admin)
+    faults = faults_of(directory, TokenRequest(**wanted), NOW, is_admin=is_admin)
     assert [fault.where for fault in faults] == places
 
 
@@ -221,7 +221,7 @@ def test_faults_of__token_that_expires_asks__none_lasts_longer_but_for_admins(
     directory: Directory, asking: str, lasting: timedelta | None, places: list[str]
 ) -> None:
     token(directory, "b3", "bob", "submitter", "2024-01-01T01:00:00Z")
-    wanted = Wanted("bob", "submitter", expires_at=None if lasting is None else NOW + lasting)
+    wanted = TokenRequest("bob", "submitter", expires_at=None if lasting is None else NOW + lasting)
     faults = faults_of(directory, wanted, NOW, is_admin=False, asking=asking)
     assert [fault.where for fault in faults] == places
     if lasting != timedelta(0):

@@ -12,7 +12,7 @@ from domain.requirements import Columns, evaluate, matching, parse, properties
 from domain.requirements import columns as columns_module
 from domain.requirements.vocabulary import SYSTEM
 from replay.workload.generated_lab import generate_lab
-from tests.domain.requirements.asking import asked, lab, read, refuse
+from tests.domain.requirements.evaluation import asked, lab, read, refuse
 from tests.domain.requirements.whole_language import FORMS, LABS, SYSTEMS
 
 
@@ -56,9 +56,9 @@ def test_column__asked_for_early_or_late__is_the_same() -> None:
         late.put(number, inventory)
     for name in early.vocabulary.properties:
         assert early[name].holders == late[name].holders
-        assert early[name].known == late[name].known
+        assert early[name].with_value == late[name].with_value
     assert late["pools"].holders == {"x": 0b1000, "y": 0b1000001001}
-    assert (late["memory_mb"].holders, late["memory_mb"].known) == ({2: 1}, 1)
+    assert (late["memory_mb"].holders, late["memory_mb"].with_value) == ({2: 1}, 1)
 
 
 def test_put__one_property_changed__answers_about_others_are_kept() -> None:

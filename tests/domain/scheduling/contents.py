@@ -18,7 +18,7 @@ from domain.access.submitting import Who
 from domain.recipe.lifecycle import UNPLACED
 from domain.scheduling.bitsets.bitmaps import union
 from domain.scheduling.decisions.granting import holders
-from domain.scheduling.demand.demand_counts import Entry
+from domain.scheduling.demand.demand_counts import FilterEntry
 from domain.scheduling.demand.filters import QUEUED, Filters
 from domain.scheduling.demand.lines import newly_of
 from domain.scheduling.demand.ranked import Rank
@@ -127,7 +127,7 @@ def _filters(filters: Filters) -> dict[str, Any]:
     }
 
 
-def _lines_of(filters: Filters, entry: Entry) -> dict[str, dict[Who, list[Rank]]]:
+def _lines_of(filters: Filters, entry: FilterEntry) -> dict[str, dict[Who, list[Rank]]]:
     """Who has a recipe with a filter in which line."""
     return {
         name: {

@@ -16,12 +16,12 @@ from domain.recipe_set.messages import (
     ReportTaskResult,
     ReportTaskRunning,
 )
-from domain.recipe_set.provisioning import Failure, provisioning_failed
+from domain.recipe_set.provisioning import ProvisioningFailure, provisioning_failed
 from domain.scheduling.supply.reasons import WATCHDOG_EXPIRED
 from replay.audit import from_recorded
+from tests.domain.scheduling.consistency_loop import tick
+from tests.domain.scheduling.host_requirements import ANYTHING
 from tests.domain.scheduling.labs import finish, one_lab
-from tests.domain.scheduling.ticking import tick
-from tests.domain.scheduling.wants import ANYTHING
 from tests.domain.scheduling.world import World
 from tests.replay.audit.sound import assert_sound
 
@@ -213,7 +213,7 @@ def test_power__failed_once__breaks_an_automated_system_at_once(
     recipe_id = _waiting(lab)
     if condition != "Automated":
         lab.set_condition("a", condition)
-    failure = Failure("command 7 failed: no answer", is_power=True)
+    failure = ProvisioningFailure("command 7 failed: no answer", is_power=True)
     lab.change(provisioning_failed(lab.members(recipe_id), lab.recipes[recipe_id], failure, broken_after))
     assert (lab.states(recipe_id), lab.systems["a"].condition) == (["aborted"], becomes)
 

@@ -145,7 +145,7 @@ def _ranked_by_scan(self: Filters, fqdn: str, line: str, *, forced_only: bool) -
     return iter(sorted(found))
 
 
-def _groups_by_scan(partition: Partition, asked: int) -> Iterator[waking.Group]:
+def _groups_by_scan(partition: Partition, asked: int) -> Iterator[waking.WakeGroup]:
     waiting = [recipe for recipe in partition.sets.recipes.values() if recipe.state in ("queued", "assigned")]
     return _groups(partition, asked & union(partition.idle(host) for host in waiting if not host.is_guest))
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from tests.domain.scheduling.host_requirements import BIG, IN_POOL, forces, named
 from tests.domain.scheduling.labs import occupy, one_lab
 from tests.domain.scheduling.policies import group
 from tests.domain.scheduling.rules import LETTING_GO, rules
-from tests.domain.scheduling.wants import BIG, IN_POOL, forces, named
 from tests.domain.scheduling.world import World
 
 # Each case makes a holder, of which it answers a recipe with a system; then something happens to it.

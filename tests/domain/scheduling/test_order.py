@@ -6,17 +6,17 @@ from random import Random
 
 import pytest
 
-from domain.access.policy import Entry
+from domain.access.policy import PolicyEntry
 from domain.access.submitting import Submitting, Who
 from domain.priority import Priority
 from domain.scheduling.demand.lines import Line
 from domain.scheduling.demand.order import Effort, ordered_places
 from domain.scheduling.demand.ranked import Rank
 from domain.scheduling.demand.submitters import Order, Submitters
-from domain.scheduling.supply.access import Access
+from domain.scheduling.supply.access import AccessIndex
 
 FILTERS, SUBMITTERS = 12, 6
-OPEN = Submitting((Entry("submit", maximum=Priority.Urgent),), None)
+OPEN = Submitting((PolicyEntry("submit", maximum=Priority.Urgent),), None)
 
 
 class Standing:
@@ -25,7 +25,7 @@ class Standing:
     def __init__(self) -> None:
         self.line = Line()
         self.plain: set[tuple[int, int, Rank]] = set()
-        self.access = Access()
+        self.access = AccessIndex()
         self.submitters = Submitters(self.access)
         for number in range(SUBMITTERS):
             self.submitters.count(self.submitters.number(Who(None, f"g{number}")), 1)
@@ -55,9 +55,9 @@ class Standing:
 def some_system(chance: Random) -> Submitting:
     """To some groups it is open to some priority; mostly to the others, too."""
     groups = chance.sample(range(SUBMITTERS), chance.randrange(SUBMITTERS))
-    entries = [Entry("submit", group=f"g{n}", maximum=chance.choice(list(Priority))) for n in groups]
+    entries = [PolicyEntry("submit", group=f"g{n}", maximum=chance.choice(list(Priority))) for n in groups]
     if chance.random() < 0.7:
-        entries.append(Entry("submit", maximum=chance.choice(list(Priority))))
+        entries.append(PolicyEntry("submit", maximum=chance.choice(list(Priority))))
     return Submitting(tuple(entries), None)
 
 
@@ -90,7 +90,7 @@ def test_ordered_places__first_alone__looks_at_no_other_filter() -> None:
 def test_ordered_places__others_who_may_not_stand_before__first_is_found_behind_them(hidden: int) -> None:
     standing = Standing()
     closed = Submitting(
-        tuple(Entry("submit", group=f"g{n}", maximum=Priority.Low) for n in range(1, SUBMITTERS)), None
+        tuple(PolicyEntry("submit", group=f"g{n}", maximum=Priority.Low) for n in range(1, SUBMITTERS)), None
     )
     for number in range(hidden):
         standing.turn(number, 0, Rank(-5, number, number))

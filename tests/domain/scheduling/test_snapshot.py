@@ -9,14 +9,14 @@ import pytest
 
 from domain.scheduling.decisions.decide import decide
 from domain.scheduling.demand.filters import Filters
-from domain.scheduling.supply.labs import Labs, Part
+from domain.scheduling.supply.labs import Labs, PartOfLabs
 from domain.scheduling.world import snapshot
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.snapshot import pieces, restored
 from tests.domain.scheduling.contents import all_known, answers, check_indexes, contents
 from tests.domain.scheduling.effort import lab_of
 from tests.domain.scheduling.history import EVERYTHING, begin, burst
-from tests.domain.scheduling.wants import at_least
+from tests.domain.scheduling.host_requirements import at_least
 
 
 def begun_from(partition: Partition) -> Partition:
@@ -114,7 +114,7 @@ def test_restored__no_filter_was_asked_for_yet__no_system_is_held_against_any(
     made: list[Labs] = []
     part = Labs.part
 
-    def counted(self: Labs, systems: int) -> Part:
+    def counted(self: Labs, systems: int) -> PartOfLabs:
         made.append(self)
         return part(self, systems)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from domain.system.differences import Difference, differences
+from domain.system.differences import PropertyDifference, differences
 
 # Before, after, and what is told of it.
 ROWS: list[tuple[dict[str, Any], dict[str, Any], list[tuple[str, Any, Any]]]] = [
@@ -25,4 +25,4 @@ ROWS: list[tuple[dict[str, Any], dict[str, Any], list[tuple[str, Any, Any]]]] = 
 def test_differences__of_two_documents__each_property_once_by_name(
     before: dict[str, Any], after: dict[str, Any], told: list[tuple[str, Any, Any]]
 ) -> None:
-    assert differences(before, after) == [Difference(*one) for one in told]
+    assert differences(before, after) == [PropertyDifference(*one) for one in told]

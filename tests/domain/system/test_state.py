@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from domain.access.policy import Entry
+from domain.access.policy import PolicyEntry
 from domain.events import Event
 from domain.system import events as system_events
 from domain.system.state import Loan, Reservation, evolve
-from tests.domain.recipe.made import moment, system_in
+from tests.domain.recipe.samples import moment, system_in
 
 USAGES = [
     (system_events.SystemIdle(), "idle", None),
@@ -76,7 +76,7 @@ CHANGES: list[tuple[Event, dict[str, object]]] = [
         system_events.SystemAccessPolicyChanged(
             entries=[{"permission": "view", "everybody": True}], active_pool="big"
         ),
-        {"access_policy": (Entry("view"),), "active_pool": "big"},
+        {"access_policy": (PolicyEntry("view"),), "active_pool": "big"},
     ),
 ]
 

@@ -14,7 +14,7 @@ from store.migrate import migrations
 from tests.harness.databases import TestDatabase
 from tests.harness.programs import program
 from tests.harness.sessions import Owner
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.projections.copies import left_over, unchanged
 from tests.projections.happened import registered
 from tests.projections.rebuild.repeating import repeat
@@ -145,7 +145,7 @@ def busy(database: TestDatabase, log: EventLog, owner: Owner) -> Iterator[EventL
     ):
         equip(log, systems=5)
         submit_jobs(log, 50)
-        until(lambda: position(owner))
+        wait_until(lambda: position(owner))
         writing = pool.submit(repeat, lambda: submit_jobs(log, 1), done)
         yield log
         done.set()

@@ -18,7 +18,7 @@ from cli.terminal.progress import progress_bar
 from runtime.embedded.database import EmbeddedDatabase
 from runtime.settings import Settings
 from tests.harness.databases import TestDatabase
-from tests.harness.folders import open_folder
+from tests.harness.folders import public_folder
 from tests.harness.sessions import Owner
 from tests.projections.copies import unchanged
 from tests.projections.telling import Told
@@ -93,7 +93,7 @@ def test_command__no_database_anywhere__is_said_with_what_to_do(tmp_path: Path) 
 @pytest.fixture
 def data() -> Iterator[Path]:
     """The data folder of a `labledger up`, as far as its database goes."""
-    with open_folder() as folder:
+    with public_folder() as folder:
         embedded = EmbeddedDatabase(folder)
         try:
             database_setup.migrate(embedded.start(Settings.read({}, data=folder)))

@@ -14,7 +14,7 @@ from store.event_log import EventLog
 from tests.harness.databases import TestDatabase
 from tests.harness.programs import Program, program
 from tests.harness.sessions import Owner, owner_session
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.projections.copies import left_over, unchanged
 from tests.projections.rebuild.silent import silent
 from tests.workers.lab import equip, submit_jobs
@@ -50,12 +50,12 @@ def test_rebuild__killed_again_and_again__live_ones_as_they_were(
     dice = Random(20261123)
     for _ in range(KILLS):
         with unchanged(owner), begin() as rebuilding:
-            until(lambda: left_over(owner) or rebuilding.poll() is not None)
+            wait_until(lambda: left_over(owner) or rebuilding.poll() is not None)
             time.sleep(dice.uniform(0, 0.4))
         let_go(database)
     assert left_over(owner) == []
     # Also those of the processes that a killed one had started.
-    until(lambda: owner.execute(OTHER_SESSIONS).fetchone() == (0,))
+    wait_until(lambda: owner.execute(OTHER_SESSIONS).fetchone() == (0,))
 
 
 def test_rebuild__killed_between_swapping_and_clearing_away__new_ones_stay_and_the_old_are_cleared_next(
@@ -65,7 +65,7 @@ def test_rebuild__killed_between_swapping_and_clearing_away__new_ones_stay_and_t
     with owner_session(database.owner_url) as reader:
         with begin(), reader.transaction():
             reader.execute("SELECT fqdn FROM read.systems")
-            until(lambda: left_over(owner) == ["read_old"])
+            wait_until(lambda: left_over(owner) == ["read_old"])
             rows = owner.execute("SELECT count(*) FROM read.queue").fetchone()
         assert rows is not None and rows[0] >= 300, "the new ones"
     with unchanged(owner):
@@ -84,4 +84,4 @@ def let_go(database: TestDatabase) -> None:
             return False
         return True
 
-    until(free)
+    wait_until(free)

@@ -12,7 +12,7 @@ from store.event_log import EventLog
 from tests.harness.databases import TestDatabase
 from tests.harness.programs import program
 from tests.harness.sessions import Owner
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.projections.copies import copies, left_over
 from tests.projections.rebuild.repeating import repeat
 from tests.projections.rebuild.silent import silent
@@ -45,7 +45,7 @@ def test_rebuild__events_come_and_a_projector_runs__nothing_lost_nothing_doubled
         program("cli", "projector", LABLEDGER_DATABASE_URL=database.service_url) as projector,
         ThreadPoolExecutor(2) as pool,
     ):
-        until(lambda: position(owner))
+        wait_until(lambda: position(owner))
         writing = pool.submit(repeat, lambda: submit_jobs(log, 1), done)
         reading = pool.submit(read_steadily, database.service_url, done)
         try:
@@ -54,7 +54,7 @@ def test_rebuild__events_come_and_a_projector_runs__nothing_lost_nothing_doubled
             done.set()
         assert writing.result(20) > 10
         assert reading.result(20) > 10
-        until(lambda: position(owner) == log.end())
+        wait_until(lambda: position(owner) == log.end())
         assert projector.poll() is None
     assert reached == sorted(set(reached)), "each began later, and was further"
     assert left_over(owner) == []

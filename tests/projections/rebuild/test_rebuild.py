@@ -17,11 +17,11 @@ from projections.rebuild.rebuild import AtWork, Rebuild
 from projections.rebuild.sessions import NotMigrated
 from runtime.processes.child import ChildFailed
 from store.migrate import LOCK, Migration, migrate, migrations
-from tests.domain.recipe.made import recipe_new
+from tests.domain.recipe.samples import recipe_new
+from tests.harness.appends import whole_log
 from tests.harness.databases import TestDatabase
-from tests.harness.making import whole_log
 from tests.harness.sessions import Owner, lock_waiters, owner_session
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.projections.copies import copies, left_over, shape, unchanged
 from tests.projections.happened import assigned, queued, registered, submitted
 from tests.projections.rebuild.silent import silent
@@ -235,8 +235,8 @@ def test_rebuild__somebody_reads_the_old_ones__swapped_at_once_and_cleared_away_
             reader.execute("SELECT fqdn FROM read.systems")
             before = copies(owner)
             swapping = pool.submit(fresh.swap, list)
-            until(lambda: left_over(owner) == ["read_old"])
-            until(lambda: lock_waiters(owner))
+            wait_until(lambda: left_over(owner) == ["read_old"])
+            wait_until(lambda: lock_waiters(owner))
             assert copies(owner) == before
         swapping.result(20)
     assert left_over(owner) == []
@@ -258,7 +258,7 @@ def test_rebuild__hangs_while_it_swaps__a_projector_goes_on(
         swapping = pool.submit(fresh.swap, hang)
         assert hung.wait(20)
         try:
-            until(lambda: not in_transaction(owner))
+            wait_until(lambda: not in_transaction(owner))
             story.tell(registered("meanwhile"))
         finally:
             wakes.set()

@@ -46,7 +46,7 @@ maximum = Submitting.maximum
         (Submitting, "maximum", everybody_may, "allowed_grant", 0),
         (Submitting, "is_lent_away", lambda *_: False, "lent_system", 0),
         # Few histories have somebody who left, and would go first if they had not.
-        (Directory, "still_for", lambda *_: True, "nobody_jumped", 148),
+        (Directory, "counts_for_group", lambda *_: True, "nobody_jumped", 148),
     ],
 )
 def test_history__scheduler_leaves_out_a_rule_of_access__is_found(

@@ -1,4 +1,4 @@
-"""A job is cancelled: waiting in the queue, waiting on its system, running, and finished."""
+"""Cancellation of jobs: queued, waiting on a system, running, and finished."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 
 from tests.harness.running import Running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.rest.acting import after
 from tests.rest.pinned import PINNED, XML
 
@@ -18,12 +18,14 @@ def test_cancel__placed_and_queued__end_and_the_system_is_free_again(
     client: httpx.Client, service: Running
 ) -> None:
     placed, queued = (_submit(client) for _ in range(2))
-    until(lambda: _state(client, placed) == "waiting" and _state(client, queued) == "queued", "both to stand")
+    wait_until(
+        lambda: _state(client, placed) == "waiting" and _state(client, queued) == "queued", "both to stand"
+    )
     before = service.end()
     for job in (queued, placed):
         assert _cancel(client, job).status_code == 200
         assert _state(client, job) == "cancelled"
-    until(lambda: "x86-08.west.example.com" in _idle(client), "the system to be idle")
+    wait_until(lambda: "x86-08.west.example.com" in _idle(client), "the system to be idle")
     happened = [(event["topic"], event["subject"].split("/")[0]) for event in service.events(before)]
     assert happened == [
         ("recipe.cancelled", "recipe"),
@@ -35,9 +37,9 @@ def test_cancel__placed_and_queued__end_and_the_system_is_free_again(
 
 def test_cancel__again__changes_nothing(client: httpx.Client, service: Running) -> None:
     job = _submit(client)
-    until(lambda: _state(client, job) == "waiting", "it to be placed")
+    wait_until(lambda: _state(client, job) == "waiting", "it to be placed")
     _cancel(client, job)
-    end = until(lambda: _settled(service), "the system to be idle")
+    end = wait_until(lambda: _settled(service), "the system to be idle")
     assert _cancel(client, job).status_code == 200
     assert service.end() == end
 
@@ -49,7 +51,7 @@ def test_cancel__somebody_elses_job__403(client: httpx.Client, service: Running)
         assert _cancel(carol, job).status_code == 403
         assert _cancel(carol, {"job_id": 999_999}).status_code == 404
     assert client.post(f"/jobs/{job['job_id']}/cancel", json={}).status_code == 422
-    until(lambda: _state(client, job) == "waiting", "it to be placed")
+    wait_until(lambda: _state(client, job) == "waiting", "it to be placed")
     assert _cancel(client, job).status_code == 200
 
 

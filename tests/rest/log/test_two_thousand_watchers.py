@@ -1,4 +1,4 @@
-"""Two thousand who watch through one process, with its figures: `-s` shows them."""
+"""Two thousand watchers of one process, with measurements: `pytest -s` shows them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,25 @@ from contextlib import closing
 import pytest
 
 from store.event_log import EventLog
-from tests.harness.bulk import SUBJECTS, Busy
+from tests.harness.bulk import SUBJECTS, BulkEvents
 from tests.harness.pool import ServerPool
 from tests.harness.running import Running
-from tests.harness.watching import PATIENCE_SECONDS, Watch, Watching, serving, wanted, whole_log, worker_of
+from tests.harness.watching import (
+    PATIENCE_SECONDS,
+    Watch,
+    Watching,
+    expected_positions,
+    serving,
+    whole_log,
+    worker_of,
+)
 
 pytestmark = pytest.mark.soak
 
 WATCHERS = 2_000
 AT_ONCE = 100
 DEAF = 50
-# For all of them, whatever they do not read: what a process is planned with.
+# The planned memory for all watchers, including those that do not read.
 MAX_MEMORY_BYTES = 400 << 20
 
 
@@ -39,10 +47,10 @@ def served(servers: ServerPool) -> Iterator[Running]:
 
 def test_watchers__two_thousand__each_sees_its_own_and_all_come_back(served: Running) -> None:
     with closing(EventLog(served.database.service_url)) as log:
-        asyncio.run(_watched(served, log, Busy(log, words=200)))
+        asyncio.run(_watched(served, log, BulkEvents(log, words=200)))
 
 
-async def _watched(service: Running, log: EventLog, busy: Busy) -> None:
+async def _watched(service: Running, log: EventLog, busy: BulkEvents) -> None:
     worker, start = worker_of(service), log.end()
     said = [f"before: {_megabytes(worker.memory_bytes())}"]
     async with Watching(service) as watching:
@@ -75,7 +83,7 @@ async def _watched(service: Running, log: EventLog, busy: Busy) -> None:
 
 
 def _filters(number: int) -> dict[str, str]:
-    """Half of them want everything; the others a recipe, or a topic."""
+    """Return the filters of a watcher: half of them take all events, the others a recipe or a topic."""
     if number % 2 == 0:
         return {}
     return {"subject": f"recipe/{SUBJECTS + number}"} if number % 4 == 1 else {"types": "system.drained"}
@@ -91,25 +99,25 @@ async def _all_of(watching: Watching, asked: list[tuple[int, dict[str, str]]]) -
 
 
 async def _admitted(watching: Watching, after: int, filters: dict[str, str]) -> Watch:
-    """Those who left have their places until that is noticed; who is told to come again later does."""
+    """Start watchers; one that is refused retries, because the places of those that left are freed late."""
     async with asyncio.timeout(PATIENCE_SECONDS):
         while (one := await watching.watch(after, **filters)).status == 503:
             await asyncio.sleep(one.retry_after_seconds)
     return one
 
 
-async def _delay(busy: Busy, watches: list[Watch]) -> float:
+async def _delay(busy: BulkEvents, watches: list[Watch]) -> float:
     end = await asyncio.to_thread(busy.append, 1)
     began = time.monotonic()
-    await asyncio.gather(*(one.seen(end) for one in watches if not one.filters))
+    await asyncio.gather(*(one.wait_seen(end) for one in watches if not one.filters))
     return time.monotonic() - began
 
 
 async def _check(service: Running, watches: list[Watch]) -> None:
     whole = await asyncio.to_thread(whole_log, service)
     for one in watches:
-        expected = wanted(whole, one)
-        await one.seen_all(expected)
+        expected = expected_positions(whole, one)
+        await one.wait_seen_all(expected)
         assert one.positions == expected, f"after {one.after}, {one.filters}"
 
 

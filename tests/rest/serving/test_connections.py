@@ -1,4 +1,4 @@
-"""Anybody may connect, so there is a bound: those who keep silent make room, those who ask are answered."""
+"""Bounded connections: idle ones are closed for new ones, and requests are answered."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import pytest
 
 from api.watching.capacity import KEPT_FILES
 from runtime.settings import Settings
-from tests.harness.asking import PLAIN
-from tests.harness.lines import Lines, lines_to
+from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.pool import ServerPool
+from tests.harness.raw_connections import RawConnections, raw_connections
 from tests.harness.running import Running
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.harness.watching import Worker, serving, worker_of
 
 PLACES = 150
-# Of the worker itself, with room for some.
+# Descriptors of the worker itself, with a reserve.
 FILES_AT_REST = 40
-# Nobody writes the read models here, so this is waited for.
+# No projector runs here, so this position is never reached.
 NOT_YET = "GET /queue?min_position=1000000"
 PATIENT = {"LABLEDGER_POSITION_WAIT_SECONDS": "600"}
 
@@ -47,88 +47,88 @@ def askers(served: Running) -> list[str]:
 
 @pytest.fixture
 def worker(served: Running) -> Worker:
-    """With the places for a test, which nobody has taken yet."""
+    """Wait until the worker has all its connections free, and return its process."""
     worker = worker_of(served)
     worker.limit_files(KEPT_FILES + PLACES)
-    # Who is answered has been accepted behind all that the last test has left.
-    until(lambda: _answered(served), "an answer")
-    until(lambda: worker.files() < FILES_AT_REST, "the connections of the last test to be closed")
+    # An answered connection was accepted after all those of the last test.
+    wait_until(lambda: _answered(served), "an answer")
+    wait_until(lambda: worker.files() < FILES_AT_REST, "the connections of the last test to be closed")
     return worker
 
 
 @pytest.fixture
-def lines(served: Running) -> Iterator[Lines]:
-    with lines_to(served) as lines:
-        yield lines
+def connections(served: Running) -> Iterator[RawConnections]:
+    with raw_connections(served) as connections:
+        yield connections
 
 
-def test_connections__hundreds_are_idle__who_asks_is_answered_and_the_eldest_are_gone(
-    served: Running, worker: Worker, lines: Lines
+def test_connections__hundreds_are_idle__request_is_answered_and_the_eldest_are_gone(
+    served: Running, worker: Worker, connections: RawConnections
 ) -> None:
-    idle = [lines.open() for _ in range(4 * PLACES)]
+    idle = [connections.open() for _ in range(4 * PLACES)]
     with served.client() as client:
         assert client.get("/tokens").status_code == 200
-    until(lambda: not idle[0].is_open(), "the eldest to be ended")
+    wait_until(lambda: not idle[0].is_open(), "the eldest to be ended")
     assert idle[-1].is_open()
     assert sum(one.is_open() for one in idle) < PLACES
-    until(lambda: worker.files() <= KEPT_FILES + PLACES, "the others to be closed")
+    wait_until(lambda: worker.files() <= KEPT_FILES + PLACES, "the others to be closed")
 
 
-def test_connections__heads_are_half_sent__who_asks_is_answered(
-    served: Running, worker: Worker, lines: Lines
+def test_connections__heads_are_half_sent__request_is_answered(
+    served: Running, worker: Worker, connections: RawConnections
 ) -> None:
     for _ in range(4 * PLACES):
-        lines.open().say(b"GET /healthz HTTP/1.1\r\nX-")
+        connections.open().send(b"GET /healthz HTTP/1.1\r\nX-")
     with served.client() as client:
         assert client.get("/healthz").status_code == 200
 
 
-def test_connections__bodies_are_half_sent__who_asks_is_answered(
-    served: Running, worker: Worker, lines: Lines
+def test_connections__bodies_are_half_sent__request_is_answered(
+    served: Running, worker: Worker, connections: RawConnections
 ) -> None:
     for _ in range(4 * PLACES):
-        one = lines.open()
-        one.ask("POST /login", "Content-Type: application/json", "Content-Length: 100")
-        one.say(b"{")
+        one = connections.open()
+        one.send_head("POST /login", "Content-Type: application/json", "Content-Length: 100")
+        one.send(b"{")
     with served.client() as client:
         assert client.get("/healthz").status_code == 200
 
 
 def test_connections__some_are_being_answered__idle_ones_do_not_drive_them_out(
-    served: Running, worker: Worker, lines: Lines, askers: list[str]
+    served: Running, worker: Worker, connections: RawConnections, askers: list[str]
 ) -> None:
-    asking = [lines.open() for _ in range(PLACES // 2)]
+    asking = [connections.open() for _ in range(PLACES // 2)]
     for one, token in zip(asking, itertools.cycle(askers)):
-        one.ask(NOT_YET, f"Authorization: Bearer {token}")
+        one.send_head(NOT_YET, f"Authorization: Bearer {token}")
     with served.client() as client:
-        # They have been read when who comes later is answered.
+        # Their requests were read before a later one is answered.
         assert client.get("/healthz").status_code == 200
     for _ in range(3 * PLACES):
-        lines.open()
-    # On a connection of its own: the one before is idle too, and may end while it is asked on.
+        connections.open()
+    # A new connection: the previous one is idle too, and may be closed during a request.
     with served.client() as client:
         assert client.get("/healthz").status_code == 200
     assert all(one.is_open() for one in asking)
 
 
-def test_connections__all_are_being_answered__the_next_is_told_to_come_again(
-    served: Running, worker: Worker, lines: Lines, askers: list[str]
+def test_connections__all_are_being_answered__the_next_gets_503(
+    served: Running, worker: Worker, connections: RawConnections, askers: list[str]
 ) -> None:
     by_turns = itertools.cycle(askers)
 
     def asked_once_more() -> httpx.Response | None:
-        # One that has not been read yet makes room for the next.
-        lines.open().ask(NOT_YET, f"Authorization: Bearer {next(by_turns)}")
+        # A connection whose request was not read yet is closed for the next.
+        connections.open().send_head(NOT_YET, f"Authorization: Bearer {next(by_turns)}")
         return _refused(served)
 
     for _ in range(PLACES - 1):
-        lines.open().ask(NOT_YET, f"Authorization: Bearer {next(by_turns)}")
-    refused = until(asked_once_more, "a connection to be refused")
+        connections.open().send_head(NOT_YET, f"Authorization: Bearer {next(by_turns)}")
+    refused = wait_until(asked_once_more, "a connection to be refused")
     assert refused.headers["content-type"] == "application/problem+json"
     assert int(refused.headers["retry-after"]) > 0 and refused.json()["status"] == 503
-    for one in lines.made:
+    for one in connections.made:
         one.close()
-    until(lambda: _answered(served), "the places of those who have left")
+    wait_until(lambda: _answered(served), "the places of those who have left")
 
 
 def test_connections__no_file_is_left__is_said_once_and_who_asks_is_answered_when_they_are_gone(
@@ -137,14 +137,14 @@ def test_connections__no_file_is_left__is_said_once_and_who_asks_is_answered_whe
     with (
         servers.databases("embedded").fresh() as database,
         serving(database) as service,
-        lines_to(service) as lines,
+        raw_connections(service) as connections,
     ):
         worker = worker_of(service)
         worker.limit_files(worker.files() + 5)
-        # They are all to be accepted at once.
+        # All of them are accepted at once.
         os.kill(worker.pid, signal.SIGSTOP)
         for _ in range(50):
-            lines.open()
+            connections.open()
         os.kill(worker.pid, signal.SIGCONT)
         with service.client() as client:
             assert client.get("/healthz").status_code == 200
@@ -155,11 +155,11 @@ def test_connections__no_file_is_left__is_said_once_and_who_asks_is_answered_whe
 
 def _answered(service: Running) -> bool:
     try:
-        return httpx.get(f"{service.url}/healthz", timeout=20, **PLAIN).status_code == 200
+        return httpx.get(f"{service.url}/healthz", timeout=20, **LOCAL_HTTP).status_code == 200
     except httpx.TransportError:
         return False
 
 
 def _refused(service: Running) -> httpx.Response | None:
-    answer = httpx.get(f"{service.url}/healthz", timeout=20, **PLAIN)
+    answer = httpx.get(f"{service.url}/healthz", timeout=20, **LOCAL_HTTP)
     return answer if answer.status_code == 503 else None

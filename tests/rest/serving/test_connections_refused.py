@@ -1,4 +1,4 @@
-"""What is refused before it is read: bodies that are too large or not wanted, heads that nobody can read."""
+"""Requests that are refused before their body is read: too large or unwanted bodies, malformed heads."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.harness.lines import Lines, lines_to
+from tests.harness.raw_connections import RawConnections, raw_connections
 from tests.harness.running import Running
 
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 UNREADABLE = [
     ("no request at all", b"\x16\x03\x01\x02\x00\x01\r\n\r\n", 400),
     ("another protocol", b"GET / SPDY/3\r\n\r\n", 400),
@@ -24,57 +24,63 @@ UNREADABLE = [
 
 
 @pytest.fixture
-def lines(service: Running) -> Iterator[Lines]:
-    with lines_to(service) as lines:
-        yield lines
+def connections(service: Running) -> Iterator[RawConnections]:
+    with raw_connections(service) as connections:
+        yield connections
 
 
 @pytest.mark.parametrize(("what", "head", "status"), UNREADABLE, ids=[row[0] for row in UNREADABLE])
 def test_head__nobody_can_read_it__answered_with_a_problem(
-    lines: Lines, what: str, head: bytes, status: int
+    connections: RawConnections, what: str, head: bytes, status: int
 ) -> None:
-    one = lines.open()
-    one.say(head)
-    answer = one.answer()
+    one = connections.open()
+    one.send(head)
+    answer = one.read_answer()
     assert answer.status == status and answer.problem()
-    assert one.last_words() == b""
+    assert one.read_to_end() == b""
 
 
 @pytest.mark.parametrize("more", [(), ("Expect: 100-continue",)], ids=["sent", "offered"])
 def test_body__announced_larger_than_it_may_be__refused_before_its_first_byte(
-    service: Running, lines: Lines, more: tuple[str, ...]
+    service: Running, connections: RawConnections, more: tuple[str, ...]
 ) -> None:
-    one = lines.open()
-    one.ask("POST /jobs", *_submitting(service, MOST_BYTES + 1), *more)
-    answer = one.answer()
-    assert answer.status == 413 and str(MOST_BYTES) in answer.problem()["detail"]
+    one = connections.open()
+    one.send_head("POST /jobs", *_submitting(service, MAX_BYTES + 1), *more)
+    answer = one.read_answer()
+    assert answer.status == 413 and str(MAX_BYTES) in answer.problem()["detail"]
 
 
-def test_body__of_a_login__is_refused_where_it_is_larger_than_any(lines: Lines) -> None:
-    one = lines.open()
-    one.ask("POST /login", "Content-Type: application/json", f"Content-Length: {MOST_BYTES // 2}")
-    assert one.answer().status == 413
+def test_body__of_a_login__is_refused_where_it_is_larger_than_any(connections: RawConnections) -> None:
+    one = connections.open()
+    one.send_head("POST /login", "Content-Type: application/json", f"Content-Length: {MAX_BYTES // 2}")
+    assert one.read_answer().status == 413
 
 
-def test_body__too_large_and_sent_all_the_same__the_refusal_arrives(service: Running, lines: Lines) -> None:
-    one = lines.open()
-    one.ask("POST /jobs", *_submitting(service, 32 * MOST_BYTES))
-    one.say(b"x" * 32 * MOST_BYTES)
-    assert one.answer().status == 413
+def test_body__too_large_and_sent_all_the_same__the_refusal_arrives(
+    service: Running, connections: RawConnections
+) -> None:
+    one = connections.open()
+    one.send_head("POST /jobs", *_submitting(service, 32 * MAX_BYTES))
+    one.send(b"x" * 32 * MAX_BYTES)
+    assert one.read_answer().status == 413
 
 
-def test_body__expects_to_be_asked_for__is_asked_for_and_answered(service: Running, lines: Lines) -> None:
-    one = lines.open()
-    one.ask("POST /jobs", *_submitting(service, 6), "Expect: 100-continue")
-    assert one.answer().status == 100
-    one.say(b"<job/>")
-    assert one.answer().status == 422
+def test_body__expects_to_be_asked_for__is_asked_for_and_answered(
+    service: Running, connections: RawConnections
+) -> None:
+    one = connections.open()
+    one.send_head("POST /jobs", *_submitting(service, 6), "Expect: 100-continue")
+    assert one.read_answer().status == 100
+    one.send(b"<job/>")
+    assert one.read_answer().status == 422
 
 
-def test_body__of_somebody_without_a_token__is_not_asked_for(service: Running, lines: Lines) -> None:
-    one = lines.open()
-    one.ask("POST /jobs", "Content-Type: application/xml", "Content-Length: 6", "Expect: 100-continue")
-    assert one.answer().status == 401
+def test_body__of_somebody_without_a_token__is_not_asked_for(
+    service: Running, connections: RawConnections
+) -> None:
+    one = connections.open()
+    one.send_head("POST /jobs", "Content-Type: application/xml", "Content-Length: 6", "Expect: 100-continue")
+    assert one.read_answer().status == 401
 
 
 def _submitting(service: Running, length: int) -> tuple[str, ...]:

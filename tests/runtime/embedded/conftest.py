@@ -9,7 +9,7 @@ import pytest
 
 from runtime.embedded.cluster import Cluster
 from tests.harness import folders
-from tests.harness.processes import lives
+from tests.harness.processes import is_alive
 from tests.harness.servers import FAST
 
 MakeCluster = Callable[[Path], Cluster]
@@ -17,7 +17,7 @@ MakeCluster = Callable[[Path], Cluster]
 
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
-    with folders.open_folder() as folder:
+    with folders.public_folder() as folder:
         yield folder
 
 
@@ -34,4 +34,4 @@ def make_cluster(open_folder: Path) -> Iterator[MakeCluster]:
     pids = [cluster.pid for cluster in made if cluster.is_running()]
     for cluster in made:
         cluster.remove()
-    assert not [pid for pid in pids if lives(pid)]
+    assert not [pid for pid in pids if is_alive(pid)]

@@ -46,10 +46,9 @@ class LiveTables:
         name, holder, seconds = params
         if self._server.locks.setdefault(name, session) is not session:
             return [(None,)]
-        epochs = self._server.log.epochs
-        epochs[name] = epochs.get(name, 0) + 1
-        self._leases[name] = _Lease(epochs[name], holder, session, self._server.loop.now(), seconds)
-        return [(epochs[name],)]
+        epoch = self._server.log.next_epoch(name)
+        self._leases[name] = _Lease(epoch, holder, session, self._server.loop.now(), seconds)
+        return [(epoch,)]
 
     def renew_lease(self, _: Session, params: Any) -> list[tuple[Any, ...]]:
         name, epoch = params

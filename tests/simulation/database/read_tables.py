@@ -16,7 +16,8 @@ from projections.read_models import ReadModels
 from tests.simulation.machine.strands import Strand, current
 
 if TYPE_CHECKING:
-    from tests.simulation.database.server import Rows, Server, Statement
+    from store.in_memory import Rows
+    from tests.simulation.database.server import Server, Statement
     from tests.simulation.database.session import Session
 
 Row = dict[str, Any]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 
+from store.in_memory import LogTables, Rows
+from store.tailer import CHANNEL
 from tests.simulation.database.live_tables import LiveTables
-from tests.simulation.database.log_tables import LogTables
 from tests.simulation.database.read_tables import ReadTables
 from tests.simulation.machine.loop import SimulatedLoop
 from tests.simulation.machine.strands import Killed, current
@@ -19,7 +20,6 @@ from tests.simulation.machine.strands import Killed, current
 if TYPE_CHECKING:
     from tests.simulation.database.session import Session
 
-Rows = Sequence[tuple[Any, ...]]
 Statement = Callable[["Session", Any], Rows]
 
 # How long a client waits for a server that says nothing (tcp_user_timeout), and the server for a client.
@@ -38,19 +38,11 @@ class Weather:
     notification_lost: float = 0.0
 
 
-@dataclass
-class Told:
-    """Who follows the log from outside the simulated processes: commits as they are made."""
-
-    commit: list[Callable[[Rows], None]] = field(default_factory=list)
-
-
 class Server:
     def __init__(self, loop: SimulatedLoop, dice: Random) -> None:
         self.loop = loop
         self.dice = dice
         self.weather = Weather()
-        self.told = Told()
         # How much longer than a millisecond everything takes.
         self.pace = 1.0
         self.away = False
@@ -61,6 +53,7 @@ class Server:
         self.sessions: dict[Session, None] = {}
         self.locks: dict[str, Session] = {}
         self.log = LogTables(loop.now)
+        self.log.on_commit.append(lambda rows: self.notify(CHANNEL, str(rows[-1].position)))
         self.live = LiveTables(self)
         self.read = ReadTables(self)
         self._listening: dict[str, dict[Callable[[str], None], None]] = defaultdict(dict)

@@ -9,7 +9,8 @@ from typing import Any
 import psycopg
 from eventsourcing.persistence import InterfaceError, OperationalError
 
-from tests.simulation.database.server import Rows, Server
+from store.in_memory import Cursor, InMemoryDatastore, Rows
+from tests.simulation.database.server import Server
 from tests.simulation.database.statements import WRITING, statement_of
 from tests.simulation.machine.strands import RUNNING, current
 
@@ -44,10 +45,10 @@ class Session:
         return psycopg.adapt.AdaptersMap(psycopg.adapters)
 
     def execute(self, query: Any, params: Any = (), **_: Any) -> Cursor:
-        return Cursor(self).execute(query, params)
+        return self.cursor().execute(query if isinstance(query, bytes) else query.encode(), params)
 
-    def cursor(self, **_: Any) -> Cursor:
-        return Cursor(self)
+    def cursor(self, **_: Any) -> SessionCursor:
+        return SessionCursor(self)
 
     def ask(self, query: bytes, params: Any) -> Rows:
         if self.lost:
@@ -116,36 +117,21 @@ def _commit(session: Session, _: Any) -> Rows:
     return []
 
 
-class Cursor:
+class SessionCursor(Cursor):
     def __init__(self, session: Session) -> None:
-        self._session = session
-        self._rows: Rows = []
+        super().__init__(session.ask)
 
-    def __enter__(self) -> Cursor:
+    def __enter__(self) -> SessionCursor:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Nothing is held."""
-
-    def execute(self, query: Any, params: Any = (), **_: Any) -> Cursor:
-        self._rows = self._session.ask(query if isinstance(query, bytes) else query.encode(), params)
-        return self
-
-    @property
-    def rowcount(self) -> int:
-        return len(self._rows)
-
-    def fetchall(self) -> list[tuple[Any, ...]]:
-        return list(self._rows)
-
-    def fetchone(self) -> tuple[Any, ...] | None:
-        return self._rows[0] if self._rows else None
+        """Do nothing: the cursor holds nothing."""
 
     @contextmanager
     def copy(self, query: bytes) -> Iterator[Copy]:
         copy = Copy()
         yield copy
-        self._session.ask(query, copy.rows)
+        self.execute(query, copy.rows)
 
 
 class Copy:
@@ -157,19 +143,13 @@ class Copy:
         self.rows = rows
 
 
-class Datastore:
+class Datastore(InMemoryDatastore):
     """In the place of `store.datastore.Datastore`: a pool that hands out dead sessions, too."""
 
-    schema, originator_id_type, lock_timeout = "log", "text", 0
-
     def __init__(self, server: Server, url: str, pool_size: int = 2) -> None:
-        self.url = url
-        self.db_type_names: set[str] = set()
+        super().__init__(url)
         self._server = server
         self._free: list[Session] = []
-
-    def register_type_adapters(self) -> None:
-        """There are none."""
 
     @contextmanager
     def get_connection(self) -> Iterator[Session]:

@@ -6,26 +6,23 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from projections.sql import SQL as READ
-from store.sql import APPENDS, BOUNDED
+from store.in_memory import STATEMENTS, LogTables, Rows
+from store.sql import APPENDS
 from store.sql import SQL as LOG
 
 if TYPE_CHECKING:
-    from tests.simulation.database.server import Rows, Server, Statement
+    from tests.simulation.database.server import Server, Statement
     from tests.simulation.database.session import Session
 
 Answer = Callable[["Server", "Session", Any], "Rows"]
 
+
+def _of_log(answer: Callable[[LogTables, Any], Rows]) -> Answer:
+    return lambda server, _, params: answer(server.log, params)
+
+
 ANSWERS: dict[bytes, Answer] = {
-    **dict.fromkeys(APPENDS.values(), lambda server, _, params: _append(server, params)),
-    LOG["load"]: lambda server, _, params: server.log.load(*params),
-    LOG["directory"]: lambda server, _, params: server.log.directory(*params),
-    LOG["end"]: lambda server, _, params: [(server.log.end,)],
-    LOG["commits_of"]: lambda server, _, params: server.log.commits_of(*params),
-    LOG["take_ids"]: lambda server, _, params: server.log.take_ids(*params),
-    LOG["rest_of_commit"]: lambda server, _, params: server.log.events[params[0] : params[1]],
-    BOUNDED["page"]: lambda server, _, asked: server.log.page(asked),
-    BOUNDED["all_between"]: lambda server, _, asked: server.log.all_between(asked),
-    BOUNDED["selected"]: lambda server, _, asked: server.log.selected(asked),
+    **{query: _of_log(answer) for query, answer in STATEMENTS.items()},
     LOG["take_lease"]: lambda server, session, params: server.live.take_lease(session, params),
     LOG["renew_lease"]: lambda server, session, params: server.live.renew_lease(session, params),
     LOG["end_hung_holder"]: lambda server, session, params: server.live.end_hung_holder(session, params),
@@ -47,9 +44,6 @@ ANSWERS: dict[bytes, Answer] = {
 }
 
 # Whose answer may be lost after it has had its effect.
-# Those of log.append; the statement takes more.
-LOG_ARRAYS = 13
-
 WRITING = frozenset({*APPENDS.values(), LOG["take_lease"], LOG["save_snapshot_piece"]})
 
 
@@ -62,16 +56,3 @@ def statement_of(server: Server, query: bytes) -> Statement:
     of_table = server.read.statement(query)
     assert of_table is not None, f"the simulated database does not know this statement:\n{query.decode()}"
     return of_table
-
-
-def _append(server: Server, params: Any) -> Rows:
-    before = server.log.end
-    # The counts for quotas and the bytes of jobs are in tables of their own, which nobody reads here.
-    arrays = params[:LOG_ARRAYS]
-    rows = [(*row, None, None) for row in server.log.append(*arrays)]
-    if server.log.end > before:
-        server.notify("labledger_log", str(server.log.end))
-        written = server.log.events[before:]
-        for told in server.told.commit:
-            told(written)
-    return rows

@@ -10,12 +10,10 @@ import orjson
 
 from api.client.problems import Problem, Unreachable
 from api.intake import read_job
-from api.services import Request, Services
-from api.use_cases.cancel import cancel_job, cancel_recipe_set
-from api.use_cases.change_job import change_job
-from api.use_cases.change_priority import change_priority
-from api.use_cases.end_recipe import return_recipe
-from api.use_cases.idempotency import written_once
+from api.parts import Parts
+from api.request_context import RequestContext
+from api.use_cases.change_job import cancel_job, cancel_recipe_set, change_job, change_priority, return_recipe
+from api.use_cases.idempotency import idempotent
 from api.use_cases.submit_job import submit_job
 from domain.priority import Priority
 from replay.workload.generated_jobs import generate_jobs
@@ -52,10 +50,13 @@ class Submitter:
         marker = f"{self._asker.actor} {len(self._ledger.asked)}"
         body = orjson.dumps({**job, "whiteboard": marker})
 
-        async def submit(services: Services, request: Request) -> Any:
-            known = services.feed.directory.known_names()
+        async def submit(services: Parts, request: RequestContext) -> Any:
+            known = services.feed.directory.name_index()
             spec = read_job(body, JSON, known, request.actor, is_admin=True).spec
-            return await written_once(services, request, lambda again: submit_job(services, again, spec))
+            async with idempotent(services.log, request) as first:
+                if first.commit is None:
+                    first.commit = await submit_job(services, request, spec)
+            return first.commit
 
         self._ledger.asked.append(marker)
         done = self._ask(f"submits {marker!r}", submit, marker)
@@ -114,8 +115,11 @@ class Submitter:
         self._keys += 1
         refused = len(self._ledger.refusals)
 
-        async def once(services: Services, request: Request) -> Any:
-            return await written_once(services, request, lambda again: use_case(services, again))
+        async def once(services: Parts, request: RequestContext) -> Any:
+            async with idempotent(services.log, request) as first:
+                if first.commit is None:
+                    first.commit = await use_case(services, request)
+            return first.commit
 
         done = self._ask(what, once, f"{self._asker.actor}/{self._keys}")
         if len(self._ledger.refusals) == refused:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from store.event_log import EventLog
-from tests.harness.making import whole_log
-from tests.harness.programs import Program, hear
+from tests.harness.appends import whole_log
+from tests.harness.programs import Program, read_line
 
 Told = dict[int, int]
 """Number of a command -> first position of its commit."""
@@ -12,7 +12,7 @@ Told = dict[int, int]
 
 def listen(writer: Program, commands: int) -> Told:
     """The next so many acknowledgements, fewer when the writer has ended."""
-    lines = [line for line in (hear(writer) for _ in range(commands)) if line]
+    lines = [line for line in (read_line(writer) for _ in range(commands)) if line]
     return {int(number): int(position) for number, position in map(str.split, lines)}
 
 

@@ -13,9 +13,9 @@ import psycopg
 import pytest
 
 from store.event_log import EventLog
-from tests.harness.making import positions
+from tests.harness.appends import positions
 from tests.harness.programs import program
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.store.crashes.acknowledged import (
     Told,
     assert_there_once_and_in_order,
@@ -44,9 +44,9 @@ def kill_postmaster(mortal: Mortal) -> None:
 def kill_writers_backend(mortal: Mortal) -> None:
     """The postmaster then ends all other backends too and recovers by itself."""
     with psycopg.connect(mortal.url, autocommit=True) as session:
-        (pid,) = until(lambda: session.execute(WRITERS_BACKEND).fetchone())
+        (pid,) = wait_until(lambda: session.execute(WRITERS_BACKEND).fetchone())
     os.kill(pid, signal.SIGKILL)
-    until(lambda: answers(mortal.url))
+    wait_until(lambda: answers(mortal.url))
 
 
 def answers(url: str) -> bool:

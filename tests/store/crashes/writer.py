@@ -12,7 +12,7 @@ from contextlib import closing
 from store.event_log import EventLog
 from store.group_commit import GroupCommit
 from store.requests import AppendRequest
-from tests.harness.making import append_to, positions
+from tests.harness.appends import append_to, positions
 
 
 def command(number: int) -> AppendRequest:

@@ -10,8 +10,7 @@ import sys
 from eventsourcing.postgres import PostgresApplicationRecorder
 
 from store.datastore import Datastore
-from store.recorder import Recorder
-from tests.store.faults.stores import Stock, stored
+from tests.store.faults.stores import Ours, Stock, stored
 
 EVENTS = 5_000
 BYTES_OF_EVENT = 350
@@ -30,7 +29,7 @@ def main(kind: str, url: str) -> None:
 
 def opened(kind: str, url: str) -> PostgresApplicationRecorder:
     """With one connection, so that it is known which backend will be asked."""
-    return Stock(url, pool_size=1) if kind == "stock" else Recorder(Datastore(url, pool_size=1))
+    return Stock(url, pool_size=1) if kind == "stock" else Ours(Datastore(url, pool_size=1))
 
 
 if __name__ == "__main__":

@@ -7,9 +7,9 @@ from itertools import chain
 import pytest
 from eventsourcing.persistence import IntegrityError
 
-from store.recorder import Recorder, StoredAppend, rows_of
+from store.recorder import Recorder, StoredAppend
 from store.requests import Committed, Conflict
-from tests.store.faults.stores import Events, Store, stored
+from tests.store.faults.stores import Events, Store, rows_of, stored
 
 
 def test_group__one_request_in_conflict__all_lost_in_stock_alone(store: Store) -> None:

@@ -13,7 +13,7 @@ import pytest
 from api import database_setup
 from runtime.settings import Settings
 from tests.harness.databases import register_topics_of_tests
-from tests.harness.programs import Program, hear, program, say
+from tests.harness.programs import Program, program, read_line, write_line
 from tests.harness.servers import FAST, cluster
 
 PAUSE_SECONDS = 0.5
@@ -35,10 +35,10 @@ def test_insert_events__big_batch_and_backend_paused__hangs_in_stock_alone(
     kind: str, socket_url: str
 ) -> None:
     with program("tests.store.faults.big_save", kind, socket_url) as saving:
-        backend = int(hear(saving))
+        backend = int(read_line(saving))
         os.kill(backend, signal.SIGSTOP)
         try:
-            say(saving, "go")
+            write_line(saving, "go")
             time.sleep(PAUSE_SECONDS)
         finally:
             os.kill(backend, signal.SIGCONT)
@@ -49,4 +49,4 @@ def test_insert_events__big_batch_and_backend_paused__hangs_in_stock_alone(
 
 def hear_within(process: Program, seconds: float) -> str | None:
     readable, _, _ = select.select([process.stdout], [], [], seconds)
-    return hear(process) if readable else None
+    return read_line(process) if readable else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from eventsourcing.persistence import OperationalError
 
 from tests.harness.sessions import Owner
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.store.faults.following import following, next_of
 from tests.store.faults.stores import Store, stored
 
@@ -26,12 +26,12 @@ def test_subscription__listening_session_terminated__ends_in_stock_alone(store: 
     with following(store.recorder) as heard:
         # Stock looks in one thread and listens in another: what comes in between is a fault of its own
         # (test_startup_race).
-        until(lambda: owner.execute(COUNT_LISTENERS).fetchone() == (1,))
+        wait_until(lambda: owner.execute(COUNT_LISTENERS).fetchone() == (1,))
         store.recorder.insert_events(stored("before"))
         assert next_of(heard, 10) == "before"
 
         # Ours goes on reading: for a moment its session may be anything but idle.
-        until(lambda: owner.execute(END_LISTENERS).fetchone() == (1,))
+        wait_until(lambda: owner.execute(END_LISTENERS).fetchone() == (1,))
         broken = next_of(heard, 10) if store.faulty else None
         store.recorder.insert_events(stored("after"))
         delivered = next_of(heard, SILENCE_SECONDS if store.faulty else 30)

@@ -10,7 +10,7 @@ from psycopg import sql
 
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner, lock_waiters
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from tests.store.faults.stores import Store, ours, stock, stored
 
 GATE = 4711
@@ -38,9 +38,9 @@ def test_reading_on__slow_commit_overtaken_by_a_quick_one__skipped_by_stock_alon
     owner.execute("SELECT pg_advisory_lock(%s)", (GATE,))
     with ThreadPoolExecutor(2) as pool:
         slow = pool.submit(recorder.insert_events, stored("slow"))
-        until(lambda: lock_waiters(owner) == 1)
+        wait_until(lambda: lock_waiters(owner) == 1)
         quick = pool.submit(recorder.insert_events, stored("quick"))
-        until(lambda: quick.done() or lock_waiters(owner) == 2)
+        wait_until(lambda: quick.done() or lock_waiters(owner) == 2)
 
         seen = list(recorder.select_notifications(start=None, limit=10))
         owner.execute("SELECT pg_advisory_unlock(%s)", (GATE,))

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.harness.databases import TestDatabase
-from tests.harness.waiting import until
+from tests.harness.waiting import wait_until
 from workers.verification.verify import AUDIT, DECISIONS
 
 
@@ -35,13 +35,13 @@ def test_verify__interrupted_while_its_parts_begin__reaches_it_alone_and_nothing
         text=True,
         start_new_session=True,
     )
-    parts = until(lambda: found if len(found := parts_of(process.pid)) == 3 else [])
+    parts = wait_until(lambda: found if len(found := parts_of(process.pid)) == 3 else [])
     assert process.pid not in map(os.getpgid, parts)
     os.killpg(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "Traceback" not in said
-    until(lambda: not any(Path(f"/proc/{part}").exists() for part in parts))
+    wait_until(lambda: not any(Path(f"/proc/{part}").exists() for part in parts))
 
 
 @pytest.mark.parametrize("part", [DECISIONS, AUDIT])

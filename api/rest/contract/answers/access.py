@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.rest.contract.answers.common import Answer, ListAnswer, ReadAnswer, Shape
+from api.rest.contract.answers.common import Answer, AnswerPart, ListAnswer, ReadAnswer
 from api.rest.contract.values import Time
 
 
@@ -13,7 +13,7 @@ class TokenMade(Answer):
     token: str | None
 
 
-class ListedToken(Shape):
+class ListedToken(AnswerPart):
     token_id: str
     user: str
     role: str

@@ -7,13 +7,13 @@ from pydantic import BaseModel, ConfigDict
 from api.rest.contract.values import Time
 
 
-class Shape(BaseModel):
+class AnswerPart(BaseModel):
     """A part of an answer, without other fields."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class Answer(Shape):
+class Answer(AnswerPart):
     """`position`: the log position that the answer reflects, or that of the last event written."""
 
     position: int
@@ -31,7 +31,7 @@ class ListAnswer(ReadAnswer):
     next: str | None
 
 
-class FaultShape(Shape):
+class FaultShape(AnswerPart):
     where: str
     message: str
 

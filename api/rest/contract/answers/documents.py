@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from api.rest.contract.answers.common import Answer, ListAnswer, ReadAnswer, Shape
+from api.rest.contract.answers.common import Answer, AnswerPart, ListAnswer, ReadAnswer
 from api.rest.contract.inputs.documents import DistroTree, Group, LabController, Pool, User
 from api.rest.contract.values import Id, Time
 
 
-class _Named(Shape):
+class _Named(AnswerPart):
     name: str
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from api.rest.contract.answers.common import Answer, FaultShape, ReadAnswer, Shape
+from pydantic import Field
+
+from api.rest.contract.answers.common import Answer, AnswerPart, FaultShape, ReadAnswer
 from api.rest.contract.values import Id, PriorityName, RecipeState, Time, UsageState
 
 
-class RuleTold(Shape):
+class RuleCount(AnswerPart):
     """`passes`: systems that pass this rule alone; `left`: those that also pass all rules before it."""
 
     name: str
@@ -17,14 +19,14 @@ class RuleTold(Shape):
     left: int
 
 
-class Counted(Shape):
+class Counted(AnswerPart):
     """Counts of systems by their relation to the recipe.
 
     The `usable` ones could get the recipe, now or when they become free. On `first_in_order` of these no
     other recipe is ahead of it.
     """
 
-    known: int
+    registered: int = Field(alias="known")
     viable: int
     usable: int
     idle: int
@@ -33,7 +35,7 @@ class Counted(Shape):
     first_in_order: int
 
 
-class HolderTold(Shape):
+class Occupant(AnswerPart):
     """The recipe or person that has a system.
 
     `until` is the time at which the service takes the system back: the end of a reservation, of the time for
@@ -49,7 +51,7 @@ class HolderTold(Shape):
     until_by: Literal["watchdog", "reservation", "reservesys"] | None
 
 
-class PriorityChange(Shape):
+class PriorityChange(AnswerPart):
     """The last change of a recipe set's priority, with its actor and event."""
 
     actor: str
@@ -59,7 +61,7 @@ class PriorityChange(Shape):
     became: PriorityName
 
 
-class Ahead(Shape):
+class Ahead(AnswerPart):
     """A recipe that is ahead of this one on the system; `by` says why."""
 
     recipe_id: Id
@@ -69,31 +71,31 @@ class Ahead(Shape):
     priority_change: PriorityChange | None
 
 
-class Candidate(Shape):
+class Candidate(AnswerPart):
     """A candidate system; `before` counts the recipes that are ahead of this one, `ahead` lists the first."""
 
     fqdn: str
     lab_controller: str
     verdict: Literal["never", "not allowed", "not now", "passed over"]
     reasons: list[str]
-    holder: HolderTold | None
+    holder: Occupant | None
     effective_priority: PriorityName | None
     before: int | None
     ahead: list[Ahead]
 
 
-class Waiting(Shape):
+class Waiting(AnswerPart):
     """`systems`: those that could run the recipe, nearest first, and those that only a loan or an access
     policy excludes; at most `limit` of `systems_count`.
     """
 
-    rules: list[RuleTold]
+    rules: list[RuleCount]
     counted: Counted
     systems: list[Candidate]
     systems_count: int
 
 
-class Rival(Shape):
+class Rival(AnswerPart):
     """Another recipe that the scheduler considered for the system; `why` it did not get the system."""
 
     recipe_id: Id
@@ -103,7 +105,7 @@ class Rival(Shape):
     priority_change: PriorityChange | None
 
 
-class Choice(Shape):
+class Choice(AnswerPart):
     """An idle system that a new recipe could have got, with the criteria of the choice."""
 
     fqdn: str
@@ -112,7 +114,7 @@ class Choice(Shape):
     takers: int
 
 
-class Granted(Shape):
+class Granted(AnswerPart):
     """`passed_over` were ahead of the recipe, `behind` after it; `choices` are in the order of preference.
 
     `behind` and `choices` have only the first of `behind_count` and `choices_count` entries.
@@ -131,7 +133,7 @@ class Granted(Shape):
 
 
 class Explanation(ReadAnswer):
-    """Why a recipe waits (`waiting`), or why it got its system (`granted`).
+    """The reason why a recipe waits (`waiting`), or why it got its system (`granted`).
 
     For a recipe that was aborted without a system, `waiting` is as of that moment. A recipe that a person
     ended without a system has neither.
@@ -153,7 +155,7 @@ class Explanation(ReadAnswer):
     granted: Granted | None
 
 
-class Match(Shape):
+class Match(AnswerPart):
     """`reasons`: everything that keeps the system from being viable."""
 
     fqdn: str
@@ -161,7 +163,7 @@ class Match(Shape):
     reasons: list[str]
 
 
-class RecipeMatches(Shape):
+class RecipeMatches(AnswerPart):
     """`where`: the place of the recipe in its job, empty for a host requirement alone."""
 
     where: str

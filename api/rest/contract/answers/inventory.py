@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from api.rest.contract.answers.common import Answer, ListAnswer, Shape
+from api.rest.contract.answers.common import Answer, AnswerPart, ListAnswer
 from api.rest.contract.inputs.systems import Properties
 from api.rest.contract.values import Condition, Time
 
@@ -25,7 +25,7 @@ class InventoryList(ListAnswer):
     systems: list[ExportedSystem]
 
 
-class PropertyChange(Shape):
+class PropertyChange(AnswerPart):
     """A changed property; parts of an object are listed separately (`cpu.cores`). Null is unknown."""
 
     property: str
@@ -33,7 +33,7 @@ class PropertyChange(Shape):
     after: Any = Field(alias="to")
 
 
-class ImportedSystem(Shape):
+class ImportedSystem(AnswerPart):
     fqdn: str
     added: bool
     changes: list[PropertyChange]
@@ -49,7 +49,7 @@ class InventoryTaken(Answer):
     systems: list[ImportedSystem]
 
 
-class SystemChange(Shape):
+class SystemChange(AnswerPart):
     """An event that changed the system, with its actor, reason and changes."""
 
     position: int

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import ConfigDict
 
-from api.rest.contract.answers.common import Answer, FaultShape, ListAnswer, ReadAnswer, Shape
+from api.rest.contract.answers.common import Answer, AnswerPart, FaultShape, ListAnswer, ReadAnswer
 from api.rest.contract.answers.recipes import RecipeSummary, Seconds
 from api.rest.contract.values import Id, PriorityName, RecipeState, Result, Time
 
@@ -30,7 +30,7 @@ class JobChanged(Answer):
     changed: bool
 
 
-class ListedJob(Shape):
+class ListedJob(AnswerPart):
     job_id: Id
     state: RecipeState
     result: Result
@@ -45,7 +45,7 @@ class JobList(ListAnswer):
     jobs: list[ListedJob]
 
 
-class SetSummary(Shape):
+class SetSummary(AnswerPart):
     recipe_set_id: Id
     priority: PriorityName
     state: RecipeState

@@ -7,11 +7,11 @@ from typing import Any
 from pydantic import Field
 
 from api.intake.document import Fetch, Partition, Repo, Reservesys, Watchdog
-from api.rest.contract.answers.common import Answer, Problem, ReadAnswer, Shape
+from api.rest.contract.answers.common import Answer, AnswerPart, Problem, ReadAnswer
 from api.rest.contract.values import CommandState, Id
 
 
-class CommandTree(Shape):
+class CommandTree(AnswerPart):
     """A distro tree with its URLs for this lab."""
 
     id: Id
@@ -19,7 +19,7 @@ class CommandTree(Shape):
     urls: list[str]
 
 
-class CommandTask(Shape):
+class CommandTask(AnswerPart):
     """`watchdog_seconds`: the watchdog of the recipe expires this long after the start of the task."""
 
     id: Id
@@ -30,7 +30,7 @@ class CommandTask(Shape):
     watchdog_seconds: int
 
 
-class CommandGuest(Shape):
+class CommandGuest(AnswerPart):
     recipe_id: Id
     guestname: str | None
     guestargs: str
@@ -51,12 +51,12 @@ class CommandGuest(Shape):
     tasks: list[CommandTask]
 
 
-class TaskRole(Shape):
+class TaskRole(AnswerPart):
     id: Id
     role: str
 
 
-class CommandMember(Shape):
+class CommandMember(AnswerPart):
     """A recipe of the set with its system, for roles. `tasks`: the tasks that have their own role."""
 
     recipe_id: Id
@@ -67,7 +67,7 @@ class CommandMember(Shape):
     tasks: list[TaskRole]
 
 
-class LabCommand(Shape):
+class LabCommand(AnswerPart):
     """The fields from `distro_tree` on are only for a `provision` command."""
 
     id: int
@@ -105,7 +105,7 @@ class CommandReported(Answer):
     state: CommandState
 
 
-class UpdateTaken(Shape):
+class UpdateTaken(AnswerPart):
     status: int
     position: int
 

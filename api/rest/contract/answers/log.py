@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from api.rest.contract.answers.common import Answer, Shape
+from api.rest.contract.answers.common import Answer, AnswerPart
 from api.rest.contract.values import Time
 
 
-class Batch(Shape):
+class Batch(AnswerPart):
     """The triggers after position `after` up to `upto`, which the scheduler answers together.
 
     `left`: the first kind of trigger that this commit leaves unanswered, null if there is none.
@@ -20,7 +20,7 @@ class Batch(Shape):
     left: str | None
 
 
-class LoggedEvent(Shape):
+class LoggedEvent(AnswerPart):
     """An event. `version`: that of its subject. The fields from `now` on are only for decisions."""
 
     position: int
@@ -48,7 +48,7 @@ class EventPage(Answer):
     next: int | None
 
 
-class RecordedRead(Shape):
+class RecordedRead(AnswerPart):
     read_id: int
     recorded_at: Time
     user: str
@@ -69,7 +69,7 @@ class ReadList(Answer):
     next: int | None
 
 
-class WrittenShare(Shape):
+class WrittenShare(AnswerPart):
     """The events and bytes that a user or process wrote to the log on one day (UTC)."""
 
     day: date

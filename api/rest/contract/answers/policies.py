@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from api.rest.contract.answers.common import Answer, ReadAnswer, Shape
+from api.rest.contract.answers.common import Answer, AnswerPart, ReadAnswer
 from api.rest.contract.values import Permission, PriorityName, Time
 
 
-class PolicyEntry(Shape):
+class PolicyEntry(AnswerPart):
     """A permission for either `user`, `group` or `everybody`; `submit` has a maximum effective priority."""
 
     permission: Permission
@@ -16,12 +16,12 @@ class PolicyEntry(Shape):
     maximum_effective_priority: PriorityName | None = None
 
 
-class _OfPool(Shape):
+class _OfPool(AnswerPart):
     pool: str
     entries: list[PolicyEntry]
 
 
-class _OfSystem(Shape):
+class _OfSystem(AnswerPart):
     """`active_pool`: the pool whose policy applies instead of this one, except for `submit`."""
 
     fqdn: str

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.rest.contract.answers.common import Answer, ListAnswer, ReadAnswer, Shape
+from api.rest.contract.answers.common import Answer, AnswerPart, ListAnswer, ReadAnswer
 from api.rest.contract.answers.documents import ListedTree
 from api.rest.contract.values import Id, PriorityName, RecipeState, Result, TaskState, Time
 
 
-class Seconds(Shape):
+class Seconds(AnswerPart):
     """Seconds of a recipe, or of all recipes of a job, by state and by groups of states."""
 
     by_state: dict[str, float]
@@ -19,14 +19,14 @@ class Seconds(Shape):
     reserved: float
 
 
-class TaskSummary(Shape):
+class TaskSummary(AnswerPart):
     task_id: Id
     name: str
     state: TaskState
     result: Result
 
 
-class RecipeSummary(Shape):
+class RecipeSummary(AnswerPart):
     recipe_id: Id
     host_recipe_id: Id | None
     state: RecipeState
@@ -40,7 +40,7 @@ class RecipeSummary(Shape):
     tasks: list[TaskSummary]
 
 
-class RecipeInterval(Shape):
+class RecipeInterval(AnswerPart):
     state: RecipeState
     system: str | None
     lab_controller: str | None
@@ -51,7 +51,7 @@ class RecipeInterval(Shape):
     until_position: int | None
 
 
-class ResultLog(Shape):
+class ResultLog(AnswerPart):
     """A log file of a result. The lab keeps the file."""
 
     name: str
@@ -60,7 +60,7 @@ class ResultLog(Shape):
     sha256: str | None
 
 
-class TaskResult(Shape):
+class TaskResult(AnswerPart):
     task_id: Id
     path: str
     result: Result
@@ -101,7 +101,7 @@ class RecipeReturned(Answer):
     returned: bool
 
 
-class QueuedRecipe(Shape):
+class QueuedRecipe(AnswerPart):
     """`effective_priority` is only for the queue of one system, `weight` only for resource locks."""
 
     recipe_id: Id

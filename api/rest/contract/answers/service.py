@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.rest.contract.answers.common import Shape
+from api.rest.contract.answers.common import AnswerPart
 
 
-class Alive(Shape):
+class Alive(AnswerPart):
     alive: bool
 
 
-class Ready(Shape):
+class Ready(AnswerPart):
     ready: bool
     checks: dict[str, Any]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.rest.contract.answers.common import Answer, ListAnswer, ReadAnswer, Shape
+from api.rest.contract.answers.common import Answer, AnswerPart, ListAnswer, ReadAnswer
 from api.rest.contract.inputs.systems import Properties
 from api.rest.contract.values import Condition, Id, Time, UsageState
 
@@ -41,7 +41,7 @@ class SystemChanged(Answer):
     changed: bool
 
 
-class UsageInterval(Shape):
+class UsageInterval(AnswerPart):
     condition: Condition
     usage: UsageState
     recipe_id: Id | None
@@ -55,7 +55,7 @@ class SystemHistory(ReadAnswer):
     intervals: list[UsageInterval]
 
 
-class IdleSystem(Shape):
+class IdleSystem(AnswerPart):
     fqdn: str
     lab_controller: str
     since: Time
@@ -66,8 +66,8 @@ class IdlePool(ListAnswer):
     systems: list[IdleSystem]
 
 
-class UsageSum(Shape):
-    """`seconds` by condition and usage. `key` is null for systems without a pool or a known arch."""
+class UsageSum(AnswerPart):
+    """`seconds` by condition and usage. `key` is null for systems without a pool or an arch."""
 
     key: str | None
     seconds: dict[str, dict[str, float]]

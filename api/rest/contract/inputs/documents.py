@@ -24,7 +24,7 @@ class Group(Input):
 
 
 class Pool(Input):
-    """If `description` is left out, it stays."""
+    """A pool; without `description` the present one stays."""
 
     owner_group: Name | None = None
     description: Text | None = None

@@ -37,7 +37,7 @@ class CommandReport(Input):
     power_failed: Flag = False
 
 
-class CommandTold(CommandReport):
+class CommandItem(CommandReport):
     """A report on the command `id`, as one of many."""
 
     id: CommandId
@@ -81,7 +81,7 @@ class Release(Input):
 
 
 class Updates(Input):
-    """A message of many items (`Update`), each of which has its own answer."""
+    """A message of many items (`Update`). Each item has its own answer."""
 
     items: Annotated[list[dict[str, Any]], Field(max_length=1_000)]
 
@@ -90,7 +90,7 @@ class Update(Input):
     """One item of a lab controller's message, with exactly one of these fields."""
 
     progress: RecipeProgress | None = None
-    command: CommandTold | None = None
+    command: CommandItem | None = None
     system: SystemItem | None = None
     drain: Fqdn | None = None
     undrain: Fqdn | None = None

@@ -22,7 +22,7 @@ from api.rest.contract.values import (
 )
 
 # The maximum number of systems in one import, which is one commit.
-MOST_IMPORTED = 1_000
+MAX_IMPORTED = 1_000
 
 
 class Cpu(Input):
@@ -86,14 +86,14 @@ class Properties(Input):
     last_inventoried_at: Moment | None = None
 
 
-class Answered(Input):
+class ReadOnlyFields(Input):
     """Fields of answers that cannot be set. Null is accepted, so that an answer can be sent back."""
 
     user: None = None
     loaned_to: None = None
 
 
-class System(Properties, Answered):
+class System(Properties, ReadOnlyFields):
     """A new system; fields that are left out are unknown."""
 
     fqdn: Fqdn
@@ -107,7 +107,7 @@ class System(Properties, Answered):
         return {"added_at": added_at, **bare(self.model_dump(mode="json"))}
 
 
-class Changes(Properties, Answered):
+class Changes(Properties, ReadOnlyFields):
     """Fields that are left out stay. Null removes a property, or a part of an object.
 
     Fields that every system has cannot be null.
@@ -123,8 +123,8 @@ class Changes(Properties, Answered):
 
     def given(self) -> dict[str, Any]:
         """Return the given fields, None for a property, or a part of an object, to remove."""
-        told = self.model_dump(mode="json", exclude_unset=True)
-        return {name: value if isinstance(value, dict) else bare(value) for name, value in told.items()}
+        fields = self.model_dump(mode="json", exclude_unset=True)
+        return {name: value if isinstance(value, dict) else bare(value) for name, value in fields.items()}
 
 
 class SystemPatch(Changes):
@@ -148,20 +148,20 @@ class SystemItem(NamedSystem):
     reason: Text = ""
 
     def document(self, **otherwise: Any) -> dict[str, Any]:
-        told = super().document(**otherwise)
-        return {name: value for name, value in told.items() if name != "reason"}
+        fields = super().document(**otherwise)
+        return {name: value for name, value in fields.items() if name != "reason"}
 
 
 class Inventory(Input):
     """Many systems, in the form of the export."""
 
-    systems: Annotated[list[NamedSystem], Field(max_length=MOST_IMPORTED)]
+    systems: Annotated[list[NamedSystem], Field(max_length=MAX_IMPORTED)]
 
 
 class ManySystems(Input):
-    """Many systems, each of which is validated separately."""
+    """Many systems, validated one by one."""
 
-    systems: Annotated[list[Any], Field(max_length=MOST_IMPORTED)]
+    systems: Annotated[list[Any], Field(max_length=MAX_IMPORTED)]
 
 
 class LoanWanted(Input):

@@ -1,0 +1,49 @@
+"""The names in the directory that jobs may use."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+# With more names, an unknown one is compared only with its neighbours in alphabetical order.
+MAX_COMPARED: Final = 300
+
+
+@dataclass(frozen=True)
+class NameIndex:
+    """All names that a job may use."""
+
+    users: frozenset[str]
+    groups: Mapping[str, frozenset[str]]
+    pools: frozenset[str]
+    arches: frozenset[str]
+    keys: frozenset[str]
+    lab_controllers: frozenset[str]
+    systems: frozenset[str]
+    power_types: frozenset[str]
+
+    def has(self, kind: str, name: str) -> bool:
+        """Return whether the name exists, ignoring case, as in requirements."""
+        return name in getattr(self, kind) or name.casefold() in self._folded[kind]
+
+    def similar(self, kind: str, name: str) -> Sequence[str]:
+        """Return the existing names that may resemble an unknown one, in alphabetical order."""
+        names = self._sorted.get(kind)
+        if names is None:
+            names = self._sorted[kind] = sorted(getattr(self, kind))
+        if len(names) <= MAX_COMPARED:
+            return names
+        middle = bisect_left(names, name)
+        return names[max(0, middle - MAX_COMPARED // 2) : middle + MAX_COMPARED // 2]
+
+    @cached_property
+    def _sorted(self) -> dict[str, list[str]]:
+        return {}
+
+    @cached_property
+    def _folded(self) -> Mapping[str, frozenset[str]]:
+        kinds = ("users", "pools", "arches", "keys", "lab_controllers", "systems", "power_types")
+        return {kind: frozenset(name.casefold() for name in getattr(self, kind)) for kind in kinds}

@@ -1,7 +1,0 @@
-"""How tests ask over HTTP."""
-
-from __future__ import annotations
-
-# This machine alone, so that no proxy is in the way; and without TLS, for which every client would first read
-# the certificates of the whole world: that takes longer than to ask.
-PLAIN = {"trust_env": False, "verify": False}
