@@ -1,4 +1,4 @@
-"""PUT of a user, group, pool, lab controller or distro tree."""
+"""Registration and change of users, groups, pools, lab controllers and distro trees."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from typing import Any
 from api.request_context import RequestContext
 from api.use_cases.commit import append_request, commit_gathered, commit_named
 from api.use_cases.ports import WriteParts
+from api.use_cases.resolve import known
 from api.use_cases.rights import may_put, owned_by
 from domain.directory.admins import require_admin_without
 from domain.directory.changes import named_in, put, unknown_names
 from domain.directory.removal import remove_references
 from domain.directory.roles import ADMIN
 from domain.directory.state import Directory
-from domain.errors import FaultyInput
+from domain.errors import FaultyInput, Unknown
 from domain.events import Decided
+from domain.names import display_name
 from domain.read_set import ReadSet
 from domain.system_admin.policy import part_with
 from store.requests import AppendRequest, Committed
@@ -88,3 +90,23 @@ def _rests_on(directory: Directory, kind: str, name: str, document: Mapping[str,
     """Return the subjects to check. Raises Refused if no admin would be left."""
     roles = document.get("roles") if kind == "user" else None
     return () if roles is None or ADMIN in roles else require_admin_without(directory, name)
+
+
+async def change_lab_controller(
+    parts: WriteParts, request: RequestContext, name: str, changes: Mapping[str, Any]
+) -> Committed | None:
+    """Apply `changes` to a lab controller; return None if nothing changes. Raises Unknown, Stale."""
+    kind, subject = "lab-controller", f"lab-controller/{name}"
+    await known(parts.feed, kind, name)
+
+    def decide() -> AppendRequest | None:
+        entry = parts.feed.directory.get(kind, name)
+        if entry is None:
+            raise Unknown(display_name(kind, name))
+        events = put(kind, entry, {**entry.document, **changes})
+        if not events:
+            return None
+        decided = [(subject, event) for event in events]
+        return append_request(parts, request, decided, {subject: entry.version})
+
+    return await commit_named(parts, request, subject, decide)

@@ -1,4 +1,4 @@
-"""Submission of a job."""
+"""Submission of a job, and its submitted bytes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ from api.request_context import RequestContext
 from api.use_cases.choose_trees import distro_trees
 from api.use_cases.commit import append, append_request
 from api.use_cases.ports import JobParts
+from domain.errors import Unknown
+from domain.job.events import JobSubmitted
 from domain.job.spec import JobSpec
 from domain.job.submission import Original, counts, submit
+from store.event_log import EventLog
 from store.quota_counts import unfinished_count
 from store.requests import Committed, require_committed
+from store.sql import SQL
 
 
 async def submit_job(
@@ -49,3 +53,17 @@ async def _require_recipes(parts: JobParts, owner: str, more: int) -> None:
     if parts.quotas.may_exceed_recipes(owner, more):
         present = await asyncio.to_thread(unfinished_count, parts.log, owner)
         parts.quotas.require_recipes(owner, present, more)
+
+
+def original_of(log: EventLog, job_id: int) -> Original:
+    """Return the submitted bytes of a job in the log. Blocking.
+
+    Raises Unknown for a job from before the service kept these bytes.
+    """
+    subject = f"job/{job_id}"
+    submitted = log.load({subject: 0})[subject][0].event
+    assert isinstance(submitted, JobSubmitted), "the first event of a job"
+    if submitted.original_sha256 is None or submitted.original_type is None:
+        raise Unknown(f"original of job {job_id}", "the job was submitted before originals were stored")
+    ((content,),) = log.rows(SQL["original"], (bytes.fromhex(submitted.original_sha256),))
+    return Original(content, submitted.original_type)

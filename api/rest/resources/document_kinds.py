@@ -22,9 +22,9 @@ from api.rest.contract.values import Fqdn, Number
 from api.rest.middleware.principal import request_of
 from api.rest.ports import DocumentParts
 from api.rest.resources.documents import Documents, Shapes
-from api.use_cases.change_document import change_lab_controller
 from api.use_cases.move_system import move_system
 from api.use_cases.passwords import set_password
+from api.use_cases.put_document import change_lab_controller
 from domain.directory.roles import SUBMITTER
 from domain.system.failures import BROKEN_AFTER
 

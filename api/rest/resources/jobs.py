@@ -23,11 +23,9 @@ from api.rest.ports import JobResourceParts
 from api.rest.resources.by_number import cancel, find
 from api.rest.resources.job_bodies import door_of, read_job, shown
 from api.rest.resources.shapes import job_document, listed_job
-from api.use_cases.cancel import cancel_job
-from api.use_cases.change_job import change_job
+from api.use_cases.change_job import cancel_job, change_job
 from api.use_cases.idempotency import idempotent
-from api.use_cases.original import original_of
-from api.use_cases.submit_job import submit_job
+from api.use_cases.submit_job import original_of, submit_job
 from domain.job.submission import Original
 from projections.filters import job_ids_query
 

@@ -14,8 +14,7 @@ from api.rest.middleware.principal import request_of
 from api.rest.ports import ChangeParts
 from api.rest.resources.by_number import cancel, find
 from api.rest.resources.shapes import recipe_set_document
-from api.use_cases.cancel import cancel_recipe_set
-from api.use_cases.change_priority import change_priority
+from api.use_cases.change_job import cancel_recipe_set, change_priority
 from domain.priority import Priority
 
 

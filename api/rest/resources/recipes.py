@@ -21,7 +21,7 @@ from api.rest.ports import RecipeParts
 from api.rest.resources.by_number import find
 from api.rest.resources.progress import read_report
 from api.rest.resources.shapes import queued_recipe, ranked, recipe_document, seconds_document
-from api.use_cases.end_recipe import return_recipe
+from api.use_cases.change_job import return_recipe
 from api.use_cases.idempotency import idempotent
 from api.use_cases.report_drafts import Item
 from api.use_cases.report_progress import report_progress

@@ -22,8 +22,8 @@ from api.rest.middleware.principal import keyed_request
 from api.rest.problems import problem_of
 from api.rest.resources.changes import change_of
 from api.rest.resources.progress import read_report
+from api.use_cases.change_job import release_recipe
 from api.use_cases.change_system import SystemChange
-from api.use_cases.end_recipe import release_recipe
 from api.use_cases.lab_updates import (
     Released,
     Reported,

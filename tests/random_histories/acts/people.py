@@ -9,17 +9,16 @@ from hypothesis import strategies as st
 
 from api.parts import Parts
 from api.request_context import RequestContext
-from api.use_cases.change_document import change_lab_controller
 from api.use_cases.change_system import SystemChange
 from api.use_cases.commit import append_request, commit_gathered, commit_named
-from api.use_cases.put_document import put_document
+from api.use_cases.put_document import change_lab_controller, put_document
 from api.use_cases.remove_document import remove_document
 from api.use_cases.reserve_system import Wanted, reserve_system, return_system
 from domain.directory.events import LabControllerHeard, LabControllerSilent
 from domain.events import Event
 from domain.system_admin.reservation import provisioning
 from store.requests import AppendRequest, Committed
-from tests.in_process.bench import Scene
+from tests.in_process.environment import Scene
 from tests.random_histories import labs
 from tests.random_histories.acts.choosing import (
     Draw,

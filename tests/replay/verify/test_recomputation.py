@@ -22,10 +22,10 @@ from domain.system.events import SystemIdle
 from replay.verify import recomputation
 from replay.verify.recomputation import Difference, Recomputation
 from replay.verify.recorded_decisions import commits
+from tests.domain.scheduling.consistency_loop import tick
 from tests.domain.scheduling.contents import contents
 from tests.domain.scheduling.history import ACTS, EVERYTHING, Acts, begin, burst, live
-from tests.domain.scheduling.ticking import tick
-from tests.domain.scheduling.wants import ALL, ANYTHING, named
+from tests.domain.scheduling.host_requirements import ALL, ANYTHING, named
 from tests.domain.scheduling.world import World
 from tests.replay.verify.queue_of_three import Log, busy, scheduled, with_queue_jump
 

@@ -9,10 +9,9 @@ from typing import Any
 
 from api.parts import Parts
 from api.request_context import RequestContext
-from api.use_cases.change_document import change_lab_controller
 from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.move_system import move_system
-from api.use_cases.put_document import put_document
+from api.use_cases.put_document import change_lab_controller, put_document
 from api.use_cases.remove_document import remove_document
 from api.use_cases.reserve_system import Wanted, reserve_system, return_system
 from tests.simulation.people.acting import Act, Acting

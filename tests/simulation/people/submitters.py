@@ -12,10 +12,7 @@ from api.client.problems import Problem, Unreachable
 from api.intake import read_job
 from api.parts import Parts
 from api.request_context import RequestContext
-from api.use_cases.cancel import cancel_job, cancel_recipe_set
-from api.use_cases.change_job import change_job
-from api.use_cases.change_priority import change_priority
-from api.use_cases.end_recipe import return_recipe
+from api.use_cases.change_job import cancel_job, cancel_recipe_set, change_job, change_priority, return_recipe
 from api.use_cases.idempotency import idempotent
 from api.use_cases.submit_job import submit_job
 from domain.priority import Priority

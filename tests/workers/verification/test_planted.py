@@ -13,8 +13,8 @@ from domain.job.events import JobChanged
 from domain.recipe import events as recipe_events
 from domain.scheduling.decisions.decide import POLICY_VERSION
 from domain.system import events as system_events
+from tests.domain.scheduling.host_requirements import named
 from tests.domain.scheduling.policies import everybody, group
-from tests.domain.scheduling.wants import named
 from tests.domain.scheduling.world import World
 from tests.harness.databases import TestDatabase
 from tests.replay.audit.entitled import into_pool, lent, own_policy, pool_policy

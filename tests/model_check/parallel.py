@@ -10,7 +10,7 @@ from multiprocessing import get_context
 from domain.scheduling.world.wake_ups import WAKE_UPS, TriggerRule
 from tests.model_check.explore import Found, explore, story
 from tests.model_check.families import Task
-from tests.model_check.taken_out import ALL_PARTS
+from tests.model_check.removed_parts import ALL_PARTS
 from tests.model_check.walk import walk
 
 AT_ONCE = 4

@@ -15,8 +15,8 @@ from domain.system.events import SystemConditionChanged, SystemIdle, SystemPendi
 from domain.system.lifecycle import CONDITIONS
 from domain.system.state import Reservation, System
 from domain.system_admin.condition import change_condition
-from tests.domain.recipe.made import system_in
-from tests.domain.recipe_set.made import guest_of, set_of
+from tests.domain.recipe.samples import system_in
+from tests.domain.recipe_set.samples import guest_of, set_of
 
 FORCES_A = HOST.examine({"force": "a"}).text
 

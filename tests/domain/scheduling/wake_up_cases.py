@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tests.domain.scheduling.host_requirements import BIG, IN_POOL, forces, named
 from tests.domain.scheduling.labs import occupy, wanting
-from tests.domain.scheduling.wants import BIG, IN_POOL, forces, named
 from tests.domain.scheduling.world import World
 
 

@@ -16,8 +16,8 @@ from domain.recipe_set.kept_systems import give_back
 from domain.recipe_set.messages import ReportCompleted
 from domain.recipe_set.reports import report
 from domain.system.events import SystemIdle, SystemPending
-from tests.domain.recipe.made import recipe_in, system_in
-from tests.domain.recipe_set.made import members_of, set_of
+from tests.domain.recipe.samples import recipe_in, system_in
+from tests.domain.recipe_set.samples import members_of, set_of
 
 ENDED = [("recipe/1", RecipeCompleted()), ("system/a", SystemPending())]
 

@@ -11,10 +11,10 @@ from domain.scheduling.decisions.decide import decide
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.tentative import Tentative
 from tests.domain.scheduling import folded_log
+from tests.domain.scheduling.consistency_loop import run_loop
 from tests.domain.scheduling.contents import check_indexes, contents
 from tests.domain.scheduling.history import begin, burst
-from tests.domain.scheduling.ticking import run_loop
-from tests.domain.scheduling.wants import ANYTHING
+from tests.domain.scheduling.host_requirements import ANYTHING
 from tests.domain.scheduling.world import World
 
 

@@ -9,7 +9,7 @@ from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec, TaskSpec
 from domain.job.submission import Ids, counts, submit
 from domain.priority import Priority
 from domain.requirements.distro import DISTRO
-from tests.domain.scheduling.wants import ANYTHING
+from tests.domain.scheduling.host_requirements import ANYTHING
 from tests.domain.scheduling.world import World
 
 # A distro of one's own.

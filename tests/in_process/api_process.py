@@ -27,13 +27,13 @@ UseCase = Callable[[Parts, RequestContext], Awaitable[Answer]]
 ADMIN = RequestContext(actor="admin", request_id="test", is_admin=True)
 
 
-class Door:
+class ApiProcess:
     """One process of the API without HTTP and without read models; one thread at a time may ask."""
 
     def __init__(
         self, url: str, log: EventLog, appended: InterposedLog, clock: Callable[[], datetime]
     ) -> None:
-        """`appended` is the log that only this door appends to."""
+        """`appended` is the log that only this process appends to."""
         self.appended = appended
         self._loop = asyncio.new_event_loop()
         self.services = Parts(

@@ -17,7 +17,7 @@ from workers.scheduler import Scheduler, lease_for
 STEPS = 300
 
 
-class Desk:
+class SteppedScheduler:
     """The consistency loop is off. `log` is the one that only the scheduler appends to."""
 
     def __init__(self, url: str, log: InterposedLog, clock: Callable[[], datetime]) -> None:

@@ -12,7 +12,7 @@ from domain.errors import Fault
 from domain.system.events import SystemPending, SystemRegistered
 from domain.system.lifecycle import CONDITIONS
 from domain.system_admin.registration import register, unknown_names
-from tests.domain.directory.told import told
+from tests.domain.directory.documents import told
 
 SYSTEM: dict[str, Any] = {
     "fqdn": "a",

@@ -7,7 +7,7 @@ from domain.directory.state import Directory
 from domain.directory.visibility import VisibilityIndex
 from domain.events import Event, Recorded, Stamp
 from domain.system import events as system_events
-from tests.domain.directory.told import NOW
+from tests.domain.directory.documents import NOW
 
 VIEW = {"permission": "view", "everybody": True}
 BY_QA = {"permission": "view", "group": "qa"}

@@ -22,9 +22,9 @@ from domain.system.events import (
 from domain.system.lifecycle import WITH_RECIPE
 from domain.system.state import System
 from domain.system_admin.reservation import end, provisioning, require_lab, reserve
-from tests.domain.recipe.made import system_in
+from tests.domain.recipe.samples import system_in
 from tests.domain.scheduling.world import World
-from tests.domain.upkeep.moving import after
+from tests.domain.system_admin.moving import after
 
 UNTIL = "2024-01-02T00:00:00Z"
 WAITING, INSTALLING, RUNNING = (

@@ -8,7 +8,7 @@ from domain.recipe.lifecycle import PLACED, UNPLACED
 from domain.recipe.state import Recipe, Task
 from domain.recipe_set.members import Members
 from domain.system.state import System
-from tests.domain.recipe.made import recipe_in, system_in
+from tests.domain.recipe.samples import recipe_in, system_in
 
 SYSTEMS = "abcdef"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from domain.events import Decided
 from domain.system.lifecycle import USAGE
 from domain.system.state import System, evolve
-from tests.domain.recipe.made import moment
+from tests.domain.recipe.samples import moment
 
 
 def after(system: System, decided: Decided) -> System:

@@ -7,8 +7,8 @@ import pytest
 from domain.scheduling.decisions.decide import decide
 from domain.scheduling.supply.reasons import LET_GO
 from replay.audit import from_recorded
+from tests.domain.scheduling.host_requirements import forces, in_pool, named
 from tests.domain.scheduling.labs import finish, occupy, wanting
-from tests.domain.scheduling.wants import forces, in_pool, named
 from tests.domain.scheduling.world import World
 from tests.replay.audit.sound import assert_sound
 

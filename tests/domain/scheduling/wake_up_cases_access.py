@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tests.domain.scheduling.host_requirements import named
 from tests.domain.scheduling.policies import everybody, group, user
-from tests.domain.scheduling.wants import named
 from tests.domain.scheduling.world import World
 
 

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 
 from domain.scheduling.world.wake_ups import WAKE_UPS, TriggerRule
-from tests.model_check import parts
+from tests.model_check import part_removal as parts
 from tests.model_check.actions import Action
 from tests.model_check.case import Case, case
 from tests.model_check.explore import Found, explore

@@ -10,9 +10,9 @@ from domain.access.policy import Form
 from domain.requirements.host import HOST
 from domain.scheduling.explaining.waiting import Waiting, WaitingOptions, why_it_waits
 from domain.scheduling.supply.reasons import NO_ACCESS, NO_IDLE_SYSTEM, NO_SYSTEM_MATCHES
+from tests.domain.scheduling.host_requirements import ANYTHING
 from tests.domain.scheduling.labs import occupy, one_lab
 from tests.domain.scheduling.policies import group, user
-from tests.domain.scheduling.wants import ANYTHING
 from tests.domain.scheduling.world import VIEWED, World
 
 # What only the hidden system has, in every way in which a job can ask for it.

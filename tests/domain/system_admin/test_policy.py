@@ -10,7 +10,7 @@ from domain.access.policy import Policy, PolicyEntry, policy_form
 from domain.errors import Refused
 from domain.system.state import Loan
 from domain.system_admin.policy import change_policy, leave_pool, part_with
-from tests.domain.recipe.made import system_in
+from tests.domain.recipe.samples import system_in
 
 OPEN: Policy = (PolicyEntry("view"),)
 SYSTEM = system_in("idle", "Manual")

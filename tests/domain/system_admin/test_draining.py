@@ -13,8 +13,8 @@ from domain.system.lifecycle import WITH_RECIPE
 from domain.system.state import evolve
 from domain.system.usage import in_idle_pool, is_open
 from domain.system_admin.draining import drain, undrain
-from tests.domain.recipe.made import moment, system_in
-from tests.domain.recipe_set.made import set_of
+from tests.domain.recipe.samples import moment, system_in
+from tests.domain.recipe_set.samples import set_of
 
 DRAINED, UNDRAINED = SystemDrained(reason="new disks"), SystemUndrained()
 BUSY: list[tuple[str, list[Event]]] = [(usage, []) for usage in WITH_RECIPE]

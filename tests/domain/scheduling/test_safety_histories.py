@@ -19,8 +19,8 @@ from domain.scheduling.safety.matching import match
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import LET_GO
 from tests.domain.scheduling.contents import check_indexes
+from tests.domain.scheduling.host_requirements import named
 from tests.domain.scheduling.labs import one_lab
-from tests.domain.scheduling.wants import named
 from tests.domain.scheduling.world import World
 
 SYSTEMS = "abcdefghijkl"

@@ -13,8 +13,8 @@ from domain.system.state import Loan, Reservation, System
 from domain.system_admin.condition import change_condition
 from domain.system_admin.loan import end_loan, give_back, lend
 from domain.system_admin.reservation import reserve
-from tests.domain.recipe.made import system_in
-from tests.domain.upkeep.moving import after
+from tests.domain.recipe.samples import system_in
+from tests.domain.system_admin.moving import after
 
 BOBS = Loan("bob", None)
 

@@ -8,8 +8,8 @@ from domain.events import Basis, Stamp
 from domain.scheduling.decisions.decide import decide
 from domain.scheduling.world.partition import Partition
 from domain.system.events import SystemIdle
+from tests.domain.scheduling.host_requirements import ANYTHING, named
 from tests.domain.scheduling.labs import occupy, one_lab, wanting
-from tests.domain.scheduling.wants import ANYTHING, named
 from tests.domain.scheduling.world import World
 
 

@@ -1,4 +1,4 @@
-"""Everything of one database: the log, its doors and its scheduler; emptied for the next history."""
+"""Everything of one database: the log, its apis and its scheduler; emptied for the next history."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from store.event_log import EventLog
 from store.requests import AppendRequest, require_committed
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner, owner_session
-from tests.in_process.desk import Desk
-from tests.in_process.door import Door
+from tests.in_process.api_process import ApiProcess
+from tests.in_process.audited_log import Watched
 from tests.in_process.interposed import InterposedLog
-from tests.in_process.watched import Watched
+from tests.in_process.scheduler_process import SteppedScheduler
 
 # Only the owner may, and only past the triggers that refuse it to everybody.
 EMPTIED = b"""
@@ -40,15 +40,15 @@ class Clock:
         return self.now
 
 
-class Bench:
+class Environment:
     """Close what `scene` opens before the next one."""
 
-    def __init__(self, database: TestDatabase, doors: int = 1) -> None:
+    def __init__(self, database: TestDatabase, apis: int = 1) -> None:
         self._stack = ExitStack()
         self._url = database.service_url
         self._owner: Owner = self._stack.enter_context(owner_session(database.owner_url))
         self.log = self._log(EventLog)
-        self._appended = [self._log(InterposedLog) for _ in range(doors)]
+        self._appended = [self._log(InterposedLog) for _ in range(apis)]
         self._decided = self._log(InterposedLog)
 
     def _log(self, kind: Callable[[str], EventLog]):  # type: ignore[no-untyped-def]
@@ -56,26 +56,26 @@ class Bench:
 
     @contextmanager
     def scene(self) -> Iterator[Scene]:
-        """An empty log, with doors before it and a scheduler that has not begun."""
+        """An empty log, with apis before it and a scheduler that has not begun."""
         self._owner.execute(EMPTIED)
         with ExitStack() as stack:
             clock = Clock()
-            made = (Door(self._url, self.log, appended, clock) for appended in self._appended)
-            doors = [stack.enter_context(closing(door)) for door in made]
-            yield Scene(self.log, doors, Desk(self._url, self._decided, clock))
+            made = (ApiProcess(self._url, self.log, appended, clock) for appended in self._appended)
+            apis = [stack.enter_context(closing(process)) for process in made]
+            yield Scene(self.log, apis, SteppedScheduler(self._url, self._decided, clock))
 
     def close(self) -> None:
         self._stack.close()
 
 
 class Scene:
-    def __init__(self, log: EventLog, doors: list[Door], desk: Desk) -> None:
-        self.log, self.doors, self.desk = log, doors, desk
+    def __init__(self, log: EventLog, apis: list[ApiProcess], scheduler: SteppedScheduler) -> None:
+        self.log, self.apis, self.scheduler = log, apis, scheduler
         self.watched = Watched(log)
 
     @property
-    def door(self) -> Door:
-        return self.doors[0]
+    def api(self) -> ApiProcess:
+        return self.apis[0]
 
     def put(self, decided: Iterable[tuple[str, object]]) -> None:
         """Something new, as one commit: how a lab begins."""
@@ -85,5 +85,5 @@ class Scene:
         expected = dict.fromkeys((subject for subject, _ in told), 0)
         (outcome,) = self.log.append([AppendRequest(f"put/{self.log.end()}", changes, expected)])
         require_committed(outcome)
-        for door in self.doors:
-            door.catch_up()
+        for process in self.apis:
+            process.catch_up()

@@ -13,7 +13,7 @@ from domain.system.lifecycle import WITH_RECIPE
 from domain.system.state import System, evolve
 from domain.system_admin.inventory import change_inventory, change_owner, move_to_lab
 from domain.system_admin.reservation import reserve
-from tests.domain.recipe.made import moment, system_in
+from tests.domain.recipe.samples import moment, system_in
 
 KNOWN = {"memory_mb": 4096, "arches": ["x86_64"]}
 

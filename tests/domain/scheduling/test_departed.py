@@ -13,9 +13,9 @@ from domain.scheduling.world.departed import KEPT
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.snapshot import pieces, restored
 from tests.domain.scheduling.folded_log import BEGINNING
+from tests.domain.scheduling.host_requirements import ANYTHING
 from tests.domain.scheduling.labs import occupy
 from tests.domain.scheduling.policies import everybody, group
-from tests.domain.scheduling.wants import ANYTHING
 from tests.domain.scheduling.world import World
 
 # Users, members, groups and pools; so many of each are within the time for which names are kept.

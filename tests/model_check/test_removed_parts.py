@@ -7,8 +7,8 @@ import pytest
 from domain.scheduling.world.wake_ups import WAKE_UPS
 from tests.model_check.explore import explore, story
 from tests.model_check.families import FAMILIES
+from tests.model_check.removed_parts import ALL_PARTS, NOT_MISSED, PARTS, TakenOut
 from tests.model_check.sizes import SEED
-from tests.model_check.taken_out import ALL_PARTS, NOT_MISSED, PARTS, TakenOut
 
 
 def _name(part: TakenOut) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from domain.requirements import Columns, Ternary, evaluate
-from tests.domain.requirements.asking import read
+from tests.domain.requirements.evaluation import read
 
 LARGE = {"memory_mb": 8192, "key_values": {"A": ["2"]}, "devices": [{"driver": "e2"}]}
 SMALL = {"memory_mb": 1024, "key_values": {"A": ["1"]}, "devices": [{"driver": "e1"}]}
