@@ -113,13 +113,13 @@ FACTS: dict[type[Event], Fold] = {
 }
 
 # A watchdog moves with every task: when it expires is the scheduler's to know, from the log.
-NOT_SHOWN: frozenset[type[Event]] = frozenset({recipe_events.WatchdogSet})
+SKIPPED_EVENTS: frozenset[type[Event]] = frozenset({recipe_events.WatchdogSet})
 
 
 def fold(models: ReadModels, recorded: Recorded) -> None:
     """Take one event into the read models. Every kind of event has its row here, or is named as not shown."""
     kind = type(recorded.event)
-    if kind in NOT_SHOWN:
+    if kind in SKIPPED_EVENTS:
         return
     now = recorded.position, recorded.recorded_at
     if kind in FACTS:

@@ -14,7 +14,7 @@ from postgres.binary_copy import Copied
 from projections.fold_commands import command_state
 from projections.fold_documents import document, document_removed
 from projections.fold_systems import lab_serving, pool_system, system
-from projections.folding import FACTS, FOLDED, NOT_SHOWN, Fold
+from projections.folding import FACTS, FOLDED, SKIPPED_EVENTS, Fold
 from projections.read_models import ReadModels, number_of
 
 RECIPES, SYSTEMS = "recipes", "systems"
@@ -28,7 +28,7 @@ class Part:
 
     def __init__(self, name: str) -> None:
         self._folds = _of_systems() if name == SYSTEMS else _of_recipes()
-        self.left_out = sorted(kind.TOPIC for kind in (*FOLDED, *NOT_SHOWN) if kind not in self._folds)
+        self.left_out = sorted(kind.TOPIC for kind in (*FOLDED, *SKIPPED_EVENTS) if kind not in self._folds)
         self._models = ReadModels(all_known=True)
 
     @property
