@@ -31,7 +31,7 @@ from projections.advancing import Advancing
 from runtime.processes.garbage_collection import nothing_collected
 from store.event_log import FOLDED_TOPICS, EventLog
 from store.mapper import StoredRow
-from store.tailer import Tailer, is_of_many
+from store.tailer import Tailer, TailerCounters, is_of_many
 
 # The number of systems described at a time, which takes a millisecond or two.
 SYSTEMS_AT_ONCE = 20
@@ -112,6 +112,10 @@ class Feed:
     def read_seconds_ago(self) -> float:
         """Return the seconds since the log was last read, infinite before `open`."""
         return math.inf if self.tailer is None else time.monotonic() - self.tailer.read_at
+
+    def tailer_counters(self) -> TailerCounters | None:
+        """Return the counters of the tailer, None before `open`."""
+        return None if self.tailer is None else self.tailer.counters
 
     def is_current(self, seconds: float) -> bool:
         """Return whether the log was read within this many seconds."""
