@@ -21,7 +21,7 @@ from store.aggregates import Aggregates
 from store.contacts import Contacts
 from store.event_log import EventLog
 from store.group_commit import GroupCommit
-from store.job_numbers import Numbers
+from store.job_numbers import JobNumbers
 from store.requests import AppendRequest, Outcome
 from workers.explaining.explainer import Explainer
 
@@ -62,7 +62,7 @@ class Services:
     reader: Reader
     aggregates: Aggregates
     contacts: Contacts
-    numbers: Numbers
+    numbers: JobNumbers
     explainer: Explainer
     requests: RequestCounters = field(default_factory=RequestCounters)
     hashing: Hashing = field(default_factory=Hashing)

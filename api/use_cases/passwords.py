@@ -15,7 +15,7 @@ from domain.directory.tokens import equals_password_login
 from domain.errors import Fault, FaultyInput, NotPermitted, Refused, TooOften, Unknown
 from domain.names import display_name
 from postgres.errors import DatabaseAway
-from store.passwords import forget_hashes, hash_of, keep_hash
+from store.passwords import delete_stale_hashes, hash_of, store_hash
 from store.requests import AppendRequest, Committed
 
 
@@ -46,9 +46,9 @@ async def set_password(
         raise NotPermitted("the current password is wrong")
     password_id = secrets.token_hex(8)
     hashed = await services.hashing.hashed(new)
-    await asyncio.to_thread(keep_hash, services.log, password_id, user, hashed)
+    await asyncio.to_thread(store_hash, services.log, password_id, user, hashed)
     done = await _count(services, request, user, before, password_id)
-    await asyncio.to_thread(forget_hashes, services.log, user)
+    await asyncio.to_thread(delete_stale_hashes, services.log, user)
     return done
 
 

@@ -15,7 +15,7 @@ from domain.events import Decided
 from domain.names import display_name
 from domain.system.state import System
 from domain.system_admin.policy import part_with
-from store.passwords import forget_hashes
+from store.passwords import delete_stale_hashes
 from store.requests import AppendRequest, Committed
 
 
@@ -48,7 +48,7 @@ async def remove_document(services: Services, request: Request, kind: str, name:
     if done is not None:
         await services.feed.reach(done.position)
         if kind == "user":
-            await asyncio.to_thread(forget_hashes, services.log, name)
+            await asyncio.to_thread(delete_stale_hashes, services.log, name)
     return done
 
 

@@ -15,7 +15,7 @@ from store.contacts import Contacts
 from store.datastore import SERVICE_ROLE
 from store.event_log import EventLog
 from store.group_commit import GroupCommit
-from store.job_numbers import Numbers
+from store.job_numbers import JobNumbers
 from store.tailer import CHANNEL
 from tests.in_process.interposed import InterposedLog
 from workers.explaining.explainer import Explainer
@@ -42,7 +42,7 @@ class Door:
             reader=Reader(url, SERVICE_ROLE),
             aggregates=Aggregates(log),
             contacts=Contacts(log),
-            numbers=Numbers(log),
+            numbers=JobNumbers(log),
             explainer=Explainer(url),
             clock=clock,
         )

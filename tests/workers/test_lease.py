@@ -68,7 +68,7 @@ def test_lease__renewed__stays(leases: list[Lease], owner: Owner) -> None:
     holder.renew()
 
     assert other.try_take() is None
-    assert holder.held()
+    assert holder.is_held()
 
 
 def test_lease__just_taken_from_one_that_was_not_renewed__is_not_taken_again(
@@ -80,7 +80,7 @@ def test_lease__just_taken_from_one_that_was_not_renewed__is_not_taken_again(
     second.try_take()
 
     assert third.try_take() is None
-    assert second.held()
+    assert second.is_held()
 
 
 def test_lease__given_back_long_ago__nobody_is_ended_for_it(leases: list[Lease], owner: Owner) -> None:
@@ -91,7 +91,7 @@ def test_lease__given_back_long_ago__nobody_is_ended_for_it(leases: list[Lease],
 
     wait_until(second.try_take)
     assert third.try_take() is None
-    assert second.held()
+    assert second.is_held()
 
 
 def test_lease__locked_by_one_who_has_not_yet_promised_anything__is_left_to_it(
