@@ -36,6 +36,14 @@ class MaxUnderWay:
     body_bytes: int = 128 << 20
 
 
+@dataclass(frozen=True)
+class Bounds:
+    """The maximum waits of a request: for a position, and for a command."""
+
+    position_wait_seconds: float = 5.0
+    long_poll_seconds: float = 60.0
+
+
 class UnderWay:
     """The requests under way in one process, by caller. For one event loop."""
 

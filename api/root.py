@@ -9,14 +9,14 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
-from api.concurrency_limits import MaxUnderWay, UnderWay
+from api.concurrency_limits import Bounds, MaxUnderWay, UnderWay
 from api.feed import Feed
 from api.metrics import counters
 from api.metrics.writer import CounterWriter
+from api.parts import Parts
 from api.quotas import QuotaLimits, Quotas
 from api.rest.app import Allowed, Lifespan, application
 from api.rest.serving.in_flight import InFlight
-from api.services import Bounds, Services
 from api.startup import Lifecycle
 from domain.job.retention import RetentionTags
 from projections.reader import Reader
@@ -28,7 +28,7 @@ from store.counters import Counters, Totals
 from store.datastore import SERVICE_ROLE, with_liveness
 from store.event_log import EventLog
 from store.group_commit import GroupCommit
-from store.job_numbers import JobNumbers
+from store.job_numbers import JobNumberSource
 from store.migrate import require_migrated
 from workers.explaining.explainer import Explainer
 
@@ -39,34 +39,34 @@ def http_application(settings: Settings) -> InFlight:
     log = EventLog(url, pool_size=4)
     # A separate session, so that reads do not delay appends.
     appended = EventLog(url, pool_size=1)
-    services = Services(
+    parts = Parts(
         log=log,
         commits=GroupCommit(appended),
         feed=Feed(log, url),
         reader=Reader(with_liveness(url), SERVICE_ROLE),
         aggregates=Aggregates(log),
         contacts=Contacts(log),
-        numbers=JobNumbers(log),
+        numbers=JobNumberSource(log),
         explainer=Explainer(url),
         quotas=Quotas(_quota_limits(settings)),
         retention_tags=RetentionTags(settings.retention_tags),
         under_way=UnderWay(_max_under_way(settings)),
         bounds=Bounds(settings.position_wait_seconds, settings.long_poll_seconds),
     )
-    feed, reader = services.feed, services.reader
-    writer = CounterWriter(Counters(log, partial(_totals, services), lambda: feed.broadcast.watchers))
+    feed, reader = parts.feed, parts.reader
+    writer = CounterWriter(Counters(log, partial(_totals, parts), lambda: feed.broadcast.watchers))
     check = partial(asyncio.to_thread, require_migrated, url)
     stop_writer = partial(asyncio.to_thread, writer.stop)
     lifecycle = Lifecycle(
         opening=(check, reader.open, feed.open, spare_what_is_there),
         running=writer.start,
         closing=(
-            *(feed.close, reader.close, services.explainer.close, services.commits.close),
+            *(feed.close, reader.close, parts.explainer.close, parts.commits.close),
             *(stop_writer, appended.close, log.close),
         ),
     )
     allowed = Allowed(settings.cors_origins, settings.requests_per_second, settings.proxies)
-    return InFlight(application(services, Lifespan(lifecycle.start, lifecycle.stop), allowed), feed.dismiss)
+    return InFlight(application(parts, Lifespan(lifecycle.start, lifecycle.stop), allowed), feed.dismiss)
 
 
 def _quota_limits(settings: Settings) -> QuotaLimits:
@@ -84,7 +84,7 @@ def _max_under_way(settings: Settings) -> MaxUnderWay:
     )
 
 
-def _totals(services: Services) -> Totals:
-    feed = services.feed
+def _totals(parts: Parts) -> Totals:
+    feed = parts.feed
     tailer = feed.tailer.counters if feed.tailer is not None else None
-    return counters.serving(services.requests, services.commits.counters, feed.broadcast.counters, tailer)
+    return counters.serving(parts.requests, parts.commits.counters, feed.broadcast.counters, tailer)

@@ -51,7 +51,7 @@ class Stale(LabledgerError):
 
 
 class Unknown(LabledgerError):
-    """Not found."""
+    """Unknown name or id; the title names the missing subject."""
 
     def __init__(self, thing: str, why: str = "") -> None:
         self._thing = thing

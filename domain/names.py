@@ -1,4 +1,4 @@
-"""Names of things in messages to users, and the message for an unknown name."""
+"""The words for kinds and names in messages to users, and the message for an unknown name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORDS: Final = {
     "recipe-set": "recipe set",
     "recipe": "recipe",
 }
-"""Kind -> the words for one of it."""
+"""Kind -> its words in a message."""
 
 
 def display_name(kind: str, name: str | int) -> str:
@@ -34,5 +34,5 @@ def display_subject(subject: str) -> str:
 
 
 def unknown_name(kind: str, name: str | int) -> str:
-    """Return the message for a name that nothing of this kind has."""
+    """Return the message for a name that does not exist, such as `there is no pool "smal"`."""
     return f"there is no {WORDS[kind]} " + (f'"{name}"' if isinstance(name, str) else str(name))

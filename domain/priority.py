@@ -1,4 +1,4 @@
-"""The five priorities a submitter may ask for."""
+"""The five priorities of a recipe set."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class Priority(IntEnum):
-    """Ascending, so that `max` is the most urgent. The names are those of the job language."""
+    """Priorities in ascending order, so `max` is the most urgent. The names are those of the job language."""
 
     Low = 1
     Medium = 2

@@ -1,4 +1,4 @@
-"""Recipes with their whole sets and systems, as input of decisions, at one log position."""
+"""The states that a decision reads: recipes with their whole sets and systems, at one log position."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from domain.system.state import System
 
 @dataclass(frozen=True)
 class ReadSet:
-    """States by subject; the `neighbours` of each state are included."""
+    """States by subject, including the `neighbours` of each state."""
 
     states: Mapping[str, State]
 
@@ -37,7 +37,7 @@ class ReadSet:
         return state if isinstance(state, System) else None
 
     def members(self, recipe_set_id: int) -> Members:
-        """Return the recipes of a gathered set, with their systems."""
+        """Return the recipes of a set in the read set, with their systems."""
         recipe_set = self.recipe_set(recipe_set_id)
         assert recipe_set is not None, f"recipe set {recipe_set_id} was not gathered"
         recipes = [self.recipe(recipe_id) for recipe_id in sorted(recipe_set.recipe_ids)]
@@ -63,7 +63,7 @@ def members_after(members: Members, decided: Decided) -> Members:
 
 
 def neighbours(state: State) -> list[str]:
-    """Return the subjects that are gathered together with a state."""
+    """Return the subjects that a read set includes together with a state."""
     if isinstance(state, RecipeSet):
         return [f"recipe/{recipe_id}" for recipe_id in state.recipe_ids]
     if isinstance(state, System):

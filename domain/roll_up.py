@@ -1,4 +1,4 @@
-"""The state and result of a set or job, from those of its members (notes: lowest state, worst result)."""
+"""The state and result of a set or job: the least finished state and the worst result of its members."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ STATE_ORDER = (
     "completed",
 )
 RESULT_ORDER = ("New", "None", "Skip", "Pass", "Warn", "Fail", "Panic")
-# A task that only warned did not do what it was written for, so that does not pass either.
+# A task that only warned did not do its work, so Warn does not pass either.
 BAD_RESULTS = frozenset({"Warn", "Fail", "Panic"})
-# The least result of a cancelled or aborted task or recipe, and so of its set and job.
+# The best possible result of a cancelled or aborted task or recipe, and therefore of its set and job.
 GIVEN_UP_RESULT = "Warn"
 
 _STATE_RANK = {state: rank for rank, state in enumerate(STATE_ORDER)}

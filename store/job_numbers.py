@@ -22,7 +22,7 @@ class _Spare(NamedTuple):
     ids: Ids
 
 
-class JobNumbers:
+class JobNumberSource:
     """A source of ids for one event loop. Ids ascend in the order of the calls."""
 
     def __init__(self, log: EventLog) -> None:

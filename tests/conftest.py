@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.harness.databases import TestDatabase
     from tests.harness.pool import ServerPool
     from tests.harness.sessions import Owner
-    from tests.in_process.bench import Bench
+    from tests.in_process.environment import Environment
 
 
 # How long a machine takes to generate an example says nothing about the code.
@@ -98,9 +98,12 @@ def owner(database: TestDatabase) -> Iterator[Owner]:
 
 
 @pytest.fixture(scope="session")
-def bench(servers: ServerPool) -> Iterator[Bench]:
-    """One database for all, emptied for each scene; two doors, as two processes of the API have them."""
-    from tests.in_process.bench import Bench
+def environment(servers: ServerPool) -> Iterator[Environment]:
+    """One database for all scenes, emptied before each, and two processes of the API."""
+    from tests.in_process.environment import Environment
 
-    with servers.databases("embedded").fresh() as database, closing(Bench(database, doors=2)) as bench:
-        yield bench
+    with (
+        servers.databases("embedded").fresh() as database,
+        closing(Environment(database, apis=2)) as environment,
+    ):
+        yield environment

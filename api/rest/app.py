@@ -12,6 +12,7 @@ import falcon.asgi
 
 from api.concurrency_limits import counting
 from api.headers import POSITION_HEADER
+from api.parts import Parts
 from api.rest import problems
 from api.rest.contract.openapi import describe
 from api.rest.contract.operation import Operation, operation_of
@@ -43,13 +44,12 @@ from api.rest.resources.tokens import Tokens
 from api.rest.resources.updates import LabUpdates
 from api.rest.resources.usage import Usage
 from api.rest.routes import ROUTES, responder_of
-from api.services import Services
 from domain.errors import LabledgerError
 from runtime.setting_values import Network
 
 
 class Lifespan:
-    """Falcon middleware that opens and closes the services in the serving event loop."""
+    """Falcon middleware that opens and closes the parts in the serving event loop."""
 
     def __init__(self, start: Callable[[], Awaitable[None]], stop: Callable[[], Awaitable[None]]) -> None:
         self._start = start
@@ -62,35 +62,35 @@ class Lifespan:
         await self._stop()
 
 
-def resources(services: Services) -> dict[str, Any]:
+def resources(parts: Parts) -> dict[str, Any]:
     """Return the resources by the names in the table of routes."""
     return {
-        "jobs": Jobs(services),
-        "recipe_sets": RecipeSets(services),
-        "recipes": Recipes(services),
-        "explanations": Explanations(services),
-        "matches": Matches(services),
-        "systems": Systems(services),
-        "usage": Usage(services),
-        "history": History(services),
-        "inventory": Inventory(services),
-        "reservations": Reservations(services),
-        "loans": Loans(services),
-        "access_policies": AccessPolicies(services),
-        "lab_controllers": LabControllers(services),
-        "distro_trees": DistroTrees(services),
-        "pools": Pools(services),
-        "users": Users(services),
-        "groups": Groups(services),
-        "commands": Commands(services),
-        "updates": LabUpdates(services),
-        "tokens": Tokens(services),
-        "sessions": Sessions(services),
-        "reads": Reads(services),
-        "log_usage": LogUsage(services),
-        "events": Events(services),
-        "health": Health(services),
-        "metrics": Metrics(services),
+        "jobs": Jobs(parts),
+        "recipe_sets": RecipeSets(parts),
+        "recipes": Recipes(parts),
+        "explanations": Explanations(parts),
+        "matches": Matches(parts),
+        "systems": Systems(parts),
+        "usage": Usage(parts),
+        "history": History(parts),
+        "inventory": Inventory(parts),
+        "reservations": Reservations(parts),
+        "loans": Loans(parts),
+        "access_policies": AccessPolicies(parts),
+        "lab_controllers": LabControllers(parts),
+        "distro_trees": DistroTrees(parts),
+        "pools": Pools(parts),
+        "users": Users(parts),
+        "groups": Groups(parts),
+        "commands": Commands(parts),
+        "updates": LabUpdates(parts),
+        "tokens": Tokens(parts),
+        "sessions": Sessions(parts),
+        "reads": Reads(parts),
+        "log_usage": LogUsage(parts),
+        "events": Events(parts),
+        "health": Health(parts),
+        "metrics": Metrics(parts),
         "description": Description(),
     }
 
@@ -113,13 +113,13 @@ class Allowed:
     proxies: tuple[Network, ...] = ()
 
 
-def application(services: Services, lifespan: Lifespan, allowed: Allowed = Allowed()) -> Any:
-    found = resources(services)
+def application(parts: Parts, lifespan: Lifespan, allowed: Allowed = Allowed()) -> Any:
+    found = resources(parts)
     operations = operations_of(found)
-    gate = Gate(services, operations, Rates(allowed.requests_per_second), allowed.proxies)
+    gate = Gate(parts, operations, Rates(allowed.requests_per_second), allowed.proxies)
     middleware: list[Any] = [
         lifespan,
-        AccessLog(services.requests),
+        AccessLog(parts.requests),
         *_cors(allowed.cors_origins),
         Compression(),
         gate,
@@ -132,7 +132,7 @@ def application(services: Services, lifespan: Lifespan, allowed: Allowed = Allow
     app.add_error_handler(Exception, problems.on_surprise)
     app.add_error_handler(falcon.HTTPError, problems.on_http_error)
     app.add_error_handler(LabledgerError, problems.on_labledger_error)
-    return counting(app, services.under_way)
+    return counting(app, parts.under_way)
 
 
 def _cors(origins: tuple[str, ...]) -> list[Any]:

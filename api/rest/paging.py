@@ -18,7 +18,8 @@ from api.headers import CSV, POSITION_HEADER
 from api.rest.context import query_of
 from api.rest.contract.operation import JSON
 from api.rest.contract.queries import Page, Read
-from api.services import Services
+from api.rest.ports import ReadParts
+from api.use_cases.ports import Log
 from domain.errors import Fault, FaultyInput
 from projections.reader import At
 from store.requests import Committed
@@ -37,13 +38,13 @@ class PageAt:
         return self.at.position
 
 
-async def read_at(req: Request, services: Services) -> At:
+async def read_at(req: Request, parts: ReadParts) -> At:
     """Return the position to read at: `as_of` if given, else the latest, at least `min_position`.
 
     While the read models are built for the first time, only positions that they have reached can be read.
     """
     query = query_of(req, Read)
-    reader, patience_seconds = services.reader, services.bounds.position_wait_seconds
+    reader, patience_seconds = parts.reader, parts.bounds.position_wait_seconds
     if query.min_position > reader.position:
         with share_of(req).waiting():
             await reader.reach(query.min_position, patience_seconds)
@@ -52,22 +53,20 @@ async def read_at(req: Request, services: Services) -> At:
     return at
 
 
-async def read_page(req: Request, services: Services, first: Any) -> PageAt:
+async def read_page(req: Request, parts: ReadParts, first: Any) -> PageAt:
     """Return the requested page; `first` is the key before all others."""
     query = query_of(req, Page)
     after = first if query.cursor is None else _key(query.cursor, first)
-    return PageAt(await read_at(req, services), query.limit, after)
+    return PageAt(await read_at(req, parts), query.limit, after)
 
 
-async def answer_write(
-    resp: Response, services: Services, done: Committed | None, body: Mapping[str, Any]
-) -> None:
+async def answer_write(resp: Response, log: Log, done: Committed | None, body: Mapping[str, Any]) -> None:
     """Answer a write, with the position that reflects it even if nothing was changed."""
-    answer(resp, await position_of(services, done), body)
+    answer(resp, await position_of(log, done), body)
 
 
-async def position_of(services: Services, done: Committed | None) -> int:
-    return done.position if done else await asyncio.to_thread(services.log.end)
+async def position_of(log: Log, done: Committed | None) -> int:
+    return done.position if done else await asyncio.to_thread(log.end)
 
 
 def answer_read(resp: Response, at: At, body: Mapping[str, Any]) -> None:

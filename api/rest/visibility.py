@@ -12,7 +12,8 @@ from api.feed import NotReady
 from api.rest.context import query_of
 from api.rest.contract.queries import Caught
 from api.rest.middleware.principal import Principal, principal_of
-from api.services import Services
+from api.rest.ports import ReadParts
+from api.use_cases.ports import NameParts
 from domain.directory.name_index import NameIndex
 from domain.directory.roles import SEES_ALL
 from domain.errors import Unknown
@@ -20,54 +21,54 @@ from domain.names import display_name
 from projections.reader import NotThereYet
 
 
-def hidden_now(principal: Principal, services: Services) -> frozenset[str]:
+def hidden_now(principal: Principal, parts: NameParts) -> frozenset[str]:
     """Return the systems that are hidden from the caller now, usually none."""
     if principal.role in SEES_ALL:
         return frozenset()
-    return services.feed.accesses.hidden_from(principal.user, principal.lab_controller)
+    return parts.feed.accesses.hidden_from(principal.user, principal.lab_controller)
 
 
-def unknown_now(principal: Principal, services: Services) -> frozenset[str]:
+def unknown_now(principal: Principal, parts: NameParts) -> frozenset[str]:
     """Return the hidden systems to which the caller may not submit either: no count includes them."""
     if principal.role in SEES_ALL:
         return frozenset()
-    return services.feed.accesses.unknown_to(principal.user, principal.lab_controller)
+    return parts.feed.accesses.unknown_to(principal.user, principal.lab_controller)
 
 
-def name_index(principal: Principal, services: Services) -> NameIndex:
+def name_index(principal: Principal, parts: NameParts) -> NameIndex:
     """Return the names that jobs of the caller may use, without those that only unknown systems have."""
-    unknown = unknown_now(principal, services)
-    names = services.feed.directory.name_index()
-    return services.feed.accesses.names_without(unknown, names) if unknown else names
+    unknown = unknown_now(principal, parts)
+    names = parts.feed.directory.name_index()
+    return parts.feed.accesses.names_without(unknown, names) if unknown else names
 
 
-def shown_names(principal: Principal, services: Services, usable: NameIndex) -> NameIndex:
+def shown_names(principal: Principal, parts: NameParts, usable: NameIndex) -> NameIndex:
     """Return the usable names that a message may show, without those that only hidden systems have."""
-    hidden = hidden_now(principal, services)
-    if hidden == unknown_now(principal, services):
+    hidden = hidden_now(principal, parts)
+    if hidden == unknown_now(principal, parts):
         return usable
-    return services.feed.accesses.names_without(hidden, usable)
+    return parts.feed.accesses.names_without(hidden, usable)
 
 
-async def hidden_systems(req: Request, services: Services) -> frozenset[str]:
+async def hidden_systems(req: Request, parts: ReadParts) -> frozenset[str]:
     """Return the hidden systems after `min_position`. Raises NotThereYet as `paging.read_at` does."""
     position = query_of(req, Caught).min_position
     # A policy change before `min_position` has to apply.
-    if position > services.feed.position:
+    if position > parts.feed.position:
         try:
             with share_of(req).waiting():
-                await services.feed.reach(position, services.bounds.position_wait_seconds)
+                await parts.feed.reach(position, parts.bounds.position_wait_seconds)
         except NotReady as error:
             raise NotThereYet(str(error)) from error
-    return hidden_now(principal_of(req), services)
+    return hidden_now(principal_of(req), parts)
 
 
-async def hidden_rows(req: Request, services: Services) -> list[str] | None:
+async def hidden_rows(req: Request, parts: ReadParts) -> list[str] | None:
     """Return the hidden systems as a parameter of a query, None if there are none."""
-    return list(await hidden_systems(req, services)) or None
+    return list(await hidden_systems(req, parts)) or None
 
 
-async def require_seen(req: Request, services: Services, fqdn: str) -> None:
+async def require_seen(req: Request, parts: ReadParts, fqdn: str) -> None:
     """Raise Unknown for a hidden system."""
-    if fqdn in await hidden_systems(req, services):
+    if fqdn in await hidden_systems(req, parts):
         raise Unknown(display_name("system", fqdn))

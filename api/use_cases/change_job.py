@@ -1,19 +1,29 @@
-"""Change of a submitted job: its whiteboard, retention tag and product."""
+"""Changes of submitted jobs: their fields, the priority of a set, cancellation, and the end of a recipe."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
-from api.services import Request, Services
-from api.use_cases.commit import append_of, commit, require_expected
-from api.use_cases.rights import own_job
+from api.request_context import RequestContext
+from api.use_cases.commit import append_request, commit, commit_gathered, require_expected
+from api.use_cases.ports import JobParts, WriteParts
+from api.use_cases.rights import own_job, own_recipe, own_recipe_set, require_own_lab
+from domain.errors import Refused, Unknown
+from domain.events import Decided
 from domain.job.change import change_job as decide_change
+from domain.names import display_name
+from domain.priority import Priority
+from domain.read_set import ReadSet
+from domain.recipe_set.ending import abort, cancel_set
+from domain.recipe_set.kept_systems import give_back
+from domain.recipe_set.priority import change_priority as decide_priority
 from store.requests import AppendRequest, Committed
 
 
 async def change_job(
-    services: Services, request: Request, job_id: int, changes: Mapping[str, str | None]
+    parts: JobParts, request: RequestContext, job_id: int, changes: Mapping[str, str | None]
 ) -> Committed | None:
     """Apply the given `whiteboard`, `retention_tag` and `product`; return None if nothing changes.
 
@@ -22,9 +32,91 @@ async def change_job(
     """
 
     def attempt() -> AppendRequest | None:
-        job = own_job(services, request, job_id)
+        job = own_job(parts, request, job_id)
         require_expected(request, job.subject, job.version)
-        decided = decide_change(job, changes, services.retention_tags)
-        return append_of(services, request, decided, {job.subject: job.version}) if decided else None
+        decided = decide_change(job, changes, parts.retention_tags)
+        return append_request(parts, request, decided, {job.subject: job.version}) if decided else None
 
-    return await commit(services, lambda: asyncio.to_thread(attempt))
+    return await commit(parts, lambda: asyncio.to_thread(attempt))
+
+
+async def change_priority(
+    parts: WriteParts, request: RequestContext, recipe_set_id: int, priority: Priority
+) -> Committed | None:
+    """Change the priority; return None if the set has it.
+
+    Raises Unknown, NotPermitted as `own_job` does, and Refused once the set has started.
+    """
+    recipe_set = await asyncio.to_thread(own_recipe_set, parts, request, recipe_set_id)
+
+    def decide(gathered: ReadSet) -> Decided:
+        now = gathered.recipe_set(recipe_set_id)
+        assert now is not None, "a recipe set stays"
+        return decide_priority(now, gathered.members(recipe_set_id), priority)
+
+    return await commit_gathered(parts, request, (recipe_set.subject,), decide)
+
+
+async def cancel_job(
+    parts: WriteParts, request: RequestContext, job_id: int, reason: str
+) -> Committed | None:
+    """Cancel a job in one commit; return None if it has finished. Raises Unknown or NotPermitted."""
+    job = await asyncio.to_thread(own_job, parts, request, job_id)
+    require_expected(request, job.subject, job.version)
+    return await _cancel(parts, replace(request, expected=None), job.recipe_set_ids, reason)
+
+
+async def cancel_recipe_set(
+    parts: WriteParts, request: RequestContext, recipe_set_id: int, reason: str
+) -> Committed | None:
+    """Cancel a recipe set; return None if it has finished. Raises Unknown, or NotPermitted as `own_job`."""
+    await asyncio.to_thread(own_recipe_set, parts, request, recipe_set_id)
+    return await _cancel(parts, request, (recipe_set_id,), reason)
+
+
+async def _cancel(
+    parts: WriteParts, request: RequestContext, recipe_set_ids: Iterable[int], reason: str
+) -> Committed | None:
+    set_ids = tuple(recipe_set_ids)
+
+    def decide(gathered: ReadSet) -> Decided:
+        return [change for set_id in set_ids for change in cancel_set(gathered.members(set_id), reason)]
+
+    return await commit_gathered(parts, request, (f"recipe-set/{set_id}" for set_id in set_ids), decide)
+
+
+async def return_recipe(parts: WriteParts, request: RequestContext, recipe_id: int) -> Committed | None:
+    """End a recipe that keeps its system; return None if it has ended.
+
+    Raises Unknown, NotPermitted as `own_job` does, and Refused for a recipe that is not reserved.
+    """
+    await asyncio.to_thread(own_recipe, parts, request, recipe_id)
+
+    def decide(gathered: ReadSet) -> Decided:
+        recipe = gathered.recipe(recipe_id)
+        assert recipe is not None, "a recipe stays"
+        return give_back(gathered.members(recipe.recipe_set_id), recipe)
+
+    return await commit_gathered(parts, request, (f"recipe/{recipe_id}",), decide)
+
+
+async def release_recipe(
+    parts: WriteParts, request: RequestContext, lab_controller: str | None, recipe_id: int, reason: str
+) -> Committed | None:
+    """Take a recipe off its system: a reserved recipe ends, any other is aborted; None if it has ended.
+
+    `lab_controller` is the reporting one, None for an admin. Raises Unknown, NotPermitted for a recipe of
+    another lab, and Refused for a recipe without a system.
+    """
+
+    def decide(gathered: ReadSet) -> Decided:
+        recipe = gathered.recipe(recipe_id)
+        if recipe is None:
+            raise Unknown(display_name("recipe", recipe_id))
+        if recipe.system is None:
+            raise Refused(f"recipe {recipe_id} is {recipe.state} and has no system")
+        require_own_lab(lab_controller, recipe.subject, recipe.lab_controller)
+        members = gathered.members(recipe.recipe_set_id)
+        return give_back(members, recipe) if recipe.state == "reserved" else abort(members, recipe, reason)
+
+    return await commit_gathered(parts, request, (f"recipe/{recipe_id}",), decide)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from api.services import Request, Services
-from api.use_cases.commit import append_of, commit_gathered, commit_named
+from api.request_context import RequestContext
+from api.use_cases.commit import append_request, commit_gathered, commit_named
+from api.use_cases.ports import WriteParts
 from api.use_cases.resolve import known
 from api.use_cases.rights import owned_by, require_own_pool
 from api.use_cases.system_rights import require_permission, rests_on
 from domain.access.policy import EDIT_POLICY, policy_form
 from domain.access.validation import PRINCIPALS, faults_of, normalised
 from domain.directory.events import PoolAccessPolicyChanged
+from domain.directory.state import Directory
 from domain.directory.system_access import policy_of_pool
 from domain.errors import Fault, FaultyInput, Unknown
 from domain.events import Decided
@@ -25,55 +27,55 @@ Entries = Sequence[Mapping[str, Any]]
 
 
 async def change_pool_policy(
-    services: Services, request: Request, pool: str, entries: Entries
+    parts: WriteParts, request: RequestContext, pool: str, entries: Entries
 ) -> Committed | None:
     """Set the policy of a pool and wait until the directory reflects it; return None if nothing changes.
 
     Raises FaultyInput for invalid entries, Unknown, Stale, and NotPermitted unless the caller is an admin or
     in the group that owns the pool.
     """
-    directory, subject = services.feed.directory, f"pool/{pool}"
-    await known(services, "pool", pool)
-    if _faults(services, entries, None):
-        await services.feed.catch_up()
+    directory, subject = parts.feed.directory, f"pool/{pool}"
+    await known(parts.feed, "pool", pool)
+    if _faults(directory, entries, None):
+        await parts.feed.catch_up()
 
     def decide() -> AppendRequest | None:
         entry = directory.get("pool", pool)
         if entry is None:
             raise Unknown(display_name("pool", pool))
-        require_own_pool(services, request, pool)
-        if faults := _faults(services, entries, None):
+        require_own_pool(directory, request, pool)
+        if faults := _faults(directory, entries, None):
             raise FaultyInput(faults)
         wanted = normalised(entries)
         if wanted == policy_form(policy_of_pool(directory, pool) or ()):
             return None
         # A removal of a named user or group, or a change of the owning group, has to be a conflict.
-        looked_at = (*_named(entries), *owned_by(services, request, pool))
+        looked_at = (*_named(entries), *owned_by(directory, request, pool))
         versions = {named: directory.version(named) for named in looked_at}
         changed = PoolAccessPolicyChanged(entries=wanted)
-        return append_of(services, request, [(subject, changed)], {subject: entry.version, **versions})
+        return append_request(parts, request, [(subject, changed)], {subject: entry.version, **versions})
 
-    return await commit_named(services, request, subject, decide)
+    return await commit_named(parts, request, subject, decide)
 
 
 async def change_system_policy(
-    services: Services, request: Request, fqdn: str, entries: Entries, active_pool: str | None
+    parts: WriteParts, request: RequestContext, fqdn: str, entries: Entries, active_pool: str | None
 ) -> Committed | None:
     """Set the policy of a system and wait until the directory reflects it; return None if nothing changes.
 
     Raises FaultyInput for invalid entries, Unknown, Stale, NotPermitted, and Refused for an active pool that
     the system is not in.
     """
-    directory = services.feed.directory
-    if _faults(services, entries, active_pool):
-        await services.feed.catch_up()
+    directory = parts.feed.directory
+    if _faults(directory, entries, active_pool):
+        await parts.feed.catch_up()
 
     def decide(gathered: ReadSet) -> Decided:
         system = gathered.system(fqdn)
         if system is None:
             raise Unknown(display_name("system", fqdn))
-        require_permission(services, request, system, EDIT_POLICY)
-        if faults := _faults(services, entries, active_pool):
+        require_permission(directory, request, system, EDIT_POLICY)
+        if faults := _faults(directory, entries, active_pool):
             raise FaultyInput(faults)
         return change_policy(system, normalised(entries), active_pool, directory.pools_of(fqdn))
 
@@ -81,20 +83,18 @@ async def change_system_policy(
         """Yield subjects whose change at the same moment has to be a conflict: names, and the active pool."""
         system = gathered.system(fqdn)
         if system is not None:
-            yield from rests_on(services, system, request.actor)
+            yield from rests_on(directory, system, request.actor)
         yield from _named(entries)
         if active_pool is not None:
             yield f"pool/{active_pool}"
 
-    done = await commit_gathered(services, request, (f"system/{fqdn}",), decide, beside)
+    done = await commit_gathered(parts, request, (f"system/{fqdn}",), decide, beside)
     if done is not None:
-        await services.feed.reach(done.position)
+        await parts.feed.reach(done.position)
     return done
 
 
-def _faults(services: Services, entries: Entries, active_pool: str | None) -> list[Fault]:
-    directory = services.feed.directory
-
+def _faults(directory: Directory, entries: Entries, active_pool: str | None) -> list[Fault]:
     def knows(kind: str, name: str) -> bool:
         return directory.get(kind, name) is not None
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from api.services import Request, Services
+from api.request_context import RequestContext
 from api.use_cases.commit import commit_gathered
+from api.use_cases.ports import WriteParts
 from api.use_cases.system_rights import rests_on
 from domain.directory.state import Directory
 from domain.errors import Fault, FaultyInput, Refused, Unknown
@@ -39,15 +40,15 @@ class SystemChange:
 
 
 async def change_system(
-    services: Services, request: Request, fqdn: str, change: SystemChange, may: Callable[[System], None]
+    parts: WriteParts, request: RequestContext, fqdn: str, change: SystemChange, may: Callable[[System], None]
 ) -> Committed | None:
     """Change a system; return None if nothing changes. `may` raises NotPermitted if the caller may not.
 
     Raises FaultyInput for unknown names, Unknown, and Refused for a change that is impossible now.
     """
-    directory = services.feed.directory
+    directory = parts.feed.directory
     if _faults(directory, fqdn, change):
-        await services.feed.catch_up()
+        await parts.feed.catch_up()
 
     def decide(gathered: ReadSet) -> Decided:
         system = gathered.system(fqdn)
@@ -62,9 +63,9 @@ async def change_system(
         system = gathered.system(fqdn)
         yield from _named(change, system)
         if system is not None:
-            yield from rests_on(services, system, request.actor)
+            yield from rests_on(directory, system, request.actor)
 
-    return await commit_gathered(services, request, (f"system/{fqdn}",), decide, beside)
+    return await commit_gathered(parts, request, (f"system/{fqdn}",), decide, beside)
 
 
 def _named(change: SystemChange, system: System | None) -> Iterator[str]:

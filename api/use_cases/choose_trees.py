@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import Final, NoReturn
 
-from api.services import Services
+from api.use_cases.ports import NameParts
 from domain.distro_choice.distro_trees import Chosen, DistroTrees
 from domain.errors import Fault, FaultyInput
 from domain.job.spec import JobSpec
@@ -18,31 +18,31 @@ MAX_COMPARISONS: Final = 1_000_000
 MAX_CPU_SECONDS: Final = 2.0
 
 
-async def distro_trees(services: Services, spec: JobSpec, submitter: str) -> list[int | None]:
+async def distro_trees(parts: NameParts, spec: JobSpec, submitter: str) -> list[int | None]:
     """Return the tree of each recipe, in document order.
 
         Raises FaultyInput if that takes too much work, TooOften while another long choice of the submitter is
     running. A set that no lab could run is checked again against the end of the log.
     """
-    chosen = await _chosen(services, spec, submitter)
+    chosen = await _chosen(parts, spec, submitter)
     if any(each.hopeless for each in chosen):
-        await services.feed.catch_up()
-        chosen = await _chosen(services, spec, submitter)
+        await parts.feed.catch_up()
+        chosen = await _chosen(parts, spec, submitter)
     return [tree_id for each in chosen for tree_id in each.tree_ids]
 
 
-async def require_bounded(services: Services, spec: JobSpec, submitter: str) -> None:
+async def require_bounded(parts: NameParts, spec: JobSpec, submitter: str) -> None:
     """Raise FaultyInput for requirements that take too many comparisons."""
-    trees = services.feed.distro_trees
+    trees = parts.feed.distro_trees
     if not trees.is_quick(spec.recipe_sets):
-        await services.feed.undisturbed(submitter, partial(_require_bounded, trees, spec))
+        await parts.feed.undisturbed(submitter, partial(_require_bounded, trees, spec))
 
 
-async def _chosen(services: Services, spec: JobSpec, submitter: str) -> list[Chosen]:
-    trees, owner, now = services.feed.distro_trees, spec.owner or submitter, services.clock()
+async def _chosen(parts: NameParts, spec: JobSpec, submitter: str) -> list[Chosen]:
+    trees, owner, now = parts.feed.distro_trees, spec.owner or submitter, parts.clock()
     if trees.is_quick(spec.recipe_sets):
         return [trees.choose(recipe_set, owner, spec.group, now) for recipe_set in spec.recipe_sets]
-    return await services.feed.undisturbed(submitter, partial(_choose_all, trees, spec, owner, now))
+    return await parts.feed.undisturbed(submitter, partial(_choose_all, trees, spec, owner, now))
 
 
 def _choose_all(trees: DistroTrees, spec: JobSpec, owner: str, now: datetime) -> list[Chosen]:

@@ -6,9 +6,10 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 
-from api.services import Request, Services
+from api.request_context import RequestContext
+from api.use_cases.ports import WriteParts
 from domain.errors import FaultyInput, Refused, Stale
-from domain.events import Change, Decided
+from domain.events import Change, Decided, Stamp
 from domain.job.submission import Original
 from domain.names import display_subject
 from domain.read_set import ReadSet
@@ -17,9 +18,9 @@ from store.requests import AppendRequest, Committed, Conflict, Outcome, new_comm
 PATIENCE_SECONDS = 10.0
 
 
-def append_of(
-    services: Services,
-    request: Request,
+def append_request(
+    parts: WriteParts,
+    request: RequestContext,
     decided: Decided,
     versions: Mapping[str, int],
     answer: bytes | None = None,
@@ -32,8 +33,8 @@ def append_of(
     TooOften when the actor has reached the quota of the day.
     """
     if request.has_quota:
-        services.quotas.require_log_bytes(request.actor)
-    stamp = services.stamp(request)
+        parts.quotas.require_log_bytes(request.actor)
+    stamp = Stamp(at=parts.clock(), actor=request.actor, cause=f"request/{request.request_id}")
     return AppendRequest(
         command_id=request.command_id or new_command_id(),
         changes=tuple(Change(subject, event, stamp) for subject, event in decided),
@@ -44,42 +45,49 @@ def append_of(
     )
 
 
-def require_expected(request: Request, subject: str, version: int) -> None:
+async def append(parts: WriteParts, request: AppendRequest) -> Outcome:
+    """Append, and tell the quotas the counts that the commit returns."""
+    outcome = await parts.commits.submit(request)
+    parts.quotas.learn(request, outcome)
+    return outcome
+
+
+def require_expected(request: RequestContext, subject: str, version: int) -> None:
     """Raise Stale if the subject has none of the versions in the request's If-Match."""
     if request.expected is not None and version not in request.expected:
         raise Stale(f"{display_subject(subject)} is now at version {version}")
 
 
 async def commit(
-    services: Services, decide: Callable[[], Awaitable[AppendRequest | None]]
+    parts: WriteParts, decide: Callable[[], Awaitable[AppendRequest | None]]
 ) -> Committed | None:
     """Decide and append, and retry after a conflict; return None if there was nothing to change.
 
     `decide` loads fresh state each time. Raises its errors, and Conflict after `PATIENCE_SECONDS`.
     """
     deadline = time.monotonic() + PATIENCE_SECONDS
-    outcome = await _attempt(services, decide)
+    outcome = await _attempt(parts, decide)
     if isinstance(outcome, Conflict):
         # Retries run one after another: of many concurrent ones on one thing only one would succeed.
-        async with services.trying_again:
+        async with parts.retries:
             while isinstance(outcome, Conflict) and time.monotonic() < deadline:
-                await services.feed.catch_up()
-                outcome = await _attempt(services, decide)
+                await parts.feed.catch_up()
+                outcome = await _attempt(parts, decide)
     if isinstance(outcome, Conflict):
         raise Conflict(f"others kept changing the same things: {outcome}")
     return None if outcome is None else require_committed(outcome)
 
 
 async def _attempt(
-    services: Services, decide: Callable[[], Awaitable[AppendRequest | None]]
+    parts: WriteParts, decide: Callable[[], Awaitable[AppendRequest | None]]
 ) -> Outcome | None:
-    append = await decide()
-    return None if append is None else await services.append(append)
+    request = await decide()
+    return None if request is None else await append(parts, request)
 
 
 async def commit_gathered(
-    services: Services,
-    request: Request,
+    parts: WriteParts,
+    request: RequestContext,
     subjects: Iterable[str],
     decide: Callable[[ReadSet], Decided],
     beside: Callable[[ReadSet], Iterable[str]] = lambda _: (),
@@ -93,9 +101,9 @@ async def commit_gathered(
     wanted = tuple(subjects)
 
     def attempt() -> AppendRequest | None:
-        gathered = services.aggregates.gather(wanted)
+        gathered = parts.aggregates.gather(wanted)
         # Read before the decision, so that a later change is a conflict.
-        versions = {subject: services.feed.directory.version(subject) for subject in beside(gathered)}
+        versions = {subject: parts.feed.directory.version(subject) for subject in beside(gathered)}
         try:
             decided = decide(gathered)
         except (FaultyInput, Refused):
@@ -103,28 +111,28 @@ async def commit_gathered(
             _require_expected(request, wanted[0], gathered)
             raise
         _require_expected(request, wanted[0], gathered)
-        return append_of(services, request, decided, {**gathered.versions, **versions}) if decided else None
+        return append_request(parts, request, decided, {**gathered.versions, **versions}) if decided else None
 
-    return await commit(services, lambda: asyncio.to_thread(attempt))
+    return await commit(parts, lambda: asyncio.to_thread(attempt))
 
 
-def _require_expected(request: Request, subject: str, gathered: ReadSet) -> None:
+def _require_expected(request: RequestContext, subject: str, gathered: ReadSet) -> None:
     version = gathered.versions.get(subject)
     if version is not None:
         require_expected(request, subject, version)
 
 
 async def commit_named(
-    services: Services, request: Request, about: str, decide: Callable[[], AppendRequest | None]
+    parts: WriteParts, request: RequestContext, about: str, decide: Callable[[], AppendRequest | None]
 ) -> Committed | None:
     """Commit a decision on the directory, and wait until the directory reflects it.
 
     `about` is the subject of the request; a missing one has version 0.
     """
-    directory = services.feed.directory
+    directory = parts.feed.directory
     if request.expected is not None:
         # The directory must be current: neither an old version nor a missing new entry may match.
-        await services.feed.catch_up()
+        await parts.feed.catch_up()
 
     def look() -> AppendRequest | None:
         kind, _, name = about.partition("/")
@@ -133,14 +141,14 @@ async def commit_named(
         return decide()
 
     async def decide_again() -> AppendRequest | None:
-        append = look()
-        if append is None:
+        appended = look()
+        if appended is None:
             # Without an append nothing checks the versions, so decide again on the current directory.
-            await services.feed.catch_up()
-            append = look()
-        return append
+            await parts.feed.catch_up()
+            appended = look()
+        return appended
 
-    done = await commit(services, decide_again)
+    done = await commit(parts, decide_again)
     if done is not None:
-        await services.feed.reach(done.position)
+        await parts.feed.reach(done.position)
     return done

@@ -7,42 +7,43 @@ from collections.abc import Sequence
 
 import orjson
 
-from api.services import Request, Services
-from api.use_cases.commit import append_of, commit
+from api.request_context import RequestContext
+from api.use_cases.commit import append_request, commit
 from api.use_cases.importing import Imported, Importing, Item
+from api.use_cases.ports import WriteParts
 from domain.errors import Fault
 from store.requests import AppendRequest, Committed
 
 
 async def import_systems(
-    services: Services, request: Request, items: Sequence[Item], faults: Sequence[Fault]
+    parts: WriteParts, request: RequestContext, items: Sequence[Item], faults: Sequence[Fault]
 ) -> Committed | None:
     """Import all systems in one commit, whose answer is `counted`; return None if nothing changes.
 
     `faults` are those found before. Raises FaultyInput with all faults, else NotPermitted or Refused; then
     nothing is stored.
     """
-    await services.feed.catch_up()
+    await parts.feed.catch_up()
 
     def attempt() -> AppendRequest | None:
-        made = _decided(services, request, items, faults)
+        made = _decided(parts, request, items, faults)
         if not made.decided:
             return None
         answer = orjson.dumps(counted(made.imported))
-        return append_of(services, request, made.decided, made.versions, answer)
+        return append_request(parts, request, made.decided, made.versions, answer)
 
-    done = await commit(services, lambda: asyncio.to_thread(attempt))
+    done = await commit(parts, lambda: asyncio.to_thread(attempt))
     if done is not None:
-        await services.feed.reach(done.position)
+        await parts.feed.reach(done.position)
     return done
 
 
 async def look_at_systems(
-    services: Services, request: Request, items: Sequence[Item], faults: Sequence[Fault]
+    parts: WriteParts, request: RequestContext, items: Sequence[Item], faults: Sequence[Fault]
 ) -> list[Imported]:
     """Return what the import would change. Raises the errors of `import_systems`."""
-    await services.feed.catch_up()
-    made = await asyncio.to_thread(_decided, services, request, items, faults)
+    await parts.feed.catch_up()
+    made = await asyncio.to_thread(_decided, parts, request, items, faults)
     return made.imported
 
 
@@ -54,11 +55,11 @@ def counted(imported: Sequence[Imported]) -> dict[str, int]:
 
 
 def _decided(
-    services: Services, request: Request, items: Sequence[Item], faults: Sequence[Fault]
+    parts: WriteParts, request: RequestContext, items: Sequence[Item], faults: Sequence[Fault]
 ) -> Importing:
     """Return the decisions on all items. Blocking."""
-    gathered = services.aggregates.gather(f"system/{item.fqdn}" for item in items)
-    made = Importing(services, request, gathered, [*faults])
+    gathered = parts.aggregates.gather(f"system/{item.fqdn}" for item in items)
+    made = Importing(parts, request, gathered, [*faults])
     for item in items:
         made.take(item)
     made.require_possible()

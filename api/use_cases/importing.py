@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from api.services import Request, Services
+from api.request_context import RequestContext
 from api.use_cases.change_system import SystemChange, follows
 from api.use_cases.move_system import require_may_move
+from api.use_cases.ports import WriteParts
 from api.use_cases.rights import owned_by, require_admin
 from api.use_cases.system_rights import holds, require_may_change, rests_on
 from domain.access.policy import VIEW
@@ -66,8 +67,8 @@ class Imported:
 class Importing:
     """Mutable: call `take` for each item. `versions` are those of everything that the decisions used."""
 
-    services: Services
-    request: Request
+    parts: WriteParts
+    request: RequestContext
     gathered: ReadSet
     faults: list[Fault]
     decided: Decided = field(default_factory=list)
@@ -80,7 +81,7 @@ class Importing:
         # Each message once, even if it applies to many systems.
         self._not_permitted: dict[str, None] = {}
         self._refused: dict[str, None] = {}
-        self._directory = self.services.feed.directory
+        self._directory = self.parts.feed.directory
         # Field and message of an unknown name -> its place among the faults, and how many items have it.
         self._unknown: dict[Fault, tuple[int, int]] = {}
 
@@ -114,11 +115,11 @@ class Importing:
         return system if system and self._may_view(system) else None
 
     def _may_view(self, system: System) -> bool:
-        return holds(self.services, self.request, system, VIEW)
+        return holds(self._directory, self.request, system, VIEW)
 
     def _is_seen(self, fqdn: str) -> bool:
         """Return whether the caller may view a system that the import spells otherwise."""
-        system = self.services.aggregates.gather([f"system/{fqdn}"]).system(fqdn)
+        system = self.parts.aggregates.gather([f"system/{fqdn}"]).system(fqdn)
         return system is not None and self._may_view(system)
 
     def require_possible(self) -> None:
@@ -157,12 +158,12 @@ class Importing:
             if name is not None:
                 yield f"{kind}/{name}"
         if system is not None:
-            yield from rests_on(self.services, system, self.request.actor)
+            yield from rests_on(self._directory, system, self.request.actor)
             if system.condition == "Removed":
                 yield f"lab-controller/{system.lab_controller}"
         for pool, _ in self._moves(item):
             yield f"pool/{pool}"
-            yield from owned_by(self.services, self.request, pool)
+            yield from owned_by(self._directory, self.request, pool)
 
     def _looked_at(self, item: Item, system: System | None) -> dict[str, int]:
         """Return the versions of the system, and of its recipe's set if its condition changes."""
@@ -189,10 +190,10 @@ class Importing:
         decided, after = follows(self._directory, gathered, system, item.change)
         if decided:
             given_away = after.owner != system.owner
-            require_may_change(self.services, self.request, system, give_away=given_away)
+            require_may_change(self._directory, self.request, system, give_away=given_away)
         moves = self._moves(item)
         for pool, joins in moves:
-            require_may_move(self.services, self.request, pool, system, member=joins)
+            require_may_move(self._directory, self.request, pool, system, member=joins)
             decided += _move(after, pool, joins=joins)
         for subject, event in decided:
             if subject in self._after:

@@ -10,9 +10,10 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from api.services import Request, Services
+from api.request_context import RequestContext
 from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.idempotency import part, parts_done_before, require_same
+from api.use_cases.ports import LabParts, WriteParts
 from api.use_cases.register_system import register_system
 from api.use_cases.report_command import moves_more, not_told, report_on, told
 from api.use_cases.report_drafts import CommandItem, Item
@@ -28,7 +29,7 @@ from store.requests import Committed
 AT_ONCE = 16
 
 
-Take = Callable[[Request], Awaitable[Committed | None]]
+Take = Callable[[RequestContext], Awaitable[Committed | None]]
 """A function of the item's request: under an Idempotency-Key each item has its own key."""
 
 
@@ -59,8 +60,8 @@ Report = Item | CommandItem
 
 
 async def take_updates(
-    services: Services,
-    request: Request,
+    parts: LabParts,
+    request: RequestContext,
     lab_controller: str | None,
     items: Mapping[int, Item | Reported | Told | Released],
 ) -> dict[int, Answer]:
@@ -71,15 +72,15 @@ async def take_updates(
     committed before gets its first answer (`idempotency.part`); an item that changed nothing, or was refused,
     is processed again. Raises FaultyInput for a key that was used with another message.
     """
-    done = await parts_done_before(services, request, items)
+    done = await parts_done_before(parts.log, request, items)
     answers = answers_kept(done)
-    todo, unknown = await _known(services, {n: item for n, item in items.items() if n not in answers})
+    todo, unknown = await _known(parts, {n: item for n, item in items.items() if n not in answers})
     answers |= unknown
     for kind, run in groupby(todo.items(), key=lambda numbered: _kind(numbered[1])):
         if kind is Report:
             reports = {number: item for number, item in run if isinstance(item, Report)}
             taken = await report_progress(
-                services, request, lab_controller, list(reports.values()), list(reports)
+                parts, request, lab_controller, list(reports.values()), list(reports)
             )
             answers.update(zip(reports, taken, strict=True))
         elif kind is Told:
@@ -94,7 +95,7 @@ async def take_updates(
     # the other's commit.
     if all(isinstance(answer, Committed) for answer in answers.values()):
         return answers
-    return answers | answers_kept(await parts_done_before(services, request, items))
+    return answers | answers_kept(await parts_done_before(parts.log, request, items))
 
 
 def _commands(items: Iterable[object]) -> dict[str, list[int]]:
@@ -111,7 +112,7 @@ def _kind(item: Item | CommandItem | Told | Released) -> Any:
 
 
 async def _known(
-    services: Services, items: Mapping[int, Item | Reported | Told | Released]
+    parts: LabParts, items: Mapping[int, Item | Reported | Told | Released]
 ) -> tuple[dict[int, Item | CommandItem | Told | Released], dict[int, Answer]]:
     """Return the items to process, and the answers for unknown commands.
 
@@ -121,21 +122,21 @@ async def _known(
     unknown: dict[int, Answer] = {}
     commands: dict[int, dict[str, Any]] = {}
     for lab_controller, ids in _commands(items.values()).items():
-        commands |= await told(services, lab_controller, ids)
+        commands |= await told(parts.reader, lab_controller, ids)
     for number, item in items.items():
         if not isinstance(item, Reported):
             known[number] = item
         elif (command := commands.get(item.report.command_id)) is None:
-            unknown[number] = not_told(services, item.lab_controller, item.report.command_id)
+            unknown[number] = not_told(parts.reader, item.lab_controller, item.report.command_id)
         elif moves_more(command, item.report.state):
-            take = partial(report_on, services, command=command, item=item.report)
+            take = partial(report_on, parts, command=command, item=item.report)
             known[number] = Told(f"system/{command['system']}", take)
         else:
             known[number] = item.report
     return known, unknown
 
 
-async def _side_by_side(request: Request, items: Mapping[int, Told]) -> dict[int, Answer]:
+async def _side_by_side(request: RequestContext, items: Mapping[int, Told]) -> dict[int, Answer]:
     answers: dict[int, Answer] = {}
     of_subject: dict[str, list[int]] = defaultdict(list)
     for number, item in items.items():
@@ -151,7 +152,7 @@ async def _side_by_side(request: Request, items: Mapping[int, Told]) -> dict[int
     return answers
 
 
-async def _answer(item: Told | Released, request: Request) -> Answer:
+async def _answer(item: Told | Released, request: RequestContext) -> Answer:
     """Commit an item. Raises FaultyInput if the key was used with another message."""
     try:
         done = await item.take(request)
@@ -163,8 +164,8 @@ async def _answer(item: Told | Released, request: Request) -> Answer:
 
 
 async def add_or_change_system(
-    services: Services,
-    request: Request,
+    parts: WriteParts,
+    request: RequestContext,
     lab_controller: str,
     change: SystemChange,
     document: dict[str, Any],
@@ -176,25 +177,25 @@ async def add_or_change_system(
     """
     if change.lab_controller not in (None, lab_controller):
         raise NotPermitted(f"{lab_controller} cannot report systems of {change.lab_controller}")
-    if services.feed.directory.get("system", document["fqdn"]) is None:
-        await services.feed.catch_up()
-    if services.feed.directory.get("system", document["fqdn"]) is None:
+    if parts.feed.directory.get("system", document["fqdn"]) is None:
+        await parts.feed.catch_up()
+    if parts.feed.directory.get("system", document["fqdn"]) is None:
         if document["pools"] and not request.is_admin:
-            others = unknown_names(services.feed.directory, {**document, "pools": []})
+            others = unknown_names(parts.feed.directory, {**document, "pools": []})
             where = "cannot be set here; use PUT /pools/{name}/systems/{fqdn}"
             raise FaultyInput([Fault("pools", where), *others])
         if document["owner"] != request.actor and not request.is_admin:
             raise NotPermitted(f"{lab_controller} may register only systems of {request.actor}")
         try:
-            return await register_system(services, request, document)
+            return await register_system(parts, request, document)
         except Refused:
             # Another request may have registered it meanwhile; any other reason refuses the change too.
-            await services.feed.catch_up()
-    return await change_own_system(services, request, lab_controller, document["fqdn"], change)
+            await parts.feed.catch_up()
+    return await change_own_system(parts, request, lab_controller, document["fqdn"], change)
 
 
 async def change_own_system(
-    services: Services, request: Request, lab_controller: str, fqdn: str, change: SystemChange
+    parts: WriteParts, request: RequestContext, lab_controller: str, fqdn: str, change: SystemChange
 ) -> Committed | None:
     """Raise the errors of `change_system`, and NotPermitted for a system of another lab.
 
@@ -204,6 +205,6 @@ async def change_own_system(
     def may(system: System) -> None:
         require_own_lab(lab_controller, system.subject, system.lab_controller)
         if change.owner not in (None, system.owner):
-            require_may_give_away(services, request, system)
+            require_may_give_away(parts.feed.directory, request, system)
 
-    return await change_system(services, request, fqdn, change, may)
+    return await change_system(parts, request, fqdn, change, may)

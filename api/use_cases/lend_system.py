@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
-from api.services import Request, Services, written
+from api.clock import written
+from api.request_context import RequestContext
 from api.use_cases.commit import commit_gathered
+from api.use_cases.ports import WriteParts
 from api.use_cases.system_rights import (
     require_may_end_loan,
     require_may_lend,
@@ -23,58 +25,58 @@ from store.requests import Committed
 
 
 async def lend_system(
-    services: Services, request: Request, fqdn: str, user: str, until: datetime | None
+    parts: WriteParts, request: RequestContext, fqdn: str, user: str, until: datetime | None
 ) -> Committed | None:
     """Lend a system to a user; return None if the same loan exists. `until` None: without an end.
 
     Raises FaultyInput for an unknown user and a past time, Unknown, Stale, NotPermitted, and Refused for a
     system on loan to another user, or Removed.
     """
-    if _faults(services, user, until):
-        await services.feed.catch_up()
+    if _faults(parts, user, until):
+        await parts.feed.catch_up()
 
     def decide(gathered: ReadSet) -> Decided:
         system = _of(gathered, fqdn)
-        require_may_lend(services, request, system, user)
-        if faults := _faults(services, user, until):
+        require_may_lend(parts.feed.directory, request, system, user)
+        if faults := _faults(parts, user, until):
             raise FaultyInput(faults)
         return upkeep.lend(system, Loan(user, until), None if until is None else written(until))
 
     def beside(gathered: ReadSet) -> Iterator[str]:
         # A removal of the user at the same moment has to be a conflict.
         yield f"user/{user}"
-        yield from rests_on(services, _of(gathered, fqdn), request.actor)
+        yield from rests_on(parts.feed.directory, _of(gathered, fqdn), request.actor)
 
-    return await _done(services, request, fqdn, decide, beside)
+    return await _done(parts, request, fqdn, decide, beside)
 
 
-async def end_loan(services: Services, request: Request, fqdn: str) -> Committed | None:
+async def end_loan(parts: WriteParts, request: RequestContext, fqdn: str) -> Committed | None:
     """End the loan of a system; return None if there is none. Raises Unknown, Stale, NotPermitted."""
 
     def decide(gathered: ReadSet) -> Decided:
         system = _of(gathered, fqdn)
-        require_viewed(services, request, system)
+        require_viewed(parts.feed.directory, request, system)
         if system.loan is not None:
-            require_may_end_loan(services, request, system)
+            require_may_end_loan(parts.feed.directory, request, system)
         return upkeep.end_loan(system, f"ended by {request.actor}")
 
     def beside(gathered: ReadSet) -> Iterator[str]:
-        return rests_on(services, _of(gathered, fqdn), request.actor)
+        return rests_on(parts.feed.directory, _of(gathered, fqdn), request.actor)
 
-    return await _done(services, request, fqdn, decide, beside)
+    return await _done(parts, request, fqdn, decide, beside)
 
 
 async def _done(
-    services: Services,
-    request: Request,
+    parts: WriteParts,
+    request: RequestContext,
     fqdn: str,
     decide: Callable[[ReadSet], Decided],
     beside: Callable[[ReadSet], Iterator[str]],
 ) -> Committed | None:
-    done = await commit_gathered(services, request, (f"system/{fqdn}",), decide, beside)
+    done = await commit_gathered(parts, request, (f"system/{fqdn}",), decide, beside)
     if done is not None:
         # The loan changes who may view the system.
-        await services.feed.reach(done.position)
+        await parts.feed.reach(done.position)
     return done
 
 
@@ -85,10 +87,10 @@ def _of(gathered: ReadSet, fqdn: str) -> System:
     return system
 
 
-def _faults(services: Services, user: str, until: datetime | None) -> list[Fault]:
+def _faults(parts: WriteParts, user: str, until: datetime | None) -> list[Fault]:
     faults = []
-    if services.feed.directory.get("user", user) is None:
+    if parts.feed.directory.get("user", user) is None:
         faults.append(Fault("user", unknown_name("user", user)))
-    if until is not None and until <= services.clock():
+    if until is not None and until <= parts.clock():
         faults.append(Fault("until", "is in the past"))
     return faults

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from api.services import Request, Services
+from api.request_context import RequestContext
 from api.use_cases.commit import commit_named
 from api.use_cases.passwords import is_password
+from api.use_cases.ports import PasswordParts
 from api.use_cases.tokens import issued, new_token, new_token_id, require_token_quota
 from domain.directory.changes import unknown_role
 from domain.directory.roles import LAB_CONTROLLER, ROLES
@@ -31,7 +32,7 @@ class LoggedIn:
 
 
 async def log_in(
-    services: Services,
+    parts: PasswordParts,
     request_id: str,
     user: str,
     password: str,
@@ -48,28 +49,28 @@ async def log_in(
         raise FaultyInput([Fault("role", unknown_role(str(role)))])
     if role == LAB_CONTROLLER:
         raise FaultyInput([Fault("role", "a lab controller has a token of its own")])
-    await services.feed.catch_up()
-    password_id = services.feed.directory.credentials.password_of(user)
-    if not await is_password(services, user, password_id, password, address):
+    await parts.feed.catch_up()
+    password_id = parts.feed.directory.credentials.password_of(user)
+    if not await is_password(parts, user, password_id, password, address):
         raise NotRecognised("no user has this name and password")
-    request = Request(user, request_id)
-    token, token_id, expires_at = new_token(), new_token_id(), services.clock() + LASTING
+    request = RequestContext(user, request_id)
+    token, token_id, expires_at = new_token(), new_token_id(), parts.clock() + LASTING
 
     def decide() -> AppendRequest:
-        if services.feed.directory.credentials.password_of(user) != password_id:
+        if parts.feed.directory.credentials.password_of(user) != password_id:
             raise NotRecognised("the password has just been changed")
-        wanted = TokenRequest(user, _role(services, user, role), expires_at=expires_at)
-        require_token_quota(services, wanted)
-        return issued(services, request, wanted, token, token_id)
+        wanted = TokenRequest(user, _role(parts, user, role), expires_at=expires_at)
+        require_token_quota(parts, wanted)
+        return issued(parts, request, wanted, token, token_id)
 
-    done = await commit_named(services, request, f"token/{token_id}", decide)
+    done = await commit_named(parts, request, f"token/{token_id}", decide)
     assert done is not None, "a token is always something new"
-    return LoggedIn(token, token_id, _role(services, user, role), expires_at, done.position)
+    return LoggedIn(token, token_id, _role(parts, user, role), expires_at, done.position)
 
 
-def _role(services: Services, user: str, wanted: str | None) -> str:
+def _role(parts: PasswordParts, user: str, wanted: str | None) -> str:
     """Return the role of the token. Raises NotPermitted if the user does not have it."""
-    roles = [role for role in services.feed.directory.roles_of(user) if role != LAB_CONTROLLER]
+    roles = [role for role in parts.feed.directory.roles_of(user) if role != LAB_CONTROLLER]
     if wanted is None and roles:
         return roles[0]
     if wanted is None or wanted not in roles:

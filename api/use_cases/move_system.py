@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 
-from api.services import Request, Services
-from api.use_cases.commit import append_of, commit, require_expected
+from api.request_context import RequestContext
+from api.use_cases.commit import append_request, commit, require_expected
+from api.use_cases.ports import WriteParts
 from api.use_cases.resolve import known
 from api.use_cases.rights import owned_by, require_own_pool
 from api.use_cases.system_rights import holds, require_permission, require_viewed, rests_on
 from domain.access.policy import EDIT_POLICY
 from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
+from domain.directory.state import Directory
 from domain.errors import Unknown
 from domain.events import Decided
 from domain.names import display_name
@@ -20,54 +22,54 @@ from store.requests import AppendRequest, Committed
 
 
 async def move_system(
-    services: Services, request: Request, pool: str, fqdn: str, *, member: bool
+    parts: WriteParts, request: RequestContext, pool: str, fqdn: str, *, member: bool
 ) -> Committed | None:
     """Add or remove a system, and wait until the directory reflects it; return None if nothing changes.
 
     Adding requires the right to change the pool and `edit_policy` on the system, because the policies of the
     pool then apply to it. Removing requires one of both. Raises Unknown, Stale, and NotPermitted.
     """
-    await known(services, "system", fqdn)
+    await known(parts.feed, "system", fqdn)
     # The directory must be current: neither an old version nor an old membership may match.
-    await services.feed.catch_up()
-    done = await commit(services, lambda: _move(services, request, pool, fqdn, member=member))
+    await parts.feed.catch_up()
+    done = await commit(parts, lambda: _move(parts, request, pool, fqdn, member=member))
     if done is not None:
-        await services.feed.reach(done.position)
+        await parts.feed.reach(done.position)
     return done
 
 
 async def _move(
-    services: Services, request: Request, pool: str, fqdn: str, *, member: bool
+    parts: WriteParts, request: RequestContext, pool: str, fqdn: str, *, member: bool
 ) -> AppendRequest | None:
-    directory, subject = services.feed.directory, f"pool/{pool}"
-    system = (await asyncio.to_thread(services.aggregates.load, [f"system/{fqdn}"])).get(f"system/{fqdn}")
+    directory, subject = parts.feed.directory, f"pool/{pool}"
+    system = (await asyncio.to_thread(parts.aggregates.load, [f"system/{fqdn}"])).get(f"system/{fqdn}")
     if not isinstance(system, System):
         raise Unknown(display_name("system", fqdn))
     # Checked before the pool: a hidden system is answered like an unknown one, whatever the pool.
-    require_viewed(services, request, system)
+    require_viewed(directory, request, system)
     entry = directory.get("pool", pool)
     if entry is None:
         raise Unknown(display_name("pool", pool))
-    require_may_move(services, request, pool, system, member=member)
+    require_may_move(directory, request, pool, system, member=member)
     require_expected(request, subject, entry.version)
     if directory.pool_has(pool, fqdn) == member:
         return None
     decided: Decided = [(subject, (PoolSystemAdded if member else PoolSystemRemoved)(system=fqdn))]
     if not member:
         decided += leave_pool(system, pool)
-    looked_at = (*rests_on(services, system, request.actor), *owned_by(services, request, pool))
+    looked_at = (*rests_on(directory, system, request.actor), *owned_by(directory, request, pool))
     rests = {other: directory.version(other) for other in looked_at}
     versions = {**rests, subject: entry.version, system.subject: system.version}
-    return append_of(services, request, decided, versions)
+    return append_request(parts, request, decided, versions)
 
 
 def require_may_move(
-    services: Services, request: Request, pool: str, system: System, *, member: bool
+    directory: Directory, request: RequestContext, pool: str, system: System, *, member: bool
 ) -> None:
     """Raise Unknown if the caller may not view the system, NotPermitted without the right."""
-    require_viewed(services, request, system)
+    require_viewed(directory, request, system)
     if member:
-        require_own_pool(services, request, pool)
-        require_permission(services, request, system, EDIT_POLICY)
-    elif not holds(services, request, system, EDIT_POLICY):
-        require_own_pool(services, request, pool)
+        require_own_pool(directory, request, pool)
+        require_permission(directory, request, system, EDIT_POLICY)
+    elif not holds(directory, request, system, EDIT_POLICY):
+        require_own_pool(directory, request, pool)

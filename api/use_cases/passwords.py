@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import secrets
 
-from api.services import Request, Services
-from api.use_cases.commit import append_of, commit_named
+from api.request_context import RequestContext
+from api.use_cases.commit import append_request, commit_named
+from api.use_cases.ports import PasswordParts
 from api.use_cases.rights import require_oneself
 from domain.directory.events import UserPasswordSet
 from domain.directory.passwords import faults_of
@@ -20,7 +21,7 @@ from store.requests import AppendRequest, Committed
 
 
 async def set_password(
-    services: Services, request: Request, user: str, new: str, current: str | None = None
+    parts: PasswordParts, request: RequestContext, user: str, new: str, current: str | None = None
 ) -> Committed:
     """Set the user's password; the previous one no longer counts.
 
@@ -30,33 +31,33 @@ async def set_password(
     password by a token that opens less than the password would.
     """
     require_oneself(request, user, "set the password of another user")
-    await services.feed.catch_up()
-    if services.feed.directory.get("user", user) is None:
+    await parts.feed.catch_up()
+    if parts.feed.directory.get("user", user) is None:
         raise Unknown(display_name("user", user))
-    before = services.feed.directory.credentials.password_of(user)
+    before = parts.feed.directory.credentials.password_of(user)
     if before is None:
-        _require_no_rise(services, request, user)
+        _require_no_rise(parts, request, user)
     needs_current = before is not None and not request.is_admin
     faults = faults_of(new, user, "password")
     if needs_current and current is None:
         faults.append(Fault("current_password", "is required to change the password"))
     if faults:
         raise FaultyInput(faults)
-    if needs_current and not await is_password(services, user, before, current or ""):
+    if needs_current and not await is_password(parts, user, before, current or ""):
         raise NotPermitted("the current password is wrong")
     password_id = secrets.token_hex(8)
-    hashed = await services.hashing.hashed(new)
-    await asyncio.to_thread(store_hash, services.log, password_id, user, hashed)
-    done = await _count(services, request, user, before, password_id)
-    await asyncio.to_thread(delete_stale_hashes, services.log, user)
+    hashed = await parts.hashing.hashed(new)
+    await asyncio.to_thread(store_hash, parts.log, password_id, user, hashed)
+    done = await _count(parts, request, user, before, password_id)
+    await asyncio.to_thread(delete_stale_hashes, parts.log, user)
     return done
 
 
 async def _count(
-    services: Services, request: Request, user: str, known: str | None, password_id: str
+    parts: PasswordParts, request: RequestContext, user: str, known: str | None, password_id: str
 ) -> Committed:
     """Replace the present hash by the new one."""
-    directory, subject = services.feed.directory, f"user/{user}"
+    directory, subject = parts.feed.directory, f"user/{user}"
 
     def decide() -> AppendRequest:
         entry, replaced = directory.get("user", user), directory.credentials.password_of(user)
@@ -65,20 +66,20 @@ async def _count(
         if replaced != known and not request.is_admin:
             raise Refused(f"another request has set the password of {display_name('user', user)}")
         if replaced is None:
-            _require_no_rise(services, request, user)
+            _require_no_rise(parts, request, user)
         event = UserPasswordSet(password_id=password_id)
-        return append_of(services, request, [(subject, event)], {subject: entry.version})
+        return append_request(parts, request, [(subject, event)], {subject: entry.version})
 
-    done = await commit_named(services, request, subject, decide)
+    done = await commit_named(parts, request, subject, decide)
     assert done is not None, "a password that is set is always something new"
     return done
 
 
-def _require_no_rise(services: Services, request: Request, user: str) -> None:
+def _require_no_rise(parts: PasswordParts, request: RequestContext, user: str) -> None:
     """Raise NotPermitted unless the token lasts as long, and opens as much, as the first password would."""
     if request.is_admin:
         return
-    directory = services.feed.directory
+    directory = parts.feed.directory
     if ADMIN in directory.roles_of(user):
         raise NotPermitted(
             f"only an admin may set the first password of {display_name('user', user)}, an admin"
@@ -93,17 +94,17 @@ def _require_no_rise(services: Services, request: Request, user: str) -> None:
 
 
 async def is_password(
-    services: Services, user: str, password_id: str | None, password: str, address: str | None = None
+    parts: PasswordParts, user: str, password_id: str | None, password: str, address: str | None = None
 ) -> bool:
     """Return whether the password is the one with that id; without an id, return False after as much time.
 
     Raises TooOften, also if too many passwords are being checked, which does not count as an attempt.
     """
-    async with services.attempts.attempt(user, address) as attempt:
-        is_doubtful = password_id is None or services.attempts.failed_count(user) > 0
+    async with parts.attempts.attempt(user, address) as attempt:
+        is_doubtful = password_id is None or parts.attempts.failed_count(user) > 0
         try:
-            hashed = await asyncio.to_thread(hash_of, services.log, password_id or "", user)
-            is_right = await services.hashing.is_right(password, hashed, is_doubtful=is_doubtful)
+            hashed = await asyncio.to_thread(hash_of, parts.log, password_id or "", user)
+            is_right = await parts.hashing.is_right(password, hashed, is_doubtful=is_doubtful)
         except (TooOften, DatabaseAway):
             attempt.has_failed = False
             raise

@@ -1,4 +1,4 @@
-"""PUT of a user, group, pool, lab controller or distro tree."""
+"""Registration and change of users, groups, pools, lab controllers and distro trees."""
 
 from __future__ import annotations
 
@@ -6,65 +6,68 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from api.services import Request, Services
-from api.use_cases.commit import append_of, commit_gathered, commit_named
+from api.request_context import RequestContext
+from api.use_cases.commit import append_request, commit_gathered, commit_named
+from api.use_cases.ports import WriteParts
+from api.use_cases.resolve import known
 from api.use_cases.rights import may_put, owned_by
 from domain.directory.admins import require_admin_without
 from domain.directory.changes import named_in, put, unknown_names
 from domain.directory.removal import remove_references
 from domain.directory.roles import ADMIN
 from domain.directory.state import Directory
-from domain.errors import FaultyInput
+from domain.errors import FaultyInput, Unknown
 from domain.events import Decided
+from domain.names import display_name
 from domain.read_set import ReadSet
 from domain.system_admin.policy import part_with
 from store.requests import AppendRequest, Committed
 
 
 async def put_document(
-    services: Services, request: Request, kind: str, name: str, document: Mapping[str, Any]
+    parts: WriteParts, request: RequestContext, kind: str, name: str, document: Mapping[str, Any]
 ) -> Committed | None:
     """Register or change the thing; return None if nothing changes.
 
     Raises FaultyInput for unknown names, NotPermitted as `rights.may_put` does, Stale, and Refused if no
     admin would be left.
     """
-    directory, subject = services.feed.directory, f"{kind}/{name}"
+    directory, subject = parts.feed.directory, f"{kind}/{name}"
     if unknown_names(kind, directory, document) or (
         directory.get(kind, name) is None and not request.is_admin
     ):
-        await services.feed.catch_up()
+        await parts.feed.catch_up()
 
     def decide() -> AppendRequest | None:
         before = directory.get(kind, name)
-        may_put(services, request, kind, before, document)
+        may_put(directory, request, kind, before, document)
         if faults := unknown_names(kind, directory, document):
             raise FaultyInput(faults)
         events = put(kind, before, document)
         if not events:
             return None
-        if before is None and services.feed.accesses.referring_systems(kind, name):
+        if before is None and parts.feed.accesses.referring_systems(kind, name):
             raise _LeftByNamesake
         left = remove_references(directory, kind, name) if before is None else ()
         decided = [*left, *((subject, event) for event in events)]
-        owners = owned_by(services, request, name) if kind == "pool" else ()
+        owners = owned_by(directory, request, name) if kind == "pool" else ()
         others = (*named_in(kind, document), *_rests_on(directory, kind, name, document), *owners)
         versions = {other: directory.version(other) for other in (*(one for one, _ in decided), *others)}
-        return append_of(services, request, decided, versions)
+        return append_request(parts, request, decided, versions)
 
     try:
-        return await commit_named(services, request, subject, decide)
+        return await commit_named(parts, request, subject, decide)
     except _LeftByNamesake:
-        await _part_with_namesake(services, request, kind, name)
-        return await commit_named(services, request, subject, decide)
+        await _part_with_namesake(parts, request, kind, name)
+        return await commit_named(parts, request, subject, decide)
 
 
-async def _part_with_namesake(services: Services, request: Request, kind: str, name: str) -> None:
+async def _part_with_namesake(parts: WriteParts, request: RequestContext, kind: str, name: str) -> None:
     """Remove references that systems still hold to a removed thing of the same name.
 
     A concurrent request may have added them during the removal. While the name is unused, no new ones come.
     """
-    fqdns = services.feed.accesses.referring_systems(kind, name)
+    fqdns = parts.feed.accesses.referring_systems(kind, name)
 
     def decide(gathered: ReadSet) -> Decided:
         systems = (gathered.system(fqdn) for fqdn in fqdns)
@@ -74,9 +77,9 @@ async def _part_with_namesake(services: Services, request: Request, kind: str, n
 
     # If-Match and the Idempotency-Key of the request do not apply to this commit.
     apart = replace(request, expected=None, command_id=None)
-    done = await commit_gathered(services, apart, [f"system/{fqdn}" for fqdn in fqdns], decide)
+    done = await commit_gathered(parts, apart, [f"system/{fqdn}" for fqdn in fqdns], decide)
     if done is not None:
-        await services.feed.reach(done.position)
+        await parts.feed.reach(done.position)
 
 
 class _LeftByNamesake(Exception):
@@ -87,3 +90,23 @@ def _rests_on(directory: Directory, kind: str, name: str, document: Mapping[str,
     """Return the subjects to check. Raises Refused if no admin would be left."""
     roles = document.get("roles") if kind == "user" else None
     return () if roles is None or ADMIN in roles else require_admin_without(directory, name)
+
+
+async def change_lab_controller(
+    parts: WriteParts, request: RequestContext, name: str, changes: Mapping[str, Any]
+) -> Committed | None:
+    """Apply `changes` to a lab controller; return None if nothing changes. Raises Unknown, Stale."""
+    kind, subject = "lab-controller", f"lab-controller/{name}"
+    await known(parts.feed, kind, name)
+
+    def decide() -> AppendRequest | None:
+        entry = parts.feed.directory.get(kind, name)
+        if entry is None:
+            raise Unknown(display_name(kind, name))
+        events = put(kind, entry, {**entry.document, **changes})
+        if not events:
+            return None
+        decided = [(subject, event) for event in events]
+        return append_request(parts, request, decided, {subject: entry.version})
+
+    return await commit_named(parts, request, subject, decide)

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from api.services import Request, Services
-from api.use_cases.commit import append_of, commit_named
+from api.request_context import RequestContext
+from api.use_cases.commit import append_request, commit_named
+from api.use_cases.ports import WriteParts
 from domain.errors import FaultyInput, Refused
 from domain.system_admin.registration import register, unknown_names
 from store.requests import AppendRequest, Committed
 
 
-async def register_system(services: Services, request: Request, document: Mapping[str, Any]) -> Committed:
+async def register_system(
+    parts: WriteParts, request: RequestContext, document: Mapping[str, Any]
+) -> Committed:
     """Register a system. Raises FaultyInput for unknown names, Refused if the system exists."""
-    directory, subject = services.feed.directory, f"system/{document['fqdn']}"
+    directory, subject = parts.feed.directory, f"system/{document['fqdn']}"
     if unknown_names(directory, document):
-        await services.feed.catch_up()
+        await parts.feed.catch_up()
     decided = register(document)
     changed = dict.fromkeys(subject for subject, _ in decided)
     # A removal of these at the same moment has to be a conflict.
@@ -29,8 +32,8 @@ async def register_system(services: Services, request: Request, document: Mappin
         if faults := unknown_names(directory, document):
             raise FaultyInput(faults)
         versions = {subject: directory.version(subject) for subject in (*changed, *named)}
-        return append_of(services, request, decided, versions)
+        return append_request(parts, request, decided, versions)
 
-    done = await commit_named(services, request, subject, decide)
+    done = await commit_named(parts, request, subject, decide)
     assert done is not None, "a registration is always something new"
     return done

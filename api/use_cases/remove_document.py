@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from api.services import Request, Services
-from api.use_cases.commit import append_of, commit, require_expected
+from api.request_context import RequestContext
+from api.use_cases.commit import append_request, commit, require_expected
+from api.use_cases.ports import PasswordParts
 from api.use_cases.rights import require_admin
 from domain.directory.admins import require_admin_without
 from domain.directory.removal import NEEDED_BY_SYSTEMS, remove
@@ -19,7 +20,9 @@ from store.passwords import delete_stale_hashes
 from store.requests import AppendRequest, Committed
 
 
-async def remove_document(services: Services, request: Request, kind: str, name: str) -> Committed | None:
+async def remove_document(
+    parts: PasswordParts, request: RequestContext, kind: str, name: str
+) -> Committed | None:
     """Remove the thing and wait until the directory reflects it; return None if it was removed before.
 
     The same commit revokes tokens of a user or lab controller, removes a user from groups, ends reservations
@@ -31,8 +34,8 @@ async def remove_document(services: Services, request: Request, kind: str, name:
     not get them (`Directory.had`), so only admins have the rights.
     """
     require_admin(request, f"remove {display_name(kind, name)}")
-    await services.feed.catch_up()
-    directory, subject = services.feed.directory, f"{kind}/{name}"
+    await parts.feed.catch_up()
+    directory, subject = parts.feed.directory, f"{kind}/{name}"
 
     async def decide() -> AppendRequest | None:
         if directory.version(subject) == 0:
@@ -41,14 +44,14 @@ async def remove_document(services: Services, request: Request, kind: str, name:
         require_expected(request, subject, entry.version if entry else 0)
         if entry is None:
             return None
-        systems = await _systems(services, kind, name)
-        return append_of(services, request, *_removal(kind, directory, name, systems))
+        systems = await _systems(parts, kind, name)
+        return append_request(parts, request, *_removal(kind, directory, name, systems))
 
-    done = await commit(services, decide)
+    done = await commit(parts, decide)
     if done is not None:
-        await services.feed.reach(done.position)
+        await parts.feed.reach(done.position)
         if kind == "user":
-            await asyncio.to_thread(delete_stale_hashes, services.log, name)
+            await asyncio.to_thread(delete_stale_hashes, parts.log, name)
     return done
 
 
@@ -76,9 +79,9 @@ def _is_for_people(system: System) -> bool:
     return system.reservation is not None or system.condition == "Manual"
 
 
-async def _systems(services: Services, kind: str, name: str) -> list[System]:
+async def _systems(parts: PasswordParts, kind: str, name: str) -> list[System]:
     """Return the present systems: all for kinds that systems need, else those that refer to the thing."""
-    everything = (fqdn for fqdn, _ in services.feed.directory.items("system"))
-    fqdns = everything if kind in NEEDED_BY_SYSTEMS else services.feed.accesses.referring_systems(kind, name)
-    found = await asyncio.to_thread(services.aggregates.load, [f"system/{fqdn}" for fqdn in fqdns])
+    everything = (fqdn for fqdn, _ in parts.feed.directory.items("system"))
+    fqdns = everything if kind in NEEDED_BY_SYSTEMS else parts.feed.accesses.referring_systems(kind, name)
+    found = await asyncio.to_thread(parts.aggregates.load, [f"system/{fqdn}" for fqdn in fqdns])
     return [state for state in found.values() if isinstance(state, System)]

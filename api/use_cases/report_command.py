@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from api.services import Request, Services
-from api.use_cases.commit import append_of, commit
+from api.request_context import RequestContext
+from api.use_cases.commit import append_request, commit
+from api.use_cases.ports import LabParts, Log, ReadModels, WriteParts
 from api.use_cases.report_drafts import CommandItem, of_commands
 from domain.errors import LabledgerError, Unknown
 from domain.events import Decided
@@ -25,7 +26,6 @@ from domain.system.lifecycle import BROKEN
 from domain.system_admin.condition import change_condition
 from domain.system_admin.reservation import provisioning
 from projections.reader import BeingBuilt
-from store.event_log import EventLog
 from store.requests import AppendRequest, Committed
 from store.selection import Selection
 
@@ -44,7 +44,7 @@ LAST_POSITION = 2**63 - 1
 
 
 async def report_command(
-    services: Services, request: Request, lab_controller: str, item: CommandItem
+    parts: LabParts, request: RequestContext, lab_controller: str, item: CommandItem
 ) -> Committed | None:
     """Store a report on a command; return None if it changes nothing.
 
@@ -53,25 +53,25 @@ async def report_command(
     control becomes Broken. Raises Unknown, or Refused for a report that contradicts an earlier one;
     BeingBuilt if the read models may not know the command yet.
     """
-    found = await told(services, lab_controller, [item.command_id])
+    found = await told(parts.reader, lab_controller, [item.command_id])
     if item.command_id not in found:
-        raise not_told(services, lab_controller, item.command_id)
-    return await report_on(services, request, found[item.command_id], item)
+        raise not_told(parts.reader, lab_controller, item.command_id)
+    return await report_on(parts, request, found[item.command_id], item)
 
 
 async def told(
-    services: Services, lab_controller: str, command_ids: Iterable[int]
+    reader: ReadModels, lab_controller: str, command_ids: Iterable[int]
 ) -> dict[int, dict[str, Any]]:
     """Return those of the commands that belong to this lab controller, by id."""
     asked = [command_id for command_id in command_ids if command_id <= LAST_POSITION]
-    rows = await services.reader.rows("commands_by_id", {"command_ids": asked})
+    rows = await reader.rows("commands_by_id", {"command_ids": asked})
     return {row["command_id"]: row for row in rows if row["lab_controller"] == lab_controller}
 
 
-def not_told(services: Services, lab_controller: str, command_id: int) -> LabledgerError:
+def not_told(reader: ReadModels, lab_controller: str, command_id: int) -> LabledgerError:
     """Return the error for an unknown command: BeingBuilt while the read models are built, else Unknown."""
     try:
-        services.reader.require_whole()
+        reader.require_whole()
     except BeingBuilt as error:
         return error
     return Unknown(f"command {command_id} of {lab_controller}")
@@ -85,26 +85,26 @@ def moves_more(command: Mapping[str, Any], state: str) -> bool:
 
 
 async def report_on(
-    services: Services, request: Request, command: Mapping[str, Any], item: CommandItem
+    parts: WriteParts, request: RequestContext, command: Mapping[str, Any], item: CommandItem
 ) -> Committed | None:
     """Commit a report on a command of the lab controller, with its effects."""
-    return await commit(services, lambda: asyncio.to_thread(_decide, services, request, command, item))
+    return await commit(parts, lambda: asyncio.to_thread(_decide, parts, request, command, item))
 
 
 def _decide(
-    services: Services, request: Request, command: Mapping[str, Any], item: CommandItem
+    parts: WriteParts, request: RequestContext, command: Mapping[str, Any], item: CommandItem
 ) -> AppendRequest | None:
-    (draft,) = of_commands(services.log, {0: item})
+    (draft,) = of_commands(parts.log, {0: item})
     if draft.refused:
         raise draft.refused[0]
     if not draft.decided:
         return None
-    follows, versions = _follows(services, command, item)
-    return append_of(services, request, [*draft.decided, *follows], {**draft.versions, **versions})
+    follows, versions = _follows(parts, command, item)
+    return append_request(parts, request, [*draft.decided, *follows], {**draft.versions, **versions})
 
 
 def _follows(
-    services: Services, command: Mapping[str, Any], item: CommandItem
+    parts: WriteParts, command: Mapping[str, Any], item: CommandItem
 ) -> tuple[Decided, dict[str, int]]:
     """Return the events of the recipe or system of the command, and the versions that they use."""
     if not moves_more(command, item.state):
@@ -113,10 +113,10 @@ def _follows(
     is_provision = command["kind"] == "provision"
     is_for_recipe = is_provision and command["recipe_id"] is not None
     concerned = recipe if is_for_recipe else system
-    gathered = services.aggregates.gather([concerned])
-    if _overtaken(services.log, concerned, item.command_id, OVERTAKEN if is_provision else POWERED_SINCE):
+    gathered = parts.aggregates.gather([concerned])
+    if _overtaken(parts.log, concerned, item.command_id, OVERTAKEN if is_provision else POWERED_SINCE):
         return [], {}
-    broken_after = services.feed.directory.broken_after(command["lab_controller"])
+    broken_after = parts.feed.directory.broken_after(command["lab_controller"])
     failure = ProvisioningFailure(
         f"command {item.command_id} ({command['kind']}) failed: {item.reason}",
         is_power=item.power_failed or not is_provision,
@@ -154,7 +154,7 @@ def _of_system(
     return broken + provisioning(system, item.state, item.reason)
 
 
-def _overtaken(log: EventLog, subject: str, position: int, topics: tuple[str, ...]) -> bool:
+def _overtaken(log: Log, subject: str, position: int, topics: tuple[str, ...]) -> bool:
     """Return whether the command is obsolete. Blocking.
 
     Called after the states were gathered: an event in between is then seen here, or is a conflict.

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from api.use_cases.ports import Log
 from api.use_cases.rights import require_own_lab
 from domain.directory.state import Directory
 from domain.errors import LabledgerError, NotPermitted, Refused, Unknown
@@ -17,7 +18,6 @@ from domain.read_set import ReadSet, members_after
 from domain.recipe_set.messages import Report
 from domain.recipe_set.reports import report
 from store.aggregates import Aggregates
-from store.event_log import EventLog
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def _of_set(
     return draft
 
 
-def of_commands(log: EventLog, items: Mapping[int, CommandItem]) -> list[Draft]:
+def of_commands(log: Log, items: Mapping[int, CommandItem]) -> list[Draft]:
     """Return a draft for each command alone, without effects on its recipe or system. Blocking."""
     past = log.load({item.subject: 0 for item in items.values()})
     of_command: dict[str, dict[int, CommandItem]] = defaultdict(dict)

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import orjson
 
-from api.services import Request, Services
-from api.use_cases.commit import PATIENCE_SECONDS, append_of
+from api.request_context import RequestContext
+from api.use_cases.commit import PATIENCE_SECONDS, append, append_request
 from api.use_cases.idempotency import part, parts_done_before, require_same
+from api.use_cases.ports import WriteParts
 from api.use_cases.report_drafts import CommandItem, Draft, Item, of_commands, of_recipes
 from domain.errors import LabledgerError, Refused
 from store.requests import AppendRequest, Committed, Conflict, require_committed
@@ -21,8 +22,8 @@ Answer = Committed | LabledgerError | None
 
 
 async def report_progress(
-    services: Services,
-    request: Request,
+    parts: WriteParts,
+    request: RequestContext,
     lab_controller: str | None,
     items: Sequence[Item | CommandItem],
     numbers: Sequence[int] | None = None,
@@ -34,7 +35,7 @@ async def report_progress(
     Idempotency-Key a commit is found by the number of its first report in the message; without `numbers` the
     request has one item.
     """
-    message = _Message(services, request, lab_controller, items, numbers)
+    message = _Message(parts, request, lab_controller, items, numbers)
     answers: dict[int, Answer] = {}
     deadline = time.monotonic() + PATIENCE_SECONDS
     is_first = True
@@ -69,8 +70,8 @@ def answers_kept(done: Mapping[int, Committed]) -> dict[int, Answer]:
 
 @dataclass(frozen=True)
 class _Message:
-    services: Services
-    request: Request
+    parts: WriteParts
+    request: RequestContext
     lab_controller: str | None
     items: Sequence[Item | CommandItem]
     numbers: Sequence[int] | None
@@ -85,10 +86,10 @@ class _Message:
                 recipes[place] = item
             else:
                 commands[place] = item
-        drafts = of_commands(self.services.log, commands) if commands else []
+        drafts = of_commands(self.parts.log, commands) if commands else []
         if recipes:
-            directory = self.services.feed.directory
-            drafts += of_recipes(self.services.aggregates, directory, self.lab_controller, recipes)
+            directory = self.parts.feed.directory
+            drafts += of_recipes(self.parts.aggregates, directory, self.lab_controller, recipes)
         return drafts
 
     async def done_before(self, waiting: Iterable[int]) -> dict[int, Answer]:
@@ -98,12 +99,12 @@ class _Message:
         """
         if self.numbers is None:
             return {}
-        kept = answers_kept(await parts_done_before(self.services, self.request, self.numbers))
+        kept = answers_kept(await parts_done_before(self.parts.log, self.request, self.numbers))
         return {place: kept[number] for place in waiting if (number := self.numbers[place]) in kept}
 
     async def append(self, drafts: Sequence[Draft]) -> dict[int, Answer]:
         """Append all drafts in one commit; return the answers by place, without items to decide again."""
-        outcome = await self.services.append(self._append_of(drafts))
+        outcome = await append(self.parts, self._append_request(drafts))
         if isinstance(outcome, Conflict):
             return {}
         taken = require_committed(outcome)
@@ -116,7 +117,7 @@ class _Message:
         places = [place for draft in drafts for place in draft.places]
         return {place: kept[self.numbers[place]] for place in places if self.numbers[place] in kept}
 
-    def _append_of(self, drafts: Sequence[Draft]) -> AppendRequest:
+    def _append_request(self, drafts: Sequence[Draft]) -> AppendRequest:
         """Return the append; its stored answer is {number: null, or the reason of the refusal}."""
         request, answer = self.request, None
         if request.command_id is not None and self.numbers is not None:
@@ -126,7 +127,7 @@ class _Message:
         # Drafts in the order of the message: the log keeps the order in which the lab acted.
         decided = [change for draft in drafts for change in draft.decided]
         versions = {subject: version for draft in drafts for subject, version in draft.versions.items()}
-        return append_of(self.services, request, decided, versions, answer)
+        return append_request(self.parts, request, decided, versions, answer)
 
 
 def _first(drafts: Sequence[Draft]) -> int:

@@ -7,15 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from api.services import Request, Services, written
-from api.use_cases.commit import append_of, commit, commit_gathered, require_expected
+from api.clock import written
+from api.request_context import RequestContext
+from api.use_cases.commit import append_request, commit, commit_gathered, require_expected
+from api.use_cases.ports import WriteParts
 from api.use_cases.system_rights import (
     require_may_reserve,
     require_may_return,
     require_viewed,
     rests_on,
 )
-from domain.directory.state import DirectoryEntry
+from domain.directory.state import Directory, DirectoryEntry
 from domain.errors import Fault, FaultyInput, NotPermitted, Unknown
 from domain.events import Decided
 from domain.names import display_name, unknown_name
@@ -34,7 +36,9 @@ class Wanted:
     distro_tree_id: int | None
 
 
-async def reserve_system(services: Services, request: Request, fqdn: str, wanted: Wanted) -> Committed | None:
+async def reserve_system(
+    parts: WriteParts, request: RequestContext, fqdn: str, wanted: Wanted
+) -> Committed | None:
     """Reserve a system; return None if the same reservation exists.
 
     Raises FaultyInput for unknown names and a time that is over, Unknown, NotPermitted for a caller who may
@@ -43,55 +47,57 @@ async def reserve_system(services: Services, request: Request, fqdn: str, wanted
     """
     if wanted.user != request.actor and not request.is_admin:
         raise NotPermitted("only an admin may reserve a system for others")
-    if _faults(services, wanted):
-        await services.feed.catch_up()
-    return await commit(services, lambda: _reserve(services, request, fqdn, wanted))
+    if _faults(parts, wanted):
+        await parts.feed.catch_up()
+    return await commit(parts, lambda: _reserve(parts, request, fqdn, wanted))
 
 
-async def _reserve(services: Services, request: Request, fqdn: str, wanted: Wanted) -> AppendRequest | None:
-    directory, subject, user = services.feed.directory, f"system/{fqdn}", f"user/{wanted.user}"
+async def _reserve(
+    parts: WriteParts, request: RequestContext, fqdn: str, wanted: Wanted
+) -> AppendRequest | None:
+    directory, subject, user = parts.feed.directory, f"system/{fqdn}", f"user/{wanted.user}"
     asked = Reservation(wanted.user, wanted.until, wanted.distro_tree_id)
     # A removal of the user or the distro tree at the same moment has to be a conflict.
     named = {user: directory.version(user)}
-    if faults := _faults(services, wanted):
+    if faults := _faults(parts, wanted):
         raise FaultyInput(faults)
-    tree = _tree(services, asked.distro_tree_id)
+    tree = _tree(directory, asked.distro_tree_id)
     if tree is not None:
         named[f"distro-tree/{asked.distro_tree_id}"] = tree.version
-    system = (await asyncio.to_thread(services.aggregates.load, [subject])).get(subject)
+    system = (await asyncio.to_thread(parts.aggregates.load, [subject])).get(subject)
     if not isinstance(system, System):
         raise Unknown(display_name("system", fqdn))
-    require_viewed(services, request, system)
-    require_may_reserve(services, system, asked.user)
+    require_viewed(directory, request, system)
+    require_may_reserve(directory, system, asked.user)
     lab = f"lab-controller/{system.lab_controller}"
     # So has the disabling of the lab.
     named[lab] = directory.version(lab)
-    named |= {other: directory.version(other) for other in rests_on(services, system, asked.user)}
+    named |= {other: directory.version(other) for other in rests_on(directory, system, asked.user)}
     require_expected(request, subject, system.version)
     if system.reservation == asked:
         return None
     require_lab(system, asked.distro_tree_id, directory)
     until = None if asked.until is None else written(asked.until)
     decided = reserve(system, asked.user, until, asked.distro_tree_id)
-    return append_of(services, request, decided, {subject: system.version, **named})
+    return append_request(parts, request, decided, {subject: system.version, **named})
 
 
-def _tree(services: Services, tree_id: int | None) -> DirectoryEntry | None:
-    return None if tree_id is None else services.feed.directory.get("distro-tree", str(tree_id))
+def _tree(directory: Directory, tree_id: int | None) -> DirectoryEntry | None:
+    return None if tree_id is None else directory.get("distro-tree", str(tree_id))
 
 
-def _faults(services: Services, wanted: Wanted) -> list[Fault]:
+def _faults(parts: WriteParts, wanted: Wanted) -> list[Fault]:
     faults = []
-    if services.feed.directory.get("user", wanted.user) is None:
+    if parts.feed.directory.get("user", wanted.user) is None:
         faults.append(Fault("user", unknown_name("user", wanted.user)))
-    if wanted.until is not None and wanted.until <= services.clock():
+    if wanted.until is not None and wanted.until <= parts.clock():
         faults.append(Fault("until", "is in the past"))
-    if wanted.distro_tree_id is not None and _tree(services, wanted.distro_tree_id) is None:
+    if wanted.distro_tree_id is not None and _tree(parts.feed.directory, wanted.distro_tree_id) is None:
         faults.append(Fault("distro_tree", unknown_name("distro-tree", wanted.distro_tree_id)))
     return faults
 
 
-async def return_system(services: Services, request: Request, fqdn: str) -> Committed | None:
+async def return_system(parts: WriteParts, request: RequestContext, fqdn: str) -> Committed | None:
     """End the reservation of a system; return None if it is not reserved.
 
     Raises Unknown, and NotPermitted unless the caller has reserved the system or may control it.
@@ -101,13 +107,13 @@ async def return_system(services: Services, request: Request, fqdn: str) -> Comm
         system = gathered.system(fqdn)
         if system is None:
             raise Unknown(display_name("system", fqdn))
-        require_viewed(services, request, system)
+        require_viewed(parts.feed.directory, request, system)
         if system.reservation is not None:
-            require_may_return(services, request, system)
+            require_may_return(parts.feed.directory, request, system)
         return end(system, f"returned by {request.actor}")
 
     def beside(gathered: ReadSet) -> Iterator[str]:
         system = gathered.system(fqdn)
-        return iter(()) if system is None else rests_on(services, system, request.actor)
+        return iter(()) if system is None else rests_on(parts.feed.directory, system, request.actor)
 
-    return await commit_gathered(services, request, (f"system/{fqdn}",), decide, beside)
+    return await commit_gathered(parts, request, (f"system/{fqdn}",), decide, beside)

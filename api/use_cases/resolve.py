@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from api.services import Services
+from api.use_cases.ports import DirectoryView
 from domain.directory.state import DirectoryEntry
 from domain.errors import Unknown
 from domain.names import display_name
 
 
-async def known(services: Services, kind: str, name: str) -> DirectoryEntry:
+async def known(feed: DirectoryView, kind: str, name: str) -> DirectoryEntry:
     """Return the entry of a named thing. Raises Unknown if it does not exist at the end of the log."""
-    entry = services.feed.directory.get(kind, name)
+    entry = feed.directory.get(kind, name)
     if entry is None:
-        await services.feed.catch_up()
-        entry = services.feed.directory.get(kind, name)
+        await feed.catch_up()
+        entry = feed.directory.get(kind, name)
     if entry is None:
         raise Unknown(display_name(kind, name))
     return entry

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
-from api.services import Request, Services
-from domain.directory.state import DirectoryEntry
+from api.request_context import RequestContext
+from api.use_cases.ports import WriteParts
+from domain.directory.state import Directory, DirectoryEntry
 from domain.errors import NotPermitted, Unknown
 from domain.job.state import Job, folded
 from domain.names import WORDS, display_name, display_subject
@@ -22,63 +23,64 @@ Part = TypeVar("Part", RecipeSet, Recipe)
 PEOPLE = ("members", "owners")
 
 
-def own_job(services: Services, request: Request, job_id: int) -> Job:
+def own_job(parts: WriteParts, request: RequestContext, job_id: int) -> Job:
     """Return the present job. Blocking.
 
     Raises Unknown, and NotPermitted unless the caller is an admin, its owner or submitter, or in its group.
     """
     subject = f"job/{job_id}"
-    job = folded(job_id, services.log.load({subject: 0})[subject])
+    job = folded(job_id, parts.log.load({subject: 0})[subject])
     if job is None:
         raise Unknown(display_name("job", job_id))
-    if not request.is_admin and not _owns(services, request.actor, job):
+    if not request.is_admin and not _owns(parts.feed.directory, request.actor, job):
         raise NotPermitted(f"job {job_id} belongs to {job.owner}")
     return job
 
 
-def _owns(services: Services, user: str, job: Job) -> bool:
+def _owns(directory: Directory, user: str, job: Job) -> bool:
     """Return whether the user owns, submitted or shares the job, under a name held since its submission."""
-    directory = services.feed.directory
     if user in (job.owner, job.submitter) and directory.had("user", user, job.since):
         return True
     group_had_it = job.group is not None and directory.had("group", job.group, job.since)
-    return group_had_it and user in _people(services, job.group, "members")
+    return group_had_it and user in _people(directory, job.group, "members")
 
 
-def own_recipe_set(services: Services, request: Request, recipe_set_id: int) -> RecipeSet:
+def own_recipe_set(parts: WriteParts, request: RequestContext, recipe_set_id: int) -> RecipeSet:
     """Return the present recipe set. Blocking. Raises Unknown, or NotPermitted as `own_job` does."""
-    return _of_own_job(services, request, "recipe-set", recipe_set_id, RecipeSet)
+    return _of_own_job(parts, request, "recipe-set", recipe_set_id, RecipeSet)
 
 
-def own_recipe(services: Services, request: Request, recipe_id: int) -> Recipe:
+def own_recipe(parts: WriteParts, request: RequestContext, recipe_id: int) -> Recipe:
     """Return the present recipe. Blocking. Raises Unknown, or NotPermitted as `own_job` does."""
-    return _of_own_job(services, request, "recipe", recipe_id, Recipe)
+    return _of_own_job(parts, request, "recipe", recipe_id, Recipe)
 
 
-def _of_own_job(services: Services, request: Request, kind: str, number: int, state: type[Part]) -> Part:
+def _of_own_job(
+    parts: WriteParts, request: RequestContext, kind: str, number: int, state: type[Part]
+) -> Part:
     subject = f"{kind}/{number}"
-    found = services.aggregates.load([subject]).get(subject)
+    found = parts.aggregates.load([subject]).get(subject)
     if not isinstance(found, state):
         raise Unknown(display_name(kind, number))
-    own_job(services, request, found.job_id)
+    own_job(parts, request, found.job_id)
     return found
 
 
-def require_oneself(request: Request, user: str, what: str) -> None:
+def require_oneself(request: RequestContext, user: str, what: str) -> None:
     """Raise NotPermitted unless the caller is the user or an admin."""
     if not request.is_admin and request.actor != user:
         raise NotPermitted(f"only an admin may {what}")
 
 
-def require_admin(request: Request, what: str) -> None:
+def require_admin(request: RequestContext, what: str) -> None:
     """Raise NotPermitted unless the caller is an admin."""
     if not request.is_admin:
         raise NotPermitted(f"only an admin may {what}")
 
 
 def may_put(
-    services: Services,
-    request: Request,
+    directory: Directory,
+    request: RequestContext,
     kind: str,
     before: DirectoryEntry | None,
     document: Mapping[str, Any],
@@ -97,24 +99,24 @@ def may_put(
             raise NotPermitted("only its owners may change a group")
         return
     group = before.document["owner_group"]
-    if request.actor not in _people(services, group, *PEOPLE):
+    if request.actor not in _people(directory, group, *PEOPLE):
         raise NotPermitted(f"the pool belongs to {_owner(group)}")
     given = document["owner_group"] != group
-    if given and request.actor not in _people(services, group, "owners"):
+    if given and request.actor not in _people(directory, group, "owners"):
         raise NotPermitted(f"only the owners of {_owner(group)} may give the pool to another group")
 
 
-def require_own_pool(services: Services, request: Request, pool: str) -> None:
+def require_own_pool(directory: Directory, request: RequestContext, pool: str) -> None:
     """Raise NotPermitted unless the caller is an admin, or in the group that owns the pool."""
-    entry = services.feed.directory.get("pool", pool)
+    entry = directory.get("pool", pool)
     group = entry.document["owner_group"] if entry else None
-    if not request.is_admin and request.actor not in _people(services, group, *PEOPLE):
+    if not request.is_admin and request.actor not in _people(directory, group, *PEOPLE):
         raise NotPermitted(f"pool {pool} belongs to {_owner(group)}")
 
 
-def owned_by(services: Services, request: Request, pool: str) -> Iterator[str]:
+def owned_by(directory: Directory, request: RequestContext, pool: str) -> Iterator[str]:
     """Yield the subject of the group that gives a caller who is no admin the right to change a pool."""
-    entry = services.feed.directory.get("pool", pool)
+    entry = directory.get("pool", pool)
     if entry is not None and entry.document["owner_group"] and not request.is_admin:
         yield f"group/{entry.document['owner_group']}"
 
@@ -123,8 +125,8 @@ def _owner(group: str | None) -> str:
     return f"group {group}" if group else "nobody"
 
 
-def _people(services: Services, group: str | None, *fields: str) -> tuple[str, ...]:
-    entry = services.feed.directory.get("group", group) if group else None
+def _people(directory: Directory, group: str | None, *fields: str) -> tuple[str, ...]:
+    entry = directory.get("group", group) if group else None
     return tuple(name for field in fields for name in entry.document[field]) if entry else ()
 
 

@@ -1,4 +1,4 @@
-"""Submission of a job."""
+"""Submission of a job, and its submitted bytes."""
 
 from __future__ import annotations
 
@@ -8,18 +8,23 @@ from typing import Any
 
 import orjson
 
-from api.services import Request, Services
+from api.request_context import RequestContext
 from api.use_cases.choose_trees import distro_trees
-from api.use_cases.commit import append_of
+from api.use_cases.commit import append, append_request
+from api.use_cases.ports import JobParts
+from domain.errors import Unknown
+from domain.job.events import JobSubmitted
 from domain.job.spec import JobSpec
 from domain.job.submission import Original, counts, submit
+from store.event_log import EventLog
 from store.quota_counts import unfinished_count
 from store.requests import Committed, require_committed
+from store.sql import SQL
 
 
 async def submit_job(
-    services: Services,
-    request: Request,
+    parts: JobParts,
+    request: RequestContext,
     spec: JobSpec,
     warnings: Sequence[Mapping[str, str]] = (),
     original: Original | None = None,
@@ -29,9 +34,9 @@ async def submit_job(
     The commit's answer is {"job_id", "recipe_set_ids", "recipe_ids", "warnings"}.
     """
     if request.has_quota:
-        await _require_recipes(services, spec.owner or request.actor, counts(spec)[1])
-    ids = await services.numbers.take(counts(spec))
-    decided = submit(spec, ids, request.actor, await distro_trees(services, spec, request.actor), original)
+        await _require_recipes(parts, spec.owner or request.actor, counts(spec)[1])
+    ids = await parts.numbers.take(counts(spec))
+    decided = submit(spec, ids, request.actor, await distro_trees(parts, spec, request.actor), original)
     answer: dict[str, Any] = {
         "job_id": ids.job,
         "recipe_set_ids": ids.recipe_sets,
@@ -39,12 +44,26 @@ async def submit_job(
         "warnings": warnings,
     }
     return require_committed(
-        await services.append(append_of(services, request, decided, {}, orjson.dumps(answer), original))
+        await append(parts, append_request(parts, request, decided, {}, orjson.dumps(answer), original))
     )
 
 
-async def _require_recipes(services: Services, owner: str, more: int) -> None:
+async def _require_recipes(parts: JobParts, owner: str, more: int) -> None:
     """Raise Refused if the owner would have more unfinished recipes than the quota allows."""
-    if services.quotas.may_exceed_recipes(owner, more):
-        present = await asyncio.to_thread(unfinished_count, services.log, owner)
-        services.quotas.require_recipes(owner, present, more)
+    if parts.quotas.may_exceed_recipes(owner, more):
+        present = await asyncio.to_thread(unfinished_count, parts.log, owner)
+        parts.quotas.require_recipes(owner, present, more)
+
+
+def original_of(log: EventLog, job_id: int) -> Original:
+    """Return the submitted bytes of a job in the log. Blocking.
+
+    Raises Unknown for a job from before the service kept these bytes.
+    """
+    subject = f"job/{job_id}"
+    submitted = log.load({subject: 0})[subject][0].event
+    assert isinstance(submitted, JobSubmitted), "the first event of a job"
+    if submitted.original_sha256 is None or submitted.original_type is None:
+        raise Unknown(f"original of job {job_id}", "the job was submitted before originals were stored")
+    ((content,),) = log.rows(SQL["original"], (bytes.fromhex(submitted.original_sha256),))
+    return Original(content, submitted.original_type)

@@ -4,89 +4,92 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from api.services import Request, Services
+from api.request_context import RequestContext
 from domain.access.people import Person, may
 from domain.access.policy import CONTROL_SYSTEM, EDIT_SYSTEM, LOAN_ANY, LOAN_SELF, RESERVE, VIEW
+from domain.directory.state import Directory
 from domain.directory.system_access import UserGroups, access_to
 from domain.errors import NotPermitted, Unknown
 from domain.names import display_name
 from domain.system.state import System
 
 
-def person(services: Services, request: Request) -> Person:
-    return Person(request.actor, UserGroups(services.feed.directory, request.actor), request.is_admin)
+def person(directory: Directory, request: RequestContext) -> Person:
+    return Person(request.actor, UserGroups(directory, request.actor), request.is_admin)
 
 
-def require_permission(services: Services, request: Request, system: System, permission: str) -> None:
+def require_permission(
+    directory: Directory, request: RequestContext, system: System, permission: str
+) -> None:
     """Raise Unknown if the caller may not view the system, NotPermitted without the permission."""
-    require_any(services, request, system, (permission,))
+    require_any(directory, request, system, (permission,))
 
 
-def require_any(services: Services, request: Request, system: System, permissions: tuple[str, ...]) -> None:
+def require_any(
+    directory: Directory, request: RequestContext, system: System, permissions: tuple[str, ...]
+) -> None:
     """Raise Unknown if the caller may not view the system, NotPermitted without any of the permissions."""
-    require_viewed(services, request, system)
-    if not any(holds(services, request, system, permission) for permission in permissions):
+    require_viewed(directory, request, system)
+    if not any(holds(directory, request, system, permission) for permission in permissions):
         needed = " or ".join(permissions)
         raise NotPermitted(f"system {system.fqdn} belongs to {system.owner}; {needed} is required")
 
 
-def require_viewed(services: Services, request: Request, system: System) -> None:
+def require_viewed(directory: Directory, request: RequestContext, system: System) -> None:
     """Raise Unknown if the caller may not view the system."""
-    if not holds(services, request, system, VIEW):
+    if not holds(directory, request, system, VIEW):
         raise Unknown(display_name("system", system.fqdn))
 
 
-def holds(services: Services, request: Request, system: System, permission: str) -> bool:
-    return may(person(services, request), access_to(services.feed.directory, system), permission)
+def holds(directory: Directory, request: RequestContext, system: System, permission: str) -> bool:
+    return may(person(directory, request), access_to(directory, system), permission)
 
 
 def require_may_change(
-    services: Services, request: Request, system: System, *, give_away: bool = False
+    directory: Directory, request: RequestContext, system: System, *, give_away: bool = False
 ) -> None:
     """Raise NotPermitted unless the caller may edit the system, and owns it if `give_away`."""
-    require_permission(services, request, system, EDIT_SYSTEM)
+    require_permission(directory, request, system, EDIT_SYSTEM)
     if give_away:
-        require_may_give_away(services, request, system)
+        require_may_give_away(directory, request, system)
 
 
-def require_may_give_away(services: Services, request: Request, system: System) -> None:
+def require_may_give_away(directory: Directory, request: RequestContext, system: System) -> None:
     """Raise NotPermitted unless an admin or the owner asks."""
-    owner = access_to(services.feed.directory, system).owner
+    owner = access_to(directory, system).owner
     if not request.is_admin and request.actor != owner:
         raise NotPermitted(f"only its owner {system.owner} may give system {system.fqdn} to another user")
 
 
-def require_may_reserve(services: Services, system: System, user: str) -> None:
+def require_may_reserve(directory: Directory, system: System, user: str) -> None:
     """Raise NotPermitted if the user may not reserve the system, even as an admin."""
-    directory = services.feed.directory
     if not may(Person(user, UserGroups(directory, user)), access_to(directory, system), RESERVE):
         raise NotPermitted(f"{user} does not have the permission {RESERVE} on system {system.fqdn}")
 
 
-def require_may_return(services: Services, request: Request, system: System) -> None:
+def require_may_return(directory: Directory, request: RequestContext, system: System) -> None:
     """Raise NotPermitted unless the caller has reserved the system or may control it."""
-    if access_to(services.feed.directory, system).reserved_by != request.actor:
-        require_permission(services, request, system, CONTROL_SYSTEM)
+    if access_to(directory, system).reserved_by != request.actor:
+        require_permission(directory, request, system, CONTROL_SYSTEM)
 
 
-def require_may_lend(services: Services, request: Request, system: System, user: str) -> None:
+def require_may_lend(directory: Directory, request: RequestContext, system: System, user: str) -> None:
     """Raise NotPermitted unless the caller may lend the system to this user."""
     themselves = (LOAN_SELF,) if user == request.actor else ()
-    require_any(services, request, system, (*themselves, LOAN_ANY))
+    require_any(directory, request, system, (*themselves, LOAN_ANY))
 
 
-def require_may_end_loan(services: Services, request: Request, system: System) -> None:
+def require_may_end_loan(directory: Directory, request: RequestContext, system: System) -> None:
     """Raise NotPermitted unless the caller has borrowed the system or may lend it."""
-    if access_to(services.feed.directory, system).borrower != request.actor:
-        require_permission(services, request, system, LOAN_ANY)
+    if access_to(directory, system).borrower != request.actor:
+        require_permission(directory, request, system, LOAN_ANY)
 
 
-def rests_on(services: Services, system: System, user: str) -> Iterator[str]:
+def rests_on(directory: Directory, system: System, user: str) -> Iterator[str]:
     """Yield the subjects that give a user permissions on a system.
 
     A permission that is withdrawn at the same moment is then a conflict.
     """
-    directory = services.feed.directory
     if system.active_pool is not None:
         yield f"pool/{system.active_pool}"
     theirs = UserGroups(directory, user)

@@ -9,9 +9,11 @@ from datetime import datetime
 
 import orjson
 
-from api.services import Request, Services, written
-from api.use_cases.commit import append_of, commit_named, require_expected
+from api.clock import written
+from api.request_context import RequestContext
+from api.use_cases.commit import append_request, commit_named, require_expected
 from api.use_cases.idempotency import done_before, require_same
+from api.use_cases.ports import NameParts, WriteParts
 from api.use_cases.rights import require_oneself
 from domain.directory.events import TokenCreated
 from domain.directory.roles import GIVEN_BY_ADMINS, LAB_CONTROLLER
@@ -26,9 +28,9 @@ def digest_of(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def token_counts(services: Services, token_id: str) -> bool:
+def token_counts(parts: NameParts, token_id: str) -> bool:
     """Return whether a token is still valid."""
-    return services.feed.directory.counts(token_id, services.clock())
+    return parts.feed.directory.counts(token_id, parts.clock())
 
 
 def new_token() -> str:
@@ -40,8 +42,8 @@ def new_token_id() -> str:
 
 
 async def create_token(
-    services: Services,
-    request: Request,
+    parts: WriteParts,
+    request: RequestContext,
     user: str,
     role: str,
     lab_controller: str | None,
@@ -54,16 +56,16 @@ async def create_token(
     NotPermitted for a token of another user unless an admin asks, and Refused at the quota.
     """
     require_oneself(request, user, "create tokens for others")
-    if (done := await done_before(services, request)) is not None:
+    if (done := await done_before(parts.log, request)) is not None:
         return None, _token_id(done), done.position
-    await services.feed.catch_up()
+    await parts.feed.catch_up()
     wanted = TokenRequest(user, role, lab_controller, expires_at)
     token, token_id = new_token(), new_token_id()
 
     def decide() -> AppendRequest:
-        return _created(services, request, wanted, token, token_id)
+        return _created(parts, request, wanted, token, token_id)
 
-    made = await commit_named(services, request, f"token/{token_id}", decide)
+    made = await commit_named(parts, request, f"token/{token_id}", decide)
     assert made is not None, "a token is always something new"
     if made.repeated:
         require_same(request, made)
@@ -72,38 +74,38 @@ async def create_token(
 
 
 def _created(
-    services: Services, request: Request, wanted: TokenRequest, token: str, token_id: str
+    parts: WriteParts, request: RequestContext, wanted: TokenRequest, token: str, token_id: str
 ) -> AppendRequest:
     faults = faults_of(
-        services.feed.directory,
+        parts.feed.directory,
         wanted,
-        services.clock(),
+        parts.clock(),
         is_admin=request.is_admin,
         asking=request.token_id,
     )
     if faults:
         raise FaultyInput(faults)
-    require_token_quota(services, wanted)
-    return issued(services, request, wanted, token, token_id)
+    require_token_quota(parts, wanted)
+    return issued(parts, request, wanted, token, token_id)
 
 
-def require_token_quota(services: Services, wanted: TokenRequest) -> None:
+def require_token_quota(parts: WriteParts, wanted: TokenRequest) -> None:
     """Raise Refused if the user has as many live tokens as the quota allows.
 
     Tokens of lab controllers do not count: only admins create them, and one admin may do so for all labs.
     """
-    directory = services.feed.directory
+    directory = parts.feed.directory
     if wanted.role != LAB_CONTROLLER:
-        live = directory.live_tokens(wanted.user, services.clock())
+        live = directory.live_tokens(wanted.user, parts.clock())
         ends = (entry.document["expires_at"] for entry in live if entry.document["role"] != LAB_CONTROLLER)
-        services.quotas.require_token(wanted.user, ends)
+        parts.quotas.require_token(wanted.user, ends)
 
 
 def issued(
-    services: Services, request: Request, wanted: TokenRequest, token: str, token_id: str
+    parts: WriteParts, request: RequestContext, wanted: TokenRequest, token: str, token_id: str
 ) -> AppendRequest:
     """Return the append that makes a token valid; its answer is {"token_id"}."""
-    directory = services.feed.directory
+    directory = parts.feed.directory
     event = TokenCreated(
         user=wanted.user,
         role=wanted.role,
@@ -116,17 +118,17 @@ def issued(
     named += [f"lab-controller/{wanted.lab_controller}"] if wanted.lab_controller else []
     versions = {subject: directory.version(subject) for subject in named}
     decided = [*role_given(directory, wanted), (f"token/{token_id}", event)]
-    return append_of(services, request, decided, versions, answer=orjson.dumps({"token_id": token_id}))
+    return append_request(parts, request, decided, versions, answer=orjson.dumps({"token_id": token_id}))
 
 
 def _token_id(done: Committed) -> str:
     return str(orjson.loads(done.answer or b"{}")["token_id"])
 
 
-def _made(services: Services, token_id: str) -> tuple[TokenCreated, int]:
+def _made(parts: WriteParts, token_id: str) -> tuple[TokenCreated, int]:
     """Return the first event of a token, even a revoked or expired one, and its version. Raises Unknown."""
     subject = f"token/{token_id}"
-    past = services.log.load({subject: 0})[subject]
+    past = parts.log.load({subject: 0})[subject]
     if not past:
         raise Unknown(display_name("token", token_id))
     made = past[0].event
@@ -134,7 +136,7 @@ def _made(services: Services, token_id: str) -> tuple[TokenCreated, int]:
     return made, past[-1].version
 
 
-def _may_revoke(request: Request, token_id: str, made: TokenCreated) -> None:
+def _may_revoke(request: RequestContext, token_id: str, made: TokenCreated) -> None:
     """Raise NotPermitted if the caller could not have created the token."""
     require_oneself(request, made.user, "revoke tokens of others")
     role = made.role
@@ -142,16 +144,16 @@ def _may_revoke(request: Request, token_id: str, made: TokenCreated) -> None:
         raise NotPermitted(f"only an admin, or the token itself, may revoke a token of the role {role}")
 
 
-async def revoke_token(services: Services, request: Request, token_id: str) -> Committed | None:
+async def revoke_token(parts: WriteParts, request: RequestContext, token_id: str) -> Committed | None:
     """Revoke a token; return None if it was revoked, or has long expired.
 
     Raises Unknown, NotPermitted for a token of another user, or of a role that only admins give, unless an
     admin asks or the token itself, and Refused for the last credential of the last admin.
     """
-    directory, subject = services.feed.directory, f"token/{token_id}"
+    directory, subject = parts.feed.directory, f"token/{token_id}"
     if directory.get("token", token_id) is None:
-        await services.feed.catch_up()
-    made, version = await asyncio.to_thread(_made, services, token_id)
+        await parts.feed.catch_up()
+    made, version = await asyncio.to_thread(_made, parts, token_id)
     _may_revoke(request, token_id, made)
     if directory.get("token", token_id) is None:
         require_expected(request, subject, version)
@@ -160,6 +162,6 @@ async def revoke_token(services: Services, request: Request, token_id: str) -> C
     def decide() -> AppendRequest | None:
         decided, left = revoke(directory, token_id)
         versions = {other: directory.version(other) for other in (subject, *left)}
-        return append_of(services, request, decided, versions) if decided else None
+        return append_request(parts, request, decided, versions) if decided else None
 
-    return await commit_named(services, request, subject, decide)
+    return await commit_named(parts, request, subject, decide)

@@ -15,8 +15,9 @@ from cli.lists import completing
 from cli.remote import remote, wide
 from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
-from cli.terminal.wording import clock, zone
+from cli.terminal.wording import clock, reason_of, zone
 from domain.priority import Priority
+from domain.scheduling.supply.shown_reasons import shown_reason
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -27,7 +28,7 @@ DEFAULT_LIMIT = 20
 
 def _why(system: Row) -> str:
     """Return all reasons, and the holder of the system if no reason names the holder."""
-    reasons, holder = list(system["reasons"]), system["holder"]
+    reasons, holder = [shown_reason(reason) for reason in system["reasons"]], system["holder"]
     if holder is not None:
         who = f"recipe {holder['recipe_id']}" if holder["recipe_id"] else holder["user"]
         if not any(f" {who} " in f"{reason} " for reason in reasons):
@@ -58,8 +59,8 @@ def _change(row: Row) -> str:
 def _reason(row: Row) -> str:
     """Return the reason for a recipe's place, and the change of its priority."""
     changed = _change(row)
-    reason = row.get("by") or row["why"]
-    return f"{reason}, {changed}" if changed else str(reason)
+    reason = shown_reason(row.get("by") or row["why"])
+    return f"{reason}, {changed}" if changed else reason
 
 
 def _ahead(system: Row) -> str:
@@ -74,7 +75,7 @@ RULES = (
     Column("rule", "name", "name", 0),
     Column("pass", "passes", "number", 1),
     Column("remaining", "left", "number", 0),
-    Column("excluded because", "reason", "text", 2),
+    Column("excluded because", reason_of, "text", 2),
 )
 SYSTEMS = (
     Column("system", "fqdn", "name", 0),
@@ -135,7 +136,7 @@ def explain(
     if explanation["granted"]:
         click.echo(f"recipe {recipe_id} is {explanation['state']}")
     else:
-        click.echo(f"recipe {recipe_id} is {explanation['state']}: {explanation['summary']}")
+        click.echo(f"recipe {recipe_id} is {explanation['state']}: {shown_reason(explanation['summary'])}")
     if explanation["host_recipe_id"]:
         click.echo(f"it is a guest of recipe {explanation['host_recipe_id']}, which needs the system")
     if changed := _change(explanation):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cli.terminal.tables import Column, Row, Rows
-from cli.terminal.wording import elapsed
+from cli.terminal.wording import elapsed, reason_of
 from domain.recipe.lifecycle import FINISHED
 from domain.roll_up import BAD_RESULTS
 
@@ -36,7 +36,7 @@ RECIPE_COLUMNS = (
     Column("result", _result, "state"),
     Column("in state", _in_state, "number", 2),
     Column("whiteboard", "whiteboard", "text", 4),
-    Column("reason", "reason", "text", 2),
+    Column("reason", reason_of, "text", 2),
 )
 
 

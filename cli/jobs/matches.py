@@ -15,7 +15,8 @@ from cli.jobs.submit import JSON, STDIN, content_type, show_warnings
 from cli.remote import remote, wide
 from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
-from cli.terminal.wording import counted
+from cli.terminal.wording import counted, reason_of
+from domain.scheduling.supply.shown_reasons import shown_reason
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -25,11 +26,11 @@ DEFAULT_LIMIT = 20
 ALONE = re.compile(rb"\s*(<\?xml[^>]*\?>)?(\s|<!--.*?-->)*<hostRequires\b", re.DOTALL)
 
 VIABLE = (Column("system", "fqdn", rank=0),)
-REFUSED = (Column("systems", "systems", "number", 0), Column("excluded because", "reason", "text", 0))
+REFUSED = (Column("systems", "systems", "number", 0), Column("excluded because", reason_of, "text", 0))
 EVERY = (
     Column("system", "fqdn", rank=0),
     Column("can run it", "viable", "state", 0),
-    Column("because", "reasons", "text", 0),
+    Column("because", lambda row: map(shown_reason, row["reasons"]), "text", 0),
 )
 
 

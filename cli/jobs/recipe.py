@@ -13,7 +13,7 @@ from cli.lists import completing
 from cli.remote import remote, wide
 from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
-from cli.terminal.wording import clock, elapsed, plain, zone
+from cli.terminal.wording import clock, elapsed, plain, reason_of, zone
 from domain.recipe.lifecycle import FINISHED
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ HISTORY_COLUMNS = (
     Column("for", _lasted, "number"),
     Column("position", "since_position", "number", 3),
     Column("system", "system", rank=2),
-    Column("reason", "reason", "text"),
+    Column("reason", reason_of, "text"),
 )
 
 TASK_COLUMNS = (

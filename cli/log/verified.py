@@ -30,8 +30,8 @@ def lines(found: Found) -> list[str]:
             for line in (f"with PYTHONHASHSEED={seed}:", *_of_decisions(answer))
         ]
         summaries = [f"with PYTHONHASHSEED={seed} {_summary(answer)}" for seed, answer in answers.items()]
-    summary = "; ".join([*summaries, _audit_summary(found["audit"])])
-    return [*findings, *_of_audit(found["audit"]), summary, *_extent(first, len(answers))]
+    audit = found["audit"]
+    return [*findings, *_of_audit(audit), *summaries, _audit_summary(audit), *_extent(first, len(answers))]
 
 
 def _extent(answer: Found, processes: int) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from cli.overview.facts import DOING
 from cli.terminal.states import STYLES
 from cli.terminal.tables import Column, Row, Rows
-from cli.terminal.wording import clock, counted, duration, elapsed, plain
+from cli.terminal.wording import clock, counted, duration, elapsed, plain, reason_of
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -73,13 +73,13 @@ SET_COLUMNS = (
 BROKEN_COLUMNS = (
     Column("for", lambda row: elapsed(row["at"]) if row["at"] else "", "number", 0),
     Column("system", "fqdn", "name", 0),
-    Column("reason", "reason", "text", 0),
+    Column("reason", reason_of, "text", 0),
 )
 EVENT_COLUMNS = (
     Column("ago", lambda row: elapsed(row.get("at")), "number", 0),
     Column("what", "subject", rank=0),
     Column("became", _became, "state", 0),
-    Column("reason", lambda row: row["data"].get("reason"), "text", 0),
+    Column("reason", lambda row: reason_of(row["data"]), "text", 0),
 )
 
 

@@ -13,7 +13,7 @@ from cli.remote import remote, wide
 from cli.systems.kind import SYSTEM
 from cli.terminal.output import Output, note
 from cli.terminal.tables import Column, Row
-from cli.terminal.wording import clock, zone
+from cli.terminal.wording import clock, reason_of, zone
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -26,7 +26,7 @@ COLUMNS = (
     Column("property", "property", rank=0),
     Column("from", "from", "text", 2),
     Column("to", "to", "text", 0),
-    Column("reason", "reason", "text", 4),
+    Column("reason", reason_of, "text", 4),
 )
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from domain.scheduling.supply.shown_reasons import shown_reason
+
 # Largest unit first; a duration has at most two of them.
 UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
 
@@ -22,6 +24,11 @@ def plain(value: Any) -> str:
     if isinstance(value, Iterable) and not isinstance(value, str):
         return ", ".join(map(plain, value))
     return "".join(letter if letter.isprintable() else " " for letter in str(value))
+
+
+def reason_of(row: Mapping[str, Any]) -> str:
+    """Return the reason in a row, in the words for people."""
+    return shown_reason(row.get("reason") or "")
 
 
 def duration(seconds: float) -> str:

@@ -50,7 +50,7 @@ UNTIL_GIVEN: Final[Policy] = (
 
 
 def own_policy(given: Policy | None) -> Policy:
-    """Return a system's own policy, or the initial one."""
+    """Return a system's own policy, or the initial one if it never got its own."""
     return UNTIL_GIVEN if given is None else given
 
 

@@ -10,7 +10,7 @@ from domain.errors import Fault
 from domain.names import unknown_name
 
 Exists = Callable[[str, str], bool]
-"""Whether there is a thing of this kind and name."""
+"""A function that returns whether a user or group (the kind) of this name exists."""
 
 PRINCIPALS = ("user", "group")
 WHO = (*PRINCIPALS, "everybody")

@@ -1,4 +1,4 @@
-"""The rule that an admin who can authenticate always remains: nobody else could add one."""
+"""The rule that at least one admin can always authenticate: nobody else could add an admin."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def require_admin_left(
 def _credentials_of(
     directory: Directory, name: str, user: DirectoryEntry, without_token: str | None
 ) -> tuple[str, ...]:
-    """Return the subjects by which an admin can always authenticate: with a password or a lasting token."""
+    """Return the subjects of an admin's lasting credentials: a password, or a token without an end."""
     if directory.credentials.password_of(name) is not None and user.document["roles"] is not None:
         return (f"user/{name}",)
     for token_id, token in directory.tokens_of(name):

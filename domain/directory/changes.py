@@ -1,4 +1,4 @@
-"""The events of a PUT of a named thing, from its whole new document."""
+"""The events of a PUT of a directory entry, from its whole new document."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WHOLE: dict[str, tuple[type[Event], type[Event]]] = {
 
 
 def put(kind: str, before: DirectoryEntry | None, document: Document) -> list[Event]:
-    """Return the events that make `document` true, none when it is already."""
+    """Return the events that lead from the entry to `document`, none if they are equal."""
     if kind == "lab-controller":
         return _lab_controller(before, document)
     event = _put(kind, before, document)
@@ -123,7 +123,7 @@ def unknown_names(kind: str, directory: Directory, document: Document) -> list[F
 
 
 def named_in(kind: str, document: Document) -> list[str]:
-    """Return the subjects that a document names, whose removal meanwhile has to be a conflict."""
+    """Return the subjects that a document names; their concurrent removal must be a conflict."""
     if kind == "group":
         return [f"user/{name}" for name in dict.fromkeys((*document["owners"], *document["members"]))]
     if kind == "pool" and document["owner_group"] is not None:

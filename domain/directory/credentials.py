@@ -12,7 +12,7 @@ from domain.events import Recorded
 
 
 class HeldToken(NamedTuple):
-    """The fields of a token that decide how long it is held; its document has the rest."""
+    """The fields of a token that decide when it is dropped; its document has the rest."""
 
     digest: str
     user: str
@@ -99,7 +99,7 @@ class Credentials:
         }
 
     def restore(self, values: Mapping[str, Any]) -> None:
-        """Into one that is new."""
+        """Restore the state from the result of `plain`; nothing was applied yet."""
         for token_id, held in values["held"].items():
             self._hold(token_id, HeldToken(*held))
         self._passwords = dict(values["passwords"])

@@ -1,4 +1,4 @@
-"""Events of named things. Each PUT has a whole document, and is one event."""
+"""Events of directory entries. Each PUT has a whole document, and is one event."""
 
 from __future__ import annotations
 

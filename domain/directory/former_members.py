@@ -7,7 +7,7 @@ from typing import Any
 
 
 class FormerMembers:
-    """Mutable: tell it who is in a group before and after each change. Who comes back has not left."""
+    """Mutable: pass the members of a group before and after each change. A returning user has not left."""
 
     def __init__(self) -> None:
         self._gone: dict[str, dict[str, None]] = {}
@@ -20,7 +20,7 @@ class FormerMembers:
             self._gone[group] = gone
 
     def forget(self, group: str, user: str) -> None:
-        """Drop a user who has left, as if never in the group."""
+        """Drop the record that a user has left a group."""
         gone = self._gone.get(group, {})
         gone.pop(user, None)
         if not gone:

@@ -26,11 +26,11 @@ class NameIndex:
     power_types: frozenset[str]
 
     def has(self, kind: str, name: str) -> bool:
-        """Return whether the name is known, ignoring case, as in requirements."""
+        """Return whether the name exists, ignoring case, as in requirements."""
         return name in getattr(self, kind) or name.casefold() in self._folded[kind]
 
     def similar(self, kind: str, name: str) -> Sequence[str]:
-        """Return the known names that resemble an unknown one, in alphabetical order."""
+        """Return the existing names that may resemble an unknown one, in alphabetical order."""
         names = self._sorted.get(kind)
         if names is None:
             names = self._sorted[kind] = sorted(getattr(self, kind))

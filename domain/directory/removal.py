@@ -1,4 +1,4 @@
-"""Removal of named things, after everything that refers to them by name was removed."""
+"""Removal of directory entries, after everything that refers to them by name was removed."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from domain.events import Decided
 from domain.names import display_name
 from domain.system.state import System
 
-# The maximum number of names in a message; more would hide what to do about them.
+# The maximum number of names in a message: a longer list would hide the advice after it.
 MAX_NAMED = 10
 
 
 def remove(kind: str, directory: Directory, name: str, systems: Iterable[System]) -> Decided:
-    """Return the events of a removal. Raises Refused for a thing that is still in use.
+    """Return the events of a removal. Raises Refused for an entry that is still in use.
 
     `systems` are all systems, for the kinds in `NEEDED_BY_SYSTEMS`.
     """

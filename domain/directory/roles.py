@@ -12,7 +12,7 @@ ROLES = ADMIN, SUBMITTER, LAB_CONTROLLER, AUDITOR, METRICS = (
     "metrics",
 )
 
-# Roles that see every system, every token, and how much each user wrote to the log.
+# Roles that see every system, every token, and the log usage of every user.
 SEES_ALL: Final = frozenset((ADMIN, AUDITOR))
 
 # Only an admin creates tokens of these roles: otherwise a user with another role could gain them.

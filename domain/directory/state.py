@@ -1,7 +1,7 @@
-"""The directory: all named things, folded from the log.
+"""The directory: users, groups, pools, lab controllers, distro trees, tokens and systems, from the log.
 
 The HTTP API checks requests against it: an unknown user or group of a job is refused, an unknown name in a
-requirement is a warning. The scheduler takes labs, distro trees and known names from it. It holds no recipe
+requirement is a warning. The scheduler takes labs, distro trees and names from it. It holds no recipe
 and no usage, so its size is that of the lab.
 """
 
@@ -31,7 +31,7 @@ DIRECTORY_TOPICS = sorted(
 )
 """The topics of the events that change a directory."""
 
-# Events of a named thing that do not change its document.
+# Events of an entry that do not change its document.
 _BESIDE = (
     directory_events.PoolSystemAdded,
     directory_events.PoolSystemRemoved,
@@ -41,9 +41,9 @@ _BESIDE = (
 
 @dataclass(frozen=True, slots=True)
 class DirectoryEntry:
-    """A named thing: its document, and the version of its aggregate, which continues after a removal.
+    """A directory entry: its document, and the version of its aggregate, which continues after a removal.
 
-    `since` is the log position at which the present thing of this name was registered.
+    `since` is the log position at which the present entry of this name was registered.
     """
 
     version: int
@@ -81,7 +81,7 @@ def people_of(group: Document) -> tuple[str, ...]:
 
 
 class Directory:
-    """Mutable: `apply` the events of the log in order, then ask."""
+    """Mutable: `apply` the events of the log in order, then query."""
 
     def __init__(self) -> None:
         self.credentials = Credentials()
@@ -171,11 +171,11 @@ class Directory:
         self._former_members.forget(group, user)
 
     def has_left(self, group: str, user: str) -> bool:
-        """Return whether a user was in a group and is not any more."""
+        """Return whether a user was in a group and has left it."""
         return self._former_members.has_left(group, user)
 
     def people_of(self, group: str) -> tuple[str, ...]:
-        """Return the users in a group; none where there is no such group."""
+        """Return the users in a group, none if there is no such group."""
         entry = self.get("group", group)
         return () if entry is None else people_of(entry.document)
 
@@ -185,13 +185,13 @@ class Directory:
         return None if entry is None or entry.removed else entry
 
     def version(self, subject: str) -> int:
-        """Return the version of the present or removed thing; 0 for none, and for a dropped token."""
+        """Return the version of the present or removed entry; 0 for none, and for a dropped token."""
         kind, name = split_subject(subject)
         entry = self._entries.get(kind, {}).get(name)
         return entry.version if entry else 0
 
     def had(self, kind: str, name: str, position: int) -> bool:
-        """Return whether the present thing of this name had the name at a position."""
+        """Return whether the present entry of this name was already registered at a position."""
         entry = self.get(kind, name)
         return entry is not None and entry.since <= position
 
@@ -256,7 +256,7 @@ class Directory:
         return (token_id, self._entries["token"][token_id].document) if self.counts(token_id, now) else None
 
     def counts(self, token_id: str, now: datetime) -> bool:
-        """Return whether a token is valid: not expired, not revoked, of a role that its user has."""
+        """Return whether a token is valid: not expired, not revoked, and its user has its role."""
         entry = self.get("token", token_id)
         if entry is None:
             return False

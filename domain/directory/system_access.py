@@ -9,7 +9,7 @@ from domain.system.state import Loan, Reservation, System
 
 
 def access_to(directory: Directory, system: System, policy: Policy | None = None) -> Access:
-    """Return the access; `policy` is the one that applies, if the caller knows it.
+    """Return the access; `policy` is the one that applies, if the caller has it already.
 
     A new user does not get the claims of a removed user of the same name.
     """
@@ -26,7 +26,7 @@ def access_to(directory: Directory, system: System, policy: Policy | None = None
 
 
 def counting_policy(directory: Directory, system: System) -> Policy:
-    """Return the policy for all but `submit`: that of the active pool if it exists, else the system's own."""
+    """Return the policy for all permissions but `submit`: that of the active pool, else the system's own."""
     pool = None if system.active_pool is None else policy_of_pool(directory, system.active_pool)
     return own_policy(system.access_policy) if pool is None else pool
 
@@ -38,7 +38,7 @@ def policy_of_pool(directory: Directory, pool: str) -> Policy | None:
 
 
 class UserGroups:
-    """The groups of a user, looked up at the first use: most policies name none."""
+    """The groups of a user. Each membership is looked up on demand, because most policies name no group."""
 
     def __init__(self, directory: Directory, user: str) -> None:
         self._directory = directory

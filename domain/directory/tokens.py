@@ -19,7 +19,7 @@ from domain.names import unknown_name
 
 @dataclass(frozen=True)
 class TokenRequest:
-    """A requested token; `expires_at` None: without an end."""
+    """A requested token; without an end if `expires_at` is None."""
 
     user: str
     role: str
@@ -82,10 +82,10 @@ def _lab_faults(directory: Directory, wanted: TokenRequest) -> list[Fault]:
 
 
 def equals_password_login(token: Mapping[str, Any], roles: Sequence[str]) -> bool:
-    """Return whether a token of a user has no end, and the widest of the roles that a password opens.
+    """Return whether a token gives its user the rights of a password: no end, and the widest of the roles.
 
-    A wider role stands first in ROLES: its tokens make those of the next roles. A password does not open the
-    role of a lab controller.
+    ROLES has wider roles first: a token of one role can create tokens of the next ones. A password does not
+    give the role of a lab controller.
     """
     widest = next((role for role in ROLES if role in roles and role != LAB_CONTROLLER), None)
     return token["expires_at"] is None and token["role"] == widest
@@ -102,7 +102,7 @@ def role_given(directory: Directory, wanted: TokenRequest) -> Decided:
 
 
 def revoke(directory: Directory, token_id: str) -> tuple[Decided, tuple[str, ...]]:
-    """Return the events, none for a token revoked or long expired, and the subjects to check.
+    """Return the events, none for a token that was revoked or has long expired, and the subjects to check.
 
     Raises Refused for the last credential of the last admin.
     """

@@ -1,6 +1,6 @@
-"""Index of the access to every system, beside the directory: it answers which systems are hidden from a user.
+"""An index of the access to every system, which tells the systems that are hidden from a user.
 
-Serving processes keep it for reads; before a change they load the present system.
+Serving processes use it for reads. Before a change they load the present state of the system.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ MAX_CACHED: Final = 1_000
 
 
 class SystemNames(NamedTuple):
-    """The names that jobs may use because of one system."""
+    """The names that one system adds to those that jobs may use."""
 
     keys: frozenset[str] = frozenset()
     arches: frozenset[str] = frozenset()
@@ -126,7 +126,7 @@ class VisibilityIndex:
         return hidden
 
     def unknown_to(self, user: str, lab_controller: str | None = None) -> frozenset[str]:
-        """Return the hidden systems to which the user may not submit, either."""
+        """Return the hidden systems to which the user may not submit either."""
         hidden = self.hidden_from(user, lab_controller)
         if not hidden:
             return hidden
@@ -145,7 +145,7 @@ class VisibilityIndex:
         return may_submit(person, submitting(system.access_policy, pools, system.owner).entries)
 
     def names_without(self, unknown: frozenset[str], names: NameIndex) -> NameIndex:
-        """Return the names without those that only unknown systems have."""
+        """Return the names without those that only the `unknown` systems have."""
         brought = self._without.get(unknown)
         if brought is None:
             if len(self._without) >= MAX_CACHED:

@@ -19,7 +19,7 @@ from domain.events import Recorded
 from domain.job.spec import RecipeSetSpec, RecipeSpec
 from domain.scheduling.supply.filter_key import own_distro
 
-# Longer requirements are rare, and hardly occur twice.
+# The maximum length of requirements with cached results: longer ones are rare, and hardly occur twice.
 KEPT_TEXT_LENGTH = 8_192
 # Limits for a few milliseconds of work.
 QUICK_RECIPES, QUICK_COMPARISONS = 20, 10_000
@@ -61,16 +61,16 @@ class DistroTrees:
             self._before.clear()
 
     def catch_up(self, limit: int | None = None) -> bool:
-        """Process up to `limit` changed systems ahead of the next choice; return whether none is left."""
+        """Process up to `limit` changed systems before the next choice; return whether none is left."""
         return self._installable.catch_up(limit)
 
     @property
     def systems(self) -> int:
-        """Return the number of systems that a requirement is compared with."""
+        """Return the number of systems with which a requirement is compared."""
         return self._installable.everyone.bit_count()
 
     def is_quick(self, recipe_sets: Sequence[RecipeSetSpec]) -> bool:
-        """Return whether the trees of all of the sets are chosen within a few milliseconds."""
+        """Return whether choosing the trees of all sets takes only a few milliseconds."""
         self.catch_up()
         wants = [_want(recipe) for recipe_set in recipe_sets for recipe in recipe_set.recipes]
         if len(wants) > QUICK_RECIPES or sum(map(_length, wants)) > KEPT_TEXT_LENGTH:
@@ -78,7 +78,7 @@ class DistroTrees:
         return sum(map(self._installable.max_comparisons, wants)) <= QUICK_COMPARISONS
 
     def comparisons(self, recipe_sets: Sequence[RecipeSetSpec]) -> int:
-        """Return how many comparisons with values of systems and trees the requirements of a job take."""
+        """Return the number of comparisons with values of systems and trees for the requirements of a job."""
         self.catch_up()
         wants = [_want(recipe) for recipe_set in recipe_sets for recipe in recipe_set.recipes]
         return self._installable.comparisons(wants)
@@ -89,7 +89,7 @@ class DistroTrees:
         """Return the trees for a job of this owner, on behalf of this group if given.
 
         A set that no lab could run may have trees that left every lab during the day before `now`: the set
-        waits for them if they have not been away for long. It stays hopeless, because the log may know more.
+        waits for them if they have not been away for long. It stays hopeless, because the log may have more.
         """
         self.catch_up()
         access = JobAccess(self._installable.who(owner, group), self._installable.hidden_from(owner))
@@ -102,7 +102,7 @@ class DistroTrees:
         return chosen if before is None else _choose(before, wants, access)._replace(hopeless=True)
 
     def _with_trees_away(self, now: datetime) -> Installable | None:
-        """Return what could be installed with the trees that left lately; None if none did."""
+        """Return the index with the trees that left lately; None if none did."""
         trees = self._installable.trees_away(now)
         if trees and tuple(trees) not in self._before:
             self._before = {tuple(trees): self._installable.having(trees)}
@@ -128,7 +128,7 @@ def _want(recipe: RecipeSpec) -> RecipeNeeds:
 def _choose(installable: Installable, wants: Sequence[RecipeNeeds], access: JobAccess) -> Chosen:
     only = [installable.trees_of(member) for want in wants for member in (want, *want.guests)]
     if all(len(trees) == 1 for trees in only):
-        # There is only one choice, so no system is looked at.
+        # There is only one choice, so the systems do not matter.
         return Chosen(tuple(tree for trees in only for tree in trees))
     for systems_for in _levels(installable, access.who):
         systems = [systems_for(want.host_requires) for want in wants]
@@ -140,12 +140,12 @@ def _choose(installable: Installable, wants: Sequence[RecipeNeeds], access: JobA
 
 
 def _levels(installable: Installable, who: Who) -> tuple[SystemsFor, ...]:
-    # A lab under construction has its trees before recipes may have its systems; and a loan ends some day.
+    # Second level: a lab under construction has its trees before its systems are usable; and loans end.
     return partial(installable.usable, who=who), partial(installable.entitled, who=who)
 
 
 def _by_itself(installable: Installable, want: RecipeNeeds, access: JobAccess) -> Iterator[Tree]:
-    """Yield the tree that would come first for each recipe alone; the set is given up with these trees.
+    """Yield the first choice for each recipe alone; the set is given up with these trees.
 
     If no suitable system is open to the owner, all systems count, so that the access policy becomes the
     reason. A hidden system does not count, because the reason would reveal it (docs/decisions/0020).

@@ -1,7 +1,6 @@
-"""What could be installed where and for whom, from the view of a process that takes jobs.
+"""An index of the distro trees that each system could install, and of access, for processes that accept jobs.
 
-Fitting systems and access use the same columns, rules and availability as the scheduler. Usage is not
-followed, so no system is known to be idle or busy.
+It uses the same columns, rules and availability as the scheduler, but does not follow the usage of systems.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ FOLLOWED: tuple[type[Event], ...] = (
 MAX_CACHED = 4_096
 
 Tree: TypeAlias = int | None
-"""The id of a distro tree; None for a distro that the job brings, and for none at all."""
+"""The id of a distro tree; None for a custom distro of the job, and if no tree was found."""
 
 
 class RecipeNeeds(NamedTuple):
@@ -168,7 +167,7 @@ class Installable:
         return self._trees_away.lately(now)
 
     def having(self, trees: Mapping[int, Mapping[str, Any]]) -> Installable:
-        """Return the same systems with more distro trees, for questions until the next event."""
+        """Return an index of the same systems with more distro trees, valid until the next event."""
         other = copy(self)
         other._labs, other._ordered = self._labs.having(trees), None
         other._trees, other._could, other._having, other._offered = {}, {}, {}, {}
@@ -177,7 +176,7 @@ class Installable:
     # Queries
 
     def comparisons(self, wants: Sequence[RecipeNeeds]) -> int:
-        """Return how many comparisons with values of systems and trees the requirements take together."""
+        """Return the number of comparisons with values of systems and trees for all requirements together."""
         every = [member for want in wants for member in (want, *want.guests)]
         hosts = {want.host_requires: None for want in wants}
         distros = {member.distro_requires: None for member in every if member.own is None}
@@ -186,7 +185,7 @@ class Installable:
         return comparisons(map(from_text, hosts), self._labs.columns) + comparisons_uncached(read, trees)
 
     def max_comparisons(self, want: RecipeNeeds) -> int:
-        """Return the comparisons of one recipe; the sum over recipes may exceed that of all together."""
+        """Return an upper bound of the comparisons for one recipe, without results shared between recipes."""
         question = want.host_requires, want.distro_requires
         kept = self._costs.get(question)
         if kept is None:
@@ -214,7 +213,7 @@ class Installable:
         return self._ordered
 
     def could_install(self, distro: Distro | Tree) -> int:
-        """Return the systems that could install a distro tree, or a distro that the job brings."""
+        """Return the systems that could install a distro tree, or a custom distro of the job."""
         kept = self._could.get(distro)
         if kept is None:
             _make_room(self._could)

@@ -46,7 +46,7 @@ def in_one_lab(
     in which all hosts can have the newest trees it has for them is preferred to one in which some need older
     ones.
     """
-    # A single recipe needs no look at the labs: its newest tree leads to one that has it.
+    # For a single recipe the labs need not be compared: its newest tree leads to one that has it.
     single = len(wants) == 1 and not wants[0].guests
     labs: Iterable[int] = (installable.everyone,) if single else installable.labs()
     found = [offers for of_lab in labs if (offers := _offers(installable, wants, systems, of_lab))]
@@ -91,7 +91,7 @@ def _offer(installable: Installable, want: RecipeNeeds, fitting: int, of_lab: in
 
 
 def _guest(installable: Installable, guest: RecipeNeeds, of_lab: int) -> tuple[int, Tree] | None:
-    """Return the newest tree that the lab has, and the number of newer ones that it does not have."""
+    """Return the number of newer trees that the lab does not have, and the newest one that it has."""
     for place, tree in enumerate(installable.trees_of(guest)):
         if tree is None or installable.has(of_lab, tree):
             return place, tree
@@ -99,7 +99,7 @@ def _guest(installable: Installable, guest: RecipeNeeds, of_lab: int) -> tuple[i
 
 
 def _matched(systems: Sequence[int]) -> list[int] | None:
-    # Mostly the number of systems shows already that there is no matching.
+    # If there is no matching, mostly the number of systems shows it at once.
     return match(systems) if union(systems).bit_count() >= len(systems) else None
 
 

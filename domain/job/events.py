@@ -1,4 +1,4 @@
-"""What happens to jobs."""
+"""Events of jobs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from domain.events import Event, event
 
 @event("job.submitted", version=2)
 class JobSubmitted(Event):
-    """`document` is the job in its normalised JSON form; nothing of it is left out.
+    """The job was accepted; `document` is the whole job in its normalised JSON form.
 
     `original_sha256` (hexadecimal) and `original_type`, a media type, are those of the submitted bytes.
     """
@@ -26,13 +26,13 @@ class JobSubmitted(Event):
 
     @classmethod
     def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
-        # The bytes of jobs were not kept with version 1.
+        # Version 1 did not store the submitted bytes.
         return data if version == 1 else super().upcast(data, version)
 
 
 @event("job.changed")
 class JobChanged(Event):
-    """All that people may change of a job afterwards, as it is from now on."""
+    """The new values of all fields that people may change after the submission."""
 
     whiteboard: str
     retention_tag: str

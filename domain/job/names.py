@@ -25,7 +25,7 @@ KINDS: Final = {
 _CHOSEN: Final = {"distro_requires": "distro tree", "host_requires": "system"}
 
 Named = tuple[Path, Mapping[str, Any], Mapping[str, ParsedRequirement]]
-"""A recipe with its path, and its requirements as they were read, by field."""
+"""A recipe with its path, and its parsed requirements by field."""
 
 
 class UnknownName(NamedTuple):
@@ -44,7 +44,7 @@ class UnknownName(NamedTuple):
 def check_owners(
     document: Mapping[str, Any], names: NameIndex, submitter: str, *, is_admin: bool
 ) -> list[Finding]:
-    """Return the faults of the user and the group of a job, which may have other faults, too."""
+    """Return the faults of the user and the group of a job; the rest of the document need not be valid."""
     return [
         *_owner(document.get("user"), names, submitter, is_admin=is_admin),
         *_group(document.get("group"), names, submitter, is_admin=is_admin),
@@ -52,7 +52,7 @@ def check_owners(
 
 
 def unknown_names(recipes: Iterable[Named], names: NameIndex) -> Iterator[UnknownName]:
-    """Yield the unknown names; recipes may have other faults, too."""
+    """Yield the unknown names; the recipes need not be valid otherwise."""
     for path, recipe, readings in recipes:
         yield from _filter_names(path, readings, names)
         yield from _pool_names(path, recipe.get("autopick"), names)
@@ -60,7 +60,7 @@ def unknown_names(recipes: Iterable[Named], names: NameIndex) -> Iterator[Unknow
 
 
 def recipes_of(document: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    """Yield the recipes of a document that may have faults, with their paths, each before its guests."""
+    """Yield the recipes of a document, which need not be valid, with their paths, each before its guests."""
     for set_path, recipe_set in objects(document, (), "recipe_sets"):
         for path, recipe in objects(recipe_set, set_path, "recipes"):
             yield path, recipe

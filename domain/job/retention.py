@@ -9,7 +9,7 @@ from typing import Final
 
 @dataclass(frozen=True)
 class RetentionTag:
-    """`days` of 0 mean for ever. A job with a tag that needs a product names one, and no other job does."""
+    """A retention tag; 0 `days` mean for ever. A job names a product exactly if its tag needs one."""
 
     name: str
     days: int
@@ -29,7 +29,7 @@ DEFAULT_TAGS: Final = (
 
 
 class RetentionTags:
-    """The tags of a service. The first is that of jobs without one."""
+    """The tags of a service. The first one is the default of a job."""
 
     def __init__(self, tags: Iterable[RetentionTag] = DEFAULT_TAGS) -> None:
         self._tags = {tag.name: tag for tag in tags}

@@ -1,4 +1,4 @@
-"""A job as it was accepted, reduced to what scheduling needs; `document` keeps the rest."""
+"""An accepted job, reduced to the fields that scheduling needs; `document` has the rest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from domain.priority import Priority
 
-# Of jobs that were stored without one.
+# The tag of stored jobs that name none.
 DEFAULT_RETENTION_TAG: Final = "scratch"
 
 
@@ -24,9 +24,9 @@ class TaskSpec:
 
 @dataclass(frozen=True)
 class RecipeSpec:
-    """Both requirements are canonical text (`domain.requirements`).
+    """A recipe of a job. Both requirements are canonical text (`domain.requirements`).
 
-    `distro` is a distro of one's own, as `RecipeNew` has it; `distro_requires` then asks nothing.
+    `distro` is a custom distro, as in `RecipeNew`; `distro_requires` is then empty.
     `guestname` and `guestargs` are those of a guest, which has no guests itself.
     """
 
@@ -55,7 +55,7 @@ class RecipeSetSpec:
 
 @dataclass(frozen=True)
 class JobSpec:
-    """`owner` is None where the submitter owns the job."""
+    """A job; `owner` is None if the submitter owns the job."""
 
     whiteboard: str
     owner: str | None

@@ -12,7 +12,7 @@ from domain.job.spec import DEFAULT_RETENTION_TAG
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What its recipes do is not here: it is a job in every state. It is in the log `since` a position."""
+    """A job without the state of its recipes. `since` is the log position of its submission."""
 
     job_id: int
     version: int

@@ -25,7 +25,7 @@ class Ids:
 
 
 Counts = tuple[int, int, int]
-"""How many recipe sets, recipes and tasks a job has."""
+"""The numbers of recipe sets, recipes and tasks of a job."""
 
 
 def counts(spec: JobSpec) -> Counts:
@@ -56,8 +56,8 @@ def submit(
 ) -> Decided:
     """Return the events of a submission, in log order: the job, then each set followed by its recipes.
 
-    `tree_ids` are the distro trees that the recipes install, one for each in document order; None for one
-    with a distro of its own, or that no tree is good for.
+    `tree_ids` are the distro trees that the recipes install, one for each in document order; None for a
+    custom distro, and if no tree matches.
     """
     job = JobSubmitted(
         owner=spec.owner or submitter,

@@ -61,7 +61,7 @@ _HOST: Final[tuple[_Rule, ...]] = (
     ("release", lambda before, state: before.state in STARTED and state not in STARTED),
 )
 _GUEST: Final[tuple[_Rule, ...]] = (
-    # A guest is aborted while its host goes on; one that ends by itself, or with its host, is not stopped.
+    # A guest is aborted while its host continues. One that ends by itself or with its host is not stopped.
     ("stop", lambda before, state: _runs_on_host(before) and state in GIVEN_UP),
 )
 

@@ -21,12 +21,15 @@ COMMAND = Lifecycle(
 
 
 def state_after(past: Sequence[Event]) -> str:
-    """Where a command is after everything that was reported on it."""
+    """Return the state of a command after its events."""
     return str(getattr(past[-1], "STATE", "queued")) if past else "queued"
 
 
 def report(subject: str, before: str, after: str, reason: str) -> Event | None:
-    """The event of a reported state, None when it is known already. Raises Refused for a contradiction."""
+    """Return the event of a reported state, None if the command has that state already.
+
+    Raises Refused if the present state does not allow the reported one.
+    """
     if before == after:
         return None
     COMMAND.require(subject, before, after)

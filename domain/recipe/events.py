@@ -10,10 +10,10 @@ from domain.events import Event, event
 
 @event("recipe.new", version=2)
 class RecipeNew(Event):
-    """`tasks` are {"task_id", "name", "role", "params"}, and "fetch" where one is given.
+    """A new recipe; `tasks` are {"task_id", "name", "role", "params"}, and "fetch" if given.
 
-    `distro_tree_id` is null when no tree fits, and for a distro of one's own: `distro` is then {"arch",
-    "osmajor", "osminor", ...}. A guest recipe names its host's. `reservesys` is {"duration_seconds", "when"}.
+    `distro_tree_id` is null if no tree matches, and for a custom distro: `distro` is then {"arch", "osmajor",
+    "osminor", ...}. `host_recipe_id` is set for a guest. `reservesys` is {"duration_seconds", "when"}.
     """
 
     STATE: ClassVar[str] = "new"
@@ -53,7 +53,7 @@ class RecipeQueued(Event):
 
 @event("recipe.assigned")
 class RecipeAssigned(Event):
-    """`reason`: why the recipe lost its system; null if a sibling got one."""
+    """`reason` says why the recipe lost its system; null if a sibling got one."""
 
     STATE: ClassVar[str] = "assigned"
     lab_controller: str

@@ -1,4 +1,4 @@
-"""The states of a recipe and what moves it (design section 2)."""
+"""The states of recipes and tasks, with the reason for each transition (design section 2)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ UNPLACED = ("new", "queued", "assigned")
 BEFORE_START = (*UNPLACED, "scheduled")
 STARTED = ("waiting", "installing", "running", "reserved")
 PLACED = ("scheduled", *STARTED)
-# Its open tasks end with it.
+# In these states of a recipe its open tasks end, too.
 GIVEN_UP = ("cancelled", "aborted")
 FINISHED = ("completed", *GIVEN_UP)
 UNFINISHED = UNPLACED + PLACED
@@ -20,13 +20,13 @@ RECIPE = Lifecycle(
     rows=(
         ("new", "scheduled", "a usable idle system was found"),
         ("new", "assigned", "a sibling got a system"),
-        ("new", "queued", "nobody in the set got one"),
+        ("new", "queued", "no recipe of the set got a system"),
         ("queued", "scheduled", "a pending system took it"),
         ("queued", "assigned", "a pending system took a sibling"),
         ("assigned", "scheduled", "a usable system of the lab came free"),
         ("scheduled", "assigned", "its system was withdrawn or let go"),
-        ("scheduled", "queued", "the set holds nothing any more"),
-        ("assigned", "queued", "the set holds nothing any more"),
+        ("scheduled", "queued", "the set holds no system any more"),
+        ("assigned", "queued", "the set holds no system any more"),
         ("scheduled", "waiting", "every recipe of the set is scheduled"),
         ("waiting", "installing", "the lab controller has begun to provision"),
         ("waiting", "scheduled", "a sibling's system was withdrawn"),
@@ -35,12 +35,12 @@ RECIPE = Lifecycle(
         ("installing", "running", "the first task started"),
         ("installing", "queued", "preempted"),
         ("running", "queued", "preempted"),
-        ("running", "reserved", "the last task ended, or given up; the job keeps the system"),
+        ("running", "reserved", "the last task ended, or it was given up; the job keeps the system"),
         ("running", "completed", "the last task ended"),
-        ("installing", "reserved", "given up, and the job keeps the system"),
+        ("installing", "reserved", "it was given up; the job keeps the system"),
         ("reserved", "completed", "returned or expired"),
         *fan_in(UNFINISHED, ("cancelled",), "a person stopped it"),
-        *fan_in(UNFINISHED, ("aborted",), "the system gave up"),
+        *fan_in(UNFINISHED, ("aborted",), "the service or the lab gave it up"),
     ),
 )
 
@@ -53,7 +53,7 @@ TASK = Lifecycle(
     rows=(
         ("new", "running", "started"),
         ("running", "completed", "ended"),
-        *fan_in(OPEN_TASK, ("aborted",), "gave up, or its recipe was aborted"),
+        *fan_in(OPEN_TASK, ("aborted",), "the lab gave it up, or its recipe was aborted"),
         *fan_in(OPEN_TASK, ("cancelled",), "its recipe was cancelled"),
     ),
 )

@@ -12,7 +12,7 @@ NOWHERE: Place = (None, None)
 
 
 def place_after(before: Place, event: Event) -> Place:
-    """Return the place after an event; most events keep it, also the end of the recipe."""
+    """Return the place after an event; most events keep it, including the end of the recipe."""
     if isinstance(event, RecipeScheduled):
         return event.system, event.lab_controller
     if isinstance(event, RecipeAssigned):

@@ -1,4 +1,4 @@
-"""The results of a recipe, as far as later reports depend on them."""
+"""The results of a recipe, reduced to the parts on which later reports depend."""
 
 from __future__ import annotations
 

@@ -28,11 +28,11 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """`submission` is the log position of its first event.
+    """A recipe; `submission` is the log position of its first event.
 
     `recorded_deadline` is when its watchdog expires. It counts from the time at which the database recorded
-    the event that set it, and is None until that event is in the log. Decisions before policy version 5 went
-    by `deadline`, which counts from the time that the event itself names.
+    the event that set it, and is None until that event is in the log. Decisions before policy version 5 used
+    `deadline`, which counts from the time that the event itself names.
 
     `abort_reason` is set while a recipe that was given up keeps its system: it is aborted for it afterwards.
 
@@ -57,7 +57,7 @@ class Recipe:
     state: str = "new"
     system: str | None = None
     lab_controller: str | None = None
-    # Kept only where no distro tree was found, for the reason.
+    # Set only if no distro tree was found, for the reason.
     distro_requires: str = ""
     deadline: datetime | None = None
     recorded_deadline: datetime | None = None

@@ -1,4 +1,4 @@
-"""Watchdogs of recipes: until the first task, in a task, and while the system is kept (design 4.5)."""
+"""Watchdogs of recipes: before the first task, in a task, and while the system is kept (design 4.5)."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ FIRST_TASK_SECONDS: Final = 10_800
 TASK_SECONDS: Final = 1_800
 
 Deadlines: TypeAlias = tuple[datetime | None, datetime | None]
-"""By the time that the event itself names, and by the time at which the database recorded the event."""
+"""The deadlines from the time that the event itself names, and from the time at which it was recorded."""
 
 NEVER: Final[Deadlines] = (None, None)
 
-# The parameter of the harnesses for a task with another time than the usual one.
+# The task parameter that overrides the default time, as in the Beaker harnesses.
 OVERRIDE: Final = "KILLTIMEOVERRIDE"
 
 
 def of_task(params: Mapping[str, str]) -> int:
-    """Return the seconds from the start of a task: those of the job, else the usual ones."""
+    """Return the seconds from the start of a task: those of the job, else the default."""
     asked = params.get(OVERRIDE, "")
-    # A text that is not a sensible number of seconds (a year is not) is ignored.
+    # A text that is no number of seconds, or a number with 8 digits or more, is ignored.
     sensible = asked.isascii() and asked.isdecimal() and 0 < len(asked) < 8
     return int(asked) if sensible else TASK_SECONDS
 
@@ -40,7 +40,7 @@ def after_state(recipe: Recipe, event: Event, moment: Moment) -> Deadlines:
         return recipe.deadlines
     if isinstance(event, recipe_events.RecipeReserved):
         return _counted(moment, event.seconds)
-    # A guest is installed by a task of its host, whenever that comes; until then its host's watchdog holds.
+    # A task of the host installs the guest at any time; until then only the watchdog of the host counts.
     begins = recipe_events.RecipeInstalling if recipe.is_guest else recipe_events.RecipeWaiting
     if isinstance(event, begins):
         return _counted(moment, FIRST_TASK_SECONDS)

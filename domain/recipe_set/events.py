@@ -1,4 +1,4 @@
-"""What happens to a recipe set as a whole; all else happens to its recipes."""
+"""Events of a recipe set as a whole; all other events are of its recipes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recipes that keep their system after their last task, or after an abort (`reservesys`).
+"""Recipes that keep their systems after their last task, or after an abort (`reservesys`).
 
 An aborted recipe meets every condition: its result is Warn at least, and an aborted task counts as any
 result.
@@ -21,7 +21,7 @@ from domain.system.lifecycle import WITHOUT_RECIPES
 
 DEFAULT_SECONDS: Final = 86_400
 
-# Before the lab controller has begun with it there is nothing to look at.
+# In earlier states the lab controller has not begun, so there is nothing to inspect on the system.
 KEPT_FROM: Final = ("installing", "running")
 
 
@@ -44,7 +44,7 @@ WHEN: Final[dict[str, Callable[[Recipe], bool]]] = {
 
 
 def kept_seconds(recipe: Recipe) -> int | None:
-    """Return for how long the recipe keeps its system after its last task, None if it does not."""
+    """Return the seconds for which a recipe keeps its system after its last task; None if it does not."""
     asked = recipe.reservesys
     if asked is None or not WHEN[asked["when"]](recipe):
         return None

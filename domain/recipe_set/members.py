@@ -15,7 +15,7 @@ from domain.system.usage import freed
 
 @dataclass(frozen=True)
 class Members:
-    """`recipes` are all of the set, guests too, by ascending id; `systems` those they are on, by name."""
+    """All recipes of a set, including guests, by ascending id, and their systems by name."""
 
     recipes: tuple[Recipe, ...]
     systems: Mapping[str, System]

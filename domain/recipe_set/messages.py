@@ -29,7 +29,7 @@ class ResultLog:
 
 @dataclass(frozen=True)
 class ReportTaskResult:
-    """A task has one more result. Only a result with an equal path and equal content is a repetition."""
+    """A task has one more result. A result with the same path and content is a repetition."""
 
     task_id: int
     result: str
@@ -42,7 +42,7 @@ class ReportTaskResult:
 
 @dataclass(frozen=True)
 class ReportTaskEnded:
-    """A task has ended, as `state` says: completed or aborted."""
+    """A task has ended; `state` is completed or aborted."""
 
     task_id: int
     state: str

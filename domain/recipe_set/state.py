@@ -13,9 +13,9 @@ from domain.values import changed
 
 @dataclass(frozen=True, slots=True)
 class RecipeSet:
-    """`submission` is the log position of its first event: the order of submission.
+    """A recipe set; `submission` is the log position of its first event: the order of submission.
 
-    `submitted_at` is when the database recorded that event; None until it has.
+    `submitted_at` is when the database recorded that event; None until then.
     """
 
     recipe_set_id: int

@@ -16,7 +16,10 @@ from domain.requirements.vocabulary import SYSTEM, Vocabulary
 
 
 class Column:
-    """The systems of each value of one property, and of any value. Mutable: `put` new or changed systems."""
+    """The systems of each value of one property, and the systems with any value.
+
+    Mutable: `put` new or changed systems.
+    """
 
     def __init__(self, about: Property, inventories: Mapping[int, Inventory]) -> None:
         self._read = about.read
@@ -67,9 +70,9 @@ class Column:
 
 
 class Columns:
-    """Mutable. The cost of adding a system does not depend on the number of systems.
+    """The columns of all properties. Mutable. The cost of adding a system is independent of their number.
 
-    A column is built at the first question about its property: most are never asked about.
+    A column is built at the first query of its property: most properties are never queried.
     """
 
     def __init__(self, vocabulary: Vocabulary = SYSTEM) -> None:
@@ -77,7 +80,7 @@ class Columns:
         self.everyone = 0
         self._inventories: dict[int, Inventory] = {}
         self._columns: dict[str, Column] = {}
-        # By property, for who asks: what holds until a system comes, or has another value of it.
+        # A cache for callers, by property; cleared when a system is new or has another value of the property.
         self.kept: dict[str, dict[Hashable, Any]] = {name: {} for name in vocabulary.properties}
 
     def __getitem__(self, name: str) -> Column:
@@ -87,7 +90,7 @@ class Columns:
         return column
 
     def put(self, number: int, inventory: Inventory) -> frozenset[str] | None:
-        """Take in a system: the properties of which it has other values than before; None for a new one."""
+        """Store a system; return the properties whose values have changed, None for a new system."""
         before = self._inventories.get(number)
         changed = [name for name, column in self._columns.items() if column.put(number, inventory)]
         for name in changed:
@@ -100,7 +103,7 @@ class Columns:
 
     def _unread(self, before: Inventory, after: Inventory) -> frozenset[str]:
         """Return the changed properties whose columns are not built."""
-        # What is the very same need not be read: mostly only who has it, or its pools, are others.
+        # Identical fields need not be read: mostly only the user or the pools of the system have changed.
         others = {name for name in before.keys() | after.keys() if before.get(name) is not after.get(name)}
         return frozenset(
             name

@@ -17,10 +17,10 @@ DEVICE_COST: Final = 16
 
 
 def comparisons(nodes: Iterable[Node], columns: Columns) -> int:
-    """Return the comparisons that it takes to evaluate all of the requirements once.
+    """Return the number of comparisons that evaluate all requirements once.
 
-    A question is asked once per distinct value of its property. Equal questions are answered once, unless
-    there are more different ones about a property than answers are kept.
+    A question takes one comparison for each distinct value of its property. Equal questions are answered
+    once, unless a property has more different questions than the cache has room for.
     """
     asked = Counter(question for node in nodes for question in _questions(node))
     distinct_count = Counter(name for question in asked for name in properties(question))
@@ -31,7 +31,7 @@ def comparisons(nodes: Iterable[Node], columns: Columns) -> int:
 
 
 def comparisons_uncached(nodes: Iterable[Node], columns: Columns) -> int:
-    """Return the comparisons for requirements whose answers are not kept, such as those of distro trees."""
+    """Return the comparisons for requirements whose answers are not cached, such as those of distro trees."""
     return sum(_cost(question, columns) for node in nodes for question in _questions(node))
 
 

@@ -1,8 +1,8 @@
 """Evaluation of a requirement for all systems at once.
 
-Three-valued: a system satisfies it, does not, or what is known of the system cannot tell. A set that is empty
-or missing (arches, pools, keys, flags, devices) is known to hold nothing. Of anything else that is missing,
-neither a question nor its negation is true.
+The logic is three-valued: a system satisfies a requirement, does not, or its inventory does not say. A set
+that is missing (arches, pools, keys, flags, devices) counts as empty. For any other missing property, neither
+a question nor its negation is true.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from domain.requirements.vocabulary import DISK, SYSTEM
 
 Question: TypeAlias = Leaf | KeyValue | Device | Disk | Compatible
 
-# Answers about one property.
+# Maximum number of cached answers for one property.
 MAX_CACHED = 1_024
-# The key of the columns of disks among the answers about disks.
+# The key of the columns of disks in the cache of the property `disks`.
 DISKS: Final = "distinct disks"
 
 
@@ -66,12 +66,12 @@ def evaluate(node: Node, columns: Columns) -> Ternary:
 
 
 def _question(node: Question, columns: Columns) -> Ternary:
-    """Requirements differ, and ask much the same of systems: answers that take work are kept."""
+    """Return the answer to one question, from the cache if possible: many requirements share questions."""
     if columns.vocabulary is not SYSTEM or (isinstance(node, Leaf) and node.op == "=="):
         return _answer(node, columns)
     (about,) = properties(node)
     kept = columns.kept[about]
-    # Another thread may empty it meanwhile.
+    # Another thread may clear the cache between two steps.
     answer: Ternary | None = kept.get(node)
     if answer is None:
         if len(kept) >= MAX_CACHED:
@@ -174,7 +174,7 @@ def _numbers_in(bitmap: int) -> Iterator[int]:
 
 
 def properties(node: Node) -> frozenset[str]:
-    """Return the names of the columns that the answer depends on."""
+    """Return the names of the columns on which the answer depends."""
     match node:
         case All(children) | Either(children) | Not(children):
             return frozenset().union(*map(properties, children))

@@ -15,7 +15,7 @@ from domain.requirements.operators import OTHER
 from domain.requirements.vocabulary import Vocabulary
 
 HasName = Callable[[str, str], bool]
-"""Whether the lab has a name of a kind. The kinds are the fields of `NameIndex`."""
+"""A function that returns whether the lab has a name of a kind: a field of `NameIndex`."""
 
 
 def with_other(reading: ParsedRequirement, vocabulary: Vocabulary, has_name: HasName) -> ParsedRequirement:

@@ -19,6 +19,6 @@ class Finding(NamedTuple):
 
 
 def dotted(path: Path) -> str:
-    """`("recipe_sets", 0, "priority")` as `recipe_sets[0].priority`."""
+    """Return `recipe_sets[0].priority` for the path `("recipe_sets", 0, "priority")`."""
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return "".join(steps).removeprefix(".")

@@ -1,4 +1,4 @@
-"""Properties: what can be asked of a system, a disk or a distro tree, and where its document keeps it."""
+"""The properties of systems, disks and distro trees, with their places in the documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The requirement language as frozen values: logic above, questions about one system below."""
+"""The requirement language as frozen values: first the logic, then the questions about one system."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import TypeAlias
 
 @dataclass(frozen=True)
 class All:
-    """Every child holds. Without children: no constraint."""
+    """Conjunction: every child holds. Without children: no constraint."""
 
     children: tuple[Node, ...]
 
 
 @dataclass(frozen=True)
 class Either:
-    """At least one child holds. Without children: no constraint."""
+    """Disjunction: at least one child holds. Without children: no constraint."""
 
     children: tuple[Node, ...]
 
 
 @dataclass(frozen=True)
 class Not:
-    """Not all of the children hold. Without children: no constraint."""
+    """Negation: some child does not hold. Without children: no constraint."""
 
     children: tuple[Node, ...]
 
@@ -38,7 +38,7 @@ class Leaf:
 
 @dataclass(frozen=True)
 class KeyValue:
-    """A key defined by users. Without a value: whether the system has the key at all."""
+    """A comparison of a key that users define. Without a value: the system has the key at all."""
 
     key: str
     op: str
@@ -47,7 +47,7 @@ class KeyValue:
 
 @dataclass(frozen=True)
 class Device:
-    """One and the same device has all these attributes; with `!=`, no device has."""
+    """A single device has all these attributes; with `!=`, no device has."""
 
     op: str
     attributes: tuple[tuple[str, str], ...]
@@ -55,14 +55,14 @@ class Device:
 
 @dataclass(frozen=True)
 class Disk:
-    """One and the same disk satisfies `inner`, whose leaves are about disks."""
+    """A single disk satisfies `inner`, whose leaves are about disks."""
 
     inner: Node
 
 
 @dataclass(frozen=True)
 class Compatible:
-    """The system has the arch and does not exclude the version of the family on it; without one, none."""
+    """The system has the arch, and does not exclude the family, or this version of it, on that arch."""
 
     arch: str
     family: str
@@ -71,7 +71,7 @@ class Compatible:
 
 @dataclass(frozen=True)
 class Forced:
-    """This system and no other, whatever else is known of it."""
+    """This system and no other; the condition of the system does not matter."""
 
     fqdn: str
 

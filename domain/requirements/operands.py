@@ -19,7 +19,7 @@ SIZE_LIMIT_BYTES: Final = 2**63
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,19}")
-# No more places: the text of any such number is as short.
+# At most 4 decimal places, so the text of every such number is short.
 _DECIMAL: Final = re.compile(r"[+-]?[0-9]{1,10}(\.[0-9]{1,4})?")
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 

@@ -1,4 +1,4 @@
-"""The comparisons of the language."""
+"""The comparison operators of the language."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from domain.requirements.patterns import like
 
 Test: TypeAlias = Callable[[Any], bool]
 
-# As written -> as kept.
+# Written operator -> canonical operator.
 SPELLINGS: Final = {op: op for op in ("==", "!=", "like", ">", ">=", "<", "<=", "other")} | {"=": "=="}
 
 EQUALITY: Final = ("==", "!=")
 MATCHING: Final = (*EQUALITY, "like")
 EVERY: Final = (*EQUALITY, ">", ">=", "<", "<=", "like")
 
-# Holds for a list that has members, but not this one. `!=` holds for an empty list, too.
+# True for a list that has members, but not this one. `!=` is also true for an empty list.
 OTHER: Final = "other"
 NEGATIVE: Final = ("!=", OTHER)
 MATCHING_NAMES: Final = (*MATCHING, OTHER)
@@ -35,12 +35,12 @@ _COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
 
 
 def fold(value: Any) -> Any:
-    """Text without its case: the language does not tell `14E4` from `14e4`."""
+    """Return text in one case: for the language, `14E4` and `14e4` are equal."""
     return value.casefold() if isinstance(value, str) else value
 
 
 def test(op: str, operand: Any) -> Test:
-    """The question `value op operand`, both folded."""
+    """Return the function `value op operand` of a value; both are folded."""
     if op == "like":
         matches = like(operand)
         return lambda value: matches(value if isinstance(value, str) else as_text(value))
@@ -49,7 +49,7 @@ def test(op: str, operand: Any) -> Test:
 
 
 def as_text(number: Any) -> str:
-    """As a person writes it: what a pattern is laid against."""
+    """Return a number in the form that people write, against which patterns are matched."""
     return str(int(number) if isinstance(number, float) and number.is_integer() else number)
 
 

@@ -60,7 +60,7 @@ JOINS: Final[Mapping[str, Callable[[Iterable[Node]], Node | None]]] = {
 
 
 def read_node(form: Any, vocabulary: Vocabulary, path: Path, notes: Notes) -> Node | None:
-    """Return the tree of a form, None if it has no effect; faults are noted and left out."""
+    """Return the tree of a form, None if it has no effect; faults are added to `notes` and skipped."""
     if not isinstance(form, Mapping):
         notes.report(path, "must be an object")
         return None

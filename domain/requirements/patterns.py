@@ -11,10 +11,10 @@ Matches: TypeAlias = Callable[[str], bool]
 
 
 def like(pattern: str) -> Matches:
-    """The question whether a text is like the pattern, both folded.
+    """Return a function that matches a text with the pattern; both are folded.
 
-    A new pattern is laid against every name of a lab. Nearly all are one piece of a name without a `_`, which
-    text finds by itself, twice as fast as an expression.
+    A new pattern is matched with every name of a lab. Nearly all patterns are one piece of a name without
+    `_`, for which string methods are twice as fast as a regular expression.
     """
     if "_" in pattern:
         return _expression(pattern)
@@ -41,7 +41,7 @@ def _ends(head: str, tail: str) -> Matches:
 
 
 def _pieces(head: str, middle: Sequence[str], tail: str) -> Matches:
-    """The leftmost place for a middle piece is always good enough; only the last one must reach the end."""
+    """Match pieces from left to right: the leftmost match of a middle piece always suffices."""
 
     def matches(text: str) -> bool:
         if not text.startswith(head):
@@ -58,7 +58,10 @@ def _pieces(head: str, middle: Sequence[str], tail: str) -> Matches:
 
 
 def _expression(pattern: str) -> Matches:
-    """Atomic groups keep a hostile `%_a%_a…` from backtracking, for the reason that `_pieces` gives."""
+    """Match with a regular expression. Atomic groups prevent backtracking on a hostile `%_a%_a…`.
+
+    They are correct because the leftmost match of each piece suffices, as in `_pieces`.
+    """
     head, *pieces = (
         "".join("." if c == "_" else re.escape(c) for c in piece) for piece in pattern.split("%")
     )

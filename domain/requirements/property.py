@@ -1,6 +1,6 @@
-"""One property: how it is read from a document.
+"""Properties of documents, with functions that read their values.
 
-A reader answers with the values the property has, folded: none (unknown), one, or of a set all there are.
+A reader returns the folded values of a property: none if it is unknown, one value, or all members of a set.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ EXCLUSION_ATTRIBUTES: Final = ("arch", "family", "version")
 
 @dataclass(frozen=True)
 class Property:
-    """A set that is empty or missing is known to hold nothing; anything else that is missing is unknown.
+    """A property. A missing set counts as empty; any other missing value is unknown.
 
-    Nothing is read but what stands under one of the `fields`.
+    `read` depends only on the `fields` of the document. `many` is True for a set.
     """
 
     read: Callable[[Inventory], Values]
@@ -33,9 +33,9 @@ class Property:
 
 
 def dig(inventory: Inventory, path: tuple[str, ...]) -> Any:
-    """The value at a path, None where any step of it is missing."""
+    """Return the value at a path, None if any step is missing."""
     found: Any = inventory
-    # Asked of every system of a lab: no abstract class is asked what it is.
+    # Called for every system of a lab: `isinstance` with an abstract class would be slow.
     for step in path:
         found = found.get(step) if isinstance(found, dict) else None
     return found
@@ -47,7 +47,7 @@ def _text(path: tuple[str, ...], inventory: Inventory) -> Values:
 
 
 def _whole(path: tuple[str, ...], inventory: Inventory) -> Values:
-    """True is no number, though Python says so."""
+    """Return a whole number; `bool` does not count, although it is a subclass of `int`."""
     value = dig(inventory, path)
     return (value,) if type(value) is int else ()
 
@@ -80,7 +80,7 @@ def _keyed(field: str, inventory: Inventory) -> Values:
 
 
 def _records(field: str, attributes: tuple[str, ...], inventory: Inventory) -> Values:
-    """The whole list as one value, so that systems of equal make are tested once."""
+    """Return the whole list as one value, so that equal systems are tested once."""
     records = inventory.get(field)
     return () if records is None else (tuple(_record(record, attributes) for record in records),)
 
@@ -94,18 +94,18 @@ def _count(field: str, inventory: Inventory) -> Values:
 
 
 def _total(field: str, attribute: str, inventory: Inventory) -> Values:
-    """Unknown where there is nothing to add up, and where one of them is unknown."""
+    """Return a sum; it is unknown if there are no records, or if one of them lacks the attribute."""
     parts = [record.get(attribute) for record in inventory.get(field) or ()]
     return (sum(parts),) if parts and None not in parts else ()
 
 
 def _provisioned(inventory: Inventory) -> Values:
-    """Whether a lab controller can switch it on and off; no is never known of a system."""
+    """Return True if a lab controller can control the power of the system; otherwise it is unknown."""
     return (True,) if inventory.get("power_type") and inventory.get("lab_controller") else ()
 
 
 def _installable(inventory: Inventory) -> Values:
-    """Its arches and what it excludes, as one value; both are known, and hold nothing if they are missing."""
+    """Return the arches and exclusions of a system as one value; a missing list counts as empty."""
     exclusions = inventory.get("excluded_families") or ()
     excluded = {tuple(_record(each, EXCLUSION_ATTRIBUTES)) for each in exclusions}
     return ((_members(("arches",), inventory), tuple(sorted(excluded))),)

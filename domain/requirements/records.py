@@ -1,7 +1,7 @@
-"""Questions about what a system has a list of: its keys, devices, arches and exclusions.
+"""Questions about the lists of a system: its keys, devices, arches and exclusions.
 
-Whatever is in such a list is known; of a list that is missing it is known that it holds nothing. Each answers
-with a bitmap of the systems, to be cut down to those there are.
+A missing list counts as empty. Each function returns a bitmap of systems. It may include numbers without a
+system, which the caller removes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from domain.requirements.nodes import Compatible, Device, KeyValue
 from domain.requirements.operators import NEGATIVE, fold, keyed_test, test
 from domain.requirements.property import Record
 
-# The key of this index among the answers about a property.
+# The key of this index in the cache of a property.
 EACH: Final = "holders of each"
 
 
@@ -31,7 +31,7 @@ def key_value(node: KeyValue, columns: Columns) -> int:
 
 
 def device(node: Device, columns: Columns) -> int:
-    """Who has such a device; with `!=`, who has none such. The type of a device is never a pattern."""
+    """Return the systems that have such a device; with `!=`, those without. The type is never a pattern."""
     op = "like" if node.op == "like" else "=="
     wanted = [(name, test("==" if name == "type" else op, fold(value))) for name, value in node.attributes]
     true = _union(
@@ -48,7 +48,7 @@ def compatible(node: Compatible, columns: Columns) -> int:
     arch, family, version = fold(node.arch), fold(node.family), fold(node.version)
 
     def excludes(exclusion: dict[str, str | int]) -> bool:
-        """Who names no version asks for all of them."""
+        """Return whether an exclusion applies; a requirement without a version concerns all versions."""
         same = (exclusion.get("arch"), exclusion.get("family")) == (arch, family)
         return same and (version is None or exclusion.get("version") in (None, version))
 
@@ -60,7 +60,7 @@ def compatible(node: Compatible, columns: Columns) -> int:
 
 
 def held_in(columns: Columns, name: str) -> Iterable[tuple[Any, int]]:
-    """Each value of a property that lists something, and who has it."""
+    """Return each value of a list property, with the systems that have it."""
     return columns[name].holders.items()
 
 

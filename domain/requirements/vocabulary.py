@@ -18,9 +18,10 @@ _BYTES: Final = ("value", "units")
 
 @dataclass(frozen=True)
 class Element:
-    """A question about a property. The first spelling is canonical; without `operators` it takes none.
+    """An element that compares a property. The first spelling is canonical. `operators` may be empty.
 
-    `names`: the value is a name of this kind. `empty_counts`: an empty text is a value like any other.
+    `names`: the value is a name of this kind. `empty_counts`: an empty text is an ordinary value.
+    `empty_means_none`: an empty text selects systems without a value. `ignored`: the element has no effect.
     """
 
     spellings: tuple[str, ...]
@@ -37,7 +38,7 @@ class Element:
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """The elements that may be used about one kind of thing, and the properties they ask for."""
+    """The elements for systems, disks or distro trees, and the properties that they compare."""
 
     properties: Mapping[str, Property]
     elements: Mapping[str, Element]
@@ -62,7 +63,7 @@ SYSTEM: Final = Vocabulary(
     properties=inventory.SYSTEM,
     elements=_by_spelling(
         Element(("system_type", "system/type"), "type", operands.one_of(operands.SYSTEM_TYPES), MATCHING),
-        # Old jobs have <host> for what is called a hostname since.
+        # Old jobs have <host> instead of <hostname>.
         Element(("hostname", "system/name", "host"), "fqdn"),
         Element(("system/status",), "condition", operands.one_of(CONDITIONS), MATCHING),
         Element(("labcontroller", "hostlabcontroller"), "lab_controller", names="lab_controllers"),
@@ -75,10 +76,10 @@ SYSTEM: Final = Vocabulary(
         Element(("system/location",), "location"),
         Element(("system/serial",), "serial"),
         Element(("system/powertype",), "power_type", names="power_types"),
-        # Whether it is said to have power control, and a lab controller to use it.
+        # True for a system with a power type and a lab controller.
         Element(("auto_prov",), "auto_prov", operands.anything_but_no, ("==",)),
         Element(("memory", "system/memory"), "memory_mb", operands.whole),
-        # None at all, which is what bare metal has: = "".
+        # Bare metal has no hypervisor: = "".
         Element(("hypervisor", "system/hypervisor"), "hypervisor", empty_counts=True),
         Element(("arch", "system/arch"), "arches", operators=MATCHING_NAMES, names="arches"),
         Element(
@@ -91,7 +92,7 @@ SYSTEM: Final = Vocabulary(
         ),
         Element(("numa_node_count", "system/numanodes"), "numa_nodes", operands.whole),
         Element(("system/added",), "added_at", operands.day),
-        # Nobody has looked at the system yet: = "". Somebody has: != "".
+        # Never inventoried: = "". Inventoried at least once: != "".
         Element(
             ("system/last_inventoried",), "last_inventoried_at", operands.day_or_never, empty_means_none=True
         ),
@@ -108,7 +109,7 @@ SYSTEM: Final = Vocabulary(
         Element(("cpu/flag",), "cpu.flags", operators=MATCHING),
         Element(("diskspace",), "disk_bytes", operands.size_bytes, attributes=_BYTES),
         Element(("diskcount",), "disk_count", operands.whole),
-        # In no pool at all: = "". In any: != "".
+        # In no pool: = "". In any pool: != "".
         Element(("pool", "group"), "pools", operators=MATCHING_NAMES, empty_means_none=True, names="pools"),
         Element(
             ("key_value", "system/key_value"),
@@ -139,7 +140,7 @@ DISTRO_TREE: Final = Vocabulary(
             operators=MATCHING_NAMES,
             names="lab_controllers",
         ),
-        # Old jobs carry these two; they never chose anything.
+        # Old jobs have these two elements, which never had an effect.
         Element(("virt", "distro_virt"), "name", ignored=True),
         Element(("method", "distro_method"), "name", ignored=True),
     ),

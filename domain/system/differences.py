@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 
 class PropertyDifference(NamedTuple):
-    """`before` and `after` are None where it was, or is, unknown. What an object has is told by itself, as
-    `cpu.cores`; a list is told as a whole.
+    """A changed property; `before` and `after` are None if unknown.
+
+    The properties of an object are separate, such as `cpu.cores`. A list is one property.
     """
 
     property: str

@@ -103,7 +103,10 @@ class SystemUndrained(Event):
 
 @event("system.reservation-begun")
 class SystemReservationBegun(Event):
-    """By a person; `until` (RFC 3339) is null if it has no end; `distro_tree_id` is provisioned first."""
+    """A person reserved the system until `until` (RFC 3339; null: without an end).
+
+    `distro_tree_id` is provisioned first, unless it is null.
+    """
 
     user: str
     until: str | None
@@ -128,7 +131,7 @@ class SystemAccessPolicyChanged(Event):
 
 @event("system.loaned")
 class SystemLoaned(Event):
-    """To a person, who alone may use the system; `until` (RFC 3339) is null if it has no end."""
+    """The system was lent to a person, who alone may use it; `until` (RFC 3339) is null if it has no end."""
 
     user: str
     until: str | None

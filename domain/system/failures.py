@@ -28,7 +28,7 @@ class Failures:
     def reach(self, broken_after: int) -> bool:
         """Return whether they come from this many jobs and from this many distros; never with a limit of 0.
 
-        One bad job and one bad distro tree fail on every system, and say nothing about this one.
+        A bad job or a bad distro tree fails on every system, so a single one does not show a bad system.
         """
         return 0 < broken_after <= min(len(self.jobs), len(self.distros))
 
@@ -37,7 +37,7 @@ NO_FAILURES: Final = Failures()
 
 
 def distro_name(distro_tree_id: int | None, own: Mapping[str, Any] | None) -> str:
-    """Return the name of a failed distro: that of its tree, or of the version of a job's own."""
+    """Return the name of a failed distro: its tree, or the version and arch of a custom distro."""
     if own is None:
         return f"tree {distro_tree_id}"
     return f"{own['osmajor']}.{own.get('osminor') or '0'} {own['arch']}"

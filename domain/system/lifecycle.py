@@ -1,4 +1,4 @@
-"""The conditions of a system, and the moves of its usage (design section 2)."""
+"""The conditions of a system, and the states of its usage (design section 2)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from domain.lifecycle import Lifecycle, fan_in
 
 CONDITIONS = ("Automated", "Manual", "Broken", "Removed")
 BROKEN = "Broken"
-# A recipe loses a system of these conditions, unless it forces a Broken one.
+# A recipe loses a system that gets one of these conditions, unless the recipe forces a Broken system.
 WITHOUT_RECIPES = (BROKEN, "Removed")
-# Of this one people reserve systems without having them on loan.
+# The condition in which people may reserve a system without a loan.
 FOR_PEOPLE = "Manual"
 WITH_RECIPE = ("scheduled", "waiting", "installing", "running")
 # State of a placed recipe -> usage of its system.
@@ -20,7 +20,7 @@ USAGE = Lifecycle(
     start=("idle", "pending"),
     rows=(
         ("idle", "pending", "it became usable"),
-        ("pending", "idle", "nobody in the queue wants it, or it may not be had any more"),
+        ("pending", "idle", "no queued recipe wants it, or recipes may not have it any more"),
         ("idle", "scheduled", "granted to a recipe"),
         ("pending", "scheduled", "granted to a recipe"),
         ("scheduled", "waiting", "every recipe of the set is scheduled"),
@@ -30,6 +30,6 @@ USAGE = Lifecycle(
         ("idle", "waiting", "a person reserved it and has it provisioned"),
         ("idle", "running", "a person reserved it"),
         *fan_in(WITH_RECIPE, ("pending",), "its recipe ended or let go, or a person returned it"),
-        *fan_in(WITH_RECIPE, ("idle",), "the same, and it is not Automated or is draining"),
+        *fan_in(WITH_RECIPE, ("idle",), "the same, but it is not Automated, or is draining"),
     ),
 )

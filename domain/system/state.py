@@ -16,7 +16,7 @@ from domain.values import changed, changer
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """By a person; `until` is None where it has no end, and a tree is provisioned first.
+    """A reservation by a person; `until` is None if it has no end. A distro tree is provisioned first.
 
     `since` is the log position at which it began.
     """
@@ -29,7 +29,7 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class Loan:
-    """To a person; `until` is None where it has no end, `since` is the log position at which it began."""
+    """A loan to a person; `until` is None if it has no end, `since` is the log position at which it began."""
 
     user: str
     until: datetime | None
@@ -38,12 +38,12 @@ class Loan:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """`recipe_id` is the recipe that has it; `since` is the log position of its present usage, `owned_since`
-    that from which its owner has it.
+    """A system; `recipe_id` is the recipe that has it.
 
-    `access_policy` is its own, None where it was never given one; that of `active_pool` counts in its place,
-    if there is one, for all but submitting. `failures` are the provisioning failures since its last success,
-    or since its condition last changed.
+    `since` is the log position of its present usage, `owned_since` that of its present owner. `access_policy`
+    is its own policy, None if it never got one. If there is an `active_pool`, the policy of that pool counts
+    instead for all permissions except `submit`. `failures` are the provisioning failures since the last
+    success, or since the last change of the condition.
     """
 
     fqdn: str
@@ -94,7 +94,7 @@ _used = changer(System, "version", "usage", "recipe_id", "since", "failures")
 
 
 def _change(system: System, event: Event, moment: Moment) -> dict[str, Any]:
-    """What an event that leaves the usage as it is changes beside the version."""
+    """Return the changed fields, except for the version, after an event that does not change the usage."""
     if isinstance(event, system_events.SystemReservationBegun):
         return {"reservation": _reservation(event, moment.position)}
     if isinstance(event, system_events.SystemOwnerChanged):

@@ -47,7 +47,7 @@ def why_not_usable(system: System, lab_enabled: bool, *, forced: bool) -> Iterat
 
 
 def lent_to(loan: Loan) -> str:
-    """To whom, for how long: what goes on behind the reason that a system is lent."""
+    """Return the borrower and the end of a loan, to be appended to the reason that a system is lent."""
     return f"{loan.user}{_until(loan.until)}"
 
 

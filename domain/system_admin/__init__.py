@@ -1,1 +1,1 @@
-"""What people and labs do to a system: it joins its lab; its condition, draining, reservations, inventory."""
+"""Administration of systems: registration, condition, draining, loans, reservations, policy, inventory."""

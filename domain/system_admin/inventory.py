@@ -24,7 +24,7 @@ def change_inventory(system: System, changes: Mapping[str, Any]) -> Decided:
 
 
 def merged(inventory: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge as RFC 7396 does: None removes a property, objects are merged, other values are replaced."""
+    """Return the inventory with changes merged as in RFC 7396: None removes a property."""
     result = dict(inventory)
     for name, value in changes.items():
         if value is None:
@@ -38,7 +38,7 @@ def merged(inventory: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str
 
 
 def sound(inventory: Mapping[str, Any]) -> dict[str, Any]:
-    """Remove an empty CPU: an unknown CPU has one representation."""
+    """Return the inventory without an empty CPU, so that an unknown CPU has one representation."""
     return {name: value for name, value in inventory.items() if name != "cpu" or value}
 
 

@@ -42,7 +42,7 @@ def leave_pool(system: System, pool: str) -> Decided:
 
 
 def part_with(system: System, kind: str, name: str) -> Decided:
-    """Remove references to a removed user, group or pool: its name may later be used for another one."""
+    """Return the events that remove references to a removed user, group or pool, whose name may be reused."""
     if kind == "pool":
         return leave_pool(system, name)
     reason = f"{display_name(kind, name)} was removed"

@@ -19,7 +19,7 @@ BESIDE = ("fqdn", "lab_controller", "owner", "condition", "pools")
 
 
 def unknown_names(directory: Directory, document: Mapping[str, Any]) -> list[Fault]:
-    """Return an error for each unknown name in the document, or partial document, of a system."""
+    """Return a fault for each unknown name in the document, or partial document, of a system."""
     faults = [
         Fault(field, unknown_name(kind, document[field]))
         for field, kind in (("lab_controller", "lab-controller"), ("owner", "user"))

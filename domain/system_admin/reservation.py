@@ -25,7 +25,7 @@ NOT_PROVISIONED = "it could not be provisioned"
 def require_lab(system: System, distro_tree_id: int | None, directory: Directory) -> None:
     """Raise Refused if the lab of the system is disabled, or could not install a distro tree on the system.
 
-    A system whose architectures are unknown may have any.
+    A system without registered architectures is not checked for them.
     """
     if not directory.is_enabled(system.lab_controller):
         raise Refused(f"system {system.fqdn} is in a disabled lab: {system.lab_controller}")
@@ -78,7 +78,7 @@ def provisioning(system: System, state: str, reason: str) -> Decided:
             return []
         event = SystemInstalling(recipe_id=None)
     elif system.usage == "waiting":
-        # The report of the start was lost; the log gets the event all the same.
+        # The report of the start was lost; the log gets its event anyway.
         return [(system.subject, SystemInstalling(recipe_id=None)), (system.subject, event)]
     return [(system.subject, event)]
 

@@ -1,4 +1,4 @@
-"""What people do in a lab that is at work: they return what they keep, drain, reserve, disable, raise."""
+"""Chores of people in a busy lab: returning recipes, draining, reserving, disabling, raising a priority."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import httpx
 
 from tests.acceptance.read_models import pages
 
-# What is refused because something else has happened meanwhile is not done.
+# A chore may conflict with a change made meanwhile; then it is skipped.
 ANSWERS = (200, 409)
-# Every ten seconds or so.
-WALKS_BY = 0.03
+# About every ten seconds.
+REPAIR_PROBABILITY = 0.03
 
 Undo = Callable[[], object]
 
 
 class Chores:
-    """One at a time, out of a seed; most are taken back before the next one. `spared` are left alone.
+    """Chores chosen by a seed, one at a time; most are undone before the next. `spared` systems have none.
 
-    Each with a client of its own, since the service may have been killed meanwhile.
+    Each chore has a new client, since the service may have been killed meanwhile.
     """
 
     _client: httpx.Client
@@ -36,34 +36,34 @@ class Chores:
     def do(self) -> None:
         with self._new_client() as self._client:
             self._tidy()
-            if not self._taken_back():
+            if not self._undo_last():
                 self._undo = self._chance.choice(CHORES)(self)
 
     def end(self) -> None:
-        """Nothing new is begun; may be called again and again, for what others leave behind."""
+        """Undo the last chore and tidy up; call it again for whatever recipes still do."""
         with self._new_client() as self._client:
             self._tidy()
-            self._taken_back()
+            self._undo_last()
 
     def _tidy(self) -> None:
-        self._return_what_is_kept()
-        self._repair_what_is_forgotten()
+        self._return_reserved_recipes()
+        self._repair_broken_systems()
 
-    def _taken_back(self) -> bool:
+    def _undo_last(self) -> bool:
         undo, self._undo = self._undo, None
         if undo is not None:
             undo()
         return undo is not None
 
-    def _return_what_is_kept(self) -> None:
+    def _return_reserved_recipes(self) -> None:
         asked = {"after": self._seen, "types": "recipe.reserved", "limit": 1000}
         for event in self._client.get("/events", params=asked).json()["events"]:
             self._say("POST", f"/recipes/{event['subject'].partition('/')[2]}/return")
             self._seen = event["position"]
 
-    def _repair_what_is_forgotten(self) -> None:
-        """A lab that is killed forgets which machines it was about to repair; somebody walks by at times."""
-        if self._chance.random() < WALKS_BY:
+    def _repair_broken_systems(self) -> None:
+        """Repair them now and then: a lab that is killed loses its list of pending repairs."""
+        if self._chance.random() < REPAIR_PROBABILITY:
             for system in pages(self._client, "/systems", "systems"):
                 if system["condition"] == "Broken":
                     path = f"/systems/{system['fqdn']}"
@@ -99,7 +99,7 @@ class Chores:
         return self._later("PATCH", path, {"enabled": True})
 
     def reserve(self) -> Undo | None:
-        """With the first distro tree, which every lab has."""
+        """Reserve a system with the first distro tree, which every lab has."""
         system = self._some("/systems", "systems", condition="Manual", usage="idle")
         if system is None:
             return None

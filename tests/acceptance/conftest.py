@@ -13,7 +13,7 @@ from tests.harness.running import SAMPLES, Running, running
 
 @pytest.fixture
 def service(database: TestDatabase) -> Iterator[Running]:
-    """All services, freshly started, with the sample lab loaded."""
+    """All processes, freshly started, with the sample lab loaded."""
     with running(database) as started:
         started.labledger("lab", "load", str(SAMPLES / "lab.json"))
         started.make_contact()
@@ -22,7 +22,7 @@ def service(database: TestDatabase) -> Iterator[Running]:
 
 @pytest.fixture
 def data() -> Iterator[Path]:
-    """In a folder that every user may enter, so that the cluster lies in it and goes with it."""
+    """A data folder that every user may enter, so that the cluster is in it and is removed with it."""
     with public_folder() as folder:
         yield folder / "data"
         Cluster(folder / "data" / "postgresql").stop()

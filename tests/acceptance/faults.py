@@ -1,4 +1,4 @@
-"""A lab in which everything goes wrong while it has jobs, and processes that are killed over it."""
+"""A lab under load with every kind of fault, whose processes are killed meanwhile."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from tests.acceptance.chores import Chores
 from tests.acceptance.metrics import impossible_findings, scraped
 from tests.harness.running import Running
 
-# A recipe that nothing happens to is done in some 3 s.
+# A recipe without faults completes in about 3 s.
 SPEED = "600"
-# Longer than a sound machine ever keeps still.
+# Longer than a working machine is ever silent.
 WATCHDOG_SECONDS = "5"
-# Of each hundred.
+# In percent.
 FAULTS = {"stall": 4, "fail": 6, "break": 5, "vanish": 4, "repeat": 15, "reorder": 15, "trouble": 20}
 ENDED = tuple(f"recipe.{state}" for state in FINISHED)
 STATES = tuple(f"recipe.{state}" for state in RECIPE_MOVES)
-LOOK_SECONDS = 0.25
+CHECK_SECONDS = 0.25
 
 
 @dataclass(frozen=True)
 class Plan:
-    """`killed` in turn, one every so many seconds; never more than `queue` recipes on their way at a time."""
+    """The processes `killed` in turn, and the maximum number of unfinished recipes, `queue`."""
 
     seed: int
     seconds: float
@@ -39,7 +39,7 @@ class Plan:
 
 
 class FaultyLab:
-    """One run, under one plan."""
+    """One run of a lab, under one plan."""
 
     def __init__(self, service: Running, plan: Plan, folder: Path, chores: Chores) -> None:
         self.service = service
@@ -54,7 +54,7 @@ class FaultyLab:
         self.service.do("lab", "load", str(file))
 
     def run(self, jobs: Iterator[dict[str, Any]]) -> None:
-        """Jobs for as long as the plan says, then until the last one is finished."""
+        """Submit jobs for the planned time, then wait until the last one is finished."""
         self._simulate()
         began = time.monotonic()
         kill = _every(self._plan.kill_every_seconds, itertools.cycle(map(self._kill, self._plan.killed)))
@@ -65,26 +65,28 @@ class FaultyLab:
                 kill()
             self._chores.do()
             self.assert_no_impossible_findings()
-            time.sleep(LOOK_SECONDS)
+            time.sleep(CHECK_SECONDS)
         self._chores.end()
         self.service.processes["lab"].terminate()
         self.service.processes["lab"].wait(30)
 
     def _describe_unfinished(self) -> str:
-        """For whoever has to find out why: the last state of each, and the whole log in a file."""
+        """Return the last event of each unfinished recipe; write the whole log to a file."""
         log, file = self.service.events(), self._folder / "events.json"
         file.write_text(json.dumps(log))
         last = {event["subject"]: event for event in log if event["topic"] in STATES}
         left = [f"{name}: {event}" for name, event in last.items() if event["topic"] not in ENDED]
-        return "\n".join([f"these do not finish ({file}):", *left])
+        return "\n".join([f"unfinished recipes (log: {file}):", *left])
 
     def _goes_on(self, began: float) -> bool:
-        """On a machine with much else to do it takes longer until each was killed once, and until one of the
-        faults has ended a recipe."""
-        is_killed = self.kills >= len(self._plan.killed)
-        return self._elapsed(began) < self._plan.seconds or not is_killed or not self._has_given_one_up()
+        """Go on for the planned time, and until each process was killed and one fault has aborted a recipe.
 
-    def _has_given_one_up(self) -> bool:
+        A busy machine takes longer for that.
+        """
+        is_killed = self.kills >= len(self._plan.killed)
+        return self._elapsed(began) < self._plan.seconds or not is_killed or not self._has_aborted_recipe()
+
+    def _has_aborted_recipe(self) -> bool:
         with self.service.client() as client:
             found = client.get("/events", params={"types": "recipe.aborted", "limit": 1})
         return bool(found.json()["events"])
@@ -114,20 +116,20 @@ class FaultyLab:
         return kill
 
     def _unfinished(self) -> float:
-        """How many recipes; an event that the read models do not show yet may be of one more."""
-        seen = scraped(self.service)
-        recipes = sum(value for (name, _), value in seen.items() if name == "labledger_recipes")
-        lag = seen["labledger_projector_lag_events", frozenset({("projector", "all")})]
+        """Return the number of recipes plus the projector's lag: an event may stand for one more recipe."""
+        metrics = scraped(self.service)
+        recipes = sum(value for (name, _), value in metrics.items() if name == "labledger_recipes")
+        lag = metrics["labledger_projector_lag_events", frozenset({("projector", "all")})]
         return recipes + lag
 
     def assert_no_impossible_findings(self) -> None:
-        """Asked again and again, to be told at once."""
+        """Check the findings of the consistency loop, often, so that a failure shows at once."""
         found = impossible_findings(self.service)
         assert not found, found
 
 
 def _every(seconds: float, acts: Iterator[Callable[[], None]]) -> Callable[[], None]:
-    """Calls the next one when it is time."""
+    """Return a function that calls the next act when `seconds` have passed since the last one."""
     due = time.monotonic() + seconds
 
     def call() -> None:

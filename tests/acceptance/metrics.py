@@ -13,7 +13,7 @@ Sample = tuple[str, frozenset[tuple[str, str]]]
 
 
 class HasClient(Protocol):
-    """Something that is reached over HTTP."""
+    """A service that has clients."""
 
     def client(self) -> httpx.Client: ...
 
@@ -30,7 +30,7 @@ def scraped(service: HasClient) -> dict[Sample, float]:
 
 
 def findings(service: HasClient) -> dict[str, float]:
-    """What the consistency loop found, by name, whichever scheduler it was in."""
+    """Return the counts of the consistency loop's findings by name."""
     return {
         dict(labels)["finding"]: value
         for (name, labels), value in scraped(service).items()
@@ -39,6 +39,6 @@ def findings(service: HasClient) -> dict[str, float]:
 
 
 def impossible_findings(service: HasClient) -> list[str]:
-    """What was found of that which never happens."""
+    """Return those findings that a correct scheduler never produces."""
     found = findings(service)
     return [f"the consistency loop found {name}" for name in IMPOSSIBLE if found.get(name, 0)]

@@ -1,4 +1,4 @@
-"""What is seen of one test's part of a running Labledger: its log, told piece by piece, and what is shown."""
+"""Observations of one test on a shared service: its part of the log, and the answers of the API."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ LABS = {side: f"lab.{side}.example.com" for side in ("east", "west")}
 
 
 class Observer:
-    """`people` are clients by who they are: admin, alice, and the lab controllers east and west."""
+    """The log and the answers of one test. `people` are clients: admin, alice, and the labs east and west."""
 
     def __init__(self, service: Running, people: dict[str, httpx.Client], place: str) -> None:
-        """`place` is what the names of its machines end with."""
+        """Observe the machines whose names end with `place`."""
         self.service = service
         self.people = people
         self.admin = people["admin"]
@@ -31,14 +31,14 @@ class Observer:
         self._read_count = 0
 
     def begin(self) -> None:
-        """What happens from now on is told."""
+        """Begin the transcript at the end of the log."""
         self._after = self.end()
 
     def fqdn(self, name: str) -> str:
         return name + self._place
 
     def end(self) -> int:
-        """The last position of the log."""
+        """Return the last position of the log."""
         if news := self.events(self._end):
             self._end = news[-1]["position"]
         return self._end
@@ -53,34 +53,34 @@ class Observer:
         return get(self.admin, f"/jobs/{self.shown(recipe_id)['job_id']}", self.end())
 
     def first(self, topic: str) -> Mapping[str, Any]:
-        """The first event of this topic since the test began."""
+        """Return the first event of this topic since the test began."""
         return next(event for event in self.events(self._after) if event["topic"] == topic)
 
     def wait_at_rest(self) -> None:
-        """Until every pending system has been asked for."""
+        """Wait until all systems are idle."""
         for row in pages(self.admin, "/systems", "systems", self.end()):
             self.wait_idle(row["fqdn"].removesuffix(self._place))
 
     def shown(self, recipe_id: int) -> Mapping[str, Any]:
-        """What everybody is shown of a recipe, now that all is told."""
+        """Return the recipe as the API shows it at the end of the log."""
         return get(self.admin, f"/recipes/{recipe_id}", self.end())
 
     def wait_for_state(self, recipe_id: int, state: str) -> None:
         wait_until(lambda: self.shown(recipe_id)["state"] == state, f"recipe {recipe_id} to be {state}")
 
     def wait_idle(self, name: str) -> None:
-        """Until it is."""
+        """Wait until the system is idle."""
         path = f"/systems/{self.fqdn(name)}"
         wait_until(lambda: get(self.admin, path, self.end())["usage"] == "idle", f"{name} to be idle")
 
     def assert_log(self, expected: str) -> None:
-        """This and nothing else has come into the log since it was asked last, or comes soon."""
-        wanted = lines(expand_phrases(expected))
+        """Wait until the log since the last call is exactly this; fail after a timeout."""
+        expected_lines = lines(expand_phrases(expected))
         deadline = time.monotonic() + PATIENCE_SECONDS
-        while self.unread_lines() != wanted and time.monotonic() < deadline:
+        while self.unread_lines() != expected_lines and time.monotonic() < deadline:
             time.sleep(0.02)
-        assert self.unread_lines() == wanted
-        self._read_count += len(wanted)
+        assert self.unread_lines() == expected_lines
+        self._read_count += len(expected_lines)
 
     def unread_lines(self) -> list[str]:
         return transcript(self.events(self._after), self._place, ".example.com")[self._read_count :]
@@ -93,7 +93,7 @@ class Observer:
         return found
 
     def commands(self, lab: str = "east") -> list[str]:
-        """What the lab controller was told since the test began, in order; ids as `tells` has them."""
+        """Return the lab's commands since the test began, in order, with the ids of the transcript."""
         numbers = Numbers()
         for event in self.events(self._after):
             numbers.see(event)

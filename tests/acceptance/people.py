@@ -1,4 +1,4 @@
-"""Clients by who they are."""
+"""Clients of different users, by name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.harness.running import Running
 
 @contextmanager
 def people_of(service: Running) -> Iterator[dict[str, httpx.Client]]:
-    """admin; alice, a submitter; the lab controllers east and west, both under the name lab-ops."""
+    """Yield clients of admin, of the submitter alice, and of the lab controllers east and west (lab-ops)."""
     asked = {"alice": {"user": "alice", "role": "submitter"}}
     for side, fqdn in LABS.items():
         asked[side] = {"user": "lab-ops", "role": "lab-controller", "lab_controller": fqdn}

@@ -1,4 +1,4 @@
-"""What every recipe goes through, said in one line of an expected part of the log instead of each event.
+"""Phrases for expected log transcripts: one line in place of the events that every recipe has.
 
     admin submits job/1: Urgent recipe-set/1 of recipe/1, recipe/2
     lab-ops starts recipe/1 on m1
@@ -6,7 +6,7 @@
     lab-ops gives up recipe/2 on m2
     lab-ops obeys recipe.waiting recipe/2
 
-A recipe set has no guests, a recipe one task, which has the recipe's number where the line gives no other.
+A recipe set has no guests, a recipe has one task. The task has the recipe's number unless the line gives one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import re
 
 RECIPE_ON_SYSTEM = r"recipe/(?P<recipe>\d+) on (?P<system>\S+)(, task (?P<task>\d+))?"
 RECIPE_SET = r"( (?P<priority>[A-Z]\w+))? recipe-set/(?P<set>\d+) of (?P<recipes>.+)"
-# `recipe.new` once for each of the recipes.
+# A line with `{each}` is repeated for each of the recipes.
 PHRASES = {
     rf"(?P<who>\S+) submits job/(?P<job>\d+):{RECIPE_SET}": """
         {who}:
@@ -44,7 +44,7 @@ PHRASES = {
             recipe.aborted          recipe/{recipe}     reason='seen enough'
             system.pending          system/{system}
     """,
-    # The command that follows from the event.
+    # The command that the event created.
     r"(?P<who>\S+) obeys (?P<event>\S+ \S+)": """
         {who}:
             command.running         of {event}

@@ -1,4 +1,4 @@
-"""What people are shown, against the log as the audit folds it: the read models must say the same."""
+"""Comparison of the read models, as the API serves them, with the log as the audit folds it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any
 
 import httpx
 
-from replay.audit import Record
+from replay.audit import EventRecord
 from replay.audit.world import World
 from tests.harness.running import Running
 
-# In the order that makes `labledger_recipes` and the queue comparable: a guest stands in no queue.
+# The states of the queue, which contains no guests.
 UNPLACED = ("new", "queued", "assigned")
 
 
-def assert_read_models_match_log(service: Running, records: Iterable[Record]) -> World:
-    """Queue, idle pool, systems and recipes at the end of the log; the world they agree on."""
+def assert_read_models_match_log(service: Running, records: Iterable[EventRecord]) -> World:
+    """Compare queue, idle pool, systems and recipes at the end of the log; return the folded world."""
     world, end = World(), 0
     for record in records:
         world.apply(record)
@@ -36,8 +36,8 @@ def assert_read_models_match_log(service: Running, records: Iterable[Record]) ->
         shown = {row["fqdn"]: row for row in pages(client, "/systems", "systems", end)}
         for system in world.systems.values():
             row = shown[system.fqdn]
-            said = row["condition"], row["usage"], row["recipe_id"], row["draining"]
-            assert said == (system.condition, system.usage, system.recipe_id, system.draining), row
+            state = row["condition"], row["usage"], row["recipe_id"], row["draining"]
+            assert state == (system.condition, system.usage, system.recipe_id, system.draining), row
         for recipe in (*world.recipes.values(), *world.finished.values()):
             assert get(client, f"/recipes/{recipe.recipe_id}", end)["state"] == recipe.state
     return world
@@ -48,7 +48,7 @@ def _ids(client: httpx.Client, path: str, name: str, key: str, end: int) -> set[
 
 
 def pages(client: httpx.Client, path: str, name: str, end: int = 0) -> list[dict[str, Any]]:
-    """All rows of a list, at or after a position."""
+    """Return all rows of a list, at or after a position."""
     answer = client.get(path, params={"limit": 1000, "min_position": end})
     rows: list[dict[str, Any]] = []
     while True:

@@ -1,4 +1,4 @@
-"""The database goes away for a while: nothing acknowledged is lost, nothing happens twice, nobody helps."""
+"""Recovery from database and process outages: no acknowledged write is lost or repeated, without help."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def test_service__database_away__503_then_the_same_key_finds_one_job(service: Ru
             answer = client.get(f"/recipes/{recipe_id}")
             return answer.status_code == 200 and answer.json()["state"] == "waiting"
 
-        wait_until(placed, "the scheduler and the projector to go on")
+        wait_until(placed, "the scheduler and the projector to continue")
     assert sum(event["topic"] == "job.submitted" for event in service.events()) == 1
 
 
-def test_services__killed_one_after_the_other__the_line_goes_on(service: Running) -> None:
+def test_services__killed_one_after_the_other__each_recipe_completes(service: Running) -> None:
     lab = service.start("lab", "simulate", "--speed", "2000", "--seed", "3", name="lab")
     for name in ("scheduler", "projector", "serve"):
         service.kill(name)
@@ -55,7 +55,7 @@ def test_service__started_again__answers_from_what_is_there_at_once(service: Run
     service.kill("serve")
     service.start("serve")
     service.wait_ready()
-    # The projector has its own time.
+    # The projector may lag.
     assert wait_until(lambda: [job["job_id"] for job in service.json("jobs")["jobs"]]) == [1]
 
 

@@ -1,4 +1,4 @@
-"""`labledger up` with its database on a disk that is full: it says so, and goes on when there is room."""
+"""`labledger up` with its database on a full disk: it reports the disk, and continues when there is space."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.harness.waiting import wait_until
 def disk() -> Iterator[SmallDisk]:
     with public_folder() as folder, small_disk(folder / "disk") as made:
         if made is None:
-            pytest.skip("only root may mount the small disk that is to be filled")
+            pytest.skip("mounting the small disk requires root")
         yield made
         Cluster(made.folder / "data" / "postgresql").stop()
 
@@ -39,7 +39,7 @@ def running(disk: SmallDisk) -> Iterator[Up]:
 @pytest.fixture
 def asking(running: Up) -> Iterator[Asking]:
     with closing(Asking(running)) as made:
-        # Systems are what is loaded last.
+        # The systems are loaded last.
         wait_until(lambda: made.client.get("/systems").json().get("systems"), "the demo's lab")
         yield made
 
@@ -85,14 +85,14 @@ def test_up__disk_full__says_so_and_goes_on_when_there_is_room(disk: SmallDisk, 
     assert int(problem.headers["retry-after"]) > 0
 
     def is_full() -> bool:
-        # PostgreSQL may have freed some of it.
+        # PostgreSQL may have freed some space.
         disk.fill()
         return asking.readiness() == (503, {"ok": False, "writable": False, "detail": "its disk is full"})
 
-    wait_until(is_full, "it to be said")
+    wait_until(is_full, "/readyz to report the full disk")
     disk.make_room()
     wait_until(lambda: asking.readiness()[0] == 200, "it to be ready by itself")
-    # The one that was refused is taken now, and it is one job.
+    # The refused submission succeeds now, and creates one job.
     found = {asking.submit(f"job {len(taken)}").json()["job_id"] for _ in range(2)}
     assert len(found) == 1
     assert asking.jobs() == {*taken, *found}

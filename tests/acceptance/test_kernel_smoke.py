@@ -1,4 +1,4 @@
-"""One recipe, from `labledger submit` to completed: every event of it, and what people see."""
+"""One recipe, from `labledger submit` to completed: all its events, and the answers of the API."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tests.harness.waiting import wait_until
 SYSTEM = "store-01.west.example.com"
 LAB = "lab.west.example.com"
 
-# (topic, subject, the telling part of its data), in log order. The lab (seed 1) reports on its commands
-# meanwhile: those events have a list of their own, because the scheduler does not wait for them.
+# (topic, subject, the checked part of its data), in log order. Events of commands are separate: the lab
+# (seed 1) reports them meanwhile, and the scheduler does not wait for them.
 EXPECTED: list[tuple[str, str, dict[str, Any]]] = [
     ("job.submitted", "job/1", {"owner": "admin", "submitter": "admin", "group": "kernel-qe"}),
     ("recipe-set.submitted", "recipe-set/1", {"job_id": 1, "priority": "Normal", "recipe_ids": [1]}),
@@ -39,14 +39,14 @@ EXPECTED: list[tuple[str, str, dict[str, Any]]] = [
 ]
 
 
-def test_line__kernel_smoke_from_submit_to_completed__log_is_exactly_this(service: Running) -> None:
+def test_service__kernel_smoke_from_submit_to_completed__log_is_exactly_this(service: Running) -> None:
     before = service.end()
     _run(service)
     events = service.events(after=before)
 
     _check_whole_list(events)
     _check_causes(events)
-    _check_what_people_see(service, before)
+    _check_answers(service, before)
 
 
 def _run(service: Running) -> None:
@@ -75,8 +75,8 @@ def _check_whole_list(events: list[dict[str, Any]]) -> None:
     commands = [event for event in events if event["subject"].startswith("command/")]
     ours = [event for event in events if event not in commands]
     assert [(event["topic"], event["subject"]) for event in ours] == [row[:2] for row in EXPECTED]
-    for event, (_, _, telling) in zip(ours, EXPECTED, strict=True):
-        assert {name: event["data"][name] for name in telling} == telling
+    for event, (_, _, data) in zip(ours, EXPECTED, strict=True):
+        assert {name: event["data"][name] for name in data} == data
     waiting = next(event["position"] for event in events if event["topic"] == "recipe.waiting")
     completed = next(event["position"] for event in events if event["topic"] == "recipe.completed")
     assert [(event["topic"], event["subject"]) for event in commands] == [
@@ -106,7 +106,7 @@ def _check_causes(events: list[dict[str, Any]]) -> None:
         assert by_topic[before]["basis"] is None
 
 
-def _check_what_people_see(service: Running, before: int) -> None:
+def _check_answers(service: Running, before: int) -> None:
     usage = _get(service, f"/systems/{SYSTEM}/usage")["intervals"]
     assert [row["usage"] for row in usage] == [
         *("idle", "pending", "idle"),

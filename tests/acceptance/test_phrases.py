@@ -1,4 +1,4 @@
-"""Phrases mean the events that they stand for, and a line that is none stays as it is."""
+"""Expansion of phrases to events; other lines stay as they are."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from tests.harness.waiting import wait_until
 def test_up__demo_used_stopped_and_started_again__everything_is_still_there(data: Path) -> None:
     with up(data, "--demo") as first:
         assert "new data in" in first.text()
-        assert "ll_" not in first.text(), "others may be able to read the file"
+        assert "ll_" not in first.text(), "a token is printed, and other users may be able to read the file"
         assert f"the admin token is saved in {data / 'connection.json'}" in first.text()
         connection = json.loads((data / "connection.json").read_text())
         assert (data / "connection.json").stat().st_mode & 0o777 == 0o600
@@ -52,15 +52,15 @@ def test_up__killed__leaves_nothing_and_starts_again(data: Path) -> None:
 
 
 def _processes_naming(text: str) -> list[str]:
-    """The command lines and environments of live processes that mention a text."""
+    """Return the command lines of live processes that mention a text, there or in LABLEDGER_DATA."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             line = (folder / "cmdline").read_bytes().decode("utf-8", "replace").replace("\0", " ")
-            told = (folder / "environ").read_bytes().decode("utf-8", "replace")
+            environment = (folder / "environ").read_bytes().decode("utf-8", "replace")
         except OSError:
             continue
-        if text in line or f"LABLEDGER_DATA={text}" in told:
+        if text in line or f"LABLEDGER_DATA={text}" in environment:
             found.append(line)
     return found
 

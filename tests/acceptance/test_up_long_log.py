@@ -1,4 +1,4 @@
-"""A new version of Labledger begins on a long log, whose read models it has to build first."""
+"""A new version of Labledger on a long log, whose read models it builds first."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from tests.harness.sessions import owner_session
 
 EVENTS = 10_000
 AT_ONCE = 500
-# As if a page were a thousand times as long.
+# Makes a page as slow as one a thousand times as long.
 SLOW_PAGES = b"""
 CREATE FUNCTION read.slowly() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN PERFORM pg_sleep(4); RETURN NEW; END $$;
 CREATE TRIGGER slowly BEFORE UPDATE OF position ON read.progress FOR EACH ROW EXECUTE FUNCTION read.slowly()
 """
-# Longer than a page takes, and far shorter than all of them.
+# Longer than one page takes, and far shorter than all of them.
 PATIENCE = "10"
 
 
 @contextmanager
 def database(data: Path) -> Iterator[str]:
-    """Of the `labledger up` of a data folder, migrated."""
+    """Yield the URL of the migrated database of a data folder."""
     embedded = EmbeddedDatabase(data)
     try:
         settings = embedded.start(Settings.read({}, data=data))

@@ -1,12 +1,12 @@
-"""A part of the log as text that people can read and write down: every commit, cause and event of it.
+"""Transcript of a part of the log, which people can read and write: every commit, cause and event of it.
 
     admin:
         job.submitted           job/1           owner=admin
     scheduler, on recipe-set.submitted recipe-set/1:
         recipe.scheduled        recipe/1        system=m1 lab_controller=lab.east
 
-A heading names who appended and why, and begins a commit; a commit with more decisions goes on with `and on`.
-Ids count from 1 within the part. How the columns are aligned does not matter.
+A heading begins a commit and names its actor and cause; `and on` begins another decision of the same commit.
+Ids count from 1 within the part. The alignment of the columns does not matter.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 Event = Mapping[str, Any]
 
-# Of the long ones, what is telling; all of the others.
+# The shown fields of events with many fields; other events show all.
 SHOWN_FIELDS: dict[str, tuple[str, ...]] = {
     "job.submitted": ("owner", "group"),
     "recipe-set.submitted": ("job_id", "priority", "recipe_ids"),
@@ -26,7 +26,7 @@ SHOWN_FIELDS: dict[str, tuple[str, ...]] = {
     "distro-tree.changed": ("name", "urls"),
     "system.reservation-begun": ("user", "distro_tree_id"),
 }
-# Whose ids a field holds.
+# The kind of ids in a field.
 IDS = {
     "job_id": "job",
     "recipe_set_id": "recipe-set",
@@ -35,13 +35,12 @@ IDS = {
     "host_recipe_id": "recipe",
     "task_id": "task",
 }
-# Of a reason.
 MAX_REASON_LENGTH = 46
 COUNTED = ("job", "recipe-set", "recipe")
 
 
 def transcript(part: Iterable[Event], *endings: str) -> list[str]:
-    """Line by line; names of machines without these endings."""
+    """Return the lines of the transcript, with these endings of machine names removed."""
     text = "\n".join(_Transcript(list(part)).lines())
     for ending in endings:
         text = text.replace(ending, "")
@@ -49,22 +48,22 @@ def transcript(part: Iterable[Event], *endings: str) -> list[str]:
 
 
 def lines(text: str) -> list[str]:
-    """Without what only aligns it."""
+    """Return the lines that are not blank, without alignment."""
     return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
 
 
 class Numbers:
-    """Ids of each kind, counted from 1 as they come."""
+    """Ids of each kind, numbered from 1 in order of appearance."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, int], int] = {}
 
     def __getitem__(self, which: tuple[str, int]) -> int:
         kind = which[0]
-        return self._found.setdefault(which, 1 + sum(known == kind for known, _ in self._found))
+        return self._found.setdefault(which, 1 + sum(other == kind for other, _ in self._found))
 
     def see(self, event: Event) -> None:
-        """Count what the event is about, and the tasks of a new recipe."""
+        """Number the subject of the event, and the tasks of a new recipe."""
         kind, _, name = event["subject"].partition("/")
         if kind in COUNTED:
             self[kind, int(name)]
@@ -110,10 +109,10 @@ class _Transcript:
 
     def _line(self, event: Event) -> str:
         data, fields = event["data"], SHOWN_FIELDS.get(event["topic"], tuple(event["data"]))
-        said = [
+        values = [
             f"{name}={self._value(name, data[name])}" for name in fields if data[name] not in (None, [], "")
         ]
-        return " ".join([event["topic"], self._subject(event), *said])
+        return " ".join([event["topic"], self._subject(event), *values])
 
     def _value(self, name: str, value: Any) -> str:
         if name in IDS:

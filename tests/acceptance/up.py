@@ -17,10 +17,10 @@ START_SECONDS = 120.0
 
 
 class Up:
-    """One `labledger up` and what it has printed."""
+    """One `labledger up` and its output."""
 
     def __init__(self, data: Path, *flags: str, printed: Path | None = None, **settings: str) -> None:
-        """`settings` are LABLEDGER_*; what it prints goes beside the data unless it is to go elsewhere."""
+        """Start it with `settings`, which are LABLEDGER_* variables; write its output to `printed`."""
         self.data = data
         self.printed = printed or data.with_suffix(".out")
         with self.printed.open("wb") as out:

@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from domain.scheduling.supply import reasons
+from domain.scheduling.supply.shown_reasons import shown_reason
 from tests.docs.named import anchors, commands_named, faults, is_there, links, paths
 from tests.docs.page import DOCS, TOP
 
@@ -38,11 +39,12 @@ def test_page__commands_it_names__are_there_with_their_options(page: str) -> Non
 def test_submitters_page__reasons_for_waiting__are_those_there_are() -> None:
     said = (TOP / "docs" / "how-to" / "submit-jobs.md").read_text("utf-8")
     table = re.findall(r"^\| `([^`]+)` \|", said.partition("| reason |")[2].partition("\n\n")[0], re.M)
-    assert set(table) == {
+    waiting = (
         *(reasons.NO_IDLE_SYSTEM, reasons.NO_IDLE_ACCESS, reasons.ALL_BROKEN, reasons.NONE_USABLE),
         *(reasons.ALL_SILENT, reasons.ALL_LENT, reasons.SET_INCOMPLETE, reasons.UNSAFE, reasons.LET_GO),
         *(reasons.TREE_AWAY, reasons.SIBLING_TREE_AWAY),
-    }
+    )
+    assert set(table) == {*map(shown_reason, waiting)}
 
 
 @pytest.mark.parametrize(

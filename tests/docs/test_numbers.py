@@ -44,7 +44,7 @@ GROWING = f"{', '.join(MOST_CASES)} and {LAST_CASE}"
 
 HTTP = (
     f"504 after {SET.position_wait_seconds:g} s (`LABLEDGER_POSITION_WAIT_SECONDS`)",
-    f"take `limit` ({query_values.MAX_LIMIT:,} at most; {Page().limit} where nothing is said",
+    f"take `limit` (at most {query_values.MAX_LIMIT:,}; default {Page().limit}",
     f"of `/system-usage` and `/log-usage` {Summed().limit:,})",
     f"Answers of {compression.LEAST_BYTES // KIB} KiB and more are compressed",
     f"the first {limits.FAULT_LIMIT} of them",
@@ -67,7 +67,7 @@ HTTP = (
     f"After {faulty_logins.MAX_FAULTY} logins within a minute",
     f"A client has {SET.request_seconds:g} s for the head of a request",
     f"for each {timeouts.PROGRESS_BYTES // KIB} KiB of its body",
-    f"and {SET.keepalive_seconds:g} s between requests",
+    f"It has {SET.keepalive_seconds:g} s between requests",
     f"A head has at most {protocol.MAX_HEAD_BYTES // KIB} KiB (431)",
     f"for a token of {log_in.LASTING.total_seconds() / 3600:g} hours",
     f"takes {system_inputs.MAX_IMPORTED:,} systems at most",
@@ -135,12 +135,12 @@ def test_number__of_a_page__is_that_of_the_code(page: str, said: str) -> None:
     assert said in text(page)
 
 
-def test_scheduling_page__files_of_its_folder__names_each() -> None:
+def test_scheduler_readme__files_of_its_folder__names_each() -> None:
     files = {
         file for file in (TOP / "domain" / "scheduling").rglob("*.py") if file.parent.name != "explaining"
     }
     names = {file.name for file in files} - {"__init__.py"}
-    assert {name for name in names if f"{name}`" not in text("docs/scheduling.md")} == set()
+    assert {name for name in names if f"{name}`" not in text("domain/scheduling/README.md")} == set()
 
 
 def test_clients_page__open_paths__are_those_without_a_role() -> None:

@@ -1,1 +1,1 @@
-"""What tests need and are not themselves: servers and databases, sessions and programs, appends, waiting."""
+"""Support of tests: servers and databases, sessions and programs, appends, waiting."""

@@ -1,4 +1,4 @@
-"""Appends of real events, cheaply."""
+"""Cheap appends of real events."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def append_to(
     digest: bytes | None = None,
     answer: bytes | None = None,
 ) -> AppendRequest:
-    """One event for each mention of a subject; all subjects are expected at the version given."""
+    """Return a request with one event for each mention of a subject; all are expected at version `at`."""
     expected = dict.fromkeys(subjects, at)
     name = command_id or f"{'+'.join(subjects)}@{at}"
     return AppendRequest(
@@ -33,14 +33,14 @@ def append_to(
 
 
 def positions(outcome: Outcome) -> range:
-    """The positions of a commit; what was refused raises why."""
+    """Return the positions of a commit; raise the outcome if the append was refused."""
     if not isinstance(outcome, Committed):
         raise outcome
     return range(outcome.first_position, outcome.position + 1)
 
 
 def whole_log(log: EventLog) -> list[Recorded]:
-    """Every event, read as it is shown: in parts, each of which says how far it goes."""
+    """Return every event, selected part by part as the API does it."""
     found: list[Recorded] = []
     after, end = 0, log.end()
     while after < end:

@@ -1,4 +1,4 @@
-"""Events by the thousand, of the kinds that a busy lab makes."""
+"""Bulk events of the kinds that a busy lab produces."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SUBJECTS = 2_000
 
 
 class BulkEvents:
-    """Appends commits of one to four events; each name has subjects of its own, and always the same story."""
+    """Appends commits of one to four events. Each name has its own subjects, and always the same events."""
 
     def __init__(self, log: EventLog, name: int = 1, words: int = 20, subjects: int = SUBJECTS) -> None:
         self._log = log
@@ -31,7 +31,7 @@ class BulkEvents:
         self._commits = itertools.count(1)
 
     def append(self, events: int) -> int:
-        """So many more, and up to three; the last position."""
+        """Append this number of events and up to three more; return the last position."""
         position = 0
         while events > 0:
             requests = self._requests(min(AT_ONCE, events))
@@ -42,7 +42,7 @@ class BulkEvents:
         return position
 
     def _requests(self, events: int) -> list[AppendRequest]:
-        """Requests that share no subject, as one call must have it."""
+        """Return requests that share no subject, as a single call requires."""
         taken: set[str] = set()
         requests: list[AppendRequest] = []
         while events > 0 and len(taken) < self._subjects:
@@ -73,7 +73,7 @@ class BulkEvents:
         )
         subject, event = self._dice.choice(made)
         if subject == system and system not in self._registered:
-            # Nobody understands what happens to a system that is none.
+            # Other events of a system require that it is registered.
             self._registered.add(system)
             return system, SystemRegistered("lab-1", "tester", "Automated", {})
         return subject, event

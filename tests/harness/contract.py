@@ -1,4 +1,4 @@
-"""Every answer that a test gets is held against what `/openapi.json` promises."""
+"""Check of every answer that a test receives against `/openapi.json`."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import jsonschema
 from tests.harness.http_options import LOCAL_HTTP
 
 PROBLEM = "application/problem+json"
-# What we write into the heads of answers, beside what every server does.
+# Headers of Labledger itself, besides those of every HTTP server.
 OURS = ("Labledger-Position", "Location", "ETag", "Link", "Retry-After", "WWW-Authenticate")
 _UNDESCRIBED = (404, 405)
 
 
 class Contract:
-    """What one service says of itself."""
+    """The OpenAPI document of one service."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -36,7 +36,7 @@ class Contract:
         return [(_pattern(path), described) for path, described in self.document["paths"].items()]
 
     def check(self, answer: httpx.Response) -> None:
-        """An httpx hook. Raises AssertionError for an answer that was not promised."""
+        """Raise AssertionError for an answer that the document does not promise (an httpx response hook)."""
         kind = answer.headers.get("content-type", "").partition(";")[0]
         if kind == "text/event-stream":
             return
@@ -46,7 +46,7 @@ class Contract:
             assert answer.status_code in _UNDESCRIBED and kind == PROBLEM, _story(answer)
             return
         promised = described["responses"].get(str(answer.status_code))
-        assert promised is not None, f"{_story(answer)}: no such state of HTTP is promised"
+        assert promised is not None, f"{_story(answer)}: this status is not promised"
         self._has_promised_headers(answer, promised["headers"])
         kinds = {name.partition(";")[0]: shape for name, shape in promised["content"].items()}
         assert kind in kinds, f"{_story(answer)}: {kind} is not promised"
@@ -55,7 +55,9 @@ class Contract:
 
     def _has_promised_headers(self, answer: httpx.Response, promised: dict[str, Any]) -> None:
         needed = [name for name, header in promised.items() if header.get("required")]
-        assert all(name in answer.headers for name in needed), f"{_story(answer)}: not all of {needed}"
+        assert all(name in answer.headers for name in needed), (
+            f"{_story(answer)}: a header of {needed} is missing"
+        )
         unpromised = [name for name in OURS if name in answer.headers and name not in promised]
         assert not unpromised, f"{_story(answer)}: {unpromised} is not promised"
 

@@ -1,4 +1,4 @@
-"""Fresh databases, cheaply: copies of one that was migrated once per server."""
+"""Fresh databases: cheap copies of a template that is migrated once per server."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from api import database_setup
 from runtime.embedded.service_login import create_login
 from runtime.settings import Settings
 
-# Unlike any of a real installation: a server given by URL may have one.
+# Unlike any login of a real installation: a server given by URL may have one.
 LOGIN = "labledger_test"
 LOGIN_PASSWORD = "only-for-tests"
 TOPICS_OF_TESTS = ("test.happened", "test.renamed")
@@ -41,7 +41,7 @@ class TestDatabase:
 
 
 class Databases:
-    """The databases of one server, named by the process so that two test runs can share the server."""
+    """The databases of one server; their names contain the process ID, so that two test runs can share it."""
 
     def __init__(self, server_url: str) -> None:
         self._server_url = server_url
@@ -55,7 +55,7 @@ class Databases:
 
     @contextmanager
     def fresh(self, like: TestDatabase | None = None) -> Iterator[TestDatabase]:
-        """Empty, or as another one is that nobody has a session of."""
+        """Yield an empty database, or a copy of another one that has no sessions."""
         name = f"labledger_test_{os.getpid()}_{next(self._numbers)}"
         template = self._template if like is None else like.name
         self._execute("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy", name, template)

@@ -1,4 +1,4 @@
-"""A small disk of its own for a database, which can be filled to the last byte."""
+"""A small disk for a database, which a test can fill to the last byte."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SmallDisk:
         return there.f_bavail * there.f_frsize
 
     def fill(self) -> None:
-        """Nothing is left; to be done again, since a server also gives room back."""
+        """Fill the disk. A server may free space afterwards: call this again."""
         with self._filler.open("ab") as file:
             asked = self.free_bytes()
             while asked >= PAGE_BYTES:
@@ -31,7 +31,7 @@ class SmallDisk:
                 try:
                     os.posix_fallocate(file.fileno(), end, asked)
                 except OSError:
-                    # All of it or none: somebody else has taken a page meanwhile.
+                    # The call allocates all or nothing, and another process has taken a page meanwhile.
                     asked //= 2
 
     def make_room(self) -> None:
@@ -40,7 +40,7 @@ class SmallDisk:
 
 @contextmanager
 def small_disk(folder: Path) -> Iterator[SmallDisk | None]:
-    """A file system in memory on a new folder, gone afterwards; None where nothing may be mounted."""
+    """Yield a file system in memory on a new folder; None if this process may not mount one."""
     folder.mkdir()
     if not may_mount():
         yield None
@@ -54,7 +54,7 @@ def small_disk(folder: Path) -> Iterator[SmallDisk | None]:
 
 
 def may_mount() -> bool:
-    """Root in a container may be without the right: only trying tells."""
+    """Try to mount: root in a container may lack the right."""
     if os.geteuid() != 0:
         return False
     tried = subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False)

@@ -1,4 +1,4 @@
-"""Where tests put what is temporary."""
+"""Folders for temporary files of tests."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ ROOM_BYTES = 4 << 30
 
 
 def keep_temporary_files_in_memory() -> None:
-    """Databases are made by the hundred, and files on a disk are most of what one costs.
+    """Keep them in memory: tests create hundreds of databases, and files on a disk are most of their cost.
 
-    Not where somebody has named another place, there is little room, or no program may be started.
+    Do nothing if TMPDIR is set, if memory is short, or if no program may be started from there.
     """
     if "TMPDIR" in os.environ or not os.access(MEMORY, os.W_OK):
         return
@@ -26,7 +26,7 @@ def keep_temporary_files_in_memory() -> None:
 
 @contextmanager
 def public_folder() -> Iterator[Path]:
-    """One that every user may enter, as PostgreSQL's has to and those of pytest do not let it."""
+    """Yield a folder that every user may enter: PostgreSQL needs this, and folders of pytest forbid it."""
     with tempfile.TemporaryDirectory(prefix="labledger-tests-") as name:
         folder = Path(name)
         folder.chmod(0o755)

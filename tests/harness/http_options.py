@@ -1,7 +1,6 @@
-"""How tests ask over HTTP."""
+"""Options of HTTP clients for services on this machine."""
 
 from __future__ import annotations
 
-# This machine alone, so that no proxy is in the way; and without TLS, for which every client would first read
-# the certificates of the whole world: that takes longer than to ask.
+# No proxy, and no verification: loading the CA certificates takes longer than a request.
 LOCAL_HTTP = {"trust_env": False, "verify": False}

@@ -10,8 +10,8 @@ from tests.harness.databases import TestDatabase
 
 EVENTS = 1_000_000
 RECIPES = 50_000
-# Every so many events one is of a system, and of another kind than the others. Neither kind of event says
-# something of the system itself, which nobody has registered.
+# Two systems have an event at these intervals, each with a topic of its own. Neither topic requires that the
+# system is registered.
 RARE_EVERY = 50_000
 BUSIEST_EVERY = 10
 
@@ -53,13 +53,13 @@ class LongLog:
 
 
 def fill(database: TestDatabase) -> LongLog:
-    """Fill the log behind what is in it; `rare` are the positions of the few system.scheduled."""
+    """Append the events to the log; `rare` are the positions of the few system.scheduled."""
     asked = {"events": EVENTS, "recipes": RECIPES, "rare": RARE_EVERY, "busiest": BUSIEST_EVERY}
     with psycopg.connect(database.owner_url, autocommit=True) as owner:
         base = owner.execute("SELECT max(notification_id) FROM log.events").fetchone()
         assert base is not None
         owner.execute(FILL, asked)
-        # As autovacuum does it in its time.
+        # Autovacuum would do this later.
         owner.execute("VACUUM ANALYZE log.events")
         owner.execute("SELECT pg_notify('labledger_log', '')")
     first = base[0] + 1

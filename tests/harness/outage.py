@@ -1,4 +1,4 @@
-"""A database that is away for a while."""
+"""A database that is unavailable for a while."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.harness.databases import TestDatabase
 
 @contextmanager
 def unavailable(database: TestDatabase) -> Iterator[None]:
-    """No session of the database lives, and no new one is let in."""
+    """Terminate all sessions of the database and refuse new ones until the block ends."""
     server = urlsplit(database.owner_url)._replace(path="/postgres").geturl()
 
     def allow(answer: str) -> None:

@@ -1,4 +1,4 @@
-"""The servers in use by a test run: each started when first asked for, all stopped at the end."""
+"""The servers of a test run: each starts at its first use, all stop at the end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ServerPool:
         self._started: dict[str, Databases | NoSecondServer] = {}
 
     def databases(self, server: str) -> Databases:
-        """Raises `NoSecondServer` where the machine has none."""
+        """Return the databases of a server; raise `NoSecondServer` if the machine has none."""
         if server not in self._started:
             self._started[server] = self._start(server)
         answer = self._started[server]

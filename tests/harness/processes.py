@@ -1,4 +1,4 @@
-"""Looking at processes from outside."""
+"""State of processes, as seen from outside."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def is_alive(pid: int | None) -> bool:
-    """Zombies do not count: who reaps an orphan is up to the machine."""
+    """Return whether the process runs; a zombie does not, since only its parent or init removes it."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):

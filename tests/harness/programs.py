@@ -1,4 +1,4 @@
-"""Python programs that a test starts, talks with by lines, and surely ends."""
+"""Python programs that a test starts, exchanges lines with, and always ends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Program = subprocess.Popen[str]
 
 @contextmanager
 def program(module: str, *arguments: str, **environment: str) -> Iterator[Program]:
-    """`python -m module`, killed by its own pid when the block ends, also while it is stopped."""
+    """Run `python -m module`; kill it by its pid when the block ends, even if the process is stopped."""
     process = subprocess.Popen(
         [sys.executable, "-m", module, *arguments],
         cwd=TOP,
@@ -40,7 +40,7 @@ def write_line(process: Program, line: str) -> None:
 
 
 def read_line(process: Program) -> str:
-    """The next line; an empty text when the program has ended."""
+    """Return the next line, or an empty text if the program has ended."""
     assert process.stdout is not None
     return process.stdout.readline().strip()
 

@@ -1,4 +1,4 @@
-"""Connections that say what they are told and nothing else, as no client library would."""
+"""Raw HTTP connections, which send exactly the given bytes, as no client library would."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ class RawConnection:
         self._socket.sendall(data)
 
     def send_head(self, request: str, *fields: str) -> None:
-        """The head of a request."""
+        """Send the head of a request."""
         self.send("\r\n".join([f"{request} HTTP/1.1", f"Host: {self.host}", *fields, "", ""]).encode())
 
     def read_answer(self) -> Answer:
-        """The next one."""
+        """Read the next answer."""
         while b"\r\n\r\n" not in self._received:
             self._receive()
         head, _, rest = self._received.partition(b"\r\n\r\n")
@@ -68,7 +68,7 @@ class RawConnection:
         return bool(self._received) or bool(select.select([self._socket], [], [], 0)[0])
 
     def is_open(self) -> bool:
-        """As far as is known here; what has arrived is kept."""
+        """Return whether the connection is open, as far as this side can see. Received bytes stay unread."""
         self._socket.setblocking(False)
         try:
             return bool(self._socket.recv(1, socket.MSG_PEEK))
@@ -80,11 +80,11 @@ class RawConnection:
             self._socket.settimeout(PATIENCE_SECONDS)
 
     def wait_closed(self) -> None:
-        """Wait until the server has ended it, without reading what has come."""
+        """Wait until the server closes the connection, without reading received bytes."""
         wait_until(lambda: self._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] != _ESTABLISHED)
 
     def read_to_end(self) -> bytes:
-        """What comes until the server ends it."""
+        """Return all bytes until the server closes the connection."""
         try:
             while data := self._socket.recv(1 << 16):
                 self._received += data
@@ -94,13 +94,13 @@ class RawConnection:
 
     def _receive(self) -> None:
         data = self._socket.recv(1 << 16)
-        assert data, f"ended after {self._received!r}"
+        assert data, f"the connection ended after {self._received!r}"
         self._received += data
 
 
 @dataclass
 class RawConnections:
-    """Those of one test."""
+    """The raw connections of one test."""
 
     service: Running
     made: list[RawConnection] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""A TCP connection with somebody in between, who can stop passing bytes on, be slow, or hang up."""
+"""A TCP relay that can stop passing on bytes, delay them, or cut connections."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CHUNK_BYTES = 65_536
 
 
 class Held:
-    """A message that the relay keeps to itself, with all that follows it on its connection."""
+    """A message that the relay holds back, with all following bytes of its connection."""
 
     def __init__(self, *marks: bytes) -> None:
         self._marks = marks
@@ -20,11 +20,11 @@ class Held:
         self._released = threading.Event()
 
     def release(self) -> None:
-        """Also before it was caught: then nothing is."""
+        """Release the message; before it was caught, cancel the hold."""
         self._released.set()
 
-    def look(self, data: bytes) -> None:
-        """In the thread that passes the data on; returns when it may."""
+    def wait_if_marked(self, data: bytes) -> None:
+        """Block the thread that passes on the data until the message is released."""
         is_it = all(mark in data for mark in self._marks)
         if is_it and not self.caught.is_set() and not self._released.is_set():
             self.caught.set()
@@ -32,13 +32,13 @@ class Held:
 
 
 class Relay:
-    """Listens on a port of 127.0.0.1 and passes on to another place; each connection has two threads.
+    """Listens on a port of 127.0.0.1 and passes on bytes to a server; each connection has two threads.
 
-    The kernel acknowledges what is kept here: to both ends a stalled connection looks alive.
+    The kernel acknowledges bytes that are held here: to both ends a stalled connection looks alive.
     """
 
     def __init__(self, connect: Callable[[], socket.socket]) -> None:
-        """`connect` makes a connection to the other end."""
+        """Listen; `connect` opens a connection to the server."""
         self._connect = connect
         self._passing = threading.Event()
         self._passing.set()
@@ -50,15 +50,15 @@ class Relay:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def stall(self) -> None:
-        """From now on no byte gets through, in no direction; who connects hears nothing."""
+        """Stop passing on bytes in both directions; a new connection receives nothing."""
         self._passing.clear()
 
     def delay(self, seconds: float) -> None:
-        """Every message takes so much longer."""
+        """Delay every message by this time."""
         self._delay_seconds = seconds
 
     def hold(self, *marks: bytes) -> Held:
-        """The first message from a client that has all of these in it is kept back until it is released."""
+        """Hold back the first message of a client that contains all of these marks, until it is released."""
         self._held = Held(*marks)
         return self._held
 
@@ -67,7 +67,7 @@ class Relay:
         self._passing.set()
 
     def cut(self) -> int:
-        """All connections end at once, without a word; how many there were."""
+        """End all connections at once; return their number."""
         pairs = list(self._pairs.items())
         for pair in pairs:
             for side in pair:
@@ -106,13 +106,13 @@ class Relay:
         server.close()
 
     def _pump(self, source: socket.socket, sink: socket.socket, from_client: bool) -> None:
-        """A connection that one side ends has ended: nobody here speaks with half of one."""
+        """Pass on bytes until one side ends the connection, then end both: none here stays half open."""
         with suppress(OSError):
             while data := source.recv(CHUNK_BYTES):
                 if self._delay_seconds:
                     time.sleep(self._delay_seconds)
                 if from_client and self._held is not None:
-                    self._held.look(data)
+                    self._held.wait_if_marked(data)
                 self._passing.wait()
                 sink.sendall(data)
         for side in (source, sink):

@@ -1,4 +1,4 @@
-"""Labledger as its users have it: real processes over a real database, reached by HTTP and command line."""
+"""Labledger as its users run it: real processes on a real database, used by HTTP and command line."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from tests.harness.waiting import wait_until
 
 SAMPLES = Path(__file__).parents[2] / "replay" / "samples"
 STOP_SECONDS = 60.0
-# Often enough that no lab controller falls silent.
+# Short enough that no lab controller becomes silent.
 CONTACT_SECONDS = 30.0
 
 
 @dataclass
 class Running:
-    """The services of one database; `start` and `kill` them one by one."""
+    """The processes of one service; `start` and `kill` act on one of them."""
 
     database: TestDatabase
     url: str
     token: str
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
-    # LABLEDGER_* for every process.
+    # LABLEDGER_* variables of every process.
     settings: Mapping[str, str] = field(default_factory=dict)
     _end: int = 0
     _stopped: Event = field(default_factory=Event)
@@ -87,12 +87,12 @@ class Running:
         self.processes.clear()
 
     def client(self, token: str | None = None) -> httpx.Client:
-        """It fails at an answer that `/openapi.json` does not promise."""
+        """Return a client that fails at an answer that `/openapi.json` does not promise."""
         return httpx.Client(
             base_url=self.url,
             headers={"Authorization": f"Bearer {token or self.token}"},
             event_hooks={"response": [self._contract.check]},
-            # Less than a long poll may take: who waits for one to end by itself has failed.
+            # Less than a long poll may take: a test that waits for the end of one has failed.
             timeout=45,
             **LOCAL_HTTP,
         )
@@ -102,18 +102,18 @@ class Running:
         return Contract(self.url)
 
     def make_contact(self, *labs: str) -> None:
-        """Record a contact of these lab controllers, or of all: only then their systems get recipes."""
+        """Record a contact of these lab controllers, or of all: only then do their systems get recipes."""
         with self.client() as admin:
             # The labs may have been registered a moment ago.
             listed = admin.get("/lab-controllers", params={"min_position": self.end()})
-            known = [lab["fqdn"] for lab in listed.json()["lab_controllers"]]
-            self._ask_for_commands(labs or known)
-            wait_until(lambda: not _silent(admin, labs or known), f"{labs or known} to be heard")
-        asking = Thread(target=self._keep_asking, args=(labs or known,), daemon=True)
+            fqdns = labs or [lab["fqdn"] for lab in listed.json()["lab_controllers"]]
+            self._ask_for_commands(fqdns)
+            wait_until(lambda: not _silent(admin, fqdns), f"a contact of {fqdns}")
+        asking = Thread(target=self._keep_asking, args=(fqdns,), daemon=True)
         asking.start()
 
     def _keep_asking(self, labs: Sequence[str]) -> None:
-        """Ask for commands in intervals, as lab controllers do."""
+        """Ask for commands at intervals, as lab controllers do."""
         while not self._stopped.wait(CONTACT_SECONDS):
             # The service may have been killed.
             with suppress(httpx.TransportError):
@@ -134,7 +134,7 @@ class Running:
             return False
 
     def labledger(self, *arguments: str, status: int = 0) -> str:
-        """What the command prints. Fails when it exits otherwise than expected."""
+        """Return the output of a command; fail if its exit status is not `status`."""
         command = [sys.executable, "-m", "cli", *arguments]
         done = subprocess.run(
             command,
@@ -149,7 +149,7 @@ class Running:
         return done.stdout if status == 0 else done.stdout + done.stderr
 
     def do(self, *arguments: str) -> None:
-        """The same, for what a test begins with: in this process, so that no program has to start."""
+        """Run a command in this process, which is faster: for the setup of a test."""
         others = dict.fromkeys(name for name in os.environ if name.startswith("LABLEDGER_"))
         done = CliRunner(env={**others, **self.environment}).invoke(main, arguments)
         assert done.exit_code == 0, f"{arguments}: {done.exit_code}\n{done.output}"
@@ -158,7 +158,7 @@ class Running:
         return json.loads(self.labledger(*arguments, "--json"))
 
     def events(self, after: int = 0) -> list[dict[str, Any]]:
-        """The whole log after a position."""
+        """Return all events after a position."""
         found: list[dict[str, Any]] = []
         with self.client() as client:
             while True:
@@ -169,7 +169,7 @@ class Running:
                 after = page["next"]
 
     def end(self) -> int:
-        """The last position of the log."""
+        """Return the last position of the log."""
         for event in self.events(self._end):
             self._end = int(event["position"])
         return self._end
@@ -177,7 +177,7 @@ class Running:
 
 @contextmanager
 def running(database: TestDatabase, *services: str, **settings: str) -> Iterator[Running]:
-    """Start the services (all, unless named) with these LABLEDGER_* and wait until they are ready."""
+    """Start the processes (by default all) with these LABLEDGER_* variables and wait until they are ready."""
     token = database_setup.first_admin_token(database.settings)
     assert token is not None
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""A bare connection to the PostgreSQL server of a URL, for those who stand between it and a client."""
+"""A plain socket to the PostgreSQL server of a URL, for a relay between the server and a client."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from psycopg import conninfo
 
 
 def server_socket(url: str) -> socket.socket:
-    """Connect by TCP, or by a Unix socket where the host is a folder."""
+    """Connect by TCP, or by a Unix socket if the host is a folder."""
     given = conninfo.conninfo_to_dict(url)
     host, port = str(given.get("host") or "127.0.0.1"), int(given.get("port") or 5432)
     if not host.startswith("/"):

@@ -1,4 +1,4 @@
-"""The PostgreSQL servers of a test run: the embedded one, and a second one of another make."""
+"""The PostgreSQL servers of a test run: the embedded one, and a second one of another build."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from tests.harness.folders import public_folder
 GIVEN_SERVER = "LABLEDGER_TEST_DATABASE_URL"
 OLDEST_MAJOR_VERSION = 15
 
-# A test run that loses its power, which alone tears pages, is run again. Nothing else is given up: tests kill
-# servers, and what was committed has to be there afterwards.
+# A test run does not survive a power failure, which alone tears pages. All other guarantees hold: tests kill
+# servers, and committed data must survive that.
 FAST = {
     "fsync": "off",
     "full_page_writes": "off",
     "max_connections": "200",
-    # It may lie in memory.
+    # The data may be in memory.
     "max_wal_size": "256MB",
 }
 
 
 @contextmanager
 def cluster(settings: Mapping[str, str] = FAST, binaries: Binaries | None = None) -> Iterator[Cluster]:
-    """A new server that runs; it is gone afterwards however the tests end."""
+    """Yield a new, running server; remove it afterwards, however the tests end."""
     with public_folder() as folder:
         made = Cluster(folder / "postgresql", settings=settings, binaries=binaries)
         try:
@@ -43,27 +43,29 @@ def cluster(settings: Mapping[str, str] = FAST, binaries: Binaries | None = None
 
 @contextmanager
 def own_server(binaries: Binaries | None = None) -> Iterator[str]:
-    """The URL of its owner."""
+    """Yield the owner's URL of a new server."""
     with cluster(binaries=binaries) as made:
         yield made.start().owner_url
 
 
 @contextmanager
 def second_server() -> Iterator[str]:
-    """The server of `LABLEDGER_TEST_DATABASE_URL`, else one of the system's binaries; never a running one."""
+    """Yield the URL of `LABLEDGER_TEST_DATABASE_URL`, or of a new server of the installed binaries."""
     given = os.environ.get(GIVEN_SERVER)
     if given:
         yield given
         return
     binaries = system_binaries()
     if binaries is None:
-        raise NoSecondServer(f"no PostgreSQL >= {OLDEST_MAJOR_VERSION} of the system, and no {GIVEN_SERVER}")
+        raise NoSecondServer(
+            f"no PostgreSQL >= {OLDEST_MAJOR_VERSION} is installed, and {GIVEN_SERVER} is not set"
+        )
     with own_server(binaries) as url:
         yield url
 
 
 def system_binaries() -> Binaries | None:
-    """The newest installed ones that are new enough and complete: a client package has no initdb."""
+    """Return the newest installed binaries, if new enough and complete: a client package has no initdb."""
     account = postgres_account()
     found = {
         Binaries(folder).major_version(account): Binaries(folder)
@@ -77,8 +79,8 @@ def system_binaries() -> Binaries | None:
 def _system_folders() -> list[Path]:
     folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     if shutil.which("pg_config"):
-        told = subprocess.run(["pg_config", "--bindir"], capture_output=True, text=True, check=False)
-        folders += [Path(told.stdout.strip())] if re.search(r"\S", told.stdout) else []
+        done = subprocess.run(["pg_config", "--bindir"], capture_output=True, text=True, check=False)
+        folders += [Path(done.stdout.strip())] if re.search(r"\S", done.stdout) else []
     return folders
 
 

@@ -1,4 +1,4 @@
-"""What the sessions of a database do, and ending them; by a session of its owner."""
+"""Sessions of a database, counted and terminated by a session of its owner."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def named(url: str, application_name: str) -> str:
 
 
 def lock_waiters(owner: Owner) -> int:
-    """How many sessions wait for a lock now. Not for use in a transaction: that goes on seeing one moment."""
+    """Return the number of sessions that wait for a lock. A transaction would see one snapshot."""
     return int(_one(owner.execute(LOCK_WAITERS)))
 
 
 def end_sessions(owner: Owner, application_name: str = "%") -> int:
-    """Terminate the backends of an application, by default of everybody else; how many there were."""
+    """Terminate the sessions of an application, by default all others; return their number."""
     return int(_one(owner.execute(END, (application_name,))))
 
 

@@ -1,4 +1,4 @@
-"""Waiting for something that happens elsewhere, with an end."""
+"""Waiting for a condition, with a timeout."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-# Of whoever waits on a machine with much else to do; nobody who gets it waits for it.
+# Generous, for a busy machine; a test that passes does not wait this long.
 PATIENCE_SECONDS = 120.0
 
 
-def wait_until(happened: Callable[[], T], what: str = "it to happen", seconds: float = PATIENCE_SECONDS) -> T:
-    """What it says when it is no longer false, empty or nothing."""
+def wait_until(
+    condition: Callable[[], T], what: str = "it to happen", seconds: float = PATIENCE_SECONDS
+) -> T:
+    """Return the first true result of `condition`; fail after `seconds`, naming `what`."""
     deadline = time.monotonic() + seconds
-    while not (found := happened()):
+    while not (found := condition()):
         assert time.monotonic() < deadline, f"waited {seconds:g} s for {what}"
         time.sleep(0.02)
     return found

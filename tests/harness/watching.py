@@ -1,4 +1,4 @@
-"""Many who watch, from one event loop: plain connections, so that two thousand of them are cheap."""
+"""Watchers of /events in one event loop: plain connections, so that two thousand of them are cheap."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ PATIENCE_SECONDS = 120.0
 
 @contextmanager
 def serving(database: TestDatabase, **settings: str) -> Iterator[Running]:
-    """The API alone, with these LABLEDGER_*: nothing but what a test appends comes into the log."""
+    """Start the API alone, with these LABLEDGER_* variables: only the test appends to the log."""
     token = database_setup.first_admin_token(database.settings)
     assert token is not None
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{probe.getsockname()[1]}"
-    # They are all one person here.
+    # All watchers have the token of one user.
     service = Running(database, url, token, settings={"LABLEDGER_REQUESTS_PER_SECOND": "0", **settings})
     try:
         service.start("serve")
@@ -47,7 +47,7 @@ def serving(database: TestDatabase, **settings: str) -> Iterator[Running]:
 
 @dataclass(frozen=True)
 class Worker:
-    """The process that serves."""
+    """The worker process of `serve`."""
 
     pid: int
 
@@ -62,8 +62,8 @@ class Worker:
         ticks = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
         return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 
-    def limit_files(self, most: int) -> None:
-        resource.prlimit(self.pid, resource.RLIMIT_NOFILE, (most, most))
+    def limit_files(self, maximum: int) -> None:
+        resource.prlimit(self.pid, resource.RLIMIT_NOFILE, (maximum, maximum))
 
 
 def worker_of(service: Running) -> Worker:
@@ -79,7 +79,7 @@ def _is_alive(url: str) -> bool:
 
 
 class Watch(asyncio.Protocol):
-    """A connection to /events: the positions of the events it has seen, and where it would resume."""
+    """A connection to /events: the positions of the events received, and the position to resume from."""
 
     def __init__(self, service: Running, after: int, **filters: str) -> None:
         self.after = after
@@ -87,7 +87,7 @@ class Watch(asyncio.Protocol):
         self.positions: list[int] = []
         self.last_id = after
         self.head = b""
-        # Whether the answer came to its end, and whether the connection did.
+        # Whether the answer is complete, and whether the connection has ended.
         self.is_complete = False
         self.is_over = False
         self.error: Exception | None = None
@@ -108,7 +108,7 @@ class Watch(asyncio.Protocol):
 
     @property
     def retry_after_seconds(self) -> int:
-        """Of an answer that says so."""
+        """Return the value of the Retry-After header."""
         said = re.search(rb"^retry-after: (\d+)\r?$", self.head, re.MULTILINE | re.IGNORECASE)
         assert said is not None, self.head
         return int(said[1])
@@ -150,14 +150,14 @@ class Watch(asyncio.Protocol):
         self.transport.resume_reading()
 
     def close(self) -> None:
-        """Without a word, as clients do."""
+        """Drop the connection without notice, as clients do."""
         if self.transport is not None:
             self.transport.abort()
 
-    async def wait_until(self, happened: Callable[[Watch], bool]) -> None:
-        """Wait until what it has seen is so."""
+    async def wait_until(self, condition: Callable[[Watch], bool]) -> None:
+        """Wait for a condition, checked whenever data arrive."""
         async with asyncio.timeout(PATIENCE_SECONDS):
-            while not happened(self):
+            while not condition(self):
                 self._news.clear()
                 await self._news.wait()
 
@@ -166,12 +166,12 @@ class Watch(asyncio.Protocol):
         assert not self.is_over, f"ended at {self.last_id}: {self.error}"
 
     async def wait_seen_all(self, positions: list[int]) -> None:
-        """Wait for the last of these; whether it saw them all, and nothing else, is for the test to say."""
+        """Wait for the last of these positions; the test checks that exactly these were received."""
         if positions:
             await self.wait_seen(positions[-1])
 
     async def wait_cut(self) -> None:
-        """Wait until the server has ended the connection, also of one that does not read."""
+        """Wait until the server ends the connection, even if this side does not read."""
         async with asyncio.timeout(PATIENCE_SECONDS):
             while not self.is_cut:
                 await asyncio.sleep(0.1)
@@ -180,7 +180,7 @@ class Watch(asyncio.Protocol):
         await self.wait_until(lambda watch: watch.is_over)
 
     def _unframe(self) -> None:
-        """Chunks to text."""
+        """Decode the received chunks to text."""
         start = 0
         while (end := self._framed.find(b"\r\n", start)) >= 0:
             length = int(self._framed[start:end], 16)
@@ -204,7 +204,7 @@ class Watch(asyncio.Protocol):
 
 
 class Watching:
-    """Those who watch in one test; `async with` closes them all."""
+    """The watches of one test; `async with` closes them all."""
 
     def __init__(self, service: Running) -> None:
         self._service = service
@@ -220,7 +220,7 @@ class Watching:
             await one.wait_over()
 
     async def watch(self, after: int = 0, receive_bytes: int | None = None, **filters: str) -> Watch:
-        """Begin to watch. The head of the answer is there when this returns."""
+        """Begin to watch; return when the head of the answer has arrived."""
         made = Watch(self._service, after, **filters)
         connection = socket.socket()
         connection.setblocking(False)
@@ -235,7 +235,7 @@ class Watching:
 
 
 def plain_client(service: Running) -> httpx.Client:
-    """For answers by the hundred thousand: neither packed, nor checked against what is promised."""
+    """Return a client for large answers, which are neither compressed nor checked against `/openapi.json`."""
     headers = {"Authorization": f"Bearer {service.token}", "Accept-Encoding": "identity"}
     return httpx.Client(base_url=service.url, headers=headers, timeout=60, **LOCAL_HTTP)
 
@@ -251,7 +251,7 @@ def whole_log(service: Running) -> list[dict[str, Any]]:
 
 
 def expected_positions(whole: Iterable[dict[str, Any]], one: Watch) -> list[int]:
-    """What somebody should see, by the whole log."""
+    """Return the positions that a watch should receive, selected from the whole log."""
     topics = one.filters["types"].split(",") if "types" in one.filters else None
     subjects = one.filters["subject"].split(",") if "subject" in one.filters else None
     return [

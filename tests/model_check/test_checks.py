@@ -5,14 +5,15 @@ from __future__ import annotations
 from unittest.mock import patch
 
 from domain.scheduling.world.partition import Partition
-from tests.model_check import decisions, rest
+from tests.model_check import decisions
+from tests.model_check import invariants as rest
 from tests.model_check.case import case
 from tests.model_check.copying import Copier
 from tests.model_check.explore import explore
 from tests.model_check.families import JOBS
 from tests.model_check.model import Model
+from tests.model_check.removed_parts import ALL_PARTS
 from tests.model_check.steps import Manner
-from tests.model_check.taken_out import ALL_PARTS
 from tests.model_check.walk import walk
 
 JUST_JOBS = Manner(JOBS)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 
 from domain.scheduling.world.wake_ups import WAKE_UPS, TriggerRule
-from tests.model_check import rest
+from tests.model_check import invariants as rest
 from tests.model_check.actions import VERBS, Action, act, actions
 from tests.model_check.case import Case, Job, Want
 from tests.model_check.explore import Found

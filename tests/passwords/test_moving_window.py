@@ -46,7 +46,7 @@ def test_window__many_keys_once_each__only_those_that_count_are_kept() -> None:
 
 
 def test_window__more_keys_than_it_may_keep__drops_those_heard_of_longest_ago() -> None:
-    window = MovingWindow(1, 60, most=3, clock=Clock())
+    window = MovingWindow(1, 60, max_keys=3, clock=Clock())
     for key in ("ada", "bob", "eve"):
         window.take(key)
     window.take("mallory")

@@ -1,4 +1,4 @@
-"""What people and lab controllers do in these tests, in few words."""
+"""Requests of users and lab controllers, for the tests of the API."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tests.harness.waiting import wait_until
 People = dict[str, httpx.Client]
 """Who is logged in as whom, by name."""
 
-MOST_IN_ONE_COMMIT = 100
+MAX_EVENTS_IN_COMMIT = 100
 EAST, WEST = "lab.east.example.com", "lab.west.example.com"
 DISTRO = {"and": [{"element": "name", "value": "RHEL-9.6"}, {"element": "arch", "value": "x86_64"}]}
 
 
 def recipe_for(fqdn: str, *, guests: int = 0, **more: Any) -> dict[str, Any]:
-    """A recipe of two tasks that only one system can take."""
+    """Return the XML of a recipe of two tasks that only one system can run."""
     both = {"distro_requires": DISTRO, "tasks": [{"name": "/one"}, {"name": "/two"}]}
     guest = {**both, "host_requires": {}, "guestargs": "--ram=1"}
     return {
@@ -31,7 +31,7 @@ def recipe_for(fqdn: str, *, guests: int = 0, **more: Any) -> dict[str, Any]:
 
 
 def submit(client: httpx.Client, *recipes: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """One recipe set; its answer has the ids."""
+    """Submit one recipe set, and return the answer with the ids."""
     document = {"recipe_sets": [{"recipes": list(recipes)}], **more}
     answer = client.post("/jobs", json=document)
     assert answer.status_code == 201, answer.text
@@ -40,13 +40,13 @@ def submit(client: httpx.Client, *recipes: dict[str, Any], **more: Any) -> dict[
 
 
 def cancel_set(client: httpx.Client, submitted: dict[str, Any]) -> None:
-    """So that nothing is left of it in the queue."""
+    """Cancel a set, so that it leaves the queue."""
     path = f"/recipe-sets/{submitted['recipe_set_id']}/cancel"
     assert client.post(path, json={"reason": "seen enough"}).status_code == 200
 
 
 def in_state(client: httpx.Client, recipe_id: int, *states: str) -> dict[str, Any]:
-    """The recipe, once it is in one of the states."""
+    """Return the recipe once it is in one of the states."""
 
     def reached() -> Any:
         answer = client.get(f"/recipes/{recipe_id}")
@@ -66,7 +66,7 @@ def report(client: httpx.Client, recipe_id: int, message: dict[str, Any]) -> htt
 
 
 def start(client: httpx.Client, recipe_id: int) -> list[int]:
-    """Have a recipe that waits run its first task; the ids of its tasks."""
+    """Run the first task of a waiting recipe, and return the ids of its tasks."""
     tasks = [task["task_id"] for task in in_state(client, recipe_id, "waiting")["tasks"]]
     for message in ({"state": "installing"}, {"state": "running", "task_id": tasks[0]}):
         assert report(client, recipe_id, message).status_code == 200
@@ -74,7 +74,7 @@ def start(client: httpx.Client, recipe_id: int) -> list[int]:
 
 
 def finish(client: httpx.Client, recipe_id: int, tasks: list[int]) -> httpx.Response:
-    """Have a recipe that runs its first task come to its end."""
+    """Complete a recipe that runs its first task."""
     for number, task_id in enumerate(tasks):
         if number:
             report(client, recipe_id, {"state": "running", "task_id": task_id})
@@ -86,25 +86,25 @@ def finish(client: httpx.Client, recipe_id: int, tasks: list[int]) -> httpx.Resp
 
 
 def after(answer: httpx.Response) -> dict[str, str]:
-    """What makes a read wait for what a write has made."""
+    """Return the parameters of a read that must reflect a write."""
     return {"min_position": answer.headers["labledger-position"]}
 
 
 def shown(client: httpx.Client, fqdn: str, answer: httpx.Response) -> dict[str, Any]:
-    """A system, as a write has made it."""
+    """Return a system, as a write has left it."""
     assert answer.is_success, answer.text
     found: dict[str, Any] = client.get(f"/systems/{fqdn}", params=after(answer)).json()
     return found
 
 
 def usage(client: httpx.Client, fqdn: str, answer: httpx.Response | None = None) -> tuple[str, int | None]:
-    """What a system does, and for which recipe; after a write, as it has made it."""
+    """Return the usage and the recipe of a system; after a write, as the write has left it."""
     system = client.get(f"/systems/{fqdn}").json() if answer is None else shown(client, fqdn, answer)
     return system["usage"], system["recipe_id"]
 
 
 def commands(client: httpx.Client, lab: str, system: str) -> list[dict[str, Any]]:
-    """Of one system, so far."""
+    """Return the commands for one system so far."""
     found: list[dict[str, Any]] = []
     while page := client.get(
         f"/lab-controllers/{lab}/commands", params={"after": found[-1]["id"] if found else 0}
@@ -114,18 +114,18 @@ def commands(client: httpx.Client, lab: str, system: str) -> list[dict[str, Any]
 
 
 def happened(service: Running, position: int, *subjects: str) -> list[tuple[str, str]]:
-    """(subject, topic) of what came after a position, of some subjects or all."""
+    """Return subject and topic of the events after a position, of some subjects or of all."""
     events = service.events(position)
     return [(e["subject"], e["topic"]) for e in events if not subjects or e["subject"] in subjects]
 
 
 def by_people(service: Running, position: int) -> list[tuple[str, str]]:
-    """What came after a position and was not decided by the scheduler, which answers in its own time."""
+    """Return the events after a position without those of the scheduler, whose time is not predictable."""
     return [(e["subject"], e["topic"]) for e in service.events(position) if e["actor"] != "scheduler"]
 
 
 def in_one_commit(service: Running, answer: httpx.Response) -> list[tuple[str, str]]:
-    """(subject, topic) of the events of the commit that a write has made."""
+    """Return subject and topic of the events in the commit of a write."""
     position = int(answer.headers["labledger-position"])
-    lately = service.events(max(0, position - MOST_IN_ONE_COMMIT))
+    lately = service.events(max(0, position - MAX_EVENTS_IN_COMMIT))
     return [(e["subject"], e["topic"]) for e in lately if e["commit_end"] == position]

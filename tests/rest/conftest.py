@@ -18,7 +18,7 @@ MACHINE = {"type": "Machine", "arches": ["x86_64"], "memory_mb": 16}
 
 @pytest.fixture(scope="package")
 def service(servers: ServerPool) -> Iterator[Running]:
-    """One running Labledger with the sample lab for all tests here, which leave it as they found it."""
+    """Run one service with the sample lab for all tests here; each test restores the lab."""
     with servers.databases("embedded").fresh() as database, running(database) as started:
         started.do("lab", "load", str(SAMPLES / "lab.json"))
         started.make_contact()
@@ -33,7 +33,7 @@ def client(service: Running) -> Iterator[httpx.Client]:
 
 @pytest.fixture(scope="package")
 def people(service: Running) -> Iterator[dict[str, httpx.Client]]:
-    """Clients by who they are: alice, bob and carol as submitters, the lab controllers `east` and `west`."""
+    """Yield clients by user: the submitters alice, bob, carol, the lab controllers `east` and `west`."""
     with ExitStack() as stack:
         admin = stack.enter_context(service.client())
         asked = {name: {"user": name, "role": "submitter"} for name in ("alice", "bob", "carol")}
@@ -48,7 +48,7 @@ def people(service: Running) -> Iterator[dict[str, httpx.Client]]:
 
 @pytest.fixture
 def machines(client: httpx.Client) -> Iterator[Callable[..., str]]:
-    """Makes systems of alice's in the east, for who names them; they are removed afterwards."""
+    """Yield a function that adds systems of alice in the lab of the east, and remove them afterwards."""
     made: list[str] = []
 
     def make(**more: Any) -> str:

@@ -1,4 +1,4 @@
-"""The log of one database up to a position, in another, as if nothing had happened since."""
+"""A copy of a database that ends at a position of its log."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import psycopg
 
 from tests.harness.databases import TestDatabase
 
-# table, and which of its rows had been written by then
+# Table -> condition for the rows that were written by then.
 TABLES = {
     "log.events": "SELECT * FROM log.events WHERE notification_id <= {position} ORDER BY notification_id",
     "log.commits": "SELECT * FROM log.commits WHERE last_position <= {position} ORDER BY last_position",
@@ -17,7 +17,7 @@ TABLES = {
 
 
 def cut(whole: TestDatabase, position: int, into: TestDatabase) -> None:
-    """`position` must be the end of a commit."""
+    """Copy the log up to a position, which must be the end of a commit."""
     with psycopg.connect(whole.owner_url) as source, psycopg.connect(into.owner_url) as target:
         for table, rows in TABLES.items():
             read = f"COPY ({rows.format(position=position)}) TO STDOUT (FORMAT binary)".encode()

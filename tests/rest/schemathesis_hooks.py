@@ -1,4 +1,4 @@
-"""What is made up for the fuzzing of the API, what is not worth asking, and what is no finding."""
+"""Hooks of the fuzzing: which requests it sends, and which failures are expected."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from api.rest.routes import ROUTES
 from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.waiting import wait_until
 from tests.rest.schemathesis_links import add_links
-from tests.rest.schemathesis_names import with_known_names
+from tests.rest.schemathesis_names import with_existing_names
 
-# The server itself answers a longer line, before anything of ours has seen it.
+# The server itself refuses a longer line, before the application.
 LONGEST_QUERY = 4_000
-# What answers 200 after its DELETE. A removed system is Removed and a revoked token revoked: both stay known,
-# with their history. A pool whose access policy is removed shows a policy without entries.
-STAY_KNOWN = {
+# Paths that answer 200 after DELETE. A removed system is Removed and a revoked token revoked: both keep their
+# history. A pool whose access policy is removed shows a policy without entries.
+READABLE_AFTER_DELETE = {
     "DELETE /systems/{fqdn}": tuple(
         path for path, route in ROUTES.items() if path.startswith("/systems/{fqdn}") and "GET" in route.roles
     ),
@@ -29,7 +29,7 @@ STAY_KNOWN = {
     "DELETE /pools/{name}/access-policy": ("/pools/{name}/access-policy",),
 }
 
-# The last position written, the one that reads reflect for sure, and what each removal has written.
+# The last written position, the last one that reads reflect, and the position of each removal.
 positions = {"written": 0, "read": 0}
 removed: dict[str, int] = {}
 
@@ -46,20 +46,20 @@ def filter_query(context: Any, query: Any) -> bool:
 
 @schemathesis.hook
 def filter_case(context: Any, case: Any) -> bool:
-    """Nor may it take away what it asks by: everything after would be 401, and prove nothing."""
+    """Skip requests that remove the credentials of the fuzzing: all later requests would get 401."""
     return not (case.method != "GET" and "admin" in (case.path_parameters or {}).values())
 
 
 @schemathesis.hook
 def map_case(context: Any, case: Any) -> Any:
     if case.meta is not None and case.meta.phase.name == "stateful":
-        case.body = with_known_names(case.operation.path, case.body)
+        case.body = with_existing_names(case.operation.path, case.body)
     return case
 
 
 @schemathesis.hook
 def before_call(context: Any, case: Any, kwargs: Any) -> None:
-    """What was written is read next: a client would say so by `min_position`, which is made up here."""
+    """Wait until reads reflect the last write. A client would use `min_position`, which is random here."""
     if case.method == "GET" and positions["written"] > positions["read"]:
         wait_until(lambda: _reflects(positions["written"]), f"reads to reflect {positions['written']}")
         positions["read"] = positions["written"]
@@ -80,10 +80,10 @@ def _client() -> httpx.Client:
 
 @schemathesis.hook
 def after_call(context: Any, case: Any, response: Any) -> None:
-    told = response.headers.get("labledger-position")
-    if case.method == "GET" or told is None:
+    header = response.headers.get("labledger-position")
+    if case.method == "GET" or header is None:
         return
-    position = int(told[0])
+    position = int(header[0])
     positions["written"] = max(positions["written"], position)
     if case.method == "DELETE":
         removed[case.id] = position
@@ -91,10 +91,10 @@ def after_call(context: Any, case: Any, response: Any) -> None:
 
 @schemathesis.hook
 def filter_failure(context: Any, failure: Any, case: Any, response: Any) -> bool:
-    """Whether it is one. What is removed can be looked at as it was before: nothing is ever overwritten."""
+    """Return whether a failure is real. A removed object can still be read as of before its removal."""
     if not isinstance(failure, UseAfterFree):
         return True
     as_of = str((case.query or {}).get("as_of", ""))
     if as_of and not (as_of.isdigit() and int(as_of) >= removed[str(failure.deleted_case_id)]):
         return False
-    return case.operation.path not in STAY_KNOWN.get(failure.operation, ())
+    return case.operation.path not in READABLE_AFTER_DELETE.get(failure.operation, ())

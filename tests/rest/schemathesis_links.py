@@ -1,4 +1,4 @@
-"""Where answers lead: what was written is then looked at, changed and removed, as a client would go on.
+"""Links from each answer to further requests: an object is written, then shown, changed and removed.
 
 `/openapi.json` has no links; these follow from its paths and from the names of fields.
 """
@@ -13,12 +13,12 @@ Document = dict[str, Any]
 POSITION = "$response.body#/position"
 # A field of an answer that is a list of ids -> the parameter that takes one of them.
 LISTED = {"recipe_set_ids": "recipe_set_id", "recipe_ids": "recipe_id"}
-# Lists of things that are called otherwise in paths than in answers.
+# Collections whose names differ between paths and answers.
 FIRST = {"/lab-controllers": "lab_controllers/0/fqdn", "/distro-trees": "distro_trees/0/id"}
 
 
 def add_links(document: Document) -> None:
-    """From each write to everything about the same thing; it is read as that write has left it."""
+    """Add links from each write to all operations on the same object, as of the position of the write."""
     operations = [
         (path, method, operation)
         for path, methods in document["paths"].items()
@@ -27,16 +27,16 @@ def add_links(document: Document) -> None:
     for path, method, operation in operations:
         if method != "get" or path in FIRST:
             done = next(status for status in ("201", "200") if status in operation["responses"])
-            known = dict(_known(document, path, operation["responses"][done]))
+            given_by = dict(_parameters_of(document, path, operation["responses"][done]))
             operation["responses"][done]["links"] = {
-                target["operationId"]: _link(target, known)
+                target["operationId"]: _link(target, given_by)
                 for to, _, target in operations
-                if _about_the_same(path, to) and _in_path(target) and _in_path(target) <= known.keys()
+                if _about_the_same(path, to) and _in_path(target) and _in_path(target) <= given_by.keys()
             }
 
 
-def _known(document: Document, path: str, answer: Document) -> Iterator[tuple[str, str]]:
-    """The parameters that an answer tells of, by itself or else by its path."""
+def _parameters_of(document: Document, path: str, answer: Document) -> Iterator[tuple[str, str]]:
+    """Yield the parameters that an answer or its path determines."""
     if path in FIRST:
         yield "name", f"$response.body#/{FIRST[path]}"
     for part in path.split("/"):
@@ -56,7 +56,7 @@ def _fields(document: Document, answer: Document) -> list[str]:
 
 
 def _about_the_same(path: str, to: str) -> bool:
-    """Below the same collection; jobs lead to what is in them."""
+    """Return whether both paths are below the same collection; jobs lead to their sets and recipes."""
     beside = {"jobs": ("jobs", "recipe-sets", "recipes")}
     first = path.split("/")[1]
     return to.split("/")[1] in beside.get(first, (first,))
@@ -66,8 +66,8 @@ def _in_path(operation: Document) -> set[str]:
     return {parameter["name"] for parameter in operation["parameters"] if parameter["in"] == "path"}
 
 
-def _link(target: Document, known: dict[str, str]) -> Document:
-    parameters = {name: known[name] for name in sorted(_in_path(target))}
+def _link(target: Document, given_by: dict[str, str]) -> Document:
+    parameters = {name: given_by[name] for name in sorted(_in_path(target))}
     given = {parameter["name"] for parameter in target["parameters"]}
     parameters |= {name: POSITION for name in ("min_position", "as_of") if name in given}
     return {"operationId": target["operationId"], "parameters": parameters}

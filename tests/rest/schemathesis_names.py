@@ -1,4 +1,4 @@
-"""Names that there are. A sequence of requests that begins with one that nobody knows ends there, too."""
+"""Existing names for the fuzzing: a sequence of requests ends at the first unknown name."""
 
 from __future__ import annotations
 
@@ -18,19 +18,22 @@ JOB = {
 SYSTEM = {"lab_controller": "lab.east.example.com", "owner": "admin", "pools": []}
 TOKEN = {"user": "admin", "role": "auditor", "lab_controller": None, "expires_at": None}
 
-# Path -> what stands for these fields, wherever they are in a body that is sent there.
-KNOWN: dict[str, dict[str, Any]] = {"/jobs": JOB, "/systems": SYSTEM, "/tokens": TOKEN}
+# Path -> existing for these fields, at any depth of a body.
+EXISTING: dict[str, dict[str, Any]] = {"/jobs": JOB, "/systems": SYSTEM, "/tokens": TOKEN}
 
 
-def with_known_names(path: str, body: Any) -> Any:
-    return _replaced(body, KNOWN.get(path, {}))
+def with_existing_names(path: str, body: Any) -> Any:
+    return _replaced(body, EXISTING.get(path, {}))
 
 
-def _replaced(part: Any, known: dict[str, Any]) -> Any:
+def _replaced(part: Any, existing: dict[str, Any]) -> Any:
     if isinstance(part, list):
-        return [_replaced(one, known) for one in part]
+        return [_replaced(one, existing) for one in part]
     if not isinstance(part, dict):
         return part
     if "host_requires" in part:
         part = {"distro_requires": None, **part}
-    return {name: known[name] if name in known else _replaced(value, known) for name, value in part.items()}
+    return {
+        name: existing[name] if name in existing else _replaced(value, existing)
+        for name, value in part.items()
+    }

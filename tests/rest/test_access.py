@@ -1,4 +1,4 @@
-"""Who may do what: tokens and roles."""
+"""The roles that each method of each path requires."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EAST, WEST = "lab.east.example.com", "lab.west.example.com"
 
 @pytest.fixture(scope="module")
 def tokens(service: Running) -> dict[str, str]:
-    """A token for each role; the lab controller's is for the east."""
+    """Return a token for each role; that of the lab controller is for the lab in the east."""
     made = {"admin": service.token}
     with service.client() as admin:
         for role in ("submitter", "auditor", "metrics"):
@@ -93,13 +93,13 @@ def test_matrix__beside_the_routes__names_every_method_of_every_path() -> None:
 
 
 def asked(path: str, lab: str = EAST) -> str:
-    """A path of that shape where nothing is, except the lab controllers."""
+    """Return a path of this shape where nothing exists, except for the lab controllers."""
     filled = path.replace("/lab-controllers/{name}", f"/lab-controllers/{lab}")
     return re.sub(r"\{(\w+_id)\}", "999999", re.sub(r"\{(name|fqdn)\}", "none", filled))
 
 
 def attempt(service: Running, token: str, method: str, path: str) -> httpx.Response:
-    """Nothing is done by it: no operation takes such a body."""
+    """Send a request that changes nothing, because no operation accepts its body."""
     with service.client(token) as client:
         return client.request(method, path, content=b"not even JSON", headers={"Content-Type": "text/none"})
 
@@ -129,7 +129,7 @@ def test_lab_controller__another_lab__403(
 
 
 @pytest.mark.parametrize(("method", "path", "allowed"), ROWS)
-def test_anybody__without_a_token__401_unless_it_is_open(
+def test_request__without_a_token__401_unless_it_is_open(
     service: Running, method: str, path: str, allowed: str
 ) -> None:
     answer = httpx.request(method, service.url + asked(path), **LOCAL_HTTP)
@@ -145,7 +145,7 @@ def test_anybody__without_a_token__401_unless_it_is_open(
         {"Authorization": "Bearer"},
     ],
 )
-def test_request__without_a_known_token__401(service: Running, headers: dict[str, str]) -> None:
+def test_request__without_a_valid_token__401(service: Running, headers: dict[str, str]) -> None:
     answer = httpx.get(f"{service.url}/jobs", headers=headers, **LOCAL_HTTP)
     assert answer.status_code == 401
     assert answer.headers["www-authenticate"].startswith("Bearer")
@@ -175,7 +175,7 @@ def test_group__submitter_is_no_member__job_is_refused(
         assert client.post("/jobs", content=smoke, headers=XML).status_code == 201
 
 
-def test_tokens__of_who_had_the_name_before__are_not_shown_to_who_has_it_now(service: Running) -> None:
+def test_tokens__of_a_removed_user__are_not_shown_to_a_new_user_of_the_name(service: Running) -> None:
     def made(admin: httpx.Client) -> dict[str, str]:
         assert admin.put("/users/hal", json={}).status_code == 200
         answer: dict[str, str] = admin.post("/tokens", json={"user": "hal", "role": "submitter"}).json()

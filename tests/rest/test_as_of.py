@@ -1,7 +1,7 @@
-"""Every read, asked of the past, answers what a log that ends there answers now.
+"""Every read as of the past equals the present answer of a log that ends there.
 
-A lab is busy for a while; then its log is cut at random places, each cut is read by a service of its own, and
-both are asked the same: the one as of then, the other now.
+A lab is busy for a while. Then its log is cut at random positions, and a service runs on each cut. Both
+services get the same requests, the first one as of the position of the cut.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from tests.harness.running import SAMPLES, Running, free_port, running
 from tests.harness.waiting import wait_until
 from tests.rest.cutting import commit_ends, cut
 
-# Not of the log: what is so now, whatever was; and the list that has no position.
+# Not from the log: present state of the service, and lists without a position.
 NOT_OF_THE_LOG = {"/healthz", "/readyz", "/metrics", "/openapi.json", "/whoami", "/reads", "/log-usage"}
 SECONDS_OF_LIFE = 8
-# Also on a machine that needs longer for them.
+# The minimum number, also on a slow machine.
 DEEDS_OF_LIFE = 300
 CLOCK = ("as_of", "seconds")
-# What lists are narrowed down by; empty: whatever is known.
+# Filters of lists; an empty tuple stands for all names in the log.
 FILTERS: dict[str, dict[str, tuple[str, ...]]] = {
     "/jobs": {"owner": ("admin", "nobody"), "group": ("kernel-qe", "nosuch"), "state": RECIPE.states},
     "/systems": {
@@ -47,13 +47,13 @@ FILTERS: dict[str, dict[str, tuple[str, ...]]] = {
 
 
 @dataclass
-class Known:
-    """What there is to be asked about by the end."""
+class LoggedNames:
+    """The names of all objects at the end of the log."""
 
     names: dict[str, list[str]]
 
     def paths(self) -> Iterator[str]:
-        """Every path that is read, filled in with everything that is there."""
+        """Yield every readable path, for every object."""
         for path, route in ROUTES.items():
             template = plain(path)
             if "GET" in route.roles and template not in NOT_OF_THE_LOG:
@@ -78,7 +78,7 @@ class Known:
 
 @pytest.fixture(scope="module")
 def busy(servers: ServerPool) -> Iterator[Running]:
-    """A lab whose machines stall and break while people change all sorts of things; then all is quiet."""
+    """Run a lab whose machines hang and break while users change it, then stop all changes."""
     seed = int(os.environ.get("LABLEDGER_TEST_SEED", "7"))
     with servers.databases("embedded").fresh() as database, running(database) as service:
         service.do("lab", "load", str(SAMPLES / "lab.json"))
@@ -133,7 +133,7 @@ def _live(admin: httpx.Client, chance: random.Random) -> None:
 
 
 @pytest.fixture(scope="module")
-def known(busy: Running) -> Known:
+def logged_names(busy: Running) -> LoggedNames:
     events = busy.events()
     names: dict[str, list[str]] = {}
     for event in events:
@@ -145,26 +145,26 @@ def known(busy: Running) -> Known:
     ids = {"job_id": "job", "recipe_set_id": "recipe-set", "recipe_id": "recipe", "token_id": "token"}
     by_id = {field: names[kind] for field, kind in ids.items()}
     named = {"fqdn": names["system"], "pool": names["pool"], "lab_controller": names["lab-controller"]}
-    return Known({**plural, **by_id, **named})
+    return LoggedNames({**plural, **by_id, **named})
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("number", range(12))
 def test_read__as_of_many_positions__equals_a_log_cut_there(
-    busy: Running, known: Known, servers: ServerPool, number: int
+    busy: Running, logged_names: LoggedNames, servers: ServerPool, number: int
 ) -> None:
-    compare_at(busy, known, servers, _drawn(busy, 12)[number])
+    compare_at(busy, logged_names, servers, _drawn(busy, 12)[number])
 
 
 def _drawn(busy: Running, count: int) -> list[int]:
-    """Ends of commits, spread over the log, the same ones each time; every one has the admin's token."""
+    """Return ends of commits, spread over the log and reproducible, all after the token of the admin."""
     ends = commit_ends(busy.database)
     chance = random.Random(len(ends))
     size = len(ends) // count
     return [chance.choice(ends[number * size : (number + 1) * size]) for number in range(count)]
 
 
-def compare_at(busy: Running, known: Known, servers: ServerPool, position: int) -> None:
+def compare_at(busy: Running, logged_names: LoggedNames, servers: ServerPool, position: int) -> None:
     with ExitStack() as stack:
         database = stack.enter_context(servers.databases("embedded").fresh())
         cut(busy.database, position, database)
@@ -175,11 +175,11 @@ def compare_at(busy: Running, known: Known, servers: ServerPool, position: int) 
         whole, ended = stack.enter_context(busy.client()), stack.enter_context(service.client())
         wait_until(lambda: _reads(ended, position), "the cut log to be read")
         asked = compared = 0
-        for path in known.paths():
+        for path in logged_names.paths():
             then = whole.get(path, params={"as_of": position, **_asked(path)})
             now = ended.get(path, params={"as_of": position, **_asked(path)})
             open_ended = ended.get(path, params=_asked(path))
-            assert _told(then) == _told(now), f"{path} as of {position}"
+            assert _content(then) == _content(now), f"{path} as of {position}"
             assert _timeless(then) == _timeless(open_ended), f"{path} at {position}"
             asked += 1
             compared += then.status_code == 200
@@ -194,12 +194,12 @@ def _reads(client: httpx.Client, position: int) -> bool:
 
 
 def _asked(path: str) -> dict[str, str]:
-    """What is asked behind the path, and all rows of it."""
+    """Return the parameters in the path, and for a list the maximum limit."""
     is_list = path.count("/") == 1
     return dict(parse_qsl(urlsplit(path).query)) | ({"limit": "1000"} if is_list else {})
 
 
-def _told(answer: httpx.Response) -> tuple[int, Any]:
+def _content(answer: httpx.Response) -> tuple[int, Any]:
     if answer.status_code != 200:
         return answer.status_code, None
     is_json = answer.headers["content-type"] == "application/json" and not _is_original(answer)
@@ -207,22 +207,22 @@ def _told(answer: httpx.Response) -> tuple[int, Any]:
 
 
 def _is_original(answer: httpx.Response) -> bool:
-    """Return whether the answer is a job byte for byte, which must not differ by a space."""
+    """Return whether the answer is a submitted job, which is compared byte for byte."""
     return answer.url.path.endswith("/original")
 
 
 def _timeless(answer: httpx.Response) -> tuple[int, Any]:
-    """Without what grows with the clock while nothing happens, and what is only known of now."""
-    status, told = _told(answer)
-    return status, _without_clock(told)
+    """Return the answer without values that change with the clock, or that only present answers have."""
+    status, content = _content(answer)
+    return status, _without_clock(content)
 
 
-def _without_clock(told: Any) -> Any:
-    if isinstance(told, list):
-        return [_without_clock(one) for one in told]
-    if isinstance(told, dict) and "groups" in told and "until" in told:
-        # Sums over time: nothing of them stands still.
+def _without_clock(content: Any) -> Any:
+    if isinstance(content, list):
+        return [_without_clock(one) for one in content]
+    if isinstance(content, dict) and "groups" in content and "until" in content:
+        # Sums over time change all the time.
         return {}
-    if isinstance(told, dict):
-        return {name: _without_clock(value) for name, value in told.items() if name not in CLOCK}
-    return told
+    if isinstance(content, dict):
+        return {name: _without_clock(value) for name, value in content.items() if name not in CLOCK}
+    return content

@@ -1,4 +1,4 @@
-"""Whatever is wrong is told, all of it at once, with its place; and nothing is stored."""
+"""Faulty input: all faults are reported at once with their places, and nothing is stored."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ REFUSED: list[tuple[str, bytes, dict[str, str], int]] = [
 
 
 @pytest.mark.parametrize(
-    ("path", "known"),
+    ("path", "parameter"),
     [
         ("/jobs", "limit"),
         ("/queue", "as_of"),
@@ -70,14 +70,14 @@ REFUSED: list[tuple[str, bytes, dict[str, str], int]] = [
         ("/lab-controllers/lab.east.example.com/commands", "wait_seconds"),
     ],
 )
-def test_list__parameter_nobody_knows__is_named(client: httpx.Client, path: str, known: str) -> None:
+def test_list__unknown_parameter__is_named(client: httpx.Client, path: str, parameter: str) -> None:
     answer = client.get(path, params={"colour": "red"})
     assert answer.status_code == 422
     (fault,) = answer.json()["errors"]
-    assert fault["where"] == "colour" and known in fault["message"]
+    assert fault["where"] == "colour" and parameter in fault["message"]
 
 
-def test_events__types_that_are_none__are_named(client: httpx.Client) -> None:
+def test_events__invalid_types__are_named(client: httpx.Client) -> None:
     answer = client.get("/events", params={"types": "recipe.queued,recipe.qeued"})
     assert answer.status_code == 422
     assert [fault["message"] for fault in answer.json()["errors"]] == ["'recipe.qeued' is not a topic"]
@@ -146,7 +146,7 @@ def test_submission__fifty_megabytes__refused_before_they_are_read(
         try:
             status = client.post("/jobs", content=body, headers=XML).status_code
         except httpx.TransportError:
-            continue  # refused so early that the rest could not be sent
+            continue  # refused before the rest of the body could be sent
         assert status == 413
     assert client.get("/healthz").status_code == 200
     assert by_people(service, before) == []
@@ -210,7 +210,7 @@ NOT_THERE = [
 
 
 @pytest.mark.parametrize(("method", "path", "status"), NOT_THERE)
-def test_request__nothing_there__problem_says_so(
+def test_request__unknown_path_or_method__problem_says_so(
     client: httpx.Client, method: str, path: str, status: int
 ) -> None:
     answer = client.request(method, path)
@@ -219,8 +219,8 @@ def test_request__nothing_there__problem_says_so(
 
 
 @pytest.mark.parametrize("email", ["nobody", "a b@example.com", "mute@example.com\0", "\x1bmute@example.com"])
-def test_email__is_none__is_refused(client: httpx.Client, email: str) -> None:
-    """The log takes a NUL, the tables of the read models do not."""
+def test_email__invalid__is_refused(client: httpx.Client, email: str) -> None:
+    """The log could store a NUL, the tables of the read models could not."""
     answer = client.put("/users/mute", json={"email": email})
     assert answer.status_code == 422
     assert answer.json()["errors"] == [{"where": "email", "message": "must be an email address"}]
@@ -235,7 +235,7 @@ def test_email__is_none__is_refused(client: httpx.Client, email: str) -> None:
         ("POST", "/login", {"user": "admin", "password": "whatever it is", "role": "king"}, "role"),
     ],
 )
-def test_role__that_there_is_not__is_refused_in_the_same_words_everywhere(
+def test_role__unknown__is_refused_in_the_same_words_everywhere(
     client: httpx.Client, method: str, path: str, body: dict[str, object], where: str
 ) -> None:
     answer = client.request(method, path, json=body)

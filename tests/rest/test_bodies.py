@@ -1,4 +1,4 @@
-"""A body holds the kinds of values that `/openapi.json` says, and nothing that could be read as one."""
+"""The types of fields in bodies: `/openapi.json` declares them, and other types are refused."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-import api.rest.app  # noqa: F401  # whatever is a body is defined by now
+import api.rest.app  # noqa: F401  # imports all models of bodies
 from api.intake.document import Partition, Reservesys
 from api.rest.contract.inputs.common import Input
 from api.rest.contract.inputs.systems import Cpu, Disk
 
-# Kind of value -> what is none of that kind, though Python would make one of it.
+# Type -> values of another type that Python would convert.
 NONE_OF_IT: dict[str, tuple[Any, ...]] = {
     "integer": ("1", True, 1.5),
     "number": ("1.5", True),
     "boolean": ("true", 1, 0.0),
-    # Seconds since 1970, and a day.
+    # Seconds since 1970, and a date.
     "date-time": ("1700000000", 1700000000, "2026-01-01"),
 }
 
 
 def models(parent: type[BaseModel]) -> Iterator[type[BaseModel]]:
-    """Some answers are made from inputs: they are not meant."""
+    """Yield the models of inputs. Answers that derive from inputs are skipped."""
     for child in parent.__subclasses__():
         if child.__module__.startswith("api.rest.contract.inputs."):
             yield child

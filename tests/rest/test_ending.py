@@ -1,4 +1,4 @@
-"""The requests that quotas never refuse, because they end something that was begun before."""
+"""Requests that quotas never refuse, because they undo an earlier one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists that are narrowed down, by HTTP. That they are right at any moment is in test_as_of.py."""
+"""Filters of lists. test_as_of.py compares them at all positions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ EAST = "lab.east.example.com"
 
 
 def systems(client: httpx.Client, **asked: Any) -> list[dict[str, Any]]:
-    """All pages, as `next` leads to them."""
+    """Return all pages of a list of systems."""
     page = client.get("/systems", params=asked).json()
     found = page["systems"]
     while page["next"]:

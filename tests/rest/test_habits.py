@@ -1,4 +1,4 @@
-"""What all of the API does alike: ETags, packed answers, other origins, methods, bounds on how often."""
+"""Common features of the API: ETags, compression, CORS, methods, and rate limits."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ORIGIN = "https://lab.example.com"
 
 @pytest.fixture(scope="module")
 def strict(servers: ServerPool) -> Iterator[Running]:
-    """A service with little patience, behind a proxy, and pages of one origin that may use it."""
+    """Run a service with low limits behind a proxy, which allows one origin."""
     settings = {
         "LABLEDGER_REQUESTS_PER_SECOND": "5",
         "LABLEDGER_MAX_LOG_BYTES_PER_DAY": "1",
@@ -80,7 +80,7 @@ def test_document__two_with_one_etag_at_once__one_wins(client: httpx.Client) -> 
     assert statuses == [200, 412, 412, 412]
 
 
-def test_answer__long_and_asked_for_packed__is_packed(service: Running) -> None:
+def test_answer__long_and_gzip_accepted__is_compressed(service: Running) -> None:
     headers = {"Authorization": f"Bearer {service.token}"}
     plain = httpx.get(
         f"{service.url}/systems", headers={**headers, "Accept-Encoding": "identity"}, **LOCAL_HTTP
@@ -88,9 +88,9 @@ def test_answer__long_and_asked_for_packed__is_packed(service: Running) -> None:
     assert "content-encoding" not in plain.headers and "accept-encoding" in plain.headers["vary"].lower()
     with httpx.stream(
         "GET", f"{service.url}/systems", headers={**headers, "Accept-Encoding": "gzip"}, **LOCAL_HTTP
-    ) as packed:
-        assert packed.headers["content-encoding"] == "gzip"
-        raw = b"".join(packed.iter_raw())
+    ) as compressed:
+        assert compressed.headers["content-encoding"] == "gzip"
+        raw = b"".join(compressed.iter_raw())
     assert len(raw) < len(plain.content) // 4
     assert b'"systems"' in gzip.decompress(raw)
     refused = httpx.get(
@@ -99,7 +99,7 @@ def test_answer__long_and_asked_for_packed__is_packed(service: Running) -> None:
     assert "content-encoding" not in refused.headers
 
 
-def test_body__packed__415(client: httpx.Client) -> None:
+def test_body__compressed__415(client: httpx.Client) -> None:
     headers = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
     answer = client.put("/users/alice", content=gzip.compress(b"{}"), headers=headers)
     assert answer.status_code == 415
@@ -111,7 +111,7 @@ def test_options__of_a_path__names_its_methods(service: Running) -> None:
     assert {"GET", "POST"} <= set(answer.headers["allow"].split(", "))
 
 
-def test_other_origins__by_default__are_told_nothing(service: Running) -> None:
+def test_other_origins__by_default__get_no_headers(service: Running) -> None:
     answer = httpx.get(f"{service.url}/healthz", headers={"Origin": ORIGIN}, **LOCAL_HTTP)
     assert not any(name.startswith("access-control") for name in answer.headers)
 
@@ -128,7 +128,7 @@ def test_other_origins__one_that_is_allowed__may_ask(strict: Running) -> None:
     assert "access-control-allow-origin" not in other.headers
 
 
-def test_user__asks_too_often_with_all_tokens_together__429_and_when_to_come_back(strict: Running) -> None:
+def test_user__too_many_requests_with_all_tokens_together__429_with_retry_after(strict: Running) -> None:
     with strict.client() as client:
         made = [client.post("/tokens", json={"user": "admin", "role": "admin"}) for _ in range(3)]
         bearers = [f"Bearer {token}" for token in (strict.token, *(one.json()["token"] for one in made))]
@@ -202,8 +202,8 @@ def test_auditor__watches__is_recorded_with_where_it_begins(service: Running, cl
             with auditor.stream("GET", "/events", params={"after": 2}, headers=headers) as stream:
                 assert stream.status_code == 200
     after = client.get("/reads", params={"user": "carol", "limit": 1000}).json()["reads"]
-    told = [(read["query"], read["is_stream"], read["last_event_id"]) for read in after[len(before) :]]
-    assert told == [("limit=1", False, None), ("after=2", True, "3"), ("after=2", True, None)]
+    recorded = [(read["query"], read["is_stream"], read["last_event_id"]) for read in after[len(before) :]]
+    assert recorded == [("limit=1", False, None), ("after=2", True, "3"), ("after=2", True, None)]
 
 
 def test_job__changed_afterwards__by_its_etag(client: httpx.Client, smoke: bytes) -> None:
@@ -227,12 +227,12 @@ def test_stream__its_token_is_revoked__ends(service: Running, client: httpx.Clie
         lines = stream.iter_lines()
         assert next(lines)
         assert client.delete(f"/tokens/{made['token_id']}").json()["revoked"] is True
-        # It would go on for ever.
+        # The stream would never end by itself.
         assert sum(1 for _ in lines) > 0
     assert httpx.get(f"{service.url}/queue", headers=headers, **LOCAL_HTTP).status_code == 401
 
 
-def test_web_socket__there_are_none__is_hung_up_on(service: Running) -> None:
+def test_web_socket__is_closed(service: Running) -> None:
     asked = (
         "GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
         "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"

@@ -1,4 +1,4 @@
-"""What no door answers: the digest of a token, the hash of a password."""
+"""Secrets that no answer contains: digests of tokens, hashes of passwords."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_hash_of_a_password__whatever_is_read__is_not_answered(
 
 
 def _streamed(client: httpx.Client, after: int) -> str:
-    """The first event of a stream."""
+    """Return the first event of a stream."""
     headers = {"Accept": "text/event-stream", "Last-Event-ID": str(after)}
     with client.stream("GET", "/events", headers=headers) as stream:
         return next(line for line in stream.iter_lines() if line.startswith("data:"))

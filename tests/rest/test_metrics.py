@@ -1,4 +1,4 @@
-"""`/metrics` beside what the API tells of the same lab, and when processes come and go."""
+"""`/metrics` compared with the API, and while processes stop and start."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def test_metrics__systems__by_what_they_do_now(client: httpx.Client) -> None:
     assert scraped(client, "systems", condition="Broken", usage="idle") == broken > 0
 
 
-def test_metrics__what_there_is_none_of__is_nought(client: httpx.Client) -> None:
+def test_metrics__without_objects__are_0(client: httpx.Client) -> None:
     assert scraped(client, "systems", condition="Removed", usage="installing") == 0
     assert scraped(client, "consistency_findings_total", finding="out_of_step") == 0
 
 
 @pytest.fixture
 def alone(database: TestDatabase) -> Iterator[Running]:
-    """A Labledger whose processes the test may stop."""
+    """Run a service whose processes the test may stop."""
     with running(database) as started:
         started.do("lab", "load", str(SAMPLES / "lab.json"))
         started.make_contact()
@@ -66,7 +66,7 @@ def test_metrics__scheduler_and_projector_gone_for_a_while__say_so_and_count_on(
 
 
 def _wait_read(client: httpx.Client) -> None:
-    """Until the scheduler has decided and the read models show it."""
+    """Wait until the scheduler has decided and the read models reflect it."""
 
     def is_read() -> bool:
         lag = scraped(client, "projector_lag_seconds", projector="all")

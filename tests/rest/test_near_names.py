@@ -1,4 +1,4 @@
-"""A field that nobody knows is told with the one that may have been meant."""
+"""Suggestions for unknown fields."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ TASK = {"name": "/t"}
         ),
     ],
 )
-def test_field__unknown__is_told_with_the_near_one(
+def test_field__unknown__similar_name_is_suggested(
     client: httpx.Client, method: str, path: str, body: dict[str, Any], said: str
 ) -> None:
     answer = client.request(method, path, json=body)

@@ -1,4 +1,4 @@
-"""/openapi.json: sound by its standard, kept by the service, whatever it is asked."""
+"""/openapi.json: valid, complete, and correct for random requests."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
 from tests.rest.conftest import NUMBERS
-from tests.rest.schemathesis_hooks import STAY_KNOWN
+from tests.rest.schemathesis_hooks import READABLE_AFTER_DELETE
 
 TOP = Path(__file__).parents[2]
 HOOKS = "tests.rest.schemathesis_hooks"
-# A finding is asked for again with what was printed.
+# The printed command reproduces a failure.
 SEED = "LABLEDGER_SOAK_SEED"
 CONFIGURATION = Path(__file__).with_name("schemathesis.toml")
-# It asks with any number for `min_position` and `wait_seconds`: nobody should wait for that here.
+# Requests have random values of `min_position` and `wait_seconds`, so waits are short here.
 REMOVABLE = [path for path, route in ROUTES.items() if {"GET", "DELETE"} <= set(route.roles)]
 IMPATIENT = {"LABLEDGER_POSITION_WAIT_SECONDS": "0.02", "LABLEDGER_LONG_POLL_SECONDS": "0.02"}
 
 
 @pytest.fixture(scope="module")
 def fuzzed(servers: ServerPool) -> Iterator[Running]:
-    """A Labledger of its own: what is asked of it is not tidied up."""
+    """Run a separate service, because the requests leave objects behind."""
     with (
         servers.databases("embedded").fresh() as database,
         running(database, **IMPATIENT) as started,
@@ -94,7 +94,7 @@ def test_name_in_a_path__as_it_is_described__is_taken(
 def test_removed__shown_afterwards__is_what_the_fuzzing_expects(
     client: httpx.Client, machines: Callable[..., str]
 ) -> None:
-    """The table STAY_KNOWN, row by row, and that what is in no row is gone."""
+    """READABLE_AFTER_DELETE names all paths that are readable after a DELETE; other paths answer 404."""
     number = next(NUMBERS)
     name = f"removed-{number}"
     values = {"name": name, "fqdn": machines()}
@@ -102,7 +102,7 @@ def test_removed__shown_afterwards__is_what_the_fuzzing_expects(
     bodies = {"/distro-trees/{name}": tree, "/pools/{name}/access-policy": {"entries": []}}
 
     def address(path: str) -> str:
-        # A distro tree is named by its number.
+        # The name of a distro tree is a number.
         return path.format_map({**values, "name": 900_000 + number} if "distro" in path else values)
 
     for path in ("/users/{name}", "/tokens", *REMOVABLE):
@@ -121,7 +121,7 @@ def test_removed__shown_afterwards__is_what_the_fuzzing_expects(
             if below.startswith(path) and "GET" in route.roles and "command_id" not in below
             if client.get(address(below), params={"min_position": position}).status_code != 404
         }
-        assert shown == set(STAY_KNOWN.get(f"DELETE {path}", ())), path
+        assert shown == set(READABLE_AFTER_DELETE.get(f"DELETE {path}", ())), path
 
 
 def test_subject__with_a_nul__is_not_described(client: httpx.Client) -> None:
@@ -149,9 +149,9 @@ def test_service__asked_at_every_bound__keeps_its_promises(fuzzed: Running) -> N
 @pytest.mark.parametrize(
     "phase",
     [
-        # One request after the other, each for itself and most of them wrong.
+        # Independent requests, most of them invalid.
         "fuzzing",
-        # Sequences, each going on from the one before: what was written is shown, what was removed is gone.
+        # Sequences of requests: a written object is shown, a removed one is gone.
         "stateful",
     ],
 )
@@ -160,7 +160,7 @@ def test_service__asked_for_a_minute__keeps_its_promises(fuzzed: Running, phase:
 
 
 def fuzz(service: Running, *arguments: str) -> None:
-    """Ask everything there is with made-up input; fails with the command that shows what was found."""
+    """Send random requests to every operation. A failure prints the command that reproduces it."""
     seed = int(os.environ.get(SEED, secrets.randbelow(2**32)))
     print(f"{SEED}={seed}")
     command = [
@@ -170,7 +170,7 @@ def fuzz(service: Running, *arguments: str) -> None:
         *("--seed", str(seed), "--generation-database", "none"),
         *arguments,
     ]
-    # Elsewhere, so that what it keeps for itself stays out of the checkout.
+    # In another folder, so that its files stay out of the checkout.
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             command,

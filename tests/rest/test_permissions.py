@@ -1,4 +1,4 @@
-"""Who may do what with a system: role x permission x resource, each cell written out."""
+"""The permissions on systems: every operation, for every holder of a permission, and each role."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tests.harness.running import Running
 
 Clients = dict[str, httpx.Client]
 
-# One person for each permission, by a group or by name; in turn who owns, borrows or has reserved the system,
-# who has nothing to do with it, and the roles.
+# One user for each permission, granted by name or by a group; the owner, the borrower, a user without any
+# permission, and the other roles.
 BY_NAME = ("view", "edit_policy", "edit_system", "loan_any")
 BY_GROUP = ("loan_self", "control_system", "reserve")
 HOLDERS = (*BY_NAME, *BY_GROUP)
@@ -25,16 +25,16 @@ SEEN_BY_ALL_BUT = {"stranger", "other-lab"}
 
 
 class Act(NamedTuple):
-    """What is done with a system, and by whom it is done; to the others it is 403, or 404 without a trace."""
+    """An operation on a system, and the users who may do it. Others get 403, or 404 for a hidden system."""
 
     method: str
     path: str
     body: Callable[[str], dict[str, Any]] | None
     done_by: set[str]
     prepared: str = ""
-    # Who may, and cannot as things are.
+    # Permitted users who get 409 in the present state.
     conflicts: frozenset[str] = frozenset()
-    # To whom the system is not there.
+    # The status for users to whom the system is hidden.
     unseen: int = 404
 
 
@@ -67,7 +67,7 @@ ACTS: dict[str, Act] = {
     "lend to others": Act("PUT", "/systems/{fqdn}/loan", lambda _: {"user": "view"}, {"loan_any", *OWNERS}),
     "end a loan": Act("DELETE", "/systems/{fqdn}/loan", None, {"loan_any", "borrower", *OWNERS}, LOAN),
     "reserve": Act("PUT", "/systems/{fqdn}/reservation", NOTHING, {"reserve", "owner"}),
-    # Whoever else may reserve it.
+    # Other users with the permission get 409.
     "reserve on loan": Act(
         "PUT",
         "/systems/{fqdn}/reservation",
@@ -76,7 +76,7 @@ ACTS: dict[str, Act] = {
         LOAN,
         conflicts=frozenset({"reserve", "owner"}),
     ),
-    # Whatever system it is, that is for admins, and who they do it for holds the permission.
+    # Only admins may do this, and the other user needs the permission.
     "reserve for others": Act(
         "PUT",
         "/systems/{fqdn}/reservation",
@@ -88,13 +88,13 @@ ACTS: dict[str, Act] = {
         "DELETE", "/systems/{fqdn}/reservation", None, {"control_system", "reserve", *OWNERS}, RESERVED
     ),
 }
-# Who does not come so far: only these read.
+# Roles that may only read.
 READ_ONLY = {"auditor", "lab", "other-lab"}
 PEOPLE = (*HOLDERS, *BESIDE, "admin", "auditor", "lab", "other-lab")
 
 
 def policy() -> dict[str, Any]:
-    """Nobody is named but those who hold something; the group of a permission is called after it."""
+    """Return a policy with one holder for each permission; groups are named after their permission."""
     named = [{"permission": name, "user": name} for name in BY_NAME]
     grouped = [{"permission": name, "group": f"of-{name}"} for name in BY_GROUP]
     return {"entries": [*named, *grouped]}
@@ -125,7 +125,7 @@ def clients(service: Running) -> Iterator[Clients]:
 
 @pytest.fixture(scope="module")
 def restricted(clients: Clients) -> Iterator[str]:
-    """A Manual system of its own, in pool `others`."""
+    """Yield a Manual system in pool `others`."""
     fqdn, admin = "matrix.east.example.com", clients["admin"]
     system = {"fqdn": fqdn, "lab_controller": "lab.east.example.com", "owner": "owner", "condition": "Manual"}
     admin.post("/systems", json={**system, "pools": ["others"]}).raise_for_status()
@@ -136,7 +136,7 @@ def restricted(clients: Clients) -> Iterator[str]:
 
 
 def prepare(admin: httpx.Client, fqdn: str, what: str) -> str:
-    """As it was, whatever the one before has done; the position of that."""
+    """Restore the system after an earlier operation, and return the position of the last change."""
     path = f"/systems/{fqdn}"
     answers = (
         admin.delete(f"{path}/reservation"),
@@ -145,7 +145,7 @@ def prepare(admin: httpx.Client, fqdn: str, what: str) -> str:
         admin.put(f"{path}/access-policy", json=policy()),
         admin.put(f"/pools/others{path}", json={}),
         admin.delete(f"/pools/everybodys{path}"),
-        # The borrower sees it only while it is lent.
+        # The borrower may view the system only during the loan.
         admin.put(f"{path}/loan", json={"user": "borrower"}) if what == LOAN else None,
         admin.put(f"{path}/reservation", json={"user": "reserve"}) if what == RESERVED else None,
     )
@@ -182,7 +182,7 @@ def test_system__done_by_everybody_in_turn__by_these_and_no_others(
 
 
 def test_table__of_what_permissions_open__is_what_they_were_seen_to_open() -> None:
-    """Each row of the table has an act here which just those holders do who are neither owner nor admin."""
+    """Each row of the table has an operation that exactly its holders may do, besides owner and admin."""
     rows: dict[tuple[str, str], set[str]] = {}
     for permission, opened in OPENED.items():
         for row in opened:

@@ -119,7 +119,7 @@ def test_read__as_of_then__nothing_of_what_came_later(client: httpx.Client, serv
 def test_system_usage__as_of_then__is_counted_up_to_it(client: httpx.Client, service: Running) -> None:
     events = service.events()
     registered = [event for event in events if event["topic"] == "system.registered"]
-    # The systems may all be of one commit: some time has to pass until then.
+    # One commit may have added all systems, so some time has to pass.
     last = events[-1]
     then = {"as_of": last["commit_end"], "until": "2999-01-01T00:00:00Z"}
     answer = client.get("/system-usage", params=then).json()
@@ -203,7 +203,7 @@ def _wait_placed_then_cancel(client: httpx.Client, recipe_id: int) -> None:
         return answer.status_code == 200 and answer.json()["state"] == "waiting"
 
     wait_until(placed, f"recipe {recipe_id} to be placed")
-    # A recipe that is aborted before it runs counts as a failure of the machine, which other tests need.
+    # An abort before the start would count as a failure of the machine, which other tests need.
     job_id = client.get(f"/recipes/{recipe_id}").json()["job_id"]
     done = client.post(f"/jobs/{job_id}/cancel", json={"reason": "the test has seen it"})
     assert done.status_code == 200

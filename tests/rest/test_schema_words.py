@@ -1,4 +1,4 @@
-"""/openapi.json: its schemas say all they say in words of JSON schema, which clients understand."""
+"""/openapi.json: its schemas use the standard vocabulary of JSON schema."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.docs.api_reference import document
 
-# Of JSON schema 2020-12, those in use.
+# Keywords of JSON schema 2020-12 in use.
 OF_BOUNDS = {"maximum", "minimum", "exclusiveMaximum", "maxLength", "minLength", "pattern"}
 OF_FORMS = {"$ref", "type", "enum", "const", "format", "required", "maxItems", "minItems", "maxProperties"}
 OF_PEOPLE = {"title", "description", "default"}
@@ -30,7 +30,7 @@ def test_schema__every_bound_and_form__is_said_in_words_of_json_schema() -> None
 
 
 def words(schema: Any, where: str) -> Iterator[tuple[str, str]]:
-    """Every word of a schema and of those in it, each with its place."""
+    """Yield every keyword of a schema and its subschemas, with its place."""
     if not isinstance(schema, Mapping):
         return
     for word, value in schema.items():

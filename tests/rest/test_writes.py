@@ -1,4 +1,4 @@
-"""Positions, repeats and races of writes."""
+"""Positions, repetitions and races of writes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import httpx
 from tests.harness.running import Running
 
 XML = {"Content-Type": "application/xml"}
-# Nobody is viable for it: the scheduler gives it up, so it leaves the lab as it was.
+# No system is viable: the scheduler aborts the recipe, so the lab stays as it was.
 GIVEN_UP = b"""<job><whiteboard>gone at once</whiteboard><recipeSet><recipe>
 <distroRequires><distro_name op="=" value="RHEL-9.6"/><distro_arch op="=" value="x86_64"/></distroRequires>
 <hostRequires><memory op="&gt;" value="1000000000"/></hostRequires><task name="/x"/>
@@ -86,8 +86,8 @@ def test_document__put_twice__second_changes_nothing(client: httpx.Client, servi
     again = client.put("/pools/twice", json={"owner_group": "net-qe"})
     assert (first.status_code, again.status_code) == (200, 200)
     changed = client.put("/pools/twice", json={"owner_group": "kernel-qe"})
-    told = [(answer.json()["added"], answer.json()["changed"]) for answer in (first, again, changed)]
-    assert told == [(True, False), (False, False), (False, True)]
+    outcomes = [(answer.json()["added"], answer.json()["changed"]) for answer in (first, again, changed)]
+    assert outcomes == [(True, False), (False, False), (False, True)]
     position = changed.headers["labledger-position"]
     read = client.get("/pools/twice", params={"min_position": position})
     assert read.json()["owner_group"] == "kernel-qe"
@@ -119,7 +119,7 @@ def test_system__registered_twice__second_is_409(client: httpx.Client) -> None:
 
 
 def test_pool__many_systems_added_at_once__all_are_in_it(client: httpx.Client) -> None:
-    """Each addition rests on the pool's version, so all but one of those at once must try again."""
+    """Each addition depends on the version of the pool, so all but one of the concurrent ones retry."""
     assert client.put("/pools/crowded", json={}).status_code == 200
     names = [
         f"x86-0{number}.{side}.example.com"

@@ -1,4 +1,4 @@
-"""A system of which everything is known: the example of what clients may rely on."""
+"""A system with every property, as an example for clients."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ WHOLE: dict[str, Any] = {
     "added_at": "2026-01-01T00:00:00Z",
     "last_inventoried_at": "2026-02-01T12:30:00Z",
 }
-# Another value of each property that may be unknown, with what is merged into what there is.
+# Another value of each optional property; objects are merged with the present ones.
 OTHERWISE: dict[str, Any] = {
     "type": "Laptop",
     "arches": ["aarch64", "x86_64"],
@@ -83,7 +83,7 @@ OTHERWISE: dict[str, Any] = {
     "excluded_families": [],
     "last_inventoried_at": "2026-02-02T12:30:00Z",
 }
-# Something wrong about each, and where that is.
+# A fault in each property, and its place.
 WRONG: dict[str, tuple[Any, str]] = {
     "lab_controller": ("no host!", "lab_controller"),
     "owner": ("no name!", "owner"),

@@ -7,57 +7,57 @@ from typing import Any
 
 import pytest
 
-from api.services import Request
-from api.use_cases.change_document import change_lab_controller
+from api.request_context import RequestContext
 from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.move_system import move_system
-from api.use_cases.put_document import put_document
+from api.use_cases.put_document import change_lab_controller, put_document
 from api.use_cases.reserve_system import Wanted, reserve_system, return_system
 from api.use_cases.tokens import revoke_token
 from domain.errors import NotPermitted, Stale
+from domain.names import display_subject
 from store.requests import Committed
 from tests.use_cases.asking import LAB, Town, as_admin, by
 
-Act = Callable[[Town, Request, int], Committed | None]
+Act = Callable[[Town, RequestContext, int], Committed | None]
 
 
 def anybody(_: object) -> None:
     """Who may change a system is another question."""
 
 
-def drains(town: Town, request: Request, door: int) -> Committed | None:
-    change = SystemChange(draining=True, reason=f"door {door}")
-    return town.ask(change_system, request, "a", change, anybody, door=door)
+def drains(town: Town, request: RequestContext, process: int) -> Committed | None:
+    change = SystemChange(draining=True, reason=f"process {process}")
+    return town.ask(change_system, request, "a", change, anybody, process=process)
 
 
-def describes(town: Town, request: Request, door: int) -> Committed | None:
-    change = SystemChange(properties={"memory_mb": door})
-    return town.ask(change_system, request, "a", change, anybody, door=door)
+def describes(town: Town, request: RequestContext, process: int) -> Committed | None:
+    change = SystemChange(properties={"memory_mb": process})
+    return town.ask(change_system, request, "a", change, anybody, process=process)
 
 
-def reserves(town: Town, request: Request, door: int) -> Committed | None:
-    return town.ask(reserve_system, request, "a", Wanted("eve", None, None), door=door)
+def reserves(town: Town, request: RequestContext, process: int) -> Committed | None:
+    return town.ask(reserve_system, request, "a", Wanted("eve", None, None), process=process)
 
 
-def returns(town: Town, request: Request, door: int) -> Committed | None:
-    return town.ask(return_system, request, "a", door=door)
+def returns(town: Town, request: RequestContext, process: int) -> Committed | None:
+    return town.ask(return_system, request, "a", process=process)
 
 
-def regroups(town: Town, request: Request, door: int) -> Committed | None:
-    document = {"owners": ["ada"], "members": [("eve", "root")[door]]}
-    return town.ask(put_document, request, "group", "qa", document, door=door)
+def regroups(town: Town, request: RequestContext, process: int) -> Committed | None:
+    document = {"owners": ["ada"], "members": [("eve", "root")[process]]}
+    return town.ask(put_document, request, "group", "qa", document, process=process)
 
 
-def moves_in(town: Town, request: Request, door: int) -> Committed | None:
-    return town.ask(move_system, request, "net", "b", member=True, door=door)
+def moves_in(town: Town, request: RequestContext, process: int) -> Committed | None:
+    return town.ask(move_system, request, "net", "b", member=True, process=process)
 
 
-def disables(town: Town, request: Request, door: int) -> Committed | None:
-    return town.ask(change_lab_controller, request, LAB, {"enabled": False}, door=door)
+def disables(town: Town, request: RequestContext, process: int) -> Committed | None:
+    return town.ask(change_lab_controller, request, LAB, {"enabled": False}, process=process)
 
 
-def revokes(town: Town, request: Request, door: int) -> Committed | None:
-    return town.ask(revoke_token, request, "bob", door=door)
+def revokes(town: Town, request: RequestContext, process: int) -> Committed | None:
+    return town.ask(revoke_token, request, "bob", process=process)
 
 
 # what each is about, and what is done to it
@@ -85,8 +85,8 @@ def test_if_match__of_two_with_the_same__one_wins_and_the_other_is_stale(
 ) -> None:
     request = as_admin(expected=frozenset({town.version(subject)}))
     won: list[Committed | None] = []
-    between = town.scene.doors[1].appended.preceded(lambda: won.append(act(town, request, 0)))
-    with between, pytest.raises(Stale, match=subject):
+    between = town.scene.apis[1].appended.preceded(lambda: won.append(act(town, request, 0)))
+    with between, pytest.raises(Stale, match=display_subject(subject)):
         act(town, request, 1)
     assert isinstance(won[0], Committed)
 

@@ -52,7 +52,7 @@ def test_scheduler__cannot_read_the_log__is_said_to_hang_and_replaced(
         wait_until(lambda: not database_state(log, SCHEDULER, 0).has_live_holder)
         with closing_lease(database) as standby:
             wait_until(standby.try_take)
-            assert standby.held()
+            assert standby.is_held()
 
 
 def test_scheduler__cannot_read_for_a_while_and_nobody_replaced_it__goes_on(

@@ -54,7 +54,7 @@ def test_lease__holder_has_not_renewed_it__next_one_gets_it_and_holder_is_fenced
     with caplog.at_level(logging.WARNING):
         assert following.try_take() == Fence(NAME, 2)
     assert [vars(record)["holder"] for record in caplog.records] == ["host/0"]
-    assert not hung.held()
+    assert not hung.is_held()
     assert hung.try_take() is None, "it waits, like any other"
     with closing(EventLog(database.service_url)) as log:
         (outcome,) = log.append([append_to("a", fence=old)])
@@ -156,4 +156,4 @@ def test_lease__holder_hangs_and_logs_in_as_somebody_else__says_once_what_to_do(
             assert [stranger.try_take(), stranger.try_take()] == [None, None]
         stranger.release()
     assert len(caplog.records) == 1
-    assert leases[0].held()
+    assert leases[0].is_held()

@@ -22,9 +22,9 @@ from api.rest.contract.operation import Operation
 from api.rest.middleware.address import address_of
 from api.rest.middleware.principal import Principal
 from api.rest.middleware.rates import Rates
+from api.rest.ports import GateParts
 from api.rest.query import read_query
 from api.rest.routes import ROUTES, Route
-from api.services import Services
 from api.use_cases.tokens import digest_of
 from domain.directory.roles import AUDITOR, LAB_CONTROLLER
 from domain.errors import Fault, NotPermitted, Unreadable
@@ -42,12 +42,12 @@ class Gate:
 
     def __init__(
         self,
-        services: Services,
+        parts: GateParts,
         operations: Mapping[tuple[str, str], Operation],
         rates: Rates,
         proxies: Collection[Network] = (),
     ) -> None:
-        self._services = services
+        self._parts = parts
         self._operations = operations
         self._rates = rates
         self._proxies = proxies
@@ -111,15 +111,15 @@ class Gate:
             is_stream,
             last_event_id and last_event_id[:WORDS_LENGTH],
         )
-        await asyncio.to_thread(record, self._services.log, read)
+        await asyncio.to_thread(record, self._parts.log, read)
 
     async def _heard(self, principal: Principal) -> None:
         """Record a contact of a lab controller, or of an admin who acts as one."""
         lab_controller = principal.lab_controller
         if lab_controller is None:
             return
-        contacts, now = self._services.contacts, time.monotonic()
-        is_registered = self._services.feed.directory.get("lab-controller", lab_controller) is not None
+        contacts, now = self._parts.contacts, time.monotonic()
+        is_registered = self._parts.feed.directory.get("lab-controller", lab_controller) is not None
         if is_registered and contacts.is_due(lab_controller, now):
             # A failure to record the contact must not fail the request.
             with suppress(DatabaseAway):
@@ -132,18 +132,18 @@ class Gate:
                 description="send 'Authorization: Bearer ll_…'", challenges=("Bearer",)
             )
         digest = digest_of(token.strip())
-        directory = self._services.feed.directory
-        found = directory.token(digest, self._services.clock())
+        directory = self._parts.feed.directory
+        found = directory.token(digest, self._parts.clock())
         if found is None:
             self._rates.take_stranger(came_from(req))
             # Another process may have created the token just now.
-            await self._services.feed.catch_up()
-            found = directory.token(digest, self._services.clock())
+            await self._parts.feed.catch_up()
+            found = directory.token(digest, self._parts.clock())
         if found is None:
             raise falcon.HTTPUnauthorized(
                 description="unknown token", challenges=('Bearer error="invalid_token"',)
             )
-        if not self._services.feed.is_current(MAX_UNREAD_SECONDS):
+        if not self._parts.feed.is_current(MAX_UNREAD_SECONDS):
             raise NotReady("the service cannot read the log to check whether the token was revoked")
         token_id, document = found
         return Principal(document["user"], document["role"], document["lab_controller"], token_id)

@@ -7,12 +7,12 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
-from falcon.asgi import Request as HttpRequest
+from falcon.asgi import Request
 
 from api.headers import IDEMPOTENCY_KEY
+from api.request_context import RequestContext
 from api.rest.context import operation_asked, request_id_of
 from api.rest.contract.parameters import MAX_KEY_LENGTH
-from api.services import Request
 from domain.directory.roles import ADMIN, LAB_CONTROLLER, SUBMITTER
 from domain.errors import Fault, FaultyInput, NotPermitted
 
@@ -48,15 +48,15 @@ class Principal:
         return replace(self, role=LAB_CONTROLLER, lab_controller=lab_controller)
 
 
-def principal_of(req: HttpRequest) -> Principal:
+def principal_of(req: Request) -> Principal:
     principal: Principal = req.context.principal
     return principal
 
 
-def request_of(req: HttpRequest) -> Request:
+def request_of(req: Request) -> RequestContext:
     """Return the request of a change without an Idempotency-Key."""
     principal = principal_of(req)
-    return Request(
+    return RequestContext(
         principal.user,
         request_id_of(req),
         is_admin=principal.is_admin,
@@ -67,7 +67,7 @@ def request_of(req: HttpRequest) -> Request:
     )
 
 
-def keyed_request(req: HttpRequest, body: bytes) -> Request:
+def keyed_request(req: Request, body: bytes) -> RequestContext:
     """Return the request of a POST: the same Idempotency-Key of the same user gives the same command id."""
     request = request_of(req)
     key = req.get_header(IDEMPOTENCY_KEY)
@@ -80,12 +80,12 @@ def keyed_request(req: HttpRequest, body: bytes) -> Request:
     return replace(request, command_id=f"key/{owned}", digest=digest)
 
 
-def ends_something(req: HttpRequest) -> bool:
+def ends_something(req: Request) -> bool:
     """Return whether the request undoes an earlier one: quotas never refuse such a request."""
     return req.method == "DELETE" or (req.method == "POST" and req.path.endswith(_ENDING))
 
 
-def _expected(req: HttpRequest) -> frozenset[int] | None:
+def _expected(req: Request) -> frozenset[int] | None:
     """Return the versions in If-Match, None without one. An unknown tag matches no version."""
     header = req.get_header("If-Match")
     if header is None or header.strip() == "*" or not operation_asked(req).versioned:

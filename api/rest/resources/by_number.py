@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 from falcon.asgi import Request, Response
 
+from api.request_context import RequestContext
 from api.rest import paging
 from api.rest.body import parse_model, read_json_bytes
 from api.rest.contract.inputs.jobs import Cancel
 from api.rest.middleware.principal import keyed_request
-from api.services import Request as Requested
-from api.services import Services
+from api.rest.ports import ChangeParts, ReadParts
 from api.use_cases.idempotency import idempotent
+from api.use_cases.ports import WriteParts
 from domain.errors import Unknown
 from domain.names import display_name
 from domain.roll_up import RESULT_ORDER
@@ -37,12 +38,10 @@ class Found(NamedTuple):
     beside: list[list[Row]]
 
 
-async def find(
-    req: Request, resp: Response, services: Services, kind: str, number: int, *beside: str
-) -> Found:
+async def find(req: Request, resp: Response, parts: ReadParts, kind: str, number: int, *beside: str) -> Found:
     """Return the row at the requested position, and set its version as ETag. Raises Unknown."""
     query, key = _QUERIES[kind]
-    at = await paging.read_at(req, services)
+    at = await paging.read_at(req, parts)
     asked = {
         "at": at.position,
         "moment": at.moment,
@@ -52,7 +51,7 @@ async def find(
         key: number,
     }
     questions = ((name, asked) for name in (query, "version", *beside))
-    rows, versions, *others = await services.reader.together(*questions)
+    rows, versions, *others = await parts.reader.together(*questions)
     if not rows:
         raise Unknown(display_name(kind, number))
     resp.etag = str(versions[0]["version"])
@@ -62,17 +61,17 @@ async def find(
 async def cancel(
     req: Request,
     resp: Response,
-    services: Services,
+    parts: ChangeParts,
     key: str,
     number: int,
-    write: Callable[[Services, Requested, int, str], Awaitable[Committed | None]],
+    write: Callable[[WriteParts, RequestContext, int, str], Awaitable[Committed | None]],
 ) -> None:
     """Cancel a job or a recipe set; `key` is the field of its number in the answer."""
     body = await read_json_bytes(req)
     asked: Cancel = await parse_model(req, body)
     request = keyed_request(req, body)
-    async with idempotent(services, request) as first:
+    async with idempotent(parts.log, request) as first:
         if first.commit is None:
-            first.commit = await write(services, request, number, asked.reason)
+            first.commit = await write(parts, request, number, asked.reason)
     answer = {key: number, "cancelled": first.commit is not None}
-    await paging.answer_write(resp, services, first.commit, answer)
+    await paging.answer_write(resp, parts.log, first.commit, answer)

@@ -17,8 +17,8 @@ from api.rest.contract.answers import labs as answers
 from api.rest.contract.inputs.labs import CommandReport
 from api.rest.contract.operation import operation
 from api.rest.middleware.principal import Principal, principal_of, request_of
+from api.rest.ports import CommandParts
 from api.rest.resources.lab_commands import Row, lab_command
-from api.services import Services
 from api.use_cases.report_command import report_command
 from api.use_cases.report_drafts import CommandItem
 from api.use_cases.resolve import known
@@ -38,8 +38,8 @@ RETRY_SECONDS = 5
 
 
 class Commands:
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, parts: CommandParts) -> None:
+        self._parts = parts
         self._waiting = Counter[str]()
 
     @operation(
@@ -50,8 +50,8 @@ class Commands:
         """Answer the commands. A read of the past does not wait; the lab controller may be removed since."""
         query = query_of(req, queries.CommandQuery)
         if query.as_of is None:
-            await known(self._services, KIND, name)
-        at = await paging.read_at(req, self._services)
+            await known(self._parts.feed, KIND, name)
+        at = await paging.read_at(req, self._parts)
         if query.as_of is not None:
             await self._require_then(name, at)
         asked = {
@@ -61,7 +61,7 @@ class Commands:
             "unfinished": query.unfinished,
             "then": query.as_of is not None,
         }
-        rows = await self._services.reader.rows("commands", {**asked, "at": at.position})
+        rows = await self._parts.reader.rows("commands", {**asked, "at": at.position})
         if not rows and query.wait_seconds and query.as_of is None:
             position, rows = await self._wait(asked, at.position, query.wait_seconds)
             at = At(position)
@@ -92,12 +92,12 @@ class Commands:
             "recipe_ids": [row["recipe_id"] for row in wanted],
             "job_ids": list(dict.fromkeys(row["job_id"] for row in wanted)),
         }
-        found = await self._services.reader.rows("recipes_in_documents", asked)
+        found = await self._parts.reader.rows("recipes_in_documents", asked)
         return {row["recipe_id"]: row for row in found}
 
     def _require_token(self, principal: Principal) -> None:
         """Raise HTTPUnauthorized if the token was revoked, or has expired, during the wait."""
-        if not token_counts(self._services, principal.token_id):
+        if not token_counts(self._parts, principal.token_id):
             raise falcon.HTTPUnauthorized(
                 description="this token was revoked or has expired",
                 challenges=('Bearer error="invalid_token"',),
@@ -105,7 +105,7 @@ class Commands:
 
     async def _require_then(self, name: str, at: At) -> None:
         asked = {"kind": KIND, "name": name, "at": at.position}
-        if await self._services.reader.row("document", asked) is None:
+        if await self._parts.reader.row("document", asked) is None:
             raise Unknown(display_name(KIND, name))
 
     async def _wait(self, asked: dict[str, Any], at: int, seconds: int) -> tuple[int, list[Row]]:
@@ -115,16 +115,16 @@ class Commands:
             raise TooOften(f"{MAX_WAITING} requests already wait for {name}, the maximum", RETRY_SECONDS)
         self._waiting[name] += 1
         try:
-            return await self._look_again(asked, at, min(seconds, self._services.bounds.long_poll_seconds))
+            return await self._look_again(asked, at, min(seconds, self._parts.bounds.long_poll_seconds))
         finally:
             self._waiting[name] -= 1
             if not self._waiting[name]:
                 del self._waiting[name]
 
     async def _look_again(self, asked: dict[str, Any], at: int, seconds: float) -> tuple[int, list[Row]]:
-        reader, deadline = self._services.reader, time.monotonic() + seconds
+        reader, deadline = self._parts.reader, time.monotonic() + seconds
         rows: list[Row] = []
-        while not rows and not self._services.feed.closing and (left := deadline - time.monotonic()) > 0:
+        while not rows and not self._parts.feed.closing and (left := deadline - time.monotonic()) > 0:
             await reader.changed(at, min(left, 1.0))
             at = reader.position
             rows = await reader.rows("commands", {**asked, "at": at})
@@ -134,6 +134,6 @@ class Commands:
     async def on_patch_one(self, req: Request, resp: Response, name: str, command_id: int) -> None:
         report: CommandReport = await read_model(req)
         item = CommandItem(command_id, report.state, report.reason, report.power_failed)
-        done = await report_command(self._services, request_of(req), name, item)
+        done = await report_command(self._parts, request_of(req), name, item)
         body = {"id": command_id, "state": report.state}
-        await paging.answer_write(resp, self._services, done, body)
+        await paging.answer_write(resp, self._parts.log, done, body)

@@ -10,6 +10,7 @@ from typing import Any
 from falcon.asgi import Request, Response
 from pydantic import TypeAdapter
 
+from api.clock import written
 from api.rest import paging
 from api.rest.body import read_model
 from api.rest.contract.answers import documents as answers
@@ -19,11 +20,11 @@ from api.rest.contract.inputs.access import NewPassword
 from api.rest.contract.operation import operation
 from api.rest.contract.values import Fqdn, Number
 from api.rest.middleware.principal import request_of
+from api.rest.ports import DocumentParts
 from api.rest.resources.documents import Documents, Shapes
-from api.services import Services
-from api.use_cases.change_document import change_lab_controller
 from api.use_cases.move_system import move_system
 from api.use_cases.passwords import set_password
+from api.use_cases.put_document import change_lab_controller
 from domain.directory.roles import SUBMITTER
 from domain.system.failures import BROKEN_AFTER
 
@@ -52,43 +53,41 @@ TREES = Shapes(
 class Users(Documents):
     """Users, who have roles."""
 
-    def __init__(self, services: Services) -> None:
-        super().__init__(services, "user", USERS)
+    def __init__(self, parts: DocumentParts) -> None:
+        super().__init__(parts, "user", USERS)
 
     def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
         """Return the document with the present roles if none are given."""
         if document["roles"] is not None:
             return document
-        entry = self._services.feed.directory.get("user", name)
+        entry = self._parts.feed.directory.get("user", name)
         return {**document, "roles": entry.document["roles"] if entry else [SUBMITTER]}
 
     @operation("Set the password of a user", PasswordSet, body=NewPassword, versioned=True)
     async def on_put_password(self, req: Request, resp: Response, name: str) -> None:
         asked: NewPassword = await read_model(req)
-        done = await set_password(
-            self._services, request_of(req), name, asked.password, asked.current_password
-        )
-        await paging.answer_write(resp, self._services, done, {"user": name})
+        done = await set_password(self._parts, request_of(req), name, asked.password, asked.current_password)
+        await paging.answer_write(resp, self._parts.log, done, {"user": name})
 
 
 class Groups(Documents):
     """Groups, without particulars."""
 
-    def __init__(self, services: Services) -> None:
-        super().__init__(services, "group", GROUPS)
+    def __init__(self, parts: DocumentParts) -> None:
+        super().__init__(parts, "group", GROUPS)
 
 
 class Pools(Documents):
     """Pools, whose systems are added and removed one by one; the access policy has its own path."""
 
-    def __init__(self, services: Services) -> None:
-        super().__init__(services, "pool", POOLS)
+    def __init__(self, parts: DocumentParts) -> None:
+        super().__init__(parts, "pool", POOLS)
 
     def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
         """Return the document with the present description if none is given."""
         if document["description"] is not None:
             return document
-        entry = self._services.feed.directory.get("pool", name)
+        entry = self._parts.feed.directory.get("pool", name)
         return {**document, "description": entry.document.get("description", "") if entry else ""}
 
     @operation("Add a system to a pool", answers.PoolMember, versioned=True)
@@ -105,37 +104,37 @@ class Pools(Documents):
         return shown
 
     async def _move(self, req: Request, resp: Response, name: str, fqdn: str, *, member: bool) -> None:
-        done = await move_system(self._services, request_of(req), name, fqdn, member=member)
+        done = await move_system(self._parts, request_of(req), name, fqdn, member=member)
         answer = {"pool": name, "fqdn": fqdn, "member": member}
-        await paging.answer_write(resp, self._services, done, answer)
+        await paging.answer_write(resp, self._parts.log, done, answer)
 
 
 class DistroTrees(Documents):
     """Distro trees, whose key is a number."""
 
-    def __init__(self, services: Services) -> None:
-        super().__init__(services, "distro-tree", TREES, "id", NUMBER)
+    def __init__(self, parts: DocumentParts) -> None:
+        super().__init__(parts, "distro-tree", TREES, "id", NUMBER)
 
     def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
         """Return the document with the present `added_at` if none is given."""
         if document["added_at"] is not None:
             return document
-        entry = self._services.feed.directory.get("distro-tree", name)
-        added_at = entry.document["added_at"] if entry else self._services.moment()
+        entry = self._parts.feed.directory.get("distro-tree", name)
+        added_at = entry.document["added_at"] if entry else written(self._parts.clock())
         return {**document, "added_at": added_at}
 
 
 class LabControllers(Documents):
     """Lab controllers, whose last contact is known of the present only."""
 
-    def __init__(self, services: Services) -> None:
-        super().__init__(services, "lab-controller", LABS, "fqdn", FQDN)
+    def __init__(self, parts: DocumentParts) -> None:
+        super().__init__(parts, "lab-controller", LABS, "fqdn", FQDN)
 
     def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
         """Return the document with the present limit if none is given."""
         if document["broken_after"] is not None:
             return document
-        return {**document, "broken_after": self._services.feed.directory.broken_after(name)}
+        return {**document, "broken_after": self._parts.feed.directory.broken_after(name)}
 
     @operation(
         "Enable or disable a lab controller, or change its failure limit",
@@ -146,13 +145,13 @@ class LabControllers(Documents):
     async def on_patch(self, req: Request, resp: Response, name: str) -> None:
         change: inputs.LabController = await read_model(req)
         changes = change.model_dump(exclude_unset=True)
-        done = await change_lab_controller(self._services, request_of(req), name, changes)
-        await paging.answer_write(resp, self._services, done, {"fqdn": name, "changed": done is not None})
+        done = await change_lab_controller(self._parts, request_of(req), name, changes)
+        await paging.answer_write(resp, self._parts.log, done, {"fqdn": name, "changed": done is not None})
 
     async def _beside(self, req: Request) -> Callable[[str], dict[str, Any]]:
         heard: dict[str, datetime] = {}
         if req.get_param("as_of") is None:
-            heard = await asyncio.to_thread(self._services.contacts.last_heard)
+            heard = await asyncio.to_thread(self._parts.contacts.last_heard)
         return lambda name: {
             "silent": False,
             "never_heard": False,

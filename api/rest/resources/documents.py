@@ -16,7 +16,7 @@ from api.rest.contract.faults import faults_of
 from api.rest.contract.operation import Operation
 from api.rest.contract.values import Name
 from api.rest.middleware.principal import request_of
-from api.services import Services
+from api.rest.ports import DocumentParts
 from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
 from domain.errors import Fault, FaultyInput, Unknown
@@ -40,13 +40,13 @@ class Documents:
 
     def __init__(
         self,
-        services: Services,
+        parts: DocumentParts,
         kind: str,
         shapes: Shapes,
         key: str = "name",
         names: TypeAdapter[Any] = NAME,
     ) -> None:
-        self._services = services
+        self._parts = parts
         self._kind = kind
         self._key = key
         self._names = names
@@ -62,17 +62,17 @@ class Documents:
         }
 
     async def on_get_list(self, req: Request, resp: Response) -> None:
-        page = await paging.read_page(req, self._services, first="")
+        page = await paging.read_page(req, self._parts, first="")
         asked = {"kind": self._kind, "at": page.position, "limit": page.limit, "after": page.after}
-        rows = await self._services.reader.rows("documents", asked)
+        rows = await self._parts.reader.rows("documents", asked)
         beside = await self._beside(req)
         shown = [{**beside(row["name"]), **self._shown(row)} for row in rows]
         paging.answer_list(req, resp, page, self._plural, shown, rows[-1]["name"] if rows else None)
 
     async def on_get(self, req: Request, resp: Response, name: str) -> None:
-        at = await paging.read_at(req, self._services)
+        at = await paging.read_at(req, self._parts)
         asked = {"kind": self._kind, "name": name, "at": at.position}
-        row = await self._services.reader.row("document", asked)
+        row = await self._parts.reader.row("document", asked)
         if row is None:
             raise Unknown(display_name(self._kind, name))
         resp.etag = str(row["version"])
@@ -83,17 +83,17 @@ class Documents:
         self._check_name(name)
         model: BaseModel = await read_model(req)
         document = self._completed(name, model.model_dump(mode="json"))
-        known = self._services.feed.directory.get(self._kind, name) is not None
-        done = await put_document(self._services, request_of(req), self._kind, name, document)
+        known = self._parts.feed.directory.get(self._kind, name) is not None
+        done = await put_document(self._parts, request_of(req), self._kind, name, document)
         told = {"added": done is not None and not known, "changed": done is not None and known}
         answer = {self._key: _key(self._key, name), **document, **told}
-        await paging.answer_write(resp, self._services, done, answer)
+        await paging.answer_write(resp, self._parts.log, done, answer)
 
     async def on_delete(self, req: Request, resp: Response, name: str) -> None:
         self._check_name(name)
-        done = await remove_document(self._services, request_of(req), self._kind, name)
+        done = await remove_document(self._parts, request_of(req), self._kind, name)
         answer = {self._key: _key(self._key, name), "removed": done is not None}
-        await paging.answer_write(resp, self._services, done, answer)
+        await paging.answer_write(resp, self._parts.log, done, answer)
 
     def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
         """Return the document with the fields that may be left out."""

@@ -19,8 +19,8 @@ from api.rest.contract.answers.log import EventPage
 from api.rest.contract.operation import JSON, operation
 from api.rest.contract.query_values import MAX_POSITION, whole
 from api.rest.middleware.principal import Principal, principal_of
+from api.rest.ports import ReadParts
 from api.rest.resources.watchers import Watchers
-from api.services import Services
 from api.use_cases.tokens import token_counts
 from api.watching.message import shown
 from domain.directory.roles import SEES_ALL
@@ -34,9 +34,9 @@ OF_TOKENS = tuple(sorted(topic for topic in TOPICS if topic.startswith("token.")
 
 
 class Events:
-    def __init__(self, services: Services) -> None:
-        self._services = services
-        self._watchers = Watchers(services)
+    def __init__(self, parts: ReadParts) -> None:
+        self._parts = parts
+        self._watchers = Watchers(parts)
 
     @operation(
         "Read the log in pages, or live as an event stream",
@@ -46,7 +46,7 @@ class Events:
     )
     async def on_get(self, req: Request, resp: Response) -> None:
         query = query_of(req, queries.EventQuery)
-        hidden = await visibility.hidden_systems(req, self._services)
+        hidden = await visibility.hidden_systems(req, self._parts)
         selection = _selection(query, principal_of(req), hidden)
         resp.append_header("Vary", "Accept")
         if req.client_prefers((JSON, EVENT_STREAM)) == EVENT_STREAM:
@@ -59,31 +59,31 @@ class Events:
 
     def _is_still_allowed(self, principal: Principal, hidden: Collection[str]) -> bool:
         """Return whether the caller may still see the same; if not, the stream ends and is resumed."""
-        return token_counts(self._services, principal.token_id) and hidden == visibility.hidden_now(
-            principal, self._services
+        return token_counts(self._parts, principal.token_id) and hidden == visibility.hidden_now(
+            principal, self._parts
         )
 
     async def _page(
         self, req: Request, resp: Response, query: queries.EventQuery, selection: Selection
     ) -> None:
         upto = await self._upto(req, query)
-        select = self._services.log.select
+        select = self._parts.log.select
         found, through = await asyncio.to_thread(select, query.after, upto, query.limit, selection)
         following = through if through < upto else None
         paging.answer(resp, through, {"events": [shown(one) for one in found], "next": following})
 
     async def _upto(self, req: Request, query: queries.EventQuery) -> int:
         """Return the position up to which to read: the log itself need not wait for the read models."""
-        end = await asyncio.to_thread(self._services.log.end)
+        end = await asyncio.to_thread(self._parts.log.end)
         if query.min_position > end:
             with share_of(req).waiting():
                 await self._wait_for(query.min_position)
-            end = await asyncio.to_thread(self._services.log.end)
-        return end if query.as_of is None else (await self._services.reader.as_of(query.as_of)).position
+            end = await asyncio.to_thread(self._parts.log.end)
+        return end if query.as_of is None else (await self._parts.reader.as_of(query.as_of)).position
 
     async def _wait_for(self, position: int) -> None:
         try:
-            await self._services.feed.reach(position, self._services.bounds.position_wait_seconds)
+            await self._parts.feed.reach(position, self._parts.bounds.position_wait_seconds)
         except NotReady as error:
             raise NotThereYet(str(error)) from error
 

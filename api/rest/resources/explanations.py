@@ -10,24 +10,24 @@ from api.rest.contract import queries
 from api.rest.contract.answers import explanations as answers
 from api.rest.contract.operation import operation
 from api.rest.middleware.principal import principal_of
-from api.services import Services
+from api.rest.ports import ExplainParts
 
 
 class Explanations:
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, parts: ExplainParts) -> None:
+        self._parts = parts
 
     @operation("Explain why a recipe waits, or why it got its system", answers.Explanation, queries.Explained)
     async def on_get(self, req: Request, resp: Response, recipe_id: int) -> None:
         query = query_of(req, queries.Explained)
-        at = await paging.read_at(req, self._services)
-        hidden = await visibility.hidden_systems(req, self._services)
+        at = await paging.read_at(req, self._parts)
+        hidden = await visibility.hidden_systems(req, self._parts)
         if query.system is not None:
-            await visibility.require_seen(req, self._services, query.system)
-        told = await self._services.explainer.ask(
+            await visibility.require_seen(req, self._parts, query.system)
+        told = await self._parts.explainer.ask(
             "recipe",
             hidden=list(hidden),
-            unknown=list(visibility.unknown_now(principal_of(req), self._services)),
+            unknown=list(visibility.unknown_now(principal_of(req), self._parts)),
             recipe_id=recipe_id,
             # An explanation of the present reflects the end of the log, which may be after the read position.
             at=None if query.as_of is None else at.position,

@@ -7,14 +7,14 @@ from falcon.asgi import Request, Response
 
 from api.rest.contract.answers.service import Alive, Ready
 from api.rest.contract.operation import operation
+from api.rest.ports import ReadinessParts
 from api.rest.problems import answer, problem
 from api.rest.resources.readiness import Readiness
-from api.services import Services
 
 
 class Health:
-    def __init__(self, services: Services) -> None:
-        self._readiness = Readiness(services)
+    def __init__(self, parts: ReadinessParts) -> None:
+        self._readiness = Readiness(parts)
 
     @operation("Report whether this process is alive", Alive)
     async def on_get_alive(self, req: Request, resp: Response) -> None:

@@ -11,8 +11,8 @@ from api.rest import paging, visibility
 from api.rest.contract import queries
 from api.rest.contract.answers.inventory import SystemChanges
 from api.rest.contract.operation import operation
+from api.rest.ports import ReadParts
 from api.rest.resources.shapes import Row, shown_differences
-from api.services import Services
 from domain.errors import Unknown
 from domain.events import Recorded, shown_of
 from domain.names import display_name
@@ -25,22 +25,20 @@ CALLED = {"reserved_by": "user", "reserved_distro_tree_id": "reserved_distro_tre
 
 
 class History:
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, parts: ReadParts) -> None:
+        self._parts = parts
 
     @operation("List the changes of a system, latest first", SystemChanges, queries.Page)
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
-        page = await paging.read_page(req, self._services, first=OPEN)
-        await visibility.require_seen(req, self._services, fqdn)
+        page = await paging.read_page(req, self._parts, first=OPEN)
+        await visibility.require_seen(req, self._parts, fqdn)
         asked = {"at": page.position, "fqdn": fqdn, "before": page.after, "limit": page.limit}
-        rows = await self._services.reader.rows("changes_of_system", asked)
-        known = rows or await self._services.reader.row(
-            "system_is_known", {"at": page.position, "fqdn": fqdn}
-        )
+        rows = await self._parts.reader.rows("changes_of_system", asked)
+        known = rows or await self._parts.reader.row("system_is_known", {"at": page.position, "fqdn": fqdn})
         if not known:
             raise Unknown(display_name("system", fqdn))
         positions = [row["since_position"] for row in rows]
-        events = await asyncio.to_thread(self._services.log.at, positions)
+        events = await asyncio.to_thread(self._parts.log.at, positions)
         changes = [_change(row, events[row["since_position"]]) for row in rows]
         paging.answer_list(req, resp, page, "changes", changes, positions[-1] if rows else None)
 

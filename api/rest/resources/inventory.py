@@ -11,6 +11,7 @@ import falcon
 import orjson
 from falcon.asgi import Request, Response
 
+from api.clock import written
 from api.concurrency_limits import share_of
 from api.headers import CSV
 from api.intake.systems_csv import write_systems
@@ -22,9 +23,9 @@ from api.rest.contract.answers import inventory as answers
 from api.rest.contract.inputs.systems import Inventory as Given
 from api.rest.contract.operation import JSON, MAX_BATCH_BYTES, operation
 from api.rest.middleware.principal import keyed_request
+from api.rest.ports import ChangeParts
 from api.rest.resources.inventory_items import Told, read_json, read_table
 from api.rest.resources.shapes import exported, shown_differences
-from api.services import Services
 from api.use_cases.idempotency import idempotent
 from api.use_cases.import_systems import counted, import_systems, look_at_systems
 from domain.errors import Fault, FaultyInput
@@ -33,8 +34,8 @@ READ_AS = {JSON: read_json, CSV: read_table}
 
 
 class Inventory:
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, parts: ChangeParts) -> None:
+        self._parts = parts
 
     @operation(
         "Export the systems, in the form that the import accepts",
@@ -43,11 +44,11 @@ class Inventory:
         gives=(JSON, CSV),
     )
     async def on_get(self, req: Request, resp: Response) -> None:
-        page = await paging.read_page(req, self._services, first="")
+        page = await paging.read_page(req, self._parts, first="")
         asked = query_of(req, queries.SystemPage).filters()
         params = {"at": page.position, "limit": page.limit, "after": page.after, "fqdn": None, **asked}
-        params["hidden"] = await visibility.hidden_rows(req, self._services)
-        rows = await self._services.reader.rows("systems", params)
+        params["hidden"] = await visibility.hidden_rows(req, self._parts)
+        rows = await self._parts.reader.rows("systems", params)
         systems = [exported(row) for row in rows]
         last = rows[-1]["fqdn"] if rows else None
         resp.append_header("Vary", "Accept")
@@ -72,7 +73,7 @@ class Inventory:
         if kind not in READ_AS:
             raise falcon.HTTPUnsupportedMediaType(description=f"this takes {' and '.join(READ_AS)}")
         body = await read_body(req)
-        read = partial(READ_AS[kind], body, self._services.moment())
+        read = partial(READ_AS[kind], body, written(self._parts.clock()))
         told = await share_of(req).parse(came_from(req), len(body), read)
         try:
             if query_of(req, queries.ImportQuery).dry_run:
@@ -83,25 +84,25 @@ class Inventory:
             raise FaultyInput(sorted(error.faults, key=_row)) from None
 
     async def _look(self, req: Request, resp: Response, body: bytes, told: Told) -> None:
-        found = await look_at_systems(self._services, keyed_request(req, body), told.items, told.faults)
+        found = await look_at_systems(self._parts, keyed_request(req, body), told.items, told.faults)
         systems = [
             {"fqdn": one.fqdn, "added": one.added, "changes": shown_differences(one.differences)}
             for one in found
             if one.added or one.differences
         ]
         answer = {**counted(found), "dry_run": True, "systems": systems}
-        await paging.answer_write(resp, self._services, None, answer)
+        await paging.answer_write(resp, self._parts.log, None, answer)
 
     async def _import(self, req: Request, resp: Response, body: bytes, told: Told) -> None:
         request = keyed_request(req, body)
-        async with idempotent(self._services, request) as first:
+        async with idempotent(self._parts.log, request) as first:
             if first.commit is None:
-                first.commit = await import_systems(self._services, request, told.items, told.faults)
+                first.commit = await import_systems(self._parts, request, told.items, told.faults)
         done = first.commit
         nothing = {"added": 0, "changed": 0, "kept": len(told.items)}
         counts: dict[str, Any] = orjson.loads(done.answer) if done and done.answer else nothing
         answer = {**counts, "dry_run": False, "systems": []}
-        await paging.answer_write(resp, self._services, done, answer)
+        await paging.answer_write(resp, self._parts.log, done, answer)
 
 
 def _row(fault: Fault) -> int:

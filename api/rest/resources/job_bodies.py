@@ -14,7 +14,7 @@ from api.intake import DOORS, ReadJob
 from api.rest import visibility
 from api.rest.body import media_type
 from api.rest.middleware.principal import Principal
-from api.services import Services
+from api.rest.ports import JobBodyParts
 from domain.errors import Fault, FaultyInput, InvalidJob, Unreadable
 
 
@@ -27,34 +27,34 @@ def door_of(req: Request) -> str:
 
 
 async def read_job(
-    services: Services, principal: Principal, body: bytes, kind: str, *, strict: bool = False
+    parts: JobBodyParts, principal: Principal, body: bytes, kind: str, *, strict: bool = False
 ) -> ReadJob:
     """Return the job. Raises InvalidJob or Unreadable. Names are checked against the end of the log."""
-    before = services.feed.position
+    before = parts.feed.position
     try:
-        read = await _check(services, principal, body, kind, strict=strict)
+        read = await _check(parts, principal, body, kind, strict=strict)
         if not read.warnings:
             return read
     except FaultyInput:
-        await services.feed.catch_up()
-        if services.feed.position == before:
+        await parts.feed.catch_up()
+        if parts.feed.position == before:
             raise
     else:
-        await services.feed.catch_up()
-        if services.feed.position == before:
+        await parts.feed.catch_up()
+        if parts.feed.position == before:
             return read
-    return await _check(services, principal, body, kind, strict=strict)
+    return await _check(parts, principal, body, kind, strict=strict)
 
 
 async def _check(
-    services: Services, principal: Principal, body: bytes, kind: str, *, strict: bool
+    parts: JobBodyParts, principal: Principal, body: bytes, kind: str, *, strict: bool
 ) -> ReadJob:
-    known = visibility.name_index(principal, services)
-    shown = visibility.shown_names(principal, services, known)
-    read = partial(intake.read_job, strict=strict, shown=shown, tags=services.retention_tags)
+    known = visibility.name_index(principal, parts)
+    shown = visibility.shown_names(principal, parts, known)
+    read = partial(intake.read_job, strict=strict, shown=shown, tags=parts.retention_tags)
     asked = (body, kind, known, principal.user, principal.is_admin)
     try:
-        return await services.under_way.parsing.run(principal.counted_as, len(body), partial(read, *asked))
+        return await parts.under_way.parsing.run(principal.counted_as, len(body), partial(read, *asked))
     except Unreadable:
         raise
     except FaultyInput as error:

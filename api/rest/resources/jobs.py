@@ -19,15 +19,13 @@ from api.rest.contract.answers import jobs as answers
 from api.rest.contract.inputs.jobs import Cancel, JobPatch
 from api.rest.contract.operation import JSON, operation
 from api.rest.middleware.principal import keyed_request, principal_of, request_of
+from api.rest.ports import JobResourceParts
 from api.rest.resources.by_number import cancel, find
 from api.rest.resources.job_bodies import door_of, read_job, shown
 from api.rest.resources.shapes import job_document, listed_job
-from api.services import Services
-from api.use_cases.cancel import cancel_job
-from api.use_cases.change_job import change_job
+from api.use_cases.change_job import cancel_job, change_job
 from api.use_cases.idempotency import idempotent
-from api.use_cases.original import original_of
-from api.use_cases.submit_job import submit_job
+from api.use_cases.submit_job import original_of, submit_job
 from domain.job.submission import Original
 from projections.filters import job_ids_query
 
@@ -36,8 +34,8 @@ ANSWERS = (JSON, "application/xml", "text/xml")
 
 
 class Jobs:
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, parts: JobResourceParts) -> None:
+        self._parts = parts
 
     @operation(
         "Submit a job",
@@ -52,13 +50,11 @@ class Jobs:
         kind = door_of(req)
         body = await read_body(req)
         strict, request = query_of(req, queries.Strict).strict, keyed_request(req, body)
-        async with idempotent(self._services, request) as first:
+        async with idempotent(self._parts.log, request) as first:
             if first.commit is None:
-                job = await read_job(self._services, principal_of(req), body, kind, strict=strict)
+                job = await read_job(self._parts, principal_of(req), body, kind, strict=strict)
                 original = Original(body, kind)
-                first.commit = await submit_job(
-                    self._services, request, job.spec, shown(job.warnings), original
-                )
+                first.commit = await submit_job(self._parts, request, job.spec, shown(job.warnings), original)
         assert first.commit is not None, "a submission is always something new"
         answer = orjson.loads(first.commit.answer or b"{}")
         resp.status = 201
@@ -67,7 +63,7 @@ class Jobs:
 
     @operation("Cancel a job", answers.JobCancelled, body=Cancel, keyed=True)
     async def on_post_cancel(self, req: Request, resp: Response, job_id: int) -> None:
-        await cancel(req, resp, self._services, "job_id", job_id, cancel_job)
+        await cancel(req, resp, self._parts, "job_id", job_id, cancel_job)
 
     @operation(
         "Change a job: its whiteboard, retention tag or product",
@@ -78,12 +74,14 @@ class Jobs:
     async def on_patch_one(self, req: Request, resp: Response, job_id: int) -> None:
         patch: JobPatch = await read_model(req)
         changes = patch.model_dump(exclude_unset=True)
-        done = await change_job(self._services, request_of(req), job_id, changes)
-        await paging.answer_write(resp, self._services, done, {"job_id": job_id, "changed": done is not None})
+        done = await change_job(self._parts, request_of(req), job_id, changes)
+        await paging.answer_write(
+            resp, self._parts.log, done, {"job_id": job_id, "changed": done is not None}
+        )
 
     @operation("List jobs, newest first", answers.JobList, queries.JobPage)
     async def on_get(self, req: Request, resp: Response) -> None:
-        page, reader = await paging.read_page(req, self._services, first=2**31), self._services.reader
+        page, reader = await paging.read_page(req, self._parts, first=2**31), self._parts.reader
         asked = query_of(req, queries.JobPage).filters()
         params = {"at": page.position, "limit": page.limit, "before": page.after, **asked}
         found = await reader.rows(job_ids_query(asked), params)
@@ -104,7 +102,7 @@ class Jobs:
             await self._as_xml(req, resp, job_id, kind)
             return
         beside = ("recipe_sets", "seconds_in_states")
-        at, job, (recipe_sets, seconds) = await find(req, resp, self._services, "job", job_id, *beside)
+        at, job, (recipe_sets, seconds) = await find(req, resp, self._parts, "job", job_id, *beside)
         paging.answer_read(resp, at, job_document(job, recipe_sets[0], seconds))
 
     @operation(
@@ -114,16 +112,16 @@ class Jobs:
         versioned=True,
     )
     async def on_get_original(self, req: Request, resp: Response, job_id: int) -> None:
-        at, _, _ = await find(req, resp, self._services, "job", job_id)
-        original = await asyncio.to_thread(original_of, self._services, job_id)
+        at, _, _ = await find(req, resp, self._parts, "job", job_id)
+        original = await asyncio.to_thread(original_of, self._parts.log, job_id)
         resp.set_header(POSITION_HEADER, str(at.position))
         resp.content_type, resp.data = original.media_type, original.content
         # Browsers download it instead of showing content that a user wrote.
         resp.downloadable_as = f"job-{job_id}"
 
     async def _as_xml(self, req: Request, resp: Response, job_id: int, kind: str) -> None:
-        at, job, _ = await find(req, resp, self._services, "job", job_id)
+        at, job, _ = await find(req, resp, self._parts, "job", job_id)
         resp.set_header(POSITION_HEADER, str(at.position))
         resp.content_type = kind
-        tag = self._services.retention_tags.default
+        tag = self._parts.retention_tags.default
         resp.data = await asyncio.to_thread(lambda: write_job(orjson.loads(job["document"]), tag))

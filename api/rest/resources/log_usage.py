@@ -13,15 +13,15 @@ from api.rest.contract import queries
 from api.rest.contract.answers.log import LogUsage as Answered
 from api.rest.contract.operation import operation
 from api.rest.middleware.principal import Principal, principal_of
-from api.services import Services
+from api.rest.ports import ReadParts
 from domain.directory.roles import SEES_ALL
 from domain.errors import NotPermitted
 from store.quota_counts import DailyLogUsage, daily_log_usage
 
 
 class LogUsage:
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, parts: ReadParts) -> None:
+        self._parts = parts
 
     @operation(
         "Show how much each user and process wrote to the log, or your own share",
@@ -29,11 +29,11 @@ class LogUsage:
         queries.LogUsageQuery,
     )
     async def on_get(self, req: Request, resp: Response) -> None:
-        query, services = query_of(req, queries.LogUsageQuery), self._services
+        query, parts = query_of(req, queries.LogUsageQuery), self._parts
         actor = _visible_actor(principal_of(req), query.actor)
-        since = (query.since or services.clock()).astimezone(UTC).date()
-        found = await asyncio.to_thread(daily_log_usage, services.log, since, query.limit, actor)
-        paging.answer(resp, services.feed.position, {"shares": [_shown(one) for one in found]})
+        since = (query.since or parts.clock()).astimezone(UTC).date()
+        found = await asyncio.to_thread(daily_log_usage, parts.log, since, query.limit, actor)
+        paging.answer(resp, parts.feed.position, {"shares": [_shown(one) for one in found]})
 
 
 def _visible_actor(principal: Principal, wanted: str | None) -> str | None:

@@ -19,8 +19,8 @@ from api.rest.contract.answers import explanations as answers
 from api.rest.contract.inputs.matches import Matchable
 from api.rest.contract.operation import JSON, operation
 from api.rest.middleware.principal import Principal, principal_of
+from api.rest.ports import MatchParts
 from api.rest.resources.job_bodies import door_of, read_job, shown
-from api.services import Services
 from api.use_cases.choose_trees import distro_trees, require_bounded
 from domain.errors import Fault, FaultyInput, Unreadable
 from domain.job.spec import JobSpec, RecipeSpec
@@ -38,8 +38,8 @@ Named = tuple[str, dict[str, Any]]
 
 
 class Matches:
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, parts: MatchParts) -> None:
+        self._parts = parts
 
     @operation(
         "Find the systems that could run a job, or match a host requirement",
@@ -52,12 +52,12 @@ class Matches:
         kind, body = door_of(req), await read_body(req)
         strict = query_of(req, queries.Strict).strict
         named, warnings = await self._asked(principal_of(req), body, kind, strict=strict)
-        hidden = visibility.hidden_now(principal_of(req), self._services)
-        registered_count = sum(1 for _ in self._services.feed.directory.items("system"))
+        hidden = visibility.hidden_now(principal_of(req), self._parts)
+        registered_count = sum(1 for _ in self._parts.feed.directory.items("system"))
         require_few(len(named), registered_count - len(hidden))
         asked = [asked for _, asked in named]
-        async with self._services.under_way.matches.of(principal_of(req).user):
-            told = await self._services.explainer.ask("matches", recipes=asked, hidden=list(hidden))
+        async with self._parts.under_way.matches.of(principal_of(req).user):
+            told = await self._parts.explainer.ask("matches", recipes=asked, hidden=list(hidden))
         recipes = [
             {"where": where, "systems": systems}
             for (where, _), systems in zip(named, told["recipes"], strict=True)
@@ -70,22 +70,22 @@ class Matches:
     async def _asked(
         self, principal: Principal, body: bytes, kind: str, *, strict: bool
     ) -> tuple[list[Named], Iterable[Fault]]:
-        parsing = self._services.under_way.parsing
+        parsing = self._parts.under_way.parsing
         caller = principal.counted_as
         alone = await parsing.run(caller, len(body), partial(_filter_alone, body, kind))
         if alone is not None:
             job = await self._of_filter(principal, alone, strict=strict)
-            await require_bounded(self._services, job.spec, principal.user)
+            await require_bounded(self._parts, job.spec, principal.user)
             asked = {"host_requires": job.spec.recipe_sets[0].recipes[0].host_requires}
             return [("", asked)], map(_as_alone, job.warnings)
-        spec, warnings = await read_job(self._services, principal, body, kind, strict=strict)
-        trees = iter(await distro_trees(self._services, spec, principal.user))
+        spec, warnings = await read_job(self._parts, principal, body, kind, strict=strict)
+        trees = iter(await distro_trees(self._parts, spec, principal.user))
         return list(_recipes(spec, spec.owner or principal.user, trees)), warnings
 
     async def _of_filter(self, principal: Principal, alone: dict[str, Any], *, strict: bool) -> ReadJob:
         job = orjson.dumps({"recipe_sets": [{"recipes": [{**alone, **BESIDE}]}]})
         try:
-            return await read_job(self._services, principal, job, JSON, strict=strict)
+            return await read_job(self._parts, principal, job, JSON, strict=strict)
         except FaultyInput as faulty:
             faults = [_as_alone(fault) for fault in faulty.faults]
             raise type(faulty)(faults) from None

@@ -11,18 +11,18 @@ from prometheus_client.exposition import choose_encoder
 
 from api.metrics.samples import measured
 from api.rest.contract.operation import operation
-from api.services import Services
+from api.rest.ports import ReadParts
 
 
 class Metrics:
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, parts: ReadParts) -> None:
+        self._parts = parts
 
     @operation("Return the metrics for Prometheus", gives=("text/plain", "application/openmetrics-text"))
     async def on_get(self, req: Request, resp: Response) -> None:
         """Answer the metrics, which are the same in every process: all write their counters to one table."""
         registry = CollectorRegistry(auto_describe=False)
-        registry.register(_Once(await measured(self._services.reader, self._services.log)))
+        registry.register(_Once(await measured(self._parts.reader, self._parts.log)))
         encode, resp.content_type = choose_encoder(req.accept)
         resp.data = encode(registry)
 

@@ -13,7 +13,7 @@ from api.rest.contract.answers import policies as answers
 from api.rest.contract.inputs.policies import PoolPolicy, SystemPolicy
 from api.rest.contract.operation import operation
 from api.rest.middleware.principal import request_of
-from api.services import Services
+from api.rest.ports import ChangeParts
 from api.use_cases.change_policy import change_pool_policy, change_system_policy
 from domain.access.policy import UNTIL_GIVEN, policy_form
 from domain.access.validation import normalised
@@ -22,14 +22,14 @@ from domain.names import display_name
 
 
 class AccessPolicies:
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, parts: ChangeParts) -> None:
+        self._parts = parts
 
     @operation("Show the access policy of a pool", answers.PoolPolicyShown, queries.Read, versioned=True)
     async def on_get_pool(self, req: Request, resp: Response, name: str) -> None:
-        at = await paging.read_at(req, self._services)
+        at = await paging.read_at(req, self._parts)
         asked = {"kind": "pool", "name": name, "at": at.position}
-        row = await self._services.reader.row("document", asked)
+        row = await self._parts.reader.row("document", asked)
         if row is None:
             raise Unknown(display_name("pool", name))
         resp.etag = str(row["version"])
@@ -40,25 +40,23 @@ class AccessPolicies:
     async def on_put_pool(self, req: Request, resp: Response, name: str) -> None:
         policy: PoolPolicy = await read_model(req)
         entries = policy.forms()
-        done = await change_pool_policy(self._services, request_of(req), name, entries)
+        done = await change_pool_policy(self._parts, request_of(req), name, entries)
         answer = {"pool": name, "entries": normalised(entries), "changed": done is not None}
-        await paging.answer_write(resp, self._services, done, answer)
+        await paging.answer_write(resp, self._parts.log, done, answer)
 
     @operation("Remove the access policy of a pool", answers.PoolPolicyRemoved, versioned=True)
     async def on_delete_pool(self, req: Request, resp: Response, name: str) -> None:
-        done = await change_pool_policy(self._services, request_of(req), name, [])
-        await paging.answer_write(resp, self._services, done, {"pool": name, "removed": done is not None})
+        done = await change_pool_policy(self._parts, request_of(req), name, [])
+        await paging.answer_write(resp, self._parts.log, done, {"pool": name, "removed": done is not None})
 
     @operation("Show the access policy of a system", answers.SystemPolicyShown, queries.Read, versioned=True)
     async def on_get_system(self, req: Request, resp: Response, fqdn: str) -> None:
         """Answer the policy of a system, or the initial one if it was never set."""
-        at = await paging.read_at(req, self._services)
-        await visibility.require_seen(req, self._services, fqdn)
+        at = await paging.read_at(req, self._parts)
+        await visibility.require_seen(req, self._parts, fqdn)
         asked = {"at": at.position, "fqdn": fqdn}
         version = {"at": at.position, "subject": f"system/{fqdn}"}
-        rows, versions = await self._services.reader.together(
-            ("access_to_system", asked), ("version", version)
-        )
+        rows, versions = await self._parts.reader.together(("access_to_system", asked), ("version", version))
         if not rows:
             raise Unknown(display_name("system", fqdn))
         resp.etag = str(versions[0]["version"])
@@ -76,6 +74,6 @@ class AccessPolicies:
     async def on_put_system(self, req: Request, resp: Response, fqdn: str) -> None:
         policy: SystemPolicy = await read_model(req)
         entries, active_pool = policy.forms(), policy.active_pool
-        done = await change_system_policy(self._services, request_of(req), fqdn, entries, active_pool)
+        done = await change_system_policy(self._parts, request_of(req), fqdn, entries, active_pool)
         answer = {"fqdn": fqdn, "entries": normalised(entries), "active_pool": active_pool}
-        await paging.answer_write(resp, self._services, done, {**answer, "changed": done is not None})
+        await paging.answer_write(resp, self._parts.log, done, {**answer, "changed": done is not None})

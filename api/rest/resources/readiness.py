@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from api.services import Services
+from api.rest.ports import ReadinessParts
 from postgres.errors import DatabaseAway
 from store.lease import SCHEDULER
 from store.readiness import DatabaseState, database_state
@@ -47,16 +47,16 @@ class Finding:
 
 
 class Readiness:
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, parts: ReadinessParts) -> None:
+        self._parts = parts
 
     async def checks(self) -> dict[str, Finding]:
         """Return the results of all checks, by name."""
-        services = self._services
-        position = services.reader.position
+        parts = self._parts
+        position = parts.reader.position
 
         def ask() -> tuple[DatabaseState, bool]:
-            return database_state(services.log, SCHEDULER, position), services.commits.is_full()
+            return database_state(parts.log, SCHEDULER, position), parts.commits.is_full()
 
         try:
             said, is_full = await asyncio.wait_for(asyncio.to_thread(ask), ANSWER_SECONDS)
@@ -64,9 +64,9 @@ class Readiness:
             return {"database": Finding("it cannot be reached", {"writable": False})}
         except TimeoutError:
             return {"database": Finding(f"no answer within {ANSWER_SECONDS:g} s", {"writable": False})}
-        feed = services.feed
+        feed = parts.feed
         reached = feed.position if feed.tailer is not None else None
-        look = Look(said, is_full, position, services.reader.whole_from, reached, feed.read_seconds_ago)
+        look = Look(said, is_full, position, parts.reader.whole_from, reached, feed.read_seconds_ago)
         return {name: check(look) for name, check in CHECKS.items()}
 
 

@@ -11,22 +11,21 @@ from api.rest.contract.answers import jobs as answers
 from api.rest.contract.inputs.jobs import Cancel, PriorityChange
 from api.rest.contract.operation import operation
 from api.rest.middleware.principal import request_of
+from api.rest.ports import ChangeParts
 from api.rest.resources.by_number import cancel, find
 from api.rest.resources.shapes import recipe_set_document
-from api.services import Services
-from api.use_cases.cancel import cancel_recipe_set
-from api.use_cases.change_priority import change_priority
+from api.use_cases.change_job import cancel_recipe_set, change_priority
 from domain.priority import Priority
 
 
 class RecipeSets:
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, parts: ChangeParts) -> None:
+        self._parts = parts
 
     @operation("Show a recipe set", answers.RecipeSet, queries.Read, versioned=True)
     async def on_get(self, req: Request, resp: Response, recipe_set_id: int) -> None:
         at, recipe_set, (shown,) = await find(
-            req, resp, self._services, "recipe-set", recipe_set_id, "recipe_sets"
+            req, resp, self._parts, "recipe-set", recipe_set_id, "recipe_sets"
         )
         paging.answer_read(resp, at, recipe_set_document(recipe_set, shown[0]))
 
@@ -39,10 +38,10 @@ class RecipeSets:
     async def on_patch(self, req: Request, resp: Response, recipe_set_id: int) -> None:
         change: PriorityChange = await read_model(req)
         priority = Priority[change.priority]
-        done = await change_priority(self._services, request_of(req), recipe_set_id, priority)
+        done = await change_priority(self._parts, request_of(req), recipe_set_id, priority)
         body = {"recipe_set_id": recipe_set_id, "changed": done is not None}
-        await paging.answer_write(resp, self._services, done, body)
+        await paging.answer_write(resp, self._parts.log, done, body)
 
     @operation("Cancel a recipe set", answers.SetCancelled, body=Cancel, keyed=True)
     async def on_post_cancel(self, req: Request, resp: Response, recipe_set_id: int) -> None:
-        await cancel(req, resp, self._services, "recipe_set_id", recipe_set_id, cancel_recipe_set)
+        await cancel(req, resp, self._parts, "recipe_set_id", recipe_set_id, cancel_recipe_set)

@@ -17,11 +17,11 @@ from api.rest.contract.answers import recipes as answers
 from api.rest.contract.inputs.labs import ProgressItem
 from api.rest.contract.operation import BODY_REFUSALS, operation
 from api.rest.middleware.principal import keyed_request, principal_of
+from api.rest.ports import RecipeParts
 from api.rest.resources.by_number import find
 from api.rest.resources.progress import read_report
 from api.rest.resources.shapes import queued_recipe, ranked, recipe_document, seconds_document
-from api.services import Services
-from api.use_cases.end_recipe import return_recipe
+from api.use_cases.change_job import return_recipe
 from api.use_cases.idempotency import idempotent
 from api.use_cases.report_drafts import Item
 from api.use_cases.report_progress import report_progress
@@ -38,8 +38,8 @@ BESIDE = ("tasks", "seconds_in_states", "tree_of_recipe", "history_of_recipe", "
 
 
 class Recipes:
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, parts: RecipeParts) -> None:
+        self._parts = parts
 
     @operation(
         "Show a recipe with its state history and results",
@@ -47,7 +47,7 @@ class Recipes:
         versioned=True,
     )
     async def on_get(self, req: Request, resp: Response, recipe_id: int) -> None:
-        at, recipe, beside = await find(req, resp, self._services, "recipe", recipe_id, *BESIDE)
+        at, recipe, beside = await find(req, resp, self._parts, "recipe", recipe_id, *BESIDE)
         tasks, seconds, trees, history, results = beside
         body = {
             **recipe_document(recipe, tasks, await self._deadline(recipe, at.position)),
@@ -63,7 +63,7 @@ class Recipes:
         if recipe["state"] not in STARTED:
             return None
         subject = f"recipe/{recipe['recipe_id']}"
-        state = await asyncio.to_thread(self._services.aggregates.as_of, subject, at)
+        state = await asyncio.to_thread(self._parts.aggregates.as_of, subject, at)
         return state.recorded_deadline if isinstance(state, Recipe) else None
 
     @operation(
@@ -77,13 +77,13 @@ class Recipes:
         told: ProgressItem = await parse_model(req, body)
         item = Item(recipe_id, read_report(told))
         own, request = principal_of(req).lab_controller, keyed_request(req, body)
-        async with idempotent(self._services, request) as first:
+        async with idempotent(self._parts.log, request) as first:
             if first.commit is None:
-                (answer,) = await report_progress(self._services, request, own, [item])
+                (answer,) = await report_progress(self._parts, request, own, [item])
                 if isinstance(answer, LabledgerError):
                     raise answer
                 first.commit = answer
-        await paging.answer_write(resp, self._services, first.commit, {"recipe_id": recipe_id})
+        await paging.answer_write(resp, self._parts.log, first.commit, {"recipe_id": recipe_id})
 
     @operation(
         "Return the system of a recipe, which keeps it after its tasks",
@@ -93,11 +93,11 @@ class Recipes:
     )
     async def on_post_return(self, req: Request, resp: Response, recipe_id: int) -> None:
         request = keyed_request(req, await read_body(req))
-        async with idempotent(self._services, request) as first:
+        async with idempotent(self._parts.log, request) as first:
             if first.commit is None:
-                first.commit = await return_recipe(self._services, request, recipe_id)
+                first.commit = await return_recipe(self._parts, request, recipe_id)
         answer = {"recipe_id": recipe_id, "returned": first.commit is not None}
-        await paging.answer_write(resp, self._services, first.commit, answer)
+        await paging.answer_write(resp, self._parts.log, first.commit, answer)
 
     @operation("List the waiting recipes, in rank order", answers.Queue, queries.QueuePage, refuses=(404,))
     async def on_get_queue(self, req: Request, resp: Response) -> None:
@@ -105,26 +105,26 @@ class Recipes:
         if system is not None:
             await self._queue_of(req, resp, system)
             return
-        page = await paging.read_page(req, self._services, first=QUEUE_START)
+        page = await paging.read_page(req, self._parts, first=QUEUE_START)
         names = ("not_assigned", "minus_priority", "submission", "recipe_id")
         params = {"at": page.position, "limit": page.limit, **dict(zip(names, page.after, strict=True))}
-        rows = await self._services.reader.rows("queue", params)
+        rows = await self._parts.reader.rows("queue", params)
         last = rows[-1] if rows else None
         key = last and [last["state"] != "assigned", -last["priority"], last["submission"], last["recipe_id"]]
         paging.answer_list(req, resp, page, "recipes", [queued_recipe(row) for row in rows], key)
 
     async def _queue_of(self, req: Request, resp: Response, system: str) -> None:
         """Answer the queue of a system, in the scheduler's order, with rows of the read models."""
-        page = await paging.read_page(req, self._services, first=ORDER_START)
-        await visibility.require_seen(req, self._services, system)
+        page = await paging.read_page(req, self._parts, first=ORDER_START)
+        await visibility.require_seen(req, self._parts, system)
         # The order of the present reflects the end of the log, which may be after the read position.
         at = None if query_of(req, queries.QueuePage).as_of is None else page.position
         asked = {"at": at, "after": page.after, "most": page.limit, "system": system}
-        told = await self._services.explainer.ask("order", **asked)
+        told = await self._parts.explainer.ask("order", **asked)
         position, order = told["position"], told["recipes"]
-        await self._services.reader.reach(position, self._services.bounds.position_wait_seconds)
+        await self._parts.reader.reach(position, self._parts.bounds.position_wait_seconds)
         params = {"at": position, "recipe_ids": [one["recipe_id"] for one in order]}
-        rows = {row["recipe_id"]: row for row in await self._services.reader.rows("queue_of", params)}
+        rows = {row["recipe_id"]: row for row in await self._parts.reader.rows("queue_of", params)}
         recipes = [{**rows[one["recipe_id"]], **ranked(one)} for one in order]
         page = replace(page, at=page.at._replace(position=position))
         paging.answer_list(req, resp, page, "recipes", recipes, order[-1]["key"] if order else None)

@@ -10,13 +10,13 @@ from api.rest.contract.answers import systems as answers
 from api.rest.contract.inputs.systems import ReservationWanted
 from api.rest.contract.operation import operation
 from api.rest.middleware.principal import request_of
-from api.services import Services
+from api.use_cases.ports import WriteParts
 from api.use_cases.reserve_system import Wanted, reserve_system, return_system
 
 
 class Reservations:
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, parts: WriteParts) -> None:
+        self._parts = parts
 
     @operation("Reserve a system for a person", answers.Reserved, body=ReservationWanted, versioned=True)
     async def on_put(self, req: Request, resp: Response, fqdn: str) -> None:
@@ -24,11 +24,11 @@ class Reservations:
         request = request_of(req)
         user = asked.user or request.actor
         wanted = Wanted(user, asked.until, asked.distro_tree)
-        done = await reserve_system(self._services, request, fqdn, wanted)
+        done = await reserve_system(self._parts, request, fqdn, wanted)
         answer = {"fqdn": fqdn, "user": user, "until": asked.until, "distro_tree": asked.distro_tree}
-        await paging.answer_write(resp, self._services, done, answer)
+        await paging.answer_write(resp, self._parts.log, done, answer)
 
     @operation("Return a reserved system", answers.SystemReturned, versioned=True)
     async def on_delete(self, req: Request, resp: Response, fqdn: str) -> None:
-        done = await return_system(self._services, request_of(req), fqdn)
-        await paging.answer_write(resp, self._services, done, {"fqdn": fqdn, "returned": done is not None})
+        done = await return_system(self._parts, request_of(req), fqdn)
+        await paging.answer_write(resp, self._parts.log, done, {"fqdn": fqdn, "returned": done is not None})

@@ -11,13 +11,13 @@ from api.rest.contract.answers import access as answers
 from api.rest.contract.inputs.access import Login
 from api.rest.contract.operation import MAX_LOGIN_BYTES, operation
 from api.rest.middleware.principal import principal_of
-from api.services import Services
+from api.rest.ports import SessionParts
 from api.use_cases.log_in import log_in
 
 
 class Sessions:
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, parts: SessionParts) -> None:
+        self._parts = parts
 
     @operation(
         "Exchange a password for a token that expires",
@@ -28,11 +28,11 @@ class Sessions:
     )
     async def on_post_login(self, req: Request, resp: Response) -> None:
         address = came_from(req)
-        self._services.faulty_logins.begin(address)
+        self._parts.faulty_logins.begin(address)
         asked: Login = await read_model(req)
-        self._services.faulty_logins.was_sound(address)
+        self._parts.faulty_logins.was_sound(address)
         done = await log_in(
-            self._services, request_id_of(req), asked.user, asked.password, asked.role, came_from(req)
+            self._parts, request_id_of(req), asked.user, asked.password, asked.role, came_from(req)
         )
         body = {
             "user": asked.user,
@@ -52,4 +52,4 @@ class Sessions:
             "lab_controller": principal.lab_controller,
             "token_id": principal.token_id,
         }
-        paging.answer(resp, self._services.feed.position, body)
+        paging.answer(resp, self._parts.feed.position, body)

@@ -6,6 +6,7 @@ from functools import partial
 
 from falcon.asgi import Request, Response
 
+from api.clock import written
 from api.rest import paging, visibility
 from api.rest.body import parse_model, read_json_bytes, read_model
 from api.rest.context import query_of
@@ -14,9 +15,9 @@ from api.rest.contract.answers import systems as answers
 from api.rest.contract.inputs.systems import System, SystemPatch
 from api.rest.contract.operation import operation
 from api.rest.middleware.principal import keyed_request, principal_of, request_of
+from api.rest.ports import ChangeParts
 from api.rest.resources.changes import change_of
 from api.rest.resources.shapes import system_document
-from api.services import Services
 from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.idempotency import idempotent
 from api.use_cases.register_system import register_system
@@ -30,18 +31,18 @@ WITH_REASON = ("condition", "draining")
 
 
 class Systems:
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, parts: ChangeParts) -> None:
+        self._parts = parts
 
     @operation("Add a system", answers.SystemRegistered, body=System, created=True, keyed=True)
     async def on_post(self, req: Request, resp: Response) -> None:
         body = await read_json_bytes(req)
         system: System = await parse_model(req, body)
-        document = system.document(self._services.moment())
+        document = system.document(written(self._parts.clock()))
         request = keyed_request(req, body)
-        async with idempotent(self._services, request) as first:
+        async with idempotent(self._parts.log, request) as first:
             if first.commit is None:
-                first.commit = await register_system(self._services, request, document)
+                first.commit = await register_system(self._parts, request, document)
         assert first.commit is not None, "a registration is always something new"
         resp.status = 201
         resp.location = f"/systems/{document['fqdn']}"
@@ -49,22 +50,22 @@ class Systems:
 
     @operation("List the systems", answers.SystemList, queries.SystemPage)
     async def on_get(self, req: Request, resp: Response) -> None:
-        page = await paging.read_page(req, self._services, first="")
+        page = await paging.read_page(req, self._parts, first="")
         asked = query_of(req, queries.SystemPage).filters()
-        hidden = await visibility.hidden_rows(req, self._services)
+        hidden = await visibility.hidden_rows(req, self._parts)
         params = {"at": page.position, "limit": page.limit, "after": page.after, "fqdn": None, **asked}
         params["hidden"] = hidden
-        rows = await self._services.reader.rows("systems", params)
+        rows = await self._parts.reader.rows("systems", params)
         systems = [system_document(row) for row in rows]
         paging.answer_list(req, resp, page, "systems", systems, rows[-1]["fqdn"] if rows else None)
 
     @operation("Show a system", answers.System, queries.Read, versioned=True)
     async def on_get_one(self, req: Request, resp: Response, fqdn: str) -> None:
-        at = await paging.read_at(req, self._services)
-        await visibility.require_seen(req, self._services, fqdn)
+        at = await paging.read_at(req, self._parts)
+        await visibility.require_seen(req, self._parts, fqdn)
         asked = {**ANY_SYSTEM, "at": at.position, "fqdn": fqdn, "after": "", "limit": 1}
         version = {"at": at.position, "subject": f"system/{fqdn}"}
-        rows, versions = await self._services.reader.together(("systems", asked), ("version", version))
+        rows, versions = await self._parts.reader.together(("systems", asked), ("version", version))
         if not rows:
             raise Unknown(display_name("system", fqdn))
         resp.etag = str(versions[0]["version"])
@@ -91,6 +92,6 @@ class Systems:
     async def _change(self, req: Request, resp: Response, fqdn: str, change: SystemChange) -> None:
         request = request_of(req)
         give_away = change.owner is not None
-        may = partial(require_may_change, self._services, request, give_away=give_away)
-        done = await change_system(self._services, request, fqdn, change, may)
-        await paging.answer_write(resp, self._services, done, {"fqdn": fqdn, "changed": done is not None})
+        may = partial(require_may_change, self._parts.feed.directory, request, give_away=give_away)
+        done = await change_system(self._parts, request, fqdn, change, may)
+        await paging.answer_write(resp, self._parts.log, done, {"fqdn": fqdn, "changed": done is not None})

@@ -14,7 +14,7 @@ from api.rest.contract.inputs.access import Token
 from api.rest.contract.operation import operation
 from api.rest.contract.query_values import MAX_POSITION
 from api.rest.middleware.principal import Principal, keyed_request, principal_of, request_of
-from api.services import Services
+from api.rest.ports import ChangeParts
 from api.use_cases.tokens import create_token, revoke_token
 from domain.directory.roles import SEES_ALL
 from domain.errors import Unknown
@@ -22,8 +22,8 @@ from domain.names import display_name
 
 
 class Tokens:
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, parts: ChangeParts) -> None:
+        self._parts = parts
 
     @operation(
         "Create a token, which is shown only once", answers.TokenMade, body=Token, created=True, keyed=True
@@ -33,7 +33,7 @@ class Tokens:
         body = await read_json_bytes(req)
         wanted: Token = await parse_model(req, body)
         token, token_id, position = await create_token(
-            self._services,
+            self._parts,
             keyed_request(req, body),
             wanted.user,
             wanted.role,
@@ -46,34 +46,34 @@ class Tokens:
 
     @operation("List all tokens, or your own", answers.TokenList, queries.Page)
     async def on_get(self, req: Request, resp: Response) -> None:
-        page = await paging.read_page(req, self._services, first="")
+        page = await paging.read_page(req, self._parts, first="")
         asked = {
             "at": page.position,
             "limit": page.limit,
             "after": page.after,
             **self._only(principal_of(req)),
         }
-        rows = await self._services.reader.rows("tokens", {**asked, "token_id": None})
+        rows = await self._parts.reader.rows("tokens", {**asked, "token_id": None})
         paging.answer_list(req, resp, page, "tokens", rows, rows[-1]["token_id"] if rows else None)
 
     @operation("Show a token, without its secret", answers.TokenShown, queries.Read)
     async def on_get_one(self, req: Request, resp: Response, token_id: str) -> None:
-        at = await paging.read_at(req, self._services)
+        at = await paging.read_at(req, self._parts)
         asked: dict[str, Any] = {"at": at.position, "limit": 1, "after": "", **self._only(principal_of(req))}
-        row = await self._services.reader.row("tokens", {**asked, "token_id": token_id})
+        row = await self._parts.reader.row("tokens", {**asked, "token_id": token_id})
         if row is None:
             raise Unknown(display_name("token", token_id))
         paging.answer_read(resp, at, row)
 
     @operation("Revoke a token", answers.TokenRevoked)
     async def on_delete_one(self, req: Request, resp: Response, token_id: str) -> None:
-        done = await revoke_token(self._services, request_of(req), token_id)
+        done = await revoke_token(self._parts, request_of(req), token_id)
         answer = {"token_id": token_id, "revoked": done is not None}
-        await paging.answer_write(resp, self._services, done, answer)
+        await paging.answer_write(resp, self._parts.log, done, answer)
 
     def _only(self, principal: Principal) -> dict[str, Any]:
         """Return the user whose tokens the caller may see, and since when that name is theirs."""
         if principal.role in SEES_ALL:
             return {"user": None, "user_since": 0}
-        entry = self._services.feed.directory.get("user", principal.user)
+        entry = self._parts.feed.directory.get("user", principal.user)
         return {"user": principal.user, "user_since": entry.since if entry else MAX_POSITION}

@@ -8,8 +8,10 @@ from typing import Any, Final, TypeAlias
 import orjson
 from falcon.asgi import Request, Response
 
+from api.clock import written
 from api.concurrency_limits import share_of
 from api.intake.limits import FAULT_LIMIT
+from api.request_context import RequestContext
 from api.rest import paging
 from api.rest.body import check_model, parse_model, read_json_bytes
 from api.rest.context import came_from
@@ -20,10 +22,8 @@ from api.rest.middleware.principal import keyed_request
 from api.rest.problems import problem_of
 from api.rest.resources.changes import change_of
 from api.rest.resources.progress import read_report
-from api.services import Request as Requested
-from api.services import Services
+from api.use_cases.change_job import release_recipe
 from api.use_cases.change_system import SystemChange
-from api.use_cases.end_recipe import release_recipe
 from api.use_cases.lab_updates import (
     Released,
     Reported,
@@ -32,6 +32,7 @@ from api.use_cases.lab_updates import (
     change_own_system,
     take_updates,
 )
+from api.use_cases.ports import LabParts
 from api.use_cases.report_drafts import CommandItem, Item
 from api.use_cases.report_progress import Answer
 from api.use_cases.resolve import known
@@ -49,8 +50,8 @@ Read: TypeAlias = Item | Reported | Told | Released
 
 
 class LabUpdates:
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, parts: LabParts) -> None:
+        self._parts = parts
 
     @operation(
         "Report on many recipes, commands and systems in one message",
@@ -60,22 +61,22 @@ class LabUpdates:
         keyed=True,
     )
     async def on_post(self, req: Request, resp: Response, name: str) -> None:
-        await known(self._services, "lab-controller", name)
+        await known(self._parts.feed, "lab-controller", name)
         body = await read_json_bytes(req)
         message: Updates = await parse_model(req, body)
         request = keyed_request(req, body)
         reading_all = partial(self._read_all, message.items, name, request)
         items, answers = await share_of(req).parse(came_from(req), len(body), reading_all)
         own = None if request.is_admin else name
-        answers |= await take_updates(self._services, request, own, items)
+        answers |= await take_updates(self._parts, request, own, items)
         await self._answer(resp, [answers[number] for number in range(len(message.items))])
 
     async def _answer(self, resp: Response, answers: list[Answer]) -> None:
-        end = await paging.position_of(self._services, None)
+        end = await paging.position_of(self._parts.log, None)
         paging.answer(resp, end, {"items": [_shown(answer, end) for answer in answers]})
 
     def _read_all(
-        self, message: list[dict[str, Any]], name: str, request: Requested
+        self, message: list[dict[str, Any]], name: str, request: RequestContext
     ) -> tuple[dict[int, Read], dict[int, Answer]]:
         """Return the valid items, and the answers to the faulty ones."""
         items: dict[int, Read] = {}
@@ -89,7 +90,9 @@ class LabUpdates:
                 left = max(0, left - len(error.faults))
         return items, answers
 
-    def _read(self, item: dict[str, Any], name: str, request: Requested, most: int = FAULT_LIMIT) -> Read:
+    def _read(
+        self, item: dict[str, Any], name: str, request: RequestContext, most: int = FAULT_LIMIT
+    ) -> Read:
         """Return the update of an item. Raises FaultyInput with at most `most` faults."""
         if len(orjson.dumps(item)) > MAX_BODY_BYTES:
             raise FaultyInput([Fault("item", f"is larger than {MAX_BODY_BYTES} bytes")])
@@ -103,17 +106,15 @@ class LabUpdates:
             recipe_id, reason = update.release.recipe_id, update.release.reason
             own = None if request.is_admin else name
             return Released(
-                partial(
-                    release_recipe, self._services, lab_controller=own, recipe_id=recipe_id, reason=reason
-                )
+                partial(release_recipe, self._parts, lab_controller=own, recipe_id=recipe_id, reason=reason)
             )
         if update.system is not None:
-            registered = update.system.document(owner=request.actor, added_at=self._services.moment())
+            registered = update.system.document(owner=request.actor, added_at=written(self._parts.clock()))
             document = {**registered, "lab_controller": name}
             change = change_of(update.system)
             tell = partial(
                 add_or_change_system,
-                self._services,
+                self._parts,
                 lab_controller=name,
                 change=change,
                 document=document,
@@ -125,7 +126,7 @@ class LabUpdates:
         """Return the item of an update that consists of a system's name."""
         changes = ((update.drain, DRAIN), (update.undrain, UNDRAIN), (update.remove, REMOVE))
         ((fqdn, change),) = [(fqdn, change) for fqdn, change in changes if fqdn is not None]
-        make = partial(change_own_system, self._services, lab_controller=name, fqdn=fqdn, change=change)
+        make = partial(change_own_system, self._parts, lab_controller=name, fqdn=fqdn, change=change)
         return Told(f"system/{fqdn}", make)
 
 

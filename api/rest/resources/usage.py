@@ -14,7 +14,7 @@ from api.rest.context import query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import systems as answers
 from api.rest.contract.operation import operation
-from api.services import Services
+from api.rest.ports import ReadParts
 from domain.errors import Unknown
 from domain.names import display_name
 from projections.reader import At, Row
@@ -23,53 +23,53 @@ BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Usage:
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, parts: ReadParts) -> None:
+        self._parts = parts
 
     @operation("List the usage intervals of a system", answers.SystemHistory, queries.Span)
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
         query = query_of(req, queries.Span)
-        at = await paging.read_at(req, self._services)
-        await visibility.require_seen(req, self._services, fqdn)
+        at = await paging.read_at(req, self._parts)
+        await visibility.require_seen(req, self._parts, fqdn)
         asked = {"at": at.position, "fqdn": fqdn, "since": query.since, "until": query.until}
-        rows = await self._services.reader.rows("usage_of_system", asked)
-        known = rows or await self._services.reader.row("system_is_known", {"at": at.position, "fqdn": fqdn})
+        rows = await self._parts.reader.rows("usage_of_system", asked)
+        known = rows or await self._parts.reader.row("system_is_known", {"at": at.position, "fqdn": fqdn})
         if not known:
             raise Unknown(display_name("system", fqdn))
         paging.answer_read(resp, at, {"intervals": rows})
 
     @operation("List the idle systems", answers.IdlePool, queries.Page)
     async def on_get_idle_pool(self, req: Request, resp: Response) -> None:
-        page = await paging.read_page(req, self._services, first="")
-        hidden = await visibility.hidden_rows(req, self._services)
+        page = await paging.read_page(req, self._parts, first="")
+        hidden = await visibility.hidden_rows(req, self._parts)
         params = {"at": page.position, "limit": page.limit, "after": page.after, "hidden": hidden}
-        rows = await self._services.reader.rows("idle_pool", params)
+        rows = await self._parts.reader.rows("idle_pool", params)
         paging.answer_list(req, resp, page, "systems", rows, rows[-1]["fqdn"] if rows else None)
 
     def _until(self, at: At, asked: datetime | None) -> datetime:
         """Return `until`, at most the as-of moment or now."""
-        known = at.moment or self._services.clock()
+        known = at.moment or self._parts.clock()
         return min(asked or known, known)
 
     @operation("Sum the seconds of systems by condition and usage", answers.SystemUsage, queries.Summed)
     async def on_get_summed(self, req: Request, resp: Response) -> None:
         query = query_of(req, queries.Summed)
-        page = await paging.read_page(req, self._services, first="")
+        page = await paging.read_page(req, self._parts, first="")
         since, until = query.since or BEGINNING, self._until(page.at, query.until)
-        hidden = await visibility.hidden_rows(req, self._services)
+        hidden = await visibility.hidden_rows(req, self._parts)
         asked = {"at": page.position, "since": since, "until": until, "group_by": query.group_by}
         asked["hidden"] = hidden
         groups: Any
         if query.since is None and query.group_by == "system":
             groups, key = await self._of_each_system(page, asked)
         else:
-            groups, key = _page(_groups(await self._services.reader.rows("system_usage", asked)), page)
+            groups, key = _page(_groups(await self._parts.reader.rows("system_usage", asked)), page)
         paging.answer_page(req, resp, page, {"since": since, "until": until, "groups": groups}, key)
 
     async def _of_each_system(self, page: paging.PageAt, asked: Row) -> tuple[orjson.Fragment, str | None]:
         """Return the sums of a page, and the last system on it."""
         params = {**asked, "after": page.after, "limit": page.limit}
-        row = await self._services.reader.row("usage_of_each_system", params)
+        row = await self._parts.reader.row("usage_of_each_system", params)
         assert row is not None
         return orjson.Fragment(row["groups"]), row["last"] if row["number"] == page.limit else None
 

@@ -9,16 +9,16 @@ from falcon.asgi import Request, Response
 
 from api.headers import EVENT_STREAM, POSITION_HEADER
 from api.rest.middleware.principal import principal_of
+from api.rest.ports import ReadParts
 from api.rest.serving.worker import CONNECTION, StreamConnection
-from api.services import Services
 from store.selection import Selection
 
 RETRY_SECONDS = 5
 
 
 class Watchers:
-    def __init__(self, services: Services) -> None:
-        self._broadcast = services.feed.broadcast
+    def __init__(self, parts: ReadParts) -> None:
+        self._broadcast = parts.feed.broadcast
 
     def watch(
         self,

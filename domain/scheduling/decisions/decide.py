@@ -54,7 +54,7 @@ def iter_decisions(partition: Partition) -> Iterator[Decision]:
 
 
 class _Answering:
-    """The answers of the present batch, or of a new one with all known triggers. Mutable."""
+    """The answers of the present batch, or of a new one with all waiting triggers. Mutable."""
 
     def __init__(self, partition: Partition) -> None:
         self._partition = partition

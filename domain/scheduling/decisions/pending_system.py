@@ -56,6 +56,6 @@ def tiers_of(lab_controller: str) -> tuple[tuple[str, ...], ...]:
     """Return the lines that a system of the lab asks, by tier: the assigned recipes, then the queued ones.
 
     Recipes that became assigned in the present batch rank with the queued ones: the batch is answered in the
-    order known at its basis, and its first grants give no claim to its other systems.
+    order at its basis, and its first grants give no claim to its other systems.
     """
     return (lab_controller,), (QUEUED, newly_of(lab_controller))

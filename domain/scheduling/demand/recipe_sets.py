@@ -36,7 +36,7 @@ class RecipeSets:
     recipe as far as policies distinguish them.
 
     `newly_assigned` are the recipes that became assigned in the present batch. They rank with the queued
-    recipes until the batch is answered, because a batch is answered in the order known at its basis.
+    recipes until the batch is answered, because a batch is answered in the order at its basis.
     """
 
     def __init__(self, filters: Filters, holders: Holders, who_of: Callable[[Recipe], Who]) -> None:
@@ -147,7 +147,7 @@ class RecipeSets:
         _keep(self.placed, recipe, recipe.state in PLACED)
 
     def _complete(self, recipe_set_id: int) -> None:
-        """Index the hosts of a set once all its recipes are known, because demand depends on the guests."""
+        """Index the hosts of a set once all its recipes are stored, because demand depends on the guests."""
         members = self.members(recipe_set_id)
         for host in self.hosts(recipe_set_id):
             guests = [recipe for recipe in members if recipe.host_recipe_id == host.recipe_id]

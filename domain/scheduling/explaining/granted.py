@@ -125,10 +125,10 @@ def _explain_grant(
 
 
 _BY_CHANCE: Final = "; drawn at random, as its job asks"
-_EASED: Final = "{} was idle, something eased, and it was the first in order that might have it"
+_EASED: Final = "{} was idle; after a change it was the first recipe in rank order that could have it"
 _SUMMARIES: Final = {
     NEW_JOB: "it was new, and {} was idle",
-    PENDING_SYSTEM: "{} had come free, and it was the first in order that might have it",
+    PENDING_SYSTEM: "{} had come free, and it was the first recipe in rank order that could have it",
 }
 
 

@@ -159,7 +159,7 @@ def _summary(counted: Counted, rules: Iterable[RuleCount], *, set_waits: bool) -
         where = "there" if not_allowed == 1 else "to any of them"
         return f"{_systems(not_allowed)} would do, and it may not be submitted {where}"
     last = next(rule for rule in rules if not rule.left)
-    return f"no system could run it: none is left after the rule {last.name}"
+    return f"no system could run it: the rule {last.name} excludes all that remained"
 
 
 def _where_first(counted: Counted) -> str:

@@ -3,8 +3,8 @@
 The plan of a holder has one system for each of its recipes without a system: one that it wants, no system
 twice, none that it holds. A holder waits for the holders that hold systems of its plan. If no holder waits
 for itself, directly or through others, there is an order in which all are completed. Conversely, if there is
-such an order, the plans by which each holder is completed in its turn have this property. So a state is safe
-exactly if such plans exist.
+such an order, the plans that complete each holder in its turn have this property. So a state is safe exactly
+if such plans exist.
 
 When a holder goes, the plans of the others remain valid, because no plan waits for it any more. A holder that
 comes or grows needs a new plan, and only holders that wait for it may need another one.

@@ -1,4 +1,7 @@
-"""The reasons why a recipe does not get a system, or loses the one it has: one list, in words for people."""
+"""The reasons why a recipe does not get a system, or loses its system: one list, in words for people.
+
+Reasons are stored in events, and `verify` compares them with recomputed ones, so their texts must not change.
+"""
 
 from __future__ import annotations
 

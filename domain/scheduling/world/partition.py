@@ -1,7 +1,7 @@
 """The state of one scheduler, folded from the log (design section 4).
 
 `apply` folds events in log order. `apply_tentatively` applies a decided event that is not in the log yet, as
-if it came right after the last known position, so that the next decision of the same commit sees it.
+if it followed the last folded position, so that the next decision of the same commit sees it.
 `confirm` keeps the tentative events if the log has exactly these; otherwise it rolls them back, and the log
 is read instead. `rollback` discards them.
 """
@@ -202,7 +202,7 @@ class Partition(PartitionQueries):
     # Tentative decisions
 
     def begin_tentative(self, now: datetime | None, behind: int | None = None) -> None:
-        """Begin tentative decisions, which happen at the time `now`, after the last known position.
+        """Begin tentative decisions, which happen at the time `now`, after the last folded position.
 
         Without a time they cannot be confirmed; they can be rolled back, or read from the log. A caller that
         recomputes decisions from the log may pass the position that they come after as `behind`: the events
@@ -233,8 +233,8 @@ class Partition(PartitionQueries):
     def confirm(self, first_position: int, last_position: int, recorded_at: datetime) -> bool:
         """Confirm the tentative decisions: they are in the log, at these positions and with this time.
 
-        Return whether the commit need not be read from the log. If other events came in between, or if the
-        commit has more events than the tentative decisions, roll these back and return False.
+        Return whether the commit need not be read from the log. If the log has other events in between, or if
+        the commit has more events than the tentative decisions, roll these back and return False.
         """
         tentative = self._end_tentative()
         self._answered()

@@ -1,4 +1,4 @@
-"""The rules by which an event raises triggers: new jobs, pending systems, wake-ups and let-go."""
+"""The rules that say which triggers an event raises: new jobs, pending systems, wake-ups and let-go."""
 
 from __future__ import annotations
 

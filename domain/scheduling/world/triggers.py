@@ -1,7 +1,7 @@
 """The triggers that wait for the scheduler's answer, and the batch of them that it is answering (design 4.2).
 
-A batch holds every trigger known at one basis. Its kinds are answered one after another, in the order of
-`ORDER`; triggers that become known later wait until the batch is answered, so that no trigger starves.
+A batch holds every trigger up to one basis. Its kinds are answered one after another, in the order of
+`ORDER`; later triggers wait until the batch is answered, so that no trigger starves.
 
 - Let-go comes first: while holders of a lab cannot be completed, grants there are refused as unsafe, and a
   system would become idle only to be asked again.
@@ -35,7 +35,7 @@ ORDER: Final = (LET_GO, PENDING_SYSTEM, WAKE_UP, NEW_JOB)
 
 
 class Trigger(NamedTuple):
-    """Something the scheduler must answer, at the log position that raised it.
+    """A trigger that the scheduler must answer, with the log position that raised it.
 
     `name` depends on the kind. New job: the id of the recipe set. Pending system: the name of the system.
     Let-go: the lab controller. Wake-up: the subject whose systems are asked. Timer: what has run out.
@@ -158,7 +158,7 @@ class Triggers:
         return Batch(self._after, self._upto, self.left())
 
     def begin(self, position: int) -> None:
-        """Fix a new batch: all triggers known at a position. An unfinished batch stays as it is."""
+        """Fix a new batch: all triggers up to a position. An unfinished batch stays as it is."""
         if self.left() is None:
             self._bound(self._upto, position)
 
@@ -176,7 +176,7 @@ class Triggers:
                 heapq.heappush(self._batch[trigger.kind], self._placed(trigger))
 
     def left(self) -> str | None:
-        """Return the first kind of which the batch has triggers left."""
+        """Return the first kind that has triggers left in the batch."""
         return next((kind for kind in ORDER if self._first(kind) is not None), None)
 
     def _first(self, kind: str) -> Trigger | None:

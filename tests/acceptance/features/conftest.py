@@ -17,13 +17,13 @@ from tests.replay.audit.sound import assert_at_rest, assert_sound
 
 NUMBERS = itertools.count(1)
 TREE = {"name": "Linux", "family": "Linux1", "version": "0", "arch": "x86_64"}
-# What runs out is found at once.
+# Expired watchdogs and reservations are noticed at once.
 LOOP_SECONDS = "0.2"
 
 
 @pytest.fixture(scope="package")
 def service(servers: ServerPool) -> Iterator[Running]:
-    """One running Labledger for all tests here; two empty labs, and one distro tree in both."""
+    """One running service for all tests here: two empty labs, and one distro tree in both."""
     with (
         servers.databases("embedded").fresh() as database,
         running(database, LABLEDGER_CONSISTENCY_SECONDS=LOOP_SECONDS) as started,
@@ -48,13 +48,13 @@ def people(service: Running) -> Iterator[dict[str, httpx.Client]]:
 
 @pytest.fixture
 def stage(service: Running, people: dict[str, httpx.Client]) -> Iterator[Stage]:
-    """The whole log goes through the audit behind every test, and the read models beside it."""
+    """The stage of a test; afterwards the whole log is audited and compared with the read models."""
     stage = Stage(service, people, f".t{next(NUMBERS)}.example.com")
     yield stage
-    untold = stage.unread_lines()
+    unread = stage.unread_lines()
     stage.leave()
     log = list(from_json(service.events()))
     assert_sound(log)
     assert_at_rest(log)
     assert_read_models_match_log(service, log)
-    assert untold == []
+    assert unread == []

@@ -1,4 +1,4 @@
-"""A distro tree comes to a lab, or leaves the last one, while a recipe waits for it."""
+"""A distro tree is added to a lab, or removed from the last one, while a recipe waits for it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ LATER = {"and": [{"element": "name", "value": "Later"}, {"element": "arch", "val
 
 @pytest.fixture
 def later(stage: Stage) -> str:
-    """A distro tree that only the west has yet."""
+    """A distro tree that only the west has at first."""
     path = "/distro-trees/2"
     stage.write("PUT", path, {**TREE, "name": "Later", "urls": {LABS["west"]: ["http://west/"]}})
     return path
 
 
-def test_distro_tree__comes_to_a_lab__who_waits_has_its_idle_system(stage: Stage, later: str) -> None:
+def test_distro_tree__added_to_a_lab__waiting_recipe_gets_its_idle_system(stage: Stage, later: str) -> None:
     stage.machine("m1", lab="east")
     stage.machine("m2", lab="west", condition="Broken")
     stage.begin()
@@ -51,7 +51,7 @@ def test_distro_tree__comes_to_a_lab__who_waits_has_its_idle_system(stage: Stage
     """)
 
 
-def test_distro_tree__leaves_every_lab_and_comes_back__who_waits_for_it_waits_on(
+def test_distro_tree__removed_from_every_lab_and_restored__recipe_waits_for_it(
     stage: Stage, later: str
 ) -> None:
     stage.machine("m1", lab="west", condition="Broken")
@@ -70,7 +70,7 @@ def test_distro_tree__leaves_every_lab_and_comes_back__who_waits_for_it_waits_on
         admin:
             distro-tree.removed     distro-tree/2
     """)
-    # A set is given up after ten minutes: tests/domain/scheduling/test_trees_gone.py.
+    # The set would be aborted after ten minutes: tests/domain/scheduling/test_trees_gone.py.
     stage.change("m1", condition="Automated", reason="repaired")
     stage.assert_log("""
         admin:

@@ -1,11 +1,11 @@
-"""A system accepts nothing new and finishes what it runs, until it is undrained."""
+"""A drained system finishes its recipe and accepts no other until it is undrained."""
 
 from __future__ import annotations
 
 from tests.acceptance.stage import Stage
 
 
-def test_drained__its_recipe_ends__idle_and_asked_for_again_only_when_undrained(stage: Stage) -> None:
+def test_drained__its_recipe_ends__idle_and_granted_again_only_when_undrained(stage: Stage) -> None:
     stage.machine("m1")
     (runs,) = stage.submit(stage.recipe())
     stage.start_all(runs)

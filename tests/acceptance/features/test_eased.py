@@ -1,4 +1,4 @@
-"""Something eases, and the queue is asked again: with a pending system, or by a wake-up."""
+"""Changes after which a waiting recipe can be placed, at a pending system or by a wake-up."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.acceptance.observer import LABS
 from tests.acceptance.stage import Stage
 
 
-def test_priority__raised_while_waiting__has_the_system_before_who_came_earlier(stage: Stage) -> None:
+def test_priority__raised_while_waiting__gets_the_system_before_an_earlier_recipe(stage: Stage) -> None:
     stage.machine("m1")
     (busy,) = stage.submit(stage.recipe())
     stage.start_all(busy)
@@ -66,7 +66,9 @@ def west(stage: Stage) -> Iterator[str]:
     stage.admin.patch(path, json={"enabled": True})
 
 
-def test_lab__disabled_and_enabled_again__who_waits_has_its_idle_system(stage: Stage, west: str) -> None:
+def test_lab__disabled_and_enabled_again__waiting_recipe_gets_its_idle_system(
+    stage: Stage, west: str
+) -> None:
     stage.machine("m1", lab="west")
     stage.begin()
     stage.write("PATCH", west, {"enabled": False})

@@ -1,11 +1,11 @@
-"""Who ends before the start ends with the whole set; who ends later, with nobody but its guests."""
+"""A recipe that ends before the start ends with its whole set; after the start, with its guests alone."""
 
 from __future__ import annotations
 
 from tests.acceptance.stage import Stage
 
 
-def test_cancelled__before_the_start__the_whole_set_and_what_it_held(stage: Stage) -> None:
+def test_cancelled__before_the_start__the_whole_set_ends_and_frees_its_systems(stage: Stage) -> None:
     stage.machine("m1")
     stage.machine("m2")
     (busy,) = stage.submit(stage.recipe("m2"))
@@ -37,7 +37,7 @@ def test_cancelled__before_the_start__the_whole_set_and_what_it_held(stage: Stag
     """)
 
 
-def test_cancelled__after_the_start__what_has_not_finished_and_no_other_set(stage: Stage) -> None:
+def test_cancelled__after_the_start__unfinished_recipes_end_and_no_other_set(stage: Stage) -> None:
     for name in ("m1", "m2", "m3"):
         stage.machine(name)
     stage.begin()
@@ -105,7 +105,7 @@ def test_cancelled__after_the_start__what_has_not_finished_and_no_other_set(stag
     """)
 
 
-def test_aborted__after_the_start__its_guests_too_and_siblings_go_on(stage: Stage) -> None:
+def test_aborted__after_the_start__its_guests_end_and_siblings_continue(stage: Stage) -> None:
     for name in ("m1", "m2"):
         stage.machine(name)
     guests = [stage.guest("one"), stage.guest("two")]

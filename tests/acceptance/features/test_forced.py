@@ -1,4 +1,4 @@
-"""`force` names one system and goes past its condition; one after the other may have it."""
+"""A recipe with `force` gets the named system whatever its condition; several get it one after the other."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_forced__broken_system_comes_free__idle_and_the_next_one_has_it(stage: S
     ]
 
 
-def test_forced__manual_system__not_for_those_who_do_not_force_it(stage: Stage) -> None:
+def test_forced__manual_system__not_granted_to_other_recipes(stage: Stage) -> None:
     stage.machine("m1", condition="Manual")
     stage.begin()
     (ordinary,) = stage.submit(stage.recipe(), priority="Urgent")

@@ -1,4 +1,4 @@
-"""A host with guests: they start with it, report for themselves, and end with it."""
+"""A host with guests: the guests start with it, report on their own, and end with it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_guests__host_ends_first__unfinished_guest_is_aborted(stage: Stage) -> N
         scheduler, on system.pending system/m1:
             system.idle             system/m1
     """)
-    # Whoever loses the system need not be stopped on it.
+    # The release of the host's system ends the guest too: no command stops it.
     assert stage.commands() == ["provision m1 recipe/1", "release m1 recipe/1"]
 
 

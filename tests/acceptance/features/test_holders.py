@@ -1,11 +1,11 @@
-"""A set that holds other systems loses one: it stays in its lab, or lets go if it can have no other there."""
+"""A holder loses one of its systems: it stays in its lab, or lets go if that lab has no replacement."""
 
 from __future__ import annotations
 
 from tests.acceptance.stage import Stage
 
 
-def test_withdrawn__set_holds_another__assigned_and_before_who_is_more_urgent(stage: Stage) -> None:
+def test_withdrawn__set_holds_another__assigned_and_before_a_more_urgent_recipe(stage: Stage) -> None:
     for name in ("a1", "a2", "b1", "c1"):
         stage.machine(name)
     (on_a2,) = stage.submit(stage.recipe("a2"))

@@ -1,4 +1,4 @@
-"""A recipe that keeps its system (`reservesys`), until it is returned or its time is over."""
+"""A recipe that keeps its system (`reservesys`) until it is returned or its time is over."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_kept__returned_by_a_person__completed_and_asked_for_in_one_commit(stage
     """)
     stage.start(recipe)
     stage.finish(recipe)
-    # The system runs on, and nothing happens to it.
+    # The system stays in use without events.
     stage.assert_log("""
         lab-ops starts recipe/1 on m1
         lab-ops:

@@ -1,4 +1,4 @@
-"""The order of decisions: pending systems, wake-ups, new sets, each by rank (design 4.2)."""
+"""Order of decisions: pending systems, wake-ups, new sets, each by rank (design 4.2)."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_new_sets__of_one_job__are_served_in_rank_order(stage: Stage) -> None:
 
 
 def _complete(stage: Stage, low: list[int], urgent: int) -> None:
-    """End the urgent recipe on d. The low set, which holds a, gets d and ends."""
+    """End the urgent recipe on d; the low set, which holds a, gets d and ends."""
     stage.end_started(urgent)
     stage.assert_log("""
         lab-ops gives up recipe/3 on d
@@ -125,7 +125,7 @@ def _complete(stage: Stage, low: list[int], urgent: int) -> None:
 
 
 def _end(stage: Stage, recipe_ids: list[int], names: str) -> None:
-    """End the recipes one after the other; nobody takes their systems."""
+    """End the recipes one after the other; no recipe takes their systems."""
     for number, (recipe_id, name) in enumerate(zip(recipe_ids, names, strict=True), 1):
         stage.end_started(recipe_id)
         stage.assert_log(f"""

@@ -35,7 +35,7 @@ def test_reservation__provisioned_and_returned__system_moves_with_its_commands(s
     assert stage.commands() == ["provision m1", "release m1"]
 
 
-def test_reservation__time_is_over__ended_and_who_forces_the_system_has_it(stage: Stage) -> None:
+def test_reservation__time_is_over__ended_and_a_forcing_recipe_gets_the_system(stage: Stage) -> None:
     stage.machine("m1", condition="Manual")
     stage.begin()
     until = datetime.now(UTC) + timedelta(seconds=2)
@@ -52,7 +52,7 @@ def test_reservation__time_is_over__ended_and_who_forces_the_system_has_it(stage
         scheduler, on recipe-set.submitted recipe-set/1:
             recipe.queued           recipe/1        reason='no viable system is usable now, busy ones inc…'
     """)
-    # Nobody does anything.
+    # The timer acts alone.
     stage.assert_log("""
         scheduler, on timer/reservation/m1:
             system.reservation-ended system/m1       reason='its time is over'

@@ -1,4 +1,4 @@
-"""A recipe whose watchdog expires is given up; the metrics count it."""
+"""A recipe whose watchdog expires is aborted, and counted by the metrics."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tests.acceptance.stage import Stage
 from tests.harness.waiting import wait_until
 
 
-def test_watchdog__expired__aborted_and_its_system_asked_for(stage: Stage) -> None:
+def test_watchdog__expired__aborted_and_its_system_granted(stage: Stage) -> None:
     stage.machine("m1")
     (recipe,) = stage.submit(stage.recipe())
     (waits,) = stage.submit(stage.recipe())

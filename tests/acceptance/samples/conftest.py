@@ -15,7 +15,7 @@ from tests.replay.audit.sound import assert_at_rest, assert_sound
 
 @pytest.fixture(scope="package")
 def service(servers: ServerPool) -> Iterator[Running]:
-    """One running Labledger with the sample lab; every test leaves it idle."""
+    """One running service with the sample lab; every test leaves it idle."""
     with servers.databases("embedded").fresh() as database, running(database) as started:
         started.do("lab", "load", str(SAMPLES / "lab.json"))
         started.make_contact()
@@ -25,7 +25,7 @@ def service(servers: ServerPool) -> Iterator[Running]:
 
 @pytest.fixture
 def stage(service: Running) -> Iterator[Stage]:
-    """The whole log goes through the audit behind every test, and the read models beside it."""
+    """The stage of a test; afterwards the whole log is audited and compared with the read models."""
     with people_of(service) as people:
         stage = Stage(service, people, ".example.com")
         stage.wait_at_rest()

@@ -1,4 +1,4 @@
-"""`nfs-multihost.xml`: two recipes in one lab, one of them keeps its system because a task failed."""
+"""`nfs-multihost.xml`: two recipes in one lab; one recipe keeps its system because a task failed."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from hashlib import sha256
 
 from tests.acceptance.stage import Stage
 
-# Whoever the client may have, in the order of their registration, with the lab and the server that follow:
-# in the west there is a system of the pool it would like best.
+# Candidate systems of the client in order of registration. Each determines lab and system of the server: the
+# west has a system of the server's preferred pool.
 CLIENTS = {
     "x86-05.east": ("lab.east", "x86-01.east"),
     "x86-06.west": ("lab.west", "store-01.west"),
@@ -105,7 +105,7 @@ def test_nfs_multihost_xml__run_to_the_end__log_is_exactly_this(stage: Stage) ->
 
 
 def _drawn(stage: Stage, client: int) -> tuple[str, tuple[str, str]]:
-    """Its `<autopick random="true"/>`: by SHA-256 of cause and recipe id, so that it replays (design 5.5)."""
+    """Return the choice of `<autopick random="true"/>`: SHA-256 of cause and recipe id (design 5.5)."""
     submitted = stage.first("recipe-set.submitted")["position"]
     digest = int.from_bytes(sha256(f"event/{submitted}/{client}".encode()).digest())
     return list(CLIENTS.items())[digest % len(CLIENTS)]

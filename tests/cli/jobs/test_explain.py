@@ -98,7 +98,7 @@ def test_explain__something_else_than_who_has_a_system_is_the_reason__tells_both
     waiting = {"rules": [RULE], "counted": COUNTED, "systems_count": 2, "systems": [lent, reserved]}
     server.on("GET", "/recipes/12/explanation", answer(state="queued", summary="because", waiting=waiting))
     said = run("explain", "12", "--wide").stdout
-    assert "it is on loan to somebody else, running with recipe 4  " in said
+    assert "it is on loan to another user, running with recipe 4  " in said
     assert "it is reserved by bob, it is Manual  " in said
 
 

@@ -33,7 +33,7 @@ RECIPE = (
     ("installing, running", "reserved"),
     # Returned or expired.
     ("reserved", "completed"),
-    # A person stopped it, or the system gave up.
+    # A person stopped it, or the service or the lab gave it up.
     (UNFINISHED, "cancelled, aborted"),
 )
 

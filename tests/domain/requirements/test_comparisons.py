@@ -10,7 +10,7 @@ import pytest
 from domain.requirements import Columns, evaluate
 from domain.requirements.comparisons import DEVICE_COST, comparisons
 from domain.requirements.host import HOST
-from tests.domain.requirements.asking import lab, refuse
+from tests.domain.requirements.evaluation import lab, refuse
 
 SYSTEMS = [
     {
@@ -66,7 +66,7 @@ def test_comparisons__same_question_in_many_requirements__counts_once() -> None:
 def test_comparisons__more_questions_than_answers_are_kept__count_each_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("domain.requirements.comparisons.MOST_KEPT", 2)
+    monkeypatch.setattr("domain.requirements.comparisons.MAX_CACHED", 2)
     three = {"or": [like("a%"), like("b%"), like("c%")]}
     assert cost(three, {"and": [three, like("a%")]}) == 700
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from domain.scheduling.world.wake_ups import WAKE_UPS, TriggerRule
-from tests.domain.scheduling.wants import named
+from tests.domain.scheduling.host_requirements import named
 from tests.domain.scheduling.world import World
 
 

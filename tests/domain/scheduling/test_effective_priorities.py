@@ -8,9 +8,9 @@ import pytest
 
 from domain.priority import Priority
 from domain.scheduling.decisions.pending_system import ranks_for_system
+from tests.domain.scheduling.host_requirements import ANYTHING, at_least
 from tests.domain.scheduling.labs import finish, occupy
 from tests.domain.scheduling.policies import everybody, group
-from tests.domain.scheduling.wants import ANYTHING, at_least
 from tests.domain.scheduling.world import World
 
 DESIGNATED = "designated"

@@ -13,7 +13,7 @@ from domain.scheduling.demand.order import Effort
 from domain.scheduling.supply.filter_key import Demand, FilterKey
 from domain.scheduling.supply.labs import Labs
 from domain.system.state import System
-from tests.domain.scheduling.wants import ANYTHING, IN_POOL, NOT_IN_POOL, forces
+from tests.domain.scheduling.host_requirements import ANYTHING, IN_POOL, NOT_IN_POOL, forces
 
 NAMES = ("b", "a", "c", "a2")
 KEYS = tuple(FilterKey(want.text, tree) for want in (ANYTHING, IN_POOL, NOT_IN_POOL) for tree in (1, 2))

@@ -9,9 +9,9 @@ import pytest
 
 from domain.scheduling.world import trigger_rules
 from domain.scheduling.world.wake_ups import LET_GOES
+from tests.domain.scheduling.host_requirements import BIG, IN_POOL, forces, named
 from tests.domain.scheduling.labs import occupy, one_lab
 from tests.domain.scheduling.policies import group
-from tests.domain.scheduling.wants import BIG, IN_POOL, forces, named
 from tests.domain.scheduling.world import World
 
 # Each case makes a holder, of which it answers a recipe with a system; then something happens to it.

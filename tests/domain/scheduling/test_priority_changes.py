@@ -14,8 +14,8 @@ import pytest
 from domain.priority import Priority
 from domain.scheduling.world.wake_ups import WAKE_UPS
 from tests.domain.scheduling import history
+from tests.domain.scheduling.host_requirements import ANYTHING
 from tests.domain.scheduling.labs import finish, occupy
-from tests.domain.scheduling.wants import ANYTHING
 from tests.domain.scheduling.world import World
 
 SEEDS = range(25)

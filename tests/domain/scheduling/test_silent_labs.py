@@ -9,9 +9,9 @@ from domain.events import from_data
 from domain.scheduling.explaining.waiting import WaitingOptions, why_it_waits
 from domain.scheduling.supply.reasons import ALL_BROKEN, ALL_SILENT, LAB_SILENT, NONE_USABLE
 from domain.scheduling.world.wake_ups import WAKE_UPS
+from tests.domain.scheduling.consistency_loop import tick
+from tests.domain.scheduling.host_requirements import ANYTHING, forces, named
 from tests.domain.scheduling.labs import one_lab, wanting
-from tests.domain.scheduling.ticking import tick
-from tests.domain.scheduling.wants import ANYTHING, forces, named
 from tests.domain.scheduling.world import World
 
 ANY = ANYTHING.text

@@ -12,9 +12,9 @@ from domain.scheduling.decisions.timers import Clock, Findings, correct
 from domain.scheduling.supply.reasons import LOAN_OVER, RESERVATION_OVER
 from domain.system.events import SystemLoaned, SystemLoanEnded
 from domain.system.state import Reservation
+from tests.domain.scheduling.consistency_loop import nothing_expires, tick
+from tests.domain.scheduling.host_requirements import ANYTHING, BIG, named
 from tests.domain.scheduling.labs import occupy, one_lab, wanting
-from tests.domain.scheduling.ticking import nothing_expires, tick
-from tests.domain.scheduling.wants import ANYTHING, BIG, named
 from tests.domain.scheduling.world import World
 
 ANY = ANYTHING.text

@@ -12,10 +12,11 @@ from domain.scheduling.decisions.waking import ask_all
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import WAKE_UP, Trigger
 from domain.scheduling.world.wake_ups import WAKE_UPS
-from tests.domain.scheduling import eased, eased_access
+from tests.domain.scheduling import wake_up_cases as eased
+from tests.domain.scheduling import wake_up_cases_access as eased_access
+from tests.domain.scheduling.host_requirements import forces, named
 from tests.domain.scheduling.labs import one_lab
 from tests.domain.scheduling.policies import user
-from tests.domain.scheduling.wants import forces, named
 from tests.domain.scheduling.world import World
 
 CASES = {**eased.CASES, **eased_access.CASES}

@@ -7,18 +7,18 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from api.services import Request, Services
-from api.use_cases.change_document import change_lab_controller
+from api.parts import Parts
+from api.request_context import RequestContext
 from api.use_cases.change_system import SystemChange
-from api.use_cases.commit import append_of, commit_gathered, commit_named
-from api.use_cases.put_document import put_document
+from api.use_cases.commit import append_request, commit_gathered, commit_named
+from api.use_cases.put_document import change_lab_controller, put_document
 from api.use_cases.remove_document import remove_document
 from api.use_cases.reserve_system import Wanted, reserve_system, return_system
 from domain.directory.events import LabControllerHeard, LabControllerSilent
 from domain.events import Event
 from domain.system_admin.reservation import provisioning
 from store.requests import AppendRequest, Committed
-from tests.in_process.bench import Scene
+from tests.in_process.environment import Scene
 from tests.random_histories import labs
 from tests.random_histories.acts.choosing import (
     Draw,
@@ -68,7 +68,7 @@ def fall_silent_or_be_heard(scene: Scene, draw: Draw) -> None:
     ask(scene, lambda services, request: _contact(services, request, name, is_silent))
 
 
-async def _contact(services: Services, request: Request, name: str, is_silent: bool) -> Committed | None:
+async def _contact(services: Parts, request: RequestContext, name: str, is_silent: bool) -> Committed | None:
     """Append the event that the consistency loop, which is off here, would decide."""
     subject = f"lab-controller/{name}"
 
@@ -77,7 +77,7 @@ async def _contact(services: Services, request: Request, name: str, is_silent: b
         if entry is None or bool(entry.document.get("silent")) == is_silent:
             return None
         event: Event = LabControllerSilent() if is_silent else LabControllerHeard()
-        return append_of(services, request, [(subject, event)], {subject: entry.version})
+        return append_request(services, request, [(subject, event)], {subject: entry.version})
 
     return await commit_named(services, request, subject, change)
 

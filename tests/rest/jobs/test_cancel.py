@@ -1,4 +1,4 @@
-"""A job is cancelled: waiting in the queue, waiting on its system, running, and finished."""
+"""Cancellation of jobs: queued, waiting on a system, running, and finished."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GET /recipes/{id}/explanation: why a recipe waits, and why it got its system, over HTTP."""
+"""GET /recipes/{id}/explanation: why a recipe waits, and why it got its system."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TREE = '<distroRequires><distro_name op="=" value="RHEL-9.6"/></distroRequires>'
 
 @pytest.fixture
 def submitted(client: httpx.Client) -> Iterator[Callable[[str], int]]:
-    """Submits a job that requires this; the id of its recipe. They are cancelled afterwards."""
+    """Yield a function that submits a job and returns its recipe id; cancel the jobs afterwards."""
     job_ids: list[int] = []
 
     def submit(host: str) -> int:
@@ -55,7 +55,7 @@ def state_of(client: httpx.Client, recipe_id: int) -> str | None:
     return state
 
 
-def test_explanation__placed_and_waiting__tell_each_other(
+def test_explanation__placed_and_waiting__name_each_other(
     client: httpx.Client, machines: Callable[..., str], submitted: Callable[[str], int]
 ) -> None:
     fqdn = machines()
@@ -70,30 +70,33 @@ def test_explanation__placed_and_waiting__tell_each_other(
     assert [choice["fqdn"] for choice in granted["granted"]["choices"]] == [fqdn]
 
     answer = client.get(f"/recipes/{waits}/explanation")
-    told = answer.json()
-    assert int(answer.headers["Labledger-Position"]) == told["position"]
-    (candidate,) = told["waiting"]["systems"]
+    explanation = answer.json()
+    assert int(answer.headers["Labledger-Position"]) == explanation["position"]
+    (candidate,) = explanation["waiting"]["systems"]
     assert (candidate["fqdn"], candidate["before"]) == (fqdn, 0)
     assert candidate["holder"]["recipe_id"] == runs
     assert candidate["holder"]["since"].startswith("20")
     assert candidate["holder"]["until"] > candidate["holder"]["since"]
     assert candidate["holder"]["until_by"] == "watchdog"
-    assert [rule["name"] for rule in told["waiting"]["rules"]][-2:] == ["access", "loan"]
+    assert [rule["name"] for rule in explanation["waiting"]["rules"]][-2:] == ["access", "loan"]
 
-    past = client.get(f"/recipes/{waits}/explanation", params={"as_of": told["position"]}).json()
-    assert past["waiting"] == told["waiting"]
+    past = client.get(f"/recipes/{waits}/explanation", params={"as_of": explanation["position"]}).json()
+    assert past["waiting"] == explanation["waiting"]
     one = client.get(f"/recipes/{waits}/explanation", params={"system": "arm-01.east.example.com"}).json()
     assert [each["verdict"] for each in one["waiting"]["systems"]] == ["never"]
 
 
-def test_explanation__given_up__tells_how_it_stood_then(client: httpx.Client) -> None:
+def test_explanation__aborted__is_as_of_the_abort(client: httpx.Client) -> None:
     nowhere, _ = submit_job(client, '<memory op="&gt;" value="99999999"/>')
     wait_until(lambda: state_of(client, nowhere) == "aborted", "it to be given up")
-    told = client.get(f"/recipes/{nowhere}/explanation").json()
-    assert (told["state"], told["summary"]) == ("aborted", "no system matches the host requirements")
-    left = {rule["name"]: rule["left"] for rule in told["waiting"]["rules"]}
+    explanation = client.get(f"/recipes/{nowhere}/explanation").json()
+    assert (explanation["state"], explanation["summary"]) == (
+        "aborted",
+        "no system matches the host requirements",
+    )
+    left = {rule["name"]: rule["left"] for rule in explanation["waiting"]["rules"]}
     assert left["exclusion"] and not left["requirement"]
-    assert (told["waiting"]["systems"], told["granted"]) == ([], None)
+    assert (explanation["waiting"]["systems"], explanation["granted"]) == ([], None)
 
 
 def test_explanation__cancelled_while_it_waited__says_why(
@@ -102,11 +105,15 @@ def test_explanation__cancelled_while_it_waited__says_why(
     waits, job_id = submit_job(client, named(machines(condition="Broken")))
     wait_until(lambda: state_of(client, waits) == "queued", "it to be queued")
     assert client.post(f"/jobs/{job_id}/cancel", json={"reason": "not needed"}).is_success
-    told = client.get(f"/recipes/{waits}/explanation").json()
-    assert (told["summary"], told["waiting"], told["granted"]) == ("not needed", None, None)
+    explanation = client.get(f"/recipes/{waits}/explanation").json()
+    assert (explanation["summary"], explanation["waiting"], explanation["granted"]) == (
+        "not needed",
+        None,
+        None,
+    )
 
 
-def test_explanation__nobody_or_nothing_of_that_name__is_unknown(client: httpx.Client) -> None:
+def test_explanation__unknown_recipe_or_system__404(client: httpx.Client) -> None:
     assert client.get("/recipes/2147483647/explanation").status_code == 404
 
 
@@ -115,13 +122,13 @@ def test_matches__host_requirement_alone__judges_only_the_filter(
 ) -> None:
     fqdn = machines(memory_mb=123_456, condition="Broken")
     wanted = {"host_requires_xml": '<hostRequires><memory op="=" value="123456"/></hostRequires>'}
-    told = client.post("/matches", json=wanted).json()
-    by_name = {one["fqdn"]: (one["viable"], one["reasons"]) for one in told["systems"]}
+    explanation = client.post("/matches", json=wanted).json()
+    by_name = {one["fqdn"]: (one["viable"], one["reasons"]) for one in explanation["systems"]}
     assert by_name[fqdn] == (True, [])
     assert by_name["arm-01.east.example.com"] == (False, ["it does not match the host requirements"])
-    assert [fqdn] == [one["fqdn"] for one in told["systems"] if one["viable"]]
+    assert [fqdn] == [one["fqdn"] for one in explanation["systems"] if one["viable"]]
     as_form = {"host_requires": {"element": "memory", "op": "==", "value": 123456}}
-    assert client.post("/matches", json=as_form).json()["systems"] == told["systems"]
+    assert client.post("/matches", json=as_form).json()["systems"] == explanation["systems"]
 
 
 def test_matches__job__judges_what_it_installs_and_who_may(
@@ -137,12 +144,12 @@ def test_matches__job__judges_what_it_installs_and_who_may(
         for host in ('<arch op="=" value="x86_64"/>', f'<hostname op="=" value="{fqdn}"/>')
     ]
     before = client.get("/jobs").json()["jobs"]
-    told = client.post("/matches", json={"recipe_sets": [{"recipes": recipes}]}).json()
-    assert [one["where"] for one in told["recipes"]] == [
+    explanation = client.post("/matches", json={"recipe_sets": [{"recipes": recipes}]}).json()
+    assert [one["where"] for one in explanation["recipes"]] == [
         "recipe_sets[0].recipes[0]",
         "recipe_sets[0].recipes[1]",
     ]
-    by_name = {one["fqdn"]: one for one in told["systems"]}
+    by_name = {one["fqdn"]: one for one in explanation["systems"]}
     assert by_name["x86-03.east.example.com"]["viable"]
     assert by_name["arm-01.east.example.com"]["reasons"][0].startswith("recipe_sets[0].recipes[0]: ")
     # A dry run.
@@ -157,7 +164,7 @@ def test_matches__more_recipes_and_systems_than_an_answer_can_have__is_refused()
         require_few(21, 10_000)
 
 
-def test_matches__faulty__tells_where_and_what(client: httpx.Client) -> None:
+def test_matches__faulty__names_place_and_fault(client: httpx.Client) -> None:
     wanted = {"host_requires_xml": '<hostRequires><memry op="=" value="1"/></hostRequires>'}
     answer = client.post("/matches", json=wanted)
     assert answer.status_code == 422
@@ -172,16 +179,16 @@ def test_explanation__the_process_that_explains_was_killed__another_answers(
     runs = submitted(named(fqdn))
     wait_until(lambda: state_of(client, runs) == "waiting", "it to be placed")
     asked = f"/recipes/{runs}/explanation"
-    told = client.get(asked).json()
+    explanation = client.get(asked).json()
     (explainer,) = explainers(service)
     os.kill(explainer, signal.SIGKILL)
     again = client.get(asked).json()
-    assert again["granted"] == told["granted"]
+    assert again["granted"] == explanation["granted"]
     assert explainers(service) != [explainer]
 
 
 def explainers(service: Running) -> list[int]:
-    """The processes that explain, of the worker of this API: some thread of it has started them."""
+    """Return the child processes of the API worker that compute explanations."""
     tasks = Path(f"/proc/{worker_of(service).pid}/task").glob("*/children")
     children = [pid for task in tasks for pid in task.read_text().split()]
     return [int(pid) for pid in children if EXPLAINS in Path(f"/proc/{pid}/cmdline").read_bytes()]
@@ -203,10 +210,18 @@ def test_queue__of_one_system__is_in_the_order_in_which_it_asks(
     assert client.patch(f"/recipe-sets/{urgent}", json={"priority": "Urgent"}).is_success
     asked = {"system": fqdn, "limit": 1}
     page = client.get("/queue", params=asked).json()
-    (told,) = page["recipes"]
-    assert (told["recipe_id"], told["priority"], told["effective_priority"]) == (second, "Urgent", "Medium")
-    (told,) = client.get(page["next"]).json()["recipes"]
-    assert (told["recipe_id"], told["priority"], told["effective_priority"]) == (first, "Normal", "Medium")
+    (explanation,) = page["recipes"]
+    assert (explanation["recipe_id"], explanation["priority"], explanation["effective_priority"]) == (
+        second,
+        "Urgent",
+        "Medium",
+    )
+    (explanation,) = client.get(page["next"]).json()["recipes"]
+    assert (explanation["recipe_id"], explanation["priority"], explanation["effective_priority"]) == (
+        first,
+        "Normal",
+        "Medium",
+    )
     assert client.get("/queue", params={"system": "no.such"}).status_code == 404
 
 
@@ -221,8 +236,8 @@ def test_explanation__priorities_were_changed__names_who_did_and_the_event(
         path = f"/recipe-sets/{client.get(f'/recipes/{recipe_id}').json()['recipe_set_id']}"
         changed = client.patch(path, json={"priority": priority})
         positions[recipe_id] = int(changed.headers["labledger-position"])
-    told = client.get(f"/recipes/{lowered}/explanation").json()
-    own, (ahead,) = told["priority_change"], told["waiting"]["systems"][0]["ahead"]
+    explanation = client.get(f"/recipes/{lowered}/explanation").json()
+    own, (ahead,) = explanation["priority_change"], explanation["waiting"]["systems"][0]["ahead"]
     assert (own["position"], own["was"], own["became"]) == (positions[lowered], "Normal", "Low")
     assert (ahead["recipe_id"], ahead["priority_change"]["position"]) == (raised, positions[raised])
     assert ahead["priority_change"]["actor"] == own["actor"] == "admin"

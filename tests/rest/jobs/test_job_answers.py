@@ -1,4 +1,4 @@
-"""GET /jobs/{id} by `Accept`: where the job stands, or the job as XML."""
+"""GET /jobs/{id} by `Accept`: the state of the job, or the job as XML."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SUBMITTED = sample("guests.xml")
 
 @pytest.fixture(scope="module")
 def path(service: Running) -> Iterator[str]:
-    """A job with guests."""
+    """Return the path of a job with guests."""
     with service.client() as admin:
         job = admin.post("/jobs", content=SUBMITTED, headers=XML).json()
         admin.get("/jobs", params={"min_position": job["position"]})
@@ -66,7 +66,7 @@ def test_original__of_a_job__is_what_was_submitted_byte_for_byte(client: httpx.C
     assert client.get("/jobs/999999/original").status_code == 404
 
 
-# Nothing said, anything welcome, JSON welcome too, or something nobody has.
+# No Accept header, any type, JSON among others, and a type that the service does not have.
 @pytest.mark.parametrize(
     "accept", ["", "*/*", "application/*", "text/xml;q=0.1, application/json", "image/png"]
 )

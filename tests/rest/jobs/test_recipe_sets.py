@@ -1,4 +1,4 @@
-"""/recipe-sets: shown, cancelled, given another priority; who ends takes along what cannot be without it."""
+"""/recipe-sets: shown, cancelled, changed in priority; the end of a recipe ends its set or its guests."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_cancel__one_set_of_a_job__leaves_the_other(
 def test_abort__before_the_start__ends_the_whole_set(
     client: httpx.Client, machines: Callable[..., str], service: Running
 ) -> None:
-    """One of two has its system, so nothing has started."""
+    """One of two recipes has its system, so none has started."""
     free, taken = machines(), machines()
     in_state(client, submit(client, recipe_for(taken))["recipe_ids"][0], "waiting")
     job = submit(client, recipe_for(free), recipe_for(taken))
@@ -152,7 +152,7 @@ def test_priority__of_a_set_that_waits__changes_its_place_in_the_queue(
 @pytest.mark.parametrize(
     ("who", "status"),
     [
-        # Of a job that bob submitted for kernel-qe; alice is in the group, and the admin in none.
+        # Bob submitted the job for kernel-qe; alice is a member of the group, the admin of none.
         *(("bob", 200), ("alice", 200), ("admin", 200)),
         *(("carol", 403), ("east", 403)),
     ],

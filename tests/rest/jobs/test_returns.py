@@ -1,4 +1,4 @@
-"""A recipe that keeps its system, its watchdog, and how it gives the system back."""
+"""Recipes that keep their system: the watchdog, and the return of the system."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KEEPS: dict[str, Any] = {"reservesys": {"duration_seconds": 7200, "when": "alway
 
 @pytest.fixture
 def kept(people: People, machine: str) -> int:
-    """A recipe of alice's, in the group kernel-qe, that keeps its system."""
+    """Yield a recipe of alice, for the group kernel-qe, that keeps its system."""
     (recipe_id,) = submit(people["alice"], recipe_for(machine, **KEEPS), group="kernel-qe")["recipe_ids"]
     finish(people["east"], recipe_id, start(people["east"], recipe_id))
     return recipe_id
@@ -96,7 +96,7 @@ def test_recipe__given_up__keeps_its_system_and_is_aborted_with_the_first_reason
         (f"recipe/{host}", "recipe.aborted"),
     ]
     assert [each["commit_end"] == kept["commit_end"] for each in others] == [True, False]
-    # While it kept the system.
+    # Reported while the recipe kept its system.
     then = {"as_of": kept["commit_end"]}
     recipe = client.get(f"/recipes/{host}", params=then).json()
     assert (recipe["state"], recipe["system"]) == ("reserved", machine)

@@ -1,4 +1,4 @@
-"""Permission to submit, over HTTP: role x whom an entry names x whose policy; and who loses it meanwhile."""
+"""The permission to submit: each role, grantee and policy, and its loss between submission and grant."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GROUP, POOL = "submits-there", "for-submitting"
 REASON = {"reason": "the test is over"}
 BOB_FOR_THEM = "bob, for his group"
 
-# Whom an entry names, and who may submit then; alice owns the system.
+# Grantee of the entry -> users who may submit; alice owns the system.
 ALLOWED: dict[str, tuple[dict[str, Any] | None, set[str]]] = {
     "nobody": (None, {"alice"}),
     "a user": ({"user": "carol"}, {"alice", "carol"}),
@@ -30,7 +30,7 @@ ASKING = ("alice", "carol", "bob", BOB_FOR_THEM, "admin")
 
 @pytest.fixture
 def group(client: httpx.Client) -> Iterator[str]:
-    """Bob alone is in it."""
+    """Yield a group whose only member is bob."""
     client.put(f"/groups/{GROUP}", json={"members": ["bob"]}).raise_for_status()
     client.put(f"/pools/{POOL}", json={}).raise_for_status()
     yield GROUP
@@ -39,7 +39,7 @@ def group(client: httpx.Client) -> Iterator[str]:
 
 
 def may_submit(*entries: dict[str, Any]) -> dict[str, Any]:
-    """Everybody may view it: who may not would not be told that it is there."""
+    """Return a policy of submit entries. All users may view the system: hidden systems have other answers."""
     allowed = [{"permission": "submit", **entry} for entry in entries]
     return {"entries": [{"permission": "view", "everybody": True}, *allowed]}
 
@@ -49,7 +49,7 @@ def _of_system(client: httpx.Client, fqdn: str, *entries: dict[str, Any]) -> Non
 
 
 def _of_pool(client: httpx.Client, fqdn: str, *entries: dict[str, Any]) -> None:
-    """Its own policy, which lets everybody in, counts only where no pool says anything."""
+    """Set the policy of a pool. The system's own policy lets all users submit, and must not apply."""
     own = entries and {"everybody": True}
     _of_system(client, fqdn, *([own] if own else []))
     client.put(f"/pools/{POOL}/systems/{fqdn}", json={}).raise_for_status()
@@ -100,9 +100,9 @@ def test_group__left_between_submission_and_grant__is_passed_over_until_its_owne
 
 
 def why_not(client: httpx.Client, recipe_id: int, fqdn: str) -> list[str]:
-    def told() -> Any:
+    def reasons() -> Any:
         answer = client.get(f"/recipes/{recipe_id}/explanation", params={"system": fqdn})
         return answer.json()["waiting"]["systems"][0]["reasons"] if answer.status_code == 200 else None
 
-    found: list[str] = wait_until(told, "an explanation")
+    found: list[str] = wait_until(reasons, "an explanation")
     return found

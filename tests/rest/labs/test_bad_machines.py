@@ -1,4 +1,4 @@
-"""Systems that cannot be provisioned or powered become Broken, and lab controllers say from when on."""
+"""Systems whose provisioning or power control fails become Broken, as their lab controller configures it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lab controllers: enabled, last heard, their commands; and distro trees that leave and come back."""
+"""Lab controllers: enabled, last heard, their commands; distro trees that are removed and added again."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ def test_last_heard__any_request_of_its_token__moves_it_without_an_event(
     assert (new["silent"], new["never_heard"], new["last_heard_at"]) == (True, True, None)
     with service.client(north) as lab:
         assert lab.get("/queue").status_code == 200
-    told = client.get(path).json()
-    age = datetime.now(UTC) - datetime.fromisoformat(told["last_heard_at"])
+    shown = client.get(path).json()
+    age = datetime.now(UTC) - datetime.fromisoformat(shown["last_heard_at"])
     assert 0 <= age.total_seconds() < 10
     wait_until(lambda: client.get(path).json()["silent"] is False, "the lab to be heard")
     assert client.get(path).json()["never_heard"] is False
     assert client.get(path, params={"as_of": before}).json()["never_heard"] is True
     listed = client.get("/lab-controllers").json()["lab_controllers"]
-    assert told["last_heard_at"] in [row["last_heard_at"] for row in listed]
+    assert shown["last_heard_at"] in [row["last_heard_at"] for row in listed]
     assert client.get(path, params={"as_of": before}).json()["last_heard_at"] is None
     assert by_people(service, before) == []
 
@@ -107,7 +107,7 @@ def test_last_heard__admin_looks_at_its_commands__only_who_acts_as_it_counts(
     assert client.get(path, params=there).json()["last_heard_at"] is None
     assert client.get(f"{path}/commands", headers=acting).status_code == 200
     assert client.get(path).json()["last_heard_at"] is not None
-    # It is a lab controller then, and no admin; and nobody else is one by saying so.
+    # The admin acts as a lab controller only; other users may not do this.
     assert client.get(f"/lab-controllers/{EAST}/commands", headers=acting).status_code == 403
     assert client.put(path, json={"enabled": True}, headers=acting).status_code == 403
     for who in ("alice", "east"):
@@ -146,9 +146,9 @@ def test_commands__host_with_guests__says_what_to_install_and_what_to_stop(
     start(client, host)
     (command,) = commands(people["east"], EAST, machine)
     assert (command["kind"], command["recipe_id"], command["state"]) == ("provision", host, "queued")
-    (told,) = command["guests"]
-    assert (told["recipe_id"], told["guestname"], told["guestargs"]) == (guest, "guest0", "--ram=1")
-    assert told["distro_tree"]["id"] == 1 and len(told["tasks"]) == 2
+    (shown,) = command["guests"]
+    assert (shown["recipe_id"], shown["guestname"], shown["guestargs"]) == (guest, "guest0", "--ram=1")
+    assert shown["distro_tree"]["id"] == 1 and len(shown["tasks"]) == 2
     answer = report(client, guest, {"state": "aborted", "reason": "out of memory"})
     client.get("/queue", params=after(answer))
     assert [(one["kind"], one["recipe_id"]) for one in commands(people["east"], EAST, machine)] == [
@@ -194,14 +194,14 @@ def test_command__fails_after_the_recipe_ended__changes_nothing_else(
     assert client.get(f"/recipes/{recipe_id}", params=after(answer)).json()["reason"] == "first"
 
 
-def test_commands__of_a_lab_controller_removed_since__are_told_as_of_then(client: httpx.Client) -> None:
+def test_commands__of_a_lab_controller_removed_since__are_shown_as_of_then(client: httpx.Client) -> None:
     name = "gone.example.com"
     then = client.put(f"/lab-controllers/{name}", json={}).json()["position"]
     assert client.get(f"/lab-controllers/{name}/commands").json()["commands"] == []
     assert client.delete(f"/lab-controllers/{name}").json()["removed"] is True
     assert client.get(f"/lab-controllers/{name}/commands").status_code == 404
-    told = client.get(f"/lab-controllers/{name}/commands", params={"as_of": then})
-    assert (told.status_code, told.json()["commands"]) == (200, [])
+    shown = client.get(f"/lab-controllers/{name}/commands", params={"as_of": then})
+    assert (shown.status_code, shown.json()["commands"]) == (200, [])
     before = client.get(f"/lab-controllers/{name}/commands", params={"as_of": then - 1})
     assert before.status_code == 404
 
@@ -215,7 +215,7 @@ def test_commands__token_revoked_while_it_waits__gives_out_none(
     made = client.post("/tokens", json=body).json()
     with service.client(made["token"]) as lab, ThreadPoolExecutor(1) as thread:
         waiting = thread.submit(lab.get, f"/lab-controllers/{fqdn}/commands", params={"wait_seconds": 3})
-        # Its token counted when it came.
+        # The token was valid at the beginning of the request.
         wait_until(lambda: client.get(f"/lab-controllers/{fqdn}").json().get("last_heard_at") is not None)
         assert client.delete(f"/tokens/{made['token_id']}").status_code == 200
         answer = waiting.result()

@@ -1,4 +1,4 @@
-"""What lab controllers tell goes wrong in no order, in no size, and past nobody's rights."""
+"""Updates of lab controllers: order of the items, size limits, and permissions."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tests.rest.acting import EAST, happened, in_state, recipe_for, start, submi
 def tell(client: Any, *items: dict[str, Any]) -> list[dict[str, Any]]:
     answer = client.post(f"/lab-controllers/{EAST}/updates", json={"items": list(items)})
     assert answer.status_code == 200, answer.text
-    told: list[dict[str, Any]] = answer.json()["items"]
-    return told
+    answers: list[dict[str, Any]] = answer.json()["items"]
+    return answers
 
 
 def test_updates__drained_and_then_released__takes_nothing_new(
@@ -26,8 +26,8 @@ def test_updates__drained_and_then_released__takes_nothing_new(
     waiting = submit(people["alice"], recipe_for(machine))
     in_state(client, waiting["recipe_ids"][0], "queued")
     before = service.end()
-    told = tell(people["east"], {"drain": machine}, {"release": {"recipe_id": first}})
-    assert [item["status"] for item in told] == [200, 200]
+    answers = tell(people["east"], {"drain": machine}, {"release": {"recipe_id": first}})
+    assert [item["status"] for item in answers] == [200, 200]
     topics = [topic for _, topic in happened(service, before, f"system/{machine}")]
     people["alice"].post(f"/recipe-sets/{waiting['recipe_set_id']}/cancel", json={"reason": "not needed"})
     assert topics == ["system.drained", "system.idle"]
@@ -38,13 +38,13 @@ def test_updates__pools_of_a_new_system__are_not_a_lab_controllers_to_choose(
 ) -> None:
     assert client.put("/pools/of-others", json={}).status_code == 200
     system = {"fqdn": "intruder.east.example.com", "owner": "alice", "pools": ["of-others"]}
-    (told,) = tell(people["east"], {"system": system})
-    assert told["status"] == 422
-    assert "pools" in str(told["errors"])
+    (answers,) = tell(people["east"], {"system": system})
+    assert answers["status"] == 422
+    assert "pools" in str(answers["errors"])
     assert client.get("/systems/intruder.east.example.com").status_code == 404
 
 
-def test_updates__same_new_system_told_at_once__is_known_to_each(people: Any, service: Running) -> None:
+def test_updates__same_new_system_reported_at_once__succeeds_for_each(people: Any, service: Running) -> None:
     system = {"fqdn": "twice.east.example.com", "arches": ["x86_64"], "condition": "Manual"}
 
     def once(_: int) -> int:
@@ -58,9 +58,9 @@ def test_updates__same_new_system_told_at_once__is_known_to_each(people: Any, se
 
 def test_updates__item_larger_than_a_body_may_be__is_refused(people: Any, machine: str) -> None:
     large = {"K": ["x" * 4000] * 300}
-    (told,) = tell(people["east"], {"system": {"fqdn": machine, "key_values": large}})
-    assert told["status"] == 422
-    assert "larger than" in str(told["errors"])
+    (answers,) = tell(people["east"], {"system": {"fqdn": machine, "key_values": large}})
+    assert answers["status"] == 422
+    assert "larger than" in str(answers["errors"])
 
 
 @pytest.mark.parametrize("speed", [1e19, 1e20, 1e300])
@@ -91,7 +91,7 @@ def test_cancel__same_key_at_once__same_answer(people: Any, machine: str, servic
 
 
 def test_system__name_that_differs_only_in_case__is_taken(client: Any, machine: str) -> None:
-    # A job that forces a system by name must mean one.
+    # A job that forces a system by name must name exactly one.
     system = {"fqdn": machine.upper(), "lab_controller": EAST, "owner": "alice", "condition": "Manual"}
     answer = client.post("/systems", json=system)
     assert answer.status_code == 409

@@ -1,4 +1,4 @@
-"""What a lab controller reports, by itself: repeats, contradictions, batches, failed commands."""
+"""Single reports of lab controllers: repeated, contradictory, in batches, and of failed commands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ XML = {"Content-Type": "application/xml"}
 
 @pytest.fixture
 def placed(client: httpx.Client, smoke: bytes) -> dict[str, Any]:
-    """A recipe that waits on its system: its id, the ids of its tasks, its lab, and its command."""
+    """Return a recipe that waits on its system: its id, its task ids, its lab, and its command."""
     answer = client.post("/jobs", content=smoke, headers=XML).json()
     (recipe_id,) = answer["recipe_ids"]
     recipe = wait_until(lambda: _in_state(client, recipe_id, "waiting"), "the recipe to wait")
@@ -103,7 +103,7 @@ def test_progress__contradicts_the_state__409_and_nothing_stored(
         {"state": "installing", "path": "/a"},
     ],
 )
-def test_progress__of_no_known_form__422(client: httpx.Client, message: dict[str, Any]) -> None:
+def test_progress__of_an_unknown_form__422(client: httpx.Client, message: dict[str, Any]) -> None:
     assert _report(client, 1, message).status_code == 422
 
 

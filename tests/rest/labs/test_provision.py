@@ -1,4 +1,4 @@
-"""The command to provision carries all that a job says of the recipe: compared field by field."""
+"""The provision command: it contains every field of the recipe document."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pydantic import BaseModel
 from api.intake import document
 from tests.harness.waiting import wait_until
 
-# Fields of a recipe that decide on its system and its distro tree.
+# Fields of a recipe that select its system and its distro tree.
 PLACING = {"host_requires", "distro_requires", "autopick"}
-# Fields of a job that are about no single recipe.
+# Fields of a job that do not concern a single recipe.
 OF_JOB = {"whiteboard", "user", "group", "retention_tag", "product", "notify", "recipe_sets", "foreign"}
 OF_SET = {"priority", "recipes"}
 
@@ -76,8 +76,8 @@ OTHER = {"role": "CLIENTS", "ks_meta": "other", "tasks": [{"name": "/plain"}]} |
 
 @pytest.fixture
 def ids(client: httpx.Client) -> Iterator[list[int]]:
-    """The recipes of a set that has started: a host, its two guests, and another host."""
-    # One of the set before it, so that places in the document are no accident.
+    """Return the recipe ids of a set that has started: a host, its two guests, and another host."""
+    # A set before it, so that indexes in the document differ from ids.
     sets = [{"recipes": [OTHER]}, {"recipes": [HOST, OTHER]}]
     answer = client.post("/jobs", json={"recipe_sets": sets})
     assert answer.status_code == 201, answer.text
@@ -122,13 +122,13 @@ def test_document__any_part__has_all_its_fields_in_these_tests(
     assert said == set(model.model_fields), "a new field is carried by the command, or decides on placing"
 
 
-def carried(said: dict[str, Any], told: dict[str, Any]) -> None:
-    """Every field of a recipe of the document is in the command."""
+def carried(said: dict[str, Any], sent: dict[str, Any]) -> None:
+    """Check that every field of a recipe of the document is in the command."""
     for name, value in said.items():
         if name not in (*PLACING, "guests", "tasks"):
-            assert told[name] == value, name
-    assert len(told["tasks"]) == len(said["tasks"])
-    for task, in_command in zip(said["tasks"], told["tasks"], strict=True):
+            assert sent[name] == value, name
+    assert len(sent["tasks"]) == len(said["tasks"])
+    for task, in_command in zip(said["tasks"], sent["tasks"], strict=True):
         plain = {"role": None, "params": {}, "fetch": None, **task}
         assert {name: in_command[name] for name in plain} == plain
 
@@ -139,9 +139,9 @@ def test_provision__recipe_with_everything__carries_every_field_of_the_document(
     host, other = commands_of(client, ids[0], ids[3])
     carried(HOST, host)
     carried(OTHER, other)
-    assert [told["recipe_id"] for told in host["guests"]] == ids[1:3]
-    for said, told in zip(HOST["guests"], host["guests"], strict=True):
-        carried(said, told)
+    assert [sent["recipe_id"] for sent in host["guests"]] == ids[1:3]
+    for said, sent in zip(HOST["guests"], host["guests"], strict=True):
+        carried(said, sent)
     assert [task["watchdog_seconds"] for task in host["tasks"]] == [99, 1800]
     assert (host["job_id"], other["guests"], other["kickstart"]) == (other["job_id"], [], None)
 
@@ -178,6 +178,6 @@ def test_provision__documents_are_large__a_page_ends_early_and_the_next_goes_on(
 
 
 def job_of(recipe: dict[str, Any]) -> dict[str, Any]:
-    """The job for one machine of the west."""
+    """Return a job for one machine of the lab in the west."""
     requires = {"and": [SAID["host_requires"], {"element": "labcontroller", "value": "lab.west.example.com"}]}
     return {"recipe_sets": [{"recipes": [{**recipe, "host_requires": requires}]}]}

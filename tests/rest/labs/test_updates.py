@@ -1,4 +1,4 @@
-"""A lab controller's message of many items: each is taken or refused for itself, in the order given."""
+"""Messages of lab controllers with many items, which are accepted or refused one by one, in order."""
 
 from __future__ import annotations
 
@@ -34,28 +34,28 @@ NUMBERS = itertools.count(1)
 
 @pytest.fixture
 def fresh(client: httpx.Client) -> Iterator[str]:
-    """The name of a system that nobody knows yet."""
+    """Return the name of a system that is not registered."""
     fqdn = f"told-{next(NUMBERS)}.east.example.com"
     yield fqdn
     client.delete(f"/systems/{fqdn}")
 
 
-def test_system__nobody_knows_it__is_added_as_the_labs_own(
+def test_system__unknown__is_added_to_the_lab(
     client: httpx.Client, people: People, fresh: str, service: Running
 ) -> None:
-    told = {"fqdn": fresh, "memory_mb": 5, "type": "Machine", "condition": "Manual"}
-    assert _statuses(_tell(people["east"], {"system": {**told, "owner": "alice"}})) == [403]
-    answer = _tell(people["east"], {"system": told})
+    document = {"fqdn": fresh, "memory_mb": 5, "type": "Machine", "condition": "Manual"}
+    assert _statuses(_tell(people["east"], {"system": {**document, "owner": "alice"}})) == [403]
+    answer = _tell(people["east"], {"system": document})
     assert _statuses(answer) == [200]
     shown = client.get(f"/systems/{fresh}", params=after(answer)).json()
     assert (shown["lab_controller"], shown["owner"], shown["pools"]) == (EAST, "lab-ops", [])
     assert (shown["condition"], shown["memory_mb"]) == ("Manual", 5) and shown["added_at"]
     before = service.end()
-    assert _statuses(_tell(people["east"], {"system": told})) == [200]
+    assert _statuses(_tell(people["east"], {"system": document})) == [200]
     assert by_people(service, before) == []
 
 
-def test_system__known__changes_what_is_told_and_keeps_its_condition(
+def test_system__registered__changes_the_reported_fields_and_keeps_its_condition(
     client: httpx.Client, people: People, machine: str, service: Running
 ) -> None:
     client.patch(f"/systems/{machine}", json={"condition": "Broken", "reason": "smoke"})
@@ -105,7 +105,7 @@ def test_release__recipe_that_runs__is_aborted_and_one_that_keeps_its_system_is_
 def test_progress__between_other_items__all_in_order(
     client: httpx.Client, people: People, machines: Callable[..., str], service: Running
 ) -> None:
-    """The system breaks after the first task started: what is reported later comes too late."""
+    """The system breaks after the first task started, so later reports are refused."""
     one, other = machines(), machines()
     (recipe_id,) = submit(client, recipe_for(one))["recipe_ids"]
     first, _ = (task["task_id"] for task in in_state(client, recipe_id, "waiting")["tasks"])
@@ -164,20 +164,20 @@ def test_items__wrong__each_names_its_faults_and_holds_up_no_other(
     items = [item for item, _ in WRONG]
     answer = _tell(people["east"], *items, {"drain": machine}, {"undrain": machine})
     assert _statuses(answer) == [*[422] * len(WRONG), 200, 200]
-    for (_, places), told in zip(WRONG, answer.json()["items"], strict=False):
-        assert sorted(fault["where"] for fault in told["errors"]) == places
+    for (_, places), item in zip(WRONG, answer.json()["items"], strict=False):
+        assert sorted(fault["where"] for fault in item["errors"]) == places
 
 
 def test_items__many_with_many_faults__share_a_bound_of_faults_in_words(people: People, machine: str) -> None:
     faulty = {f"field{number}": 1 for number in range(FAULT_LIMIT + 50)}
     answer = _tell(people["east"], *[faulty] * 60, {"drain": machine}, {"undrain": machine})
     assert _statuses(answer) == [*[422] * 60, 200, 200]
-    told = [[fault["message"] for fault in item["errors"]] for item in answer.json()["items"][:60]]
-    worded = sum("is not known" in message for messages in told for message in messages)
+    messages_of = [[fault["message"] for fault in item["errors"]] for item in answer.json()["items"][:60]]
+    worded = sum("is an unknown field" in message for messages in messages_of for message in messages)
     assert 0 < worded <= MAX_WORDED_FAULTS
-    assert told[0][-1] == "and 50 more errors"
-    # Every faulty item says so, and how many faults it has.
-    assert told[-1] == [f"and {len(faulty)} more errors"]
+    assert messages_of[0][-1] == "and 50 more errors"
+    # Every faulty item has its number of faults.
+    assert messages_of[-1] == [f"and {len(faulty)} more errors"]
 
 
 def test_items__of_another_lab__403(
@@ -216,7 +216,7 @@ def test_commands__many_in_one_message__each_is_answered_and_the_good_ones_are_o
         in_state(client, recipe_id, "waiting")
     client.get("/queue", params={"min_position": service.end()})
     first, second = (commands(people["east"], EAST, fqdn)[0]["id"] for fqdn in (one, other))
-    told: list[dict[str, Any]] = [
+    reports: list[dict[str, Any]] = [
         {"command": {"id": first, "state": "completed"}},
         {"command": {"id": first, "state": "running"}},
         {"progress": {"recipe_id": hosts[0], "state": "installing"}},
@@ -224,7 +224,7 @@ def test_commands__many_in_one_message__each_is_answered_and_the_good_ones_are_o
         {"command": {"id": second, "state": "asleep"}},
         {"command": {"id": second, "state": "running"}},
     ]
-    answer = _tell(people["east"], *told)
+    answer = _tell(people["east"], *reports)
     assert _statuses(answer) == [200, 409, 200, 404, 422, 200]
     assert len({item["position"] for item in answer.json()["items"] if item["status"] == 200}) == 1
     client.get("/queue", params=after(answer))
@@ -235,7 +235,7 @@ def test_commands__many_in_one_message__each_is_answered_and_the_good_ones_are_o
     west = {"command": {"id": second, "state": "completed"}}
     assert _statuses(people["west"].post(f"/lab-controllers/{WEST}/updates", json={"items": [west]})) == [404]
     before = service.end()
-    assert _statuses(_tell(people["east"], told[-1])) == [200]
+    assert _statuses(_tell(people["east"], reports[-1])) == [200]
     assert by_people(service, before) == []
     for recipe_id in hosts:
         client.post(f"/recipes/{recipe_id}/progress", json={"state": "aborted", "reason": "seen"})

@@ -1,4 +1,4 @@
-"""A message of many items that comes again under its Idempotency-Key."""
+"""A message of many items that is sent again with its Idempotency-Key."""
 
 from __future__ import annotations
 

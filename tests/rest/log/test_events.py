@@ -1,4 +1,4 @@
-"""The log over HTTP: pages, filters, and live by server-sent events."""
+"""The log over HTTP: pages, filters, and the stream of server-sent events."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_stream__filtered__follows_only_those(client: httpx.Client, service: Run
         assert next(_events(response))["subject"] == "user/frank"
 
 
-def test_events_of_tokens__who_is_no_admin_or_auditor__sees_all_but_them(
+def test_events_of_tokens__other_roles_than_admin_and_auditor__do_not_see_them(
     client: httpx.Client, service: Running, people: dict[str, httpx.Client]
 ) -> None:
     last = service.end()

@@ -1,4 +1,4 @@
-"""A log of a million events: paged, selected from and resumed without reading all of it."""
+"""A log of a million events, paged, filtered and resumed without a full scan."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.harness.watching import Watch, Watching, plain_client, serving
 pytestmark = pytest.mark.soak
 
 Filled = tuple[Running, LongLog]
-# As many pages of 8 kB as any selection of a page's worth of events may read.
+# The maximum number of 8 kB pages that a query for one page of events may read.
 MAX_BLOCKS = 2_000
 
 
@@ -81,11 +81,11 @@ def test_log__selected_by_cursor__only_and_all_of_those(
 @pytest.mark.parametrize(
     ("topics", "subjects"),
     [
-        # No plan may read on in the log until it has enough of a rare one.
+        # No plan may scan the log for rare events.
         pytest.param(["system.scheduled"], [], id="rare"),
         pytest.param(["system.idle", "system.scheduled", "system.pending"], [], id="rare beside common"),
         pytest.param([], ["system/rare.example.com"], id="subject"),
-        # Entered near its end.
+        # Added near the end of the log.
         pytest.param([], ["system/busiest.example.com"], id="long history"),
         pytest.param(["system.scheduled"], [f"recipe/{number}" for number in range(1, 20)], id="many"),
     ],
@@ -133,7 +133,7 @@ def test_stream__resumed_far_back__all_that_was_missed_then_live(filled: Filled)
 
 
 def _explained(owner: psycopg.Connection[Any], query: str, asked: dict[str, Any]) -> dict[str, Any]:
-    """The plan as it is run for a prepared statement, and what it read."""
+    """Return the plan of a prepared statement, and the number of pages that it read."""
     names = list(asked)
     numbered = re.sub(r"%\((\w+)\)s", lambda found: f"${names.index(found[1]) + 1}", query)
     types = {"topics": "text[]", "subjects": "text[]", "of_subject": "text[]", "hidden": "text[]"}

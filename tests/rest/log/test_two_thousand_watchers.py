@@ -1,4 +1,4 @@
-"""Two thousand who watch through one process, with its figures: `-s` shows them."""
+"""Two thousand watchers of one process, with measurements: `pytest -s` shows them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.soak
 WATCHERS = 2_000
 AT_ONCE = 100
 DEAF = 50
-# For all of them, whatever they do not read: what a process is planned with.
+# The planned memory for all watchers, including those that do not read.
 MAX_MEMORY_BYTES = 400 << 20
 
 
@@ -83,7 +83,7 @@ async def _watched(service: Running, log: EventLog, busy: BulkEvents) -> None:
 
 
 def _filters(number: int) -> dict[str, str]:
-    """Half of them want everything; the others a recipe, or a topic."""
+    """Return the filters of a watcher: half of them take all events, the others a recipe or a topic."""
     if number % 2 == 0:
         return {}
     return {"subject": f"recipe/{SUBJECTS + number}"} if number % 4 == 1 else {"types": "system.drained"}
@@ -99,7 +99,7 @@ async def _all_of(watching: Watching, asked: list[tuple[int, dict[str, str]]]) -
 
 
 async def _admitted(watching: Watching, after: int, filters: dict[str, str]) -> Watch:
-    """Those who left have their places until that is noticed; who is told to come again later does."""
+    """Start watchers; one that is refused retries, because the places of those that left are freed late."""
     async with asyncio.timeout(PATIENCE_SECONDS):
         while (one := await watching.watch(after, **filters)).status == 503:
             await asyncio.sleep(one.retry_after_seconds)

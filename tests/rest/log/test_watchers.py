@@ -1,4 +1,4 @@
-"""Many who watch the log: each sees what it selects, once and in order, and none makes the others wait."""
+"""Watchers of the log: each gets the selected events once and in order, and does not delay the others."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ SELECTIONS: tuple[dict[str, str], ...] = (
     {"types": "recipe.aborted,system.drained"},
     {"subject": "recipe/*"},
     {"subject": "recipe/2007"},
-    # A kind and one of another kind.
+    # Topics of one kind of subject, and one of another kind.
     {"subject": "system/*,recipe/2007"},
     {"subject": "recipe/2007,recipe/2008,system/s2009.example.com"},
     {"subject": "recipe/*", "types": "recipe.queued,system.idle"},
     {"subject": "recipe/2007,recipe/2008", "types": "recipe.running"},
-    # Nobody has such a thing.
+    # No event has this subject.
     {"subject": "recipe/999999"},
 )
 
@@ -67,7 +67,7 @@ def test_selections__missed_and_live__each_selected_event_once_in_order(
     async def watched() -> list[Watch]:
         middle = busy.append(2_500)
         async with Watching(served) as watching:
-            # From the database, from memory, and from now on.
+            # Start in the database, in memory, and at the end of the log.
             begun = [(after, filters) for after in (0, middle - 700, middle) for filters in SELECTIONS]
             watches = [await watching.watch(after, **filters) for after, filters in begun]
             await asyncio.to_thread(busy.append, 500)
@@ -117,7 +117,7 @@ def test_watcher__never_reads__is_cut_while_others_read_on_and_memory_stays(
             reader = await watching.watch(start)
             end = await asyncio.to_thread(flood.append, events)
             await reader.wait_seen(end)
-            # Buffered for each of them it would be a hundred times what was appended.
+            # A buffer for each watcher would need a hundred times the memory of the events.
             assert worker.memory_bytes() - before < len(deaf) * events * words / 4
             for one in deaf:
                 await one.wait_cut()
@@ -128,13 +128,13 @@ def test_watcher__never_reads__is_cut_while_others_read_on_and_memory_stays(
     assert read == resumed == list(range(start + 1, end + 1))
 
 
-def test_stream__as_many_as_there_may_be__the_next_is_asked_to_come_again(servers: ServerPool) -> None:
+def test_stream__maximum_number__the_next_gets_503(servers: ServerPool) -> None:
     async def crowded(service: Running) -> Watch:
         async with Watching(service) as watching:
             watches = [await watching.watch() for _ in range(20)]
             refused = await watching.watch()
             watches[0].close()
-            # The place of one that has left is free when the server has noticed.
+            # The place of a disconnected watcher becomes free when the server notices.
             while (await watching.watch()).status != 200:
                 await asyncio.sleep(0.1)
             return refused
@@ -146,7 +146,7 @@ def test_stream__as_many_as_there_may_be__the_next_is_asked_to_come_again(server
     assert b"retry-after: 5" in refused.head.lower()
 
 
-def test_server__told_to_stop__streams_end_as_they_should_also_beside_one_who_does_not_read(
+def test_server__stops__streams_end_properly_also_beside_a_client_that_does_not_read(
     servers: ServerPool,
 ) -> None:
     async def stopped(service: Running, log: EventLog) -> list[Watch]:
@@ -172,7 +172,7 @@ def _grow(busy: BulkEvents, enough: threading.Event) -> None:
 
 
 async def _after_the_cut(watching: Watching, slow: Watch, end: int) -> list[int]:
-    """What somebody has seen who reads what had arrived, and then resumes."""
+    """Return the events that a client gets that reads the received ones and then resumes."""
     slow.go_on_reading()
     await slow.wait_over()
     assert slow.last_id < end

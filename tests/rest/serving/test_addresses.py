@@ -1,4 +1,4 @@
-"""Where requests come from, with and without reverse proxies."""
+"""The address of a client, with and without reverse proxies."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from api.rest.middleware.address import address_of
 
 PROXIES = (ip_network("10.0.0.0/24"), ip_network("::1"))
 
-# peer, X-Forwarded-For, where it comes from
+# peer, X-Forwarded-For, address
 REQUESTS = [
     ("192.0.2.1", None, "192.0.2.1"),
-    # Nobody but a proxy says where somebody else comes from.
+    # Only a trusted proxy may name the address of a client.
     ("192.0.2.1", "198.51.100.7", "192.0.2.1"),
     ("10.0.0.1", "198.51.100.7", "198.51.100.7"),
-    # The client has written the first one itself.
+    # The client itself wrote the first address.
     ("10.0.0.1", "203.0.113.9, 198.51.100.7", "198.51.100.7"),
     ("10.0.0.1", "203.0.113.9, 198.51.100.7, 10.0.0.2", "198.51.100.7"),
-    # From within, or not told.
+    # A client without an address.
     ("10.0.0.1", "10.0.0.2", "10.0.0.2"),
     ("10.0.0.1", None, "10.0.0.1"),
     ("10.0.0.1", "unknown", "10.0.0.1"),
     ("::ffff:10.0.0.1", "198.51.100.7", "198.51.100.7"),
-    # Whoever has one address of IPv6 has all of its network.
+    # An IPv6 address counts as its network.
     ("::1", "2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
     ("2001:db8:1:2::1", None, "2001:db8:1:2::/64"),
 ]

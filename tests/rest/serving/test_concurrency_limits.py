@@ -1,4 +1,4 @@
-"""One caller's requests, waits and bodies are bounded, and another caller does not notice them."""
+"""The requests, waiting reads and bodies of one caller are bounded, and do not affect other callers."""
 
 from __future__ import annotations
 
@@ -13,38 +13,37 @@ import httpx
 import pytest
 
 from api import caller_slots, faulty_logins, parsing
-from api.concurrency_limits import MaxUnderWay, Overloaded, Share, UnderWay
+from api.concurrency_limits import Bounds, MaxUnderWay, Overloaded, Share, UnderWay
 from api.parsing import Parsing
 from api.rest.app import Lifespan, application
-from api.services import Bounds
 from api.use_cases import choose_trees
 from api.use_cases.tokens import digest_of
 from domain.directory import events as directory_events
 from domain.errors import TooOften
 from domain.events import Event
-from tests.in_process.bench import Bench
+from tests.in_process.environment import Environment
 
 T = TypeVar("T")
-# More recipes than are chosen for in the event loop.
+# More recipes than the event loop chooses distro trees for.
 RECIPE = {"distro_requires": {"and": []}, "host_requires": {"and": []}, "tasks": [{"name": "/any"}]}
 LONG = {"recipe_sets": [{"recipes": [RECIPE] * 30}]}
 
 
 async def nothing() -> None:
-    """The services are open already."""
+    """Return at once: the services are open already."""
 
 
 class Site:
-    """The application without a server around it, with two submitters."""
+    """The application without a server, with two submitters."""
 
-    def __init__(self, bench_door: Any) -> None:
-        self._door = bench_door
-        self.services = replace(bench_door.services, bounds=Bounds(2.0, 2.0))
+    def __init__(self, api_process: Any) -> None:
+        self._api_process = api_process
+        self.services = replace(api_process.services, bounds=Bounds(2.0, 2.0))
         self.limit(MaxUnderWay())
 
-    def limit(self, most: MaxUnderWay) -> None:
-        """Begin anew with these bounds."""
-        self.services = replace(self.services, under_way=UnderWay(most))
+    def limit(self, limits: MaxUnderWay) -> None:
+        """Start again with these limits."""
+        self.services = replace(self.services, under_way=UnderWay(limits))
         self._app = application(self.services, Lifespan(nothing, nothing))
 
     def client(self, name: str | None) -> httpx.AsyncClient:
@@ -53,7 +52,7 @@ class Site:
         return httpx.AsyncClient(transport=transport, base_url="http://test", headers=headers)
 
     def do(self, ask: Callable[[], Awaitable[T]]) -> T:
-        made: T = self._door.ask(lambda *_: ask())
+        made: T = self._api_process.ask(lambda *_: ask())
         return made
 
 
@@ -62,8 +61,8 @@ def _token(user: str) -> tuple[str, Event]:
 
 
 @pytest.fixture
-def site(bench: Bench) -> Iterator[Site]:
-    with bench.scene() as scene:
+def site(environment: Environment) -> Iterator[Site]:
+    with environment.scene() as scene:
         scene.put(
             [
                 ("user/root", directory_events.UserRegistered(roles=["admin"])),
@@ -77,7 +76,7 @@ def site(bench: Bench) -> Iterator[Site]:
                 ),
             ]
         )
-        yield Site(scene.door)
+        yield Site(scene.api)
 
 
 def test_reads__many_wait_for_a_position__the_next_of_the_user_is_refused(site: Site) -> None:
@@ -138,7 +137,7 @@ def test_long_choices__many_of_one_user__another_user_comes_second_and_the_other
             many = [asyncio.create_task(ada.post("/jobs", json=LONG)) for _ in range(5)]
             await until(lambda: bool(began), many)
             other = asyncio.create_task(bob.post("/jobs", json=LONG))
-            # Four wait for the place of their user until that takes too long.
+            # Four requests wait for the slot of their user until a timeout.
             await until(lambda: sum(each.done() for each in many) == 4, many)
             may_end.release(10)
             return list(await asyncio.gather(*many)), await other

@@ -1,4 +1,4 @@
-"""Anybody may connect, so there is a bound: those who keep silent make room, those who ask are answered."""
+"""Bounded connections: idle ones are closed for new ones, and requests are answered."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from tests.harness.waiting import wait_until
 from tests.harness.watching import Worker, serving, worker_of
 
 PLACES = 150
-# Of the worker itself, with room for some.
+# Descriptors of the worker itself, with a reserve.
 FILES_AT_REST = 40
-# Nobody writes the read models here, so this is waited for.
+# No projector runs here, so this position is never reached.
 NOT_YET = "GET /queue?min_position=1000000"
 PATIENT = {"LABLEDGER_POSITION_WAIT_SECONDS": "600"}
 
@@ -47,10 +47,10 @@ def askers(served: Running) -> list[str]:
 
 @pytest.fixture
 def worker(served: Running) -> Worker:
-    """With the places for a test, which nobody has taken yet."""
+    """Wait until the worker has all its connections free, and return its process."""
     worker = worker_of(served)
     worker.limit_files(KEPT_FILES + PLACES)
-    # Who is answered has been accepted behind all that the last test has left.
+    # An answered connection was accepted after all those of the last test.
     wait_until(lambda: _answered(served), "an answer")
     wait_until(lambda: worker.files() < FILES_AT_REST, "the connections of the last test to be closed")
     return worker
@@ -62,7 +62,7 @@ def connections(served: Running) -> Iterator[RawConnections]:
         yield connections
 
 
-def test_connections__hundreds_are_idle__who_asks_is_answered_and_the_eldest_are_gone(
+def test_connections__hundreds_are_idle__request_is_answered_and_the_eldest_are_gone(
     served: Running, worker: Worker, connections: RawConnections
 ) -> None:
     idle = [connections.open() for _ in range(4 * PLACES)]
@@ -74,7 +74,7 @@ def test_connections__hundreds_are_idle__who_asks_is_answered_and_the_eldest_are
     wait_until(lambda: worker.files() <= KEPT_FILES + PLACES, "the others to be closed")
 
 
-def test_connections__heads_are_half_sent__who_asks_is_answered(
+def test_connections__heads_are_half_sent__request_is_answered(
     served: Running, worker: Worker, connections: RawConnections
 ) -> None:
     for _ in range(4 * PLACES):
@@ -83,7 +83,7 @@ def test_connections__heads_are_half_sent__who_asks_is_answered(
         assert client.get("/healthz").status_code == 200
 
 
-def test_connections__bodies_are_half_sent__who_asks_is_answered(
+def test_connections__bodies_are_half_sent__request_is_answered(
     served: Running, worker: Worker, connections: RawConnections
 ) -> None:
     for _ in range(4 * PLACES):
@@ -101,23 +101,23 @@ def test_connections__some_are_being_answered__idle_ones_do_not_drive_them_out(
     for one, token in zip(asking, itertools.cycle(askers)):
         one.send_head(NOT_YET, f"Authorization: Bearer {token}")
     with served.client() as client:
-        # They have been read when who comes later is answered.
+        # Their requests were read before a later one is answered.
         assert client.get("/healthz").status_code == 200
     for _ in range(3 * PLACES):
         connections.open()
-    # On a connection of its own: the one before is idle too, and may end while it is asked on.
+    # A new connection: the previous one is idle too, and may be closed during a request.
     with served.client() as client:
         assert client.get("/healthz").status_code == 200
     assert all(one.is_open() for one in asking)
 
 
-def test_connections__all_are_being_answered__the_next_is_told_to_come_again(
+def test_connections__all_are_being_answered__the_next_gets_503(
     served: Running, worker: Worker, connections: RawConnections, askers: list[str]
 ) -> None:
     by_turns = itertools.cycle(askers)
 
     def asked_once_more() -> httpx.Response | None:
-        # One that has not been read yet makes room for the next.
+        # A connection whose request was not read yet is closed for the next.
         connections.open().send_head(NOT_YET, f"Authorization: Bearer {next(by_turns)}")
         return _refused(served)
 
@@ -141,7 +141,7 @@ def test_connections__no_file_is_left__is_said_once_and_who_asks_is_answered_whe
     ):
         worker = worker_of(service)
         worker.limit_files(worker.files() + 5)
-        # They are all to be accepted at once.
+        # All of them are accepted at once.
         os.kill(worker.pid, signal.SIGSTOP)
         for _ in range(50):
             connections.open()

@@ -1,4 +1,4 @@
-"""What is refused before it is read: bodies that are too large or not wanted, heads that nobody can read."""
+"""Requests that are refused before their body is read: too large or unwanted bodies, malformed heads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from tests.harness.raw_connections import RawConnections, raw_connections
 from tests.harness.running import Running
 
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 UNREADABLE = [
     ("no request at all", b"\x16\x03\x01\x02\x00\x01\r\n\r\n", 400),
     ("another protocol", b"GET / SPDY/3\r\n\r\n", 400),
@@ -45,14 +45,14 @@ def test_body__announced_larger_than_it_may_be__refused_before_its_first_byte(
     service: Running, connections: RawConnections, more: tuple[str, ...]
 ) -> None:
     one = connections.open()
-    one.send_head("POST /jobs", *_submitting(service, MOST_BYTES + 1), *more)
+    one.send_head("POST /jobs", *_submitting(service, MAX_BYTES + 1), *more)
     answer = one.read_answer()
-    assert answer.status == 413 and str(MOST_BYTES) in answer.problem()["detail"]
+    assert answer.status == 413 and str(MAX_BYTES) in answer.problem()["detail"]
 
 
 def test_body__of_a_login__is_refused_where_it_is_larger_than_any(connections: RawConnections) -> None:
     one = connections.open()
-    one.send_head("POST /login", "Content-Type: application/json", f"Content-Length: {MOST_BYTES // 2}")
+    one.send_head("POST /login", "Content-Type: application/json", f"Content-Length: {MAX_BYTES // 2}")
     assert one.read_answer().status == 413
 
 
@@ -60,8 +60,8 @@ def test_body__too_large_and_sent_all_the_same__the_refusal_arrives(
     service: Running, connections: RawConnections
 ) -> None:
     one = connections.open()
-    one.send_head("POST /jobs", *_submitting(service, 32 * MOST_BYTES))
-    one.send(b"x" * 32 * MOST_BYTES)
+    one.send_head("POST /jobs", *_submitting(service, 32 * MAX_BYTES))
+    one.send(b"x" * 32 * MAX_BYTES)
     assert one.read_answer().status == 413
 
 

@@ -1,4 +1,4 @@
-"""A client that does not go on is given up: nobody waits for ever for what may never come."""
+"""Timeouts of connections whose client is silent or slow."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_answer__is_not_taken__connection_is_ended(connections: RawConnections) 
 
 
 def _answer_while_saying(one: RawConnection, pieces: Iterable[bytes]) -> Answer:
-    """Until there is one."""
+    """Send pieces until there is an answer, and return the answer."""
     for piece in pieces:
         time.sleep(PAUSE_SECONDS)
         if one.has_data():

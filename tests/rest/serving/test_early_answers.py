@@ -1,4 +1,4 @@
-"""A request that is refused before its body has come: the client knows that this connection is over."""
+"""Requests that are refused before their body has arrived: the answer says that the connection is closed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def head(path: str, token: str) -> bytes:
 
 
 def answer_to(service: Running, request: bytes) -> tuple[str, dict[str, str]]:
-    """Its state of HTTP and its fields."""
+    """Return the status line and the headers of the answer."""
     with socket.create_connection(("127.0.0.1", service.port), timeout=60) as connection:
         connection.sendall(request)
         answer = connection.makefile("rb")
@@ -33,10 +33,10 @@ def answer_to(service: Running, request: bytes) -> tuple[str, dict[str, str]]:
 @pytest.mark.parametrize(
     ("path", "token", "state"),
     [
-        # By the gate: nobody knows who asks, or what for.
+        # Refused by the gate: no token, no such path.
         ("/distro-trees/1", "ll_nobody", "401"),
         ("/distro-trees/1?colour=red", "", "422"),
-        # By the resource: this is no number.
+        # Refused by the resource: not a number.
         ("/distro-trees/zero", "", "422"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What one request could do to everybody: text that no table takes, names that no reader understands."""
+"""Harmful input: text that tables cannot store, and names that readers cannot parse."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ HOSTILE_PATHS = [
     "/distro-trees/abc%00",
     "/events?subject=%00",
     "/events?types=%00",
-    "/queue?cursor=WzEsMiwzLCJ4Il0=",  # numbers where truths, and a text where numbers belong
+    "/queue?cursor=WzEsMiwzLCJ4Il0=",  # numbers instead of booleans, and a text instead of numbers
     "/queue?cursor=W3t9LFtdLG51bGwsIngiXQ==",
     "/idle-pool?cursor=IlwwIg==",
     "/queue?as_of=0001-01-01T00:00:00%2B14:00",

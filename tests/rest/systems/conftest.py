@@ -11,7 +11,7 @@ MISSING = "missing.example.com"
 
 @pytest.fixture
 def secret(client: httpx.Client, machine: str) -> Iterator[tuple[str, str]]:
-    """A system of alice's which bob may view; and the position as of which that is so."""
+    """Yield a system of alice that bob may view, and the position of the change that hides it."""
     body = {"entries": [{"permission": "view", "user": "bob"}]}
     done = client.put(f"/systems/{machine}/access-policy", json=body)
     yield machine, done.headers["labledger-position"]

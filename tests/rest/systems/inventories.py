@@ -1,4 +1,4 @@
-"""What these tests do with `/inventory`, in few words."""
+"""Requests to `/inventory`, for the tests."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def take_table(client: httpx.Client, text: str, **asked: Any) -> httpx.Response:
 
 def counts(answer: httpx.Response) -> tuple[int, int, int]:
     assert answer.status_code == 200, answer.text
-    told = answer.json()
-    return told["added"], told["changed"], told["kept"]
+    body = answer.json()
+    return body["added"], body["changed"], body["kept"]
 
 
 def exported(client: httpx.Client, fqdn: str, service: Running) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Access policies of pools and systems, and loans: what they take and answer."""
+"""Access policies of pools and systems, and loans: requests and answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ UNTIL = "2099-01-01T00:00:00Z"
 
 @pytest.fixture
 def pool(client: httpx.Client) -> Iterator[str]:
-    """Of the group kernel-qe, which alice owns and bob is in."""
+    """Yield a pool of the group kernel-qe, which alice owns and whose member is bob."""
     made = client.put("/pools/own", json={"owner_group": "kernel-qe"})
     client.get("/pools/own", params=after(made)).raise_for_status()
     yield policy_of("own")
@@ -43,7 +43,7 @@ def test_pool__policy_given_and_taken_away__as_its_people_say(
     assert entries(client.get(pool)) == []
     low = {**SUBMIT, "maximum_effective_priority": "Low"}
     given = people["bob"].put(pool, json={"entries": [low, VIEW, {**SUBMIT, "user": None}, VIEW]})
-    # Each once, the highest maximum, in one order.
+    # Each entry once, with the highest maximum, in canonical order.
     assert entries(given) == [VIEW, SUBMIT] and given.json()["changed"] is True
     assert in_one_commit(service, given) == [("pool/own", "pool.access-policy-changed")]
     shown = client.get(pool, params=after(given))

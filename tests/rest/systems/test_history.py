@@ -1,4 +1,4 @@
-"""/systems/{fqdn}/history: what changed in a system, when, by whom, from what to what."""
+"""/systems/{fqdn}/history: the changes of a system with time, actor, old and new values."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def history(client: httpx.Client, fqdn: str, service: Running, **asked: Any) -> 
     return found
 
 
-def told(change: dict[str, Any]) -> tuple[str, str, dict[str, tuple[Any, Any]]]:
-    """By whom, what, and each property with what it was and became."""
+def summary(change: dict[str, Any]) -> tuple[str, str, dict[str, tuple[Any, Any]]]:
+    """Return actor, topic, and old and new value of each property."""
     changes = {one["property"]: (one["from"], one["to"]) for one in change["changes"]}
     return change["actor"], change["topic"], changes
 
 
-def test_history__of_everything_that_people_change__each_told_from_what_to_what(
+def test_history__every_property_changed__shows_old_and_new_values(
     client: httpx.Client, people: People, machines: Callable[..., str], service: Running
 ) -> None:
     fqdn = machines(cpu={"cores": 4, "hyper": True}, location="rack 7")
@@ -39,7 +39,7 @@ def test_history__of_everything_that_people_change__each_told_from_what_to_what(
     people["bob"].patch(path, json={"draining": False})
     people["carol"].put(f"{path}/reservation", json={"until": "2999-01-01T00:00:00Z"})
     people["carol"].delete(f"{path}/reservation")
-    found = [told(change) for change in reversed(history(client, fqdn, service))]
+    found = [summary(change) for change in reversed(history(client, fqdn, service))]
     (who, topic, registered), *later = found
     assert (who, topic) == ("admin", "system.registered")
     assert registered["cpu.cores"] == (None, 4) and registered["lab_controller"] == (None, EAST)
@@ -65,7 +65,7 @@ def test_history__of_everything_that_people_change__each_told_from_what_to_what(
     assert reasons["system.owner-changed"] is None
 
 
-def test_history__of_policies_and_loans__told_like_properties(
+def test_history__policies_and_loans__shown_like_properties(
     client: httpx.Client, machine: str, service: Running
 ) -> None:
     path, entries = f"/systems/{machine}", [{"permission": "view", "everybody": True}]
@@ -73,7 +73,7 @@ def test_history__of_policies_and_loans__told_like_properties(
     client.put(f"{path}/loan", json={"user": "bob", "until": "2999-01-01T00:00:00Z"})
     client.delete(f"{path}/loan")
     until = "2999-01-01T00:00:00Z"
-    assert [told(change) for change in reversed(history(client, machine, service))][1:] == [
+    assert [summary(change) for change in reversed(history(client, machine, service))][1:] == [
         ("admin", "system.access-policy-changed", {"access_policy": (None, entries)}),
         ("admin", "system.loaned", {"loaned_to": (None, "bob"), "loaned_until": (None, until)}),
         ("admin", "system.loan-ended", {"loaned_to": ("bob", None), "loaned_until": (until, None)}),
@@ -97,7 +97,7 @@ def test_history__page_by_page_and_then__stable_and_as_it_was(
         client.patch(path, json={"memory_mb": memory_mb})
     whole = history(client, machine, service)
     found, answer = [], client.get(f"{path}/history", params={"limit": 2})
-    # What changes meanwhile does not move the pages.
+    # Later changes do not shift the pages.
     client.patch(path, json={"memory_mb": 7})
     while True:
         found += answer.json()["changes"]
@@ -123,7 +123,7 @@ def test_history__events_of_the_log__are_those_it_names(
         assert event["recorded_at"] == change["at"]
 
 
-def test_history__system_nobody_knows__404(client: httpx.Client, machine: str, service: Running) -> None:
+def test_history__unknown_system__404(client: httpx.Client, machine: str, service: Running) -> None:
     assert client.get("/systems/no.example.com/history").status_code == 404
     assert client.get(f"/systems/{machine}/history", params={"as_of": 1}).status_code == 404
     assert client.get(f"/systems/{machine}/history", params={"colour": 1}).status_code == 422

@@ -1,4 +1,4 @@
-"""/inventory: all systems out and in again, as JSON and as a table."""
+"""/inventory: export and import of all systems, as JSON and as a table."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_export__page_by_page__every_system_once_and_filters_hold(
 
 
 @pytest.mark.parametrize("form", ["json", "csv"])
-def test_import__new_and_known_systems__one_commit_and_nothing_again(
+def test_import__new_and_registered_systems__one_commit_and_nothing_again(
     client: httpx.Client, machine: str, service: Running, form: str
 ) -> None:
     new = f"imported-{form}.east.example.com"
@@ -87,7 +87,7 @@ def test_import__new_and_known_systems__one_commit_and_nothing_again(
     client.delete(f"/systems/{new}")
 
 
-def test_dry_run__of_changes__tells_each_and_stores_nothing(
+def test_dry_run__of_changes__shows_each_and_stores_nothing(
     client: httpx.Client, machine: str, service: Running
 ) -> None:
     before = service.end()
@@ -133,7 +133,7 @@ def test_import__same_key_again__first_answer_and_nothing_twice(
     assert client.post("/inventory", json=other, headers=key).status_code == 422
 
 
-def test_import__every_property_otherwise__is_as_told_then(
+def test_import__every_property_changed__is_as_imported(
     client: httpx.Client, machines: Callable[..., str]
 ) -> None:
     fqdn = machines(**{**WHOLE, "condition": "Automated"})
@@ -143,7 +143,7 @@ def test_import__every_property_otherwise__is_as_told_then(
     assert (found["owner"], found["pools"], found["added_at"]) == ("alice", [], WHOLE["added_at"])
 
 
-def test_import__same_at_once_from_many__each_is_told_and_it_happens_once(
+def test_import__same_at_once_from_many__each_is_answered_and_it_happens_once(
     client: httpx.Client, machines: Callable[..., str], service: Running
 ) -> None:
     fqdns = [machines() for _ in range(3)]
@@ -154,6 +154,6 @@ def test_import__same_at_once_from_many__each_is_told_and_it_happens_once(
             return counts(take(own, *({"fqdn": fqdn, "serial": "7"} for fqdn in fqdns)))
 
     with ThreadPoolExecutor(4) as pool:
-        told = list(pool.map(once, range(4)))
-    assert sorted(told) == [(0, 0, 3)] * 3 + [(0, 3, 0)]
+        outcomes = list(pool.map(once, range(4)))
+    assert sorted(outcomes) == [(0, 0, 3)] * 3 + [(0, 3, 0)]
     assert by_people(service, before) == [(f"system/{fqdn}", "system.inventory-changed") for fqdn in fqdns]

@@ -1,4 +1,4 @@
-"""/inventory: what becomes of recipes and recipe sets when systems at work change by it."""
+"""/inventory: recipes and recipe sets whose systems an import changes."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def test_import__two_systems_of_a_set_that_waits_for_a_third__each_seen_as_the_o
         in_state(client, recipe_id, "scheduled")
     answer = take(client, *({"fqdn": fqdn, "condition": "Broken"} for fqdn in (first, second)))
     cancel_set(client, submitted)
-    told = in_one_commit(service, answer)
-    assert told[:3] == [
+    events = in_one_commit(service, answer)
+    assert events[:3] == [
         (f"system/{first}", "system.condition-changed"),
         (f"recipe/{recipes[0]}", "recipe.assigned"),
         (f"system/{first}", "system.idle"),
     ]
-    assert sorted(told[3:]) == sorted(
+    assert sorted(events[3:]) == sorted(
         [
             (f"system/{second}", "system.condition-changed"),
             *((f"recipe/{recipe_id}", "recipe.queued") for recipe_id in recipes),

@@ -1,4 +1,4 @@
-"""/inventory: what is refused, whole, with every fault and its place."""
+"""/inventory: an import with faults is refused as a whole, with every fault and its place."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tests.rest.acting import EAST, People, by_people
 from tests.rest.systems.inventories import CSV, counts, export, take, take_table
 
 FAULTY_ROWS = [
-    # A good one, which is not stored either.
+    # A valid system, which is not stored either.
     {"fqdn": "good.east.example.com", "lab_controller": EAST, "owner": "alice"},
-    # Values, names nobody knows (an equal owner is told of once), and what a new system needs.
+    # Values, unknown names (an equal owner is reported once), and required fields of a new system.
     {"fqdn": "bad.east.example.com", "memory_mb": -1, "lab_controller": "no host!", "owner": "nobody"},
     {"fqdn": "no.east.example.com", "lab_controller": "no.such", "owner": "nobody", "pools": ["nowhere"]},
     {"fqdn": "new.east.example.com"},
-    # Told of twice, whatever the case.
+    # The same name twice, in upper and lower case.
     {"fqdn": "GOOD.east.example.com", "lab_controller": EAST, "owner": "alice"},
 ]
 PLACES = [
@@ -32,7 +32,7 @@ PLACES = [
 ]
 
 
-def test_import__faults_in_many_systems__all_told_with_their_places_and_nothing_stored(
+def test_import__faults_in_many_systems__all_reported_with_their_places_and_nothing_stored(
     client: httpx.Client, service: Running
 ) -> None:
     before = service.end()
@@ -75,7 +75,7 @@ def test_import__by_people__owners_change_theirs_and_admins_add(
 ) -> None:
     systems = export(client, min_position=service.end())
     mine = next(system for system in systems if system["fqdn"] == machine)
-    # What is not changed is nobody's business.
+    # Unchanged systems need no permission.
     assert counts(take(people["alice"], *systems)) == (0, 0, len(systems))
     changed = {**mine, "vendor": "ACME"}
     assert counts(take(people["alice"], changed)) == (0, 1, 0)
@@ -96,7 +96,7 @@ def test_import__by_permission__changes_what_it_opens_and_no_more(
     assert client.put(f"/systems/{machine}/access-policy", json={"entries": entries}).is_success
     assert counts(take(people["bob"], {"fqdn": machine, "vendor": "bob's", "owner": "alice"})) == (0, 1, 0)
     before = service.end()
-    # To give it away it has to be theirs; who may not view it may not learn that it is there.
+    # Only the owner may change the owner; a hidden system is reported as missing.
     refused = take(people["bob"], {"fqdn": machine, "owner": "bob"})
     assert refused.status_code == 403 and "only its owner" in refused.json()["detail"]
     for vendor in ("bob's", "carol's"):

@@ -1,4 +1,4 @@
-"""People reserve systems, have them provisioned, and return them."""
+"""Reservations of systems by people: reserve, provision, return."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_reserve__for_others__only_by_an_admin(
     assert client.put(path, json={"user": "carol"}).status_code == 200
     assert people["bob"].delete(path).status_code == 403
     assert people["east"].delete(path).status_code == 403
-    # It is alice's system.
+    # Alice owns the system.
     assert people["alice"].delete(path).status_code == 200
 
 
@@ -196,7 +196,7 @@ def test_reservation__system_is_removed__ends(
 
 
 def _provision(client: httpx.Client, people: People, fqdn: str) -> dict[str, Any]:
-    """The command that follows when bob reserves a system with a tree."""
+    """Return the command that follows when bob reserves a system with a tree."""
     answer = people["bob"].put(f"/systems/{fqdn}/reservation", json={"distro_tree": 1})
     assert answer.status_code == 200, answer.text
     client.get("/queue", params=after(answer))

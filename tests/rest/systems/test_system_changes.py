@@ -1,4 +1,4 @@
-"""PATCH and DELETE of systems: what changes goes into one commit, and takes along who has the system."""
+"""PATCH and DELETE of systems: all changes are one commit, with the effects on the recipe of the system."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ def test_patch__many_things_at_once__one_commit_and_nothing_again(
         (subject, "system.condition-changed"),
     ]
     shown = client.get(f"/systems/{machine}", params=after(answer))
-    told = shown.json()
-    assert (told["owner"], told["memory_mb"], told["vendor"], told["arches"]) == (
+    system = shown.json()
+    assert (system["owner"], system["memory_mb"], system["vendor"], system["arches"]) == (
         "bob",
         32,
         "ACME",
         ["x86_64"],
     )
-    assert (told["condition"], told["lab_controller"], told["draining"]) == ("Manual", WEST, False)
+    assert (system["condition"], system["lab_controller"], system["draining"]) == ("Manual", WEST, False)
     before = service.end()
     assert people["bob"].patch(f"/systems/{machine}", json=body).json()["changed"] is False
     assert people["bob"].patch(f"/systems/{machine}", json={}).json()["changed"] is False
     assert by_people(service, before) == []
 
 
-def test_patch__null__forgets_a_property(client: httpx.Client, machine: str) -> None:
+def test_patch__null__clears_a_property(client: httpx.Client, machine: str) -> None:
     answer = client.patch(f"/systems/{machine}", json={"memory_mb": None, "cpu": {"cores": 4}})
-    told = client.get(f"/systems/{machine}", params=after(answer)).json()
-    assert "memory_mb" not in told and told["cpu"] == {"cores": 4} and told["added_at"]
+    system = client.get(f"/systems/{machine}", params=after(answer)).json()
+    assert "memory_mb" not in system and system["cpu"] == {"cores": 4} and system["added_at"]
 
 
 def test_patch__everything_wrong__every_fault_named_and_nothing_stored(
@@ -141,7 +141,7 @@ def test_system__drained__takes_nothing_new_until_it_is_undrained(client: httpx.
     in_state(client, recipe_id, "waiting")
 
 
-def test_system__removed__stays_known_until_its_condition_changes(
+def test_system__removed__stays_visible_until_its_condition_changes(
     client: httpx.Client, people: People, machine: str, service: Running
 ) -> None:
     answer = people["alice"].delete(f"/systems/{machine}")
@@ -174,7 +174,7 @@ def test_lab__while_a_recipe_has_the_system__409(
 def test_two_systems_of_a_set__broken_at_once__set_holds_nothing_and_is_queued(
     client: httpx.Client, machines: Callable[..., str], service: Running
 ) -> None:
-    """Each alone leaves the set its other system: decided side by side, it would hold none, assigned."""
+    """Each change alone leaves the set its other system. Concurrent changes must not leave it assigned."""
     one, two, busy = machines(), machines(), machines()
     in_state(client, submit(client, recipe_for(busy))["recipe_ids"][0], "waiting")
     submitted = submit(client, recipe_for(one), recipe_for(two), recipe_for(busy))

@@ -1,4 +1,4 @@
-"""Every property of a system: by whichever door it comes, it is checked, kept and answered."""
+"""Every property of a system is validated, stored and answered by every way of input."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.rest.whole_system import OTHERWISE, WHOLE, WRONG
 NUMBERS = itertools.count(1)
 ANSWERED = {"user": None, "loaned_to": None, "usage": "idle", "recipe_id": None, "draining": False}
 Client = httpx.Client
-# Each is called with a client and a document, and answers what became of it.
+# Each function takes a client and a document, and returns the answer.
 Door = Callable[[Client, dict[str, Any]], httpx.Response]
 
 
@@ -25,15 +25,15 @@ def posted(client: Client, document: dict[str, Any]) -> httpx.Response:
 
 
 def patched(client: Client, document: dict[str, Any]) -> httpx.Response:
-    """Of a system that is there, and of which nothing is known."""
+    """Patch an existing system without properties."""
     fqdn, rest = document["fqdn"], {name: value for name, value in document.items() if name != "fqdn"}
     bare = {"fqdn": fqdn, "lab_controller": EAST, "owner": "bob", "pools": ["big"], "condition": "Manual"}
     assert client.post("/systems", json=bare).status_code in (201, 409)
     return client.patch(f"/systems/{fqdn}", json=rest)
 
 
-def told(client: Client, document: dict[str, Any]) -> httpx.Response:
-    """By its lab controller; the answer is that of the only item."""
+def reported(client: Client, document: dict[str, Any]) -> httpx.Response:
+    """Report the system by its lab controller, and return the answer of the only item."""
     answer = client.post(f"/lab-controllers/{EAST}/updates", json={"items": [{"system": document}]})
     (item,) = answer.json()["items"]
     position = {"labledger-position": answer.headers["labledger-position"]}
@@ -44,28 +44,26 @@ def imported(client: Client, document: dict[str, Any]) -> httpx.Response:
     return client.post("/inventory", json={"systems": [document]})
 
 
-DOORS = [posted, patched, told, imported]
+DOORS = [posted, patched, reported, imported]
 
 
 @pytest.fixture
 def fqdn(client: Client) -> Iterator[str]:
-    """Of a system that is made then, and removed afterwards."""
+    """Yield the name of a system that the test adds, and remove the system afterwards."""
     name = f"whole-{next(NUMBERS)}.east.example.com"
     yield name
     client.delete(f"/systems/{name}")
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_system__everything_known__kept_and_answered(client: Client, fqdn: str, door: Door) -> None:
+def test_system__every_property__kept_and_answered(client: Client, fqdn: str, door: Door) -> None:
     answer = door(client, {"fqdn": fqdn, **WHOLE, "user": None, "loaned_to": None})
     found = shown(client, fqdn, answer)
     assert {name: found[name] for name in (*WHOLE, *ANSWERED)} == {**WHOLE, **ANSWERED}
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_system__everything_unknown__null_is_as_good_as_nothing(
-    client: Client, fqdn: str, door: Door
-) -> None:
+def test_system__no_property__null_equals_a_missing_field(client: Client, fqdn: str, door: Door) -> None:
     needed = {"fqdn": fqdn, "lab_controller": EAST, "owner": "alice", "condition": "Manual"}
     found = shown(client, fqdn, door(client, {**needed, **dict.fromkeys(OTHERWISE)}))
     assert set(found).isdisjoint(OTHERWISE) and found["added_at"]
@@ -89,7 +87,7 @@ def test_system__everything_wrong__every_fault_named_and_nothing_stored(
 
 
 @pytest.mark.parametrize("name", OTHERWISE)
-def test_property__patched_and_forgotten__answered_as_it_is_then(
+def test_property__patched_and_cleared__answered_as_it_is_then(
     client: Client, machines: Callable[..., str], name: str
 ) -> None:
     fqdn = machines(**{name: WHOLE[name], "condition": "Automated"})

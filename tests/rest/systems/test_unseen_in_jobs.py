@@ -1,4 +1,4 @@
-"""Jobs, matches and explanations tell nothing of a system that their reader may not view."""
+"""Jobs, matches and explanations do not mention systems that the caller may not view."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from tests.rest.systems.conftest import MISSING, OPEN
 from workers.explaining.answers import NOT_SHOWN
 
 
-def test_matches__hidden_system__is_not_told_of(
+def test_matches__hidden_system__is_not_shown(
     client: httpx.Client, people: People, secret: tuple[str, str]
 ) -> None:
     fqdn, _ = secret
     for who, seen in ((client, True), (people["bob"], True), (people["carol"], False)):
-        told = who.post("/matches", json={"host_requires": {}}).json()["systems"]
-        assert (fqdn in [one["fqdn"] for one in told]) is seen
+        systems = who.post("/matches", json={"host_requires": {}}).json()["systems"]
+        assert (fqdn in [one["fqdn"] for one in systems]) is seen
 
 
-def test_explanation__hidden_system__is_counted_and_not_told_of(
+def test_explanation__hidden_system__is_counted_and_not_shown(
     client: httpx.Client, people: People, machines: Callable[..., str]
 ) -> None:
     wanted = machines(condition="Manual")
@@ -37,40 +37,40 @@ def test_explanation__hidden_system__is_counted_and_not_told_of(
         }
         client.put(f"/systems/{fqdn}/access-policy", json=body).raise_for_status()
     path = f"/recipes/{recipe_id}/explanation"
-    # Also of the past, when the other one was not there yet.
+    # Also as of the past, when the other system did not exist.
     for asked in ({}, {"as_of": before}):
         for who, seen in ((client, [wanted]), (people["bob"], [wanted]), (people["carol"], [])):
-            told = who.get(path, params=asked)
-            assert told.status_code == 200, told.text
-            assert told.json()["waiting"]["counted"]["viable"] == 1
-            assert [one["fqdn"] for one in told.json()["waiting"]["systems"]] == seen
+            answer = who.get(path, params=asked)
+            assert answer.status_code == 200, answer.text
+            assert answer.json()["waiting"]["counted"]["viable"] == 1
+            assert [one["fqdn"] for one in answer.json()["waiting"]["systems"]] == seen
     assert people["carol"].get(path, params={"system": wanted}).status_code == 404
     client.post(f"/jobs/{ids['job_id']}/cancel", json={"reason": "over"}).raise_for_status()
 
 
-def test_explanation__granted_system_is_hidden__tells_neither_its_queue_nor_its_state(
+def test_explanation__granted_system_is_hidden__shows_neither_its_queue_nor_its_state(
     client: httpx.Client, people: People, machine: str
 ) -> None:
     (recipe_id,) = submit(people["alice"], recipe_for(machine))["recipe_ids"]
     in_state(client, recipe_id, "waiting")
     body = {"entries": [{"permission": "view", "user": "bob"}]}
     hidden = after(client.put(f"/systems/{machine}/access-policy", json=body))
-    told = {
+    answers = {
         who: people[who].get(f"/recipes/{recipe_id}/explanation", params=hidden).json()
         for who in ("alice", "bob", "carol")
     }
     for who in ("alice", "bob"):
-        assert (who, told[who]["granted"]["system"]) == (who, machine)
-        assert (who, told[who]["summary"]) == (who, f"it was new, and {machine} was idle")
-    assert told["carol"]["granted"] is None
-    assert told["carol"]["summary"] == NOT_SHOWN
+        assert (who, answers[who]["granted"]["system"]) == (who, machine)
+        assert (who, answers[who]["summary"]) == (who, f"it was new, and {machine} was idle")
+    assert answers["carol"]["granted"] is None
+    assert answers["carol"]["summary"] == NOT_SHOWN
     client.put(f"/systems/{machine}/access-policy", json=OPEN).raise_for_status()
 
 
 def test_jobs__that_ask_for_a_hidden_system__are_answered_as_if_it_were_not_there(
     client: httpx.Client, people: People, secret: tuple[str, str]
 ) -> None:
-    """Warnings, near names and reasons are those of a name that nothing has."""
+    """Warnings, suggestions and reasons are those of a name that no system has."""
     fqdn, _ = secret
     key = f"ONLY-{fqdn.partition('.')[0].upper()}"
     done = client.patch(f"/systems/{fqdn}", json={"key_values": {key: ["1"]}})
@@ -79,21 +79,21 @@ def test_jobs__that_ask_for_a_hidden_system__are_answered_as_if_it_were_not_ther
         ({"element": "key_value", "key": key}, {"element": "key_value", "key": "NO-SUCH-KEY"}),
     )
     for hidden, missing in asked:
-        told = [_submitted(client, people["carol"], form, after(done)) for form in (hidden, missing)]
+        answers = [_submitted(client, people["carol"], form, after(done)) for form in (hidden, missing)]
         names = [str(form.get("force") or form.get("key")) for form in (hidden, missing)]
-        shown = [str(one).replace(name, "NAME") for one, name in zip(told, names, strict=True)]
-        # Near names depend on the letters of the name.
+        shown = [str(one).replace(name, "NAME") for one, name in zip(answers, names, strict=True)]
+        # Suggestions depend on the letters of the name.
         first, second = (_without_near_names(one) for one in shown)
         assert first == second
     misspelt = {"element": "hostname", "op": "==", "value": f"{fqdn}m"}
     assert fqdn not in str(_submitted(client, people["carol"], misspelt, after(done))).replace(f"{fqdn}m", "")
-    # Bob may view it: to him it is there, and closed.
+    # Bob may view the system, but not submit there.
     (_, reason) = _submitted(client, people["bob"], {"force": fqdn}, after(done))
     assert reason == NO_ACCESS
 
 
-def _without_near_names(told: str) -> str:
-    return re.sub(r"; did you mean [^?]*[?]", "", told).replace(". This part", " This part")
+def _without_near_names(text: str) -> str:
+    return re.sub(r"; did you mean [^?]*[?]", "", text).replace(". This part", " This part")
 
 
 def _submitted(
@@ -118,15 +118,20 @@ def test_explanation__system_unknown_to_its_reader__is_in_no_count(
     in_state(client, recipe_id, "queued")
     path = f"/recipes/{recipe_id}/explanation"
 
-    def known(who: httpx.Client) -> int:
+    def registered_count(who: httpx.Client) -> int:
         counted = who.get(path).json()["waiting"]["counted"]
         assert counted["viable"] == 1
         return int(counted["known"])
 
-    before = {who: known(asking) for who, asking in (("carol", people["carol"]), ("admin", client))}
+    before = {
+        who: registered_count(asking) for who, asking in (("carol", people["carol"]), ("admin", client))
+    }
     body = {"entries": [{"permission": "view", "user": "bob"}]}
     done = client.put(f"/systems/{unknown}/access-policy", json=body)
     people["carol"].get("/systems", params=after(done)).raise_for_status()
-    assert (known(people["carol"]), known(client)) == (before["carol"] - 1, before["admin"])
+    assert (registered_count(people["carol"]), registered_count(client)) == (
+        before["carol"] - 1,
+        before["admin"],
+    )
     client.post(f"/jobs/{ids['job_id']}/cancel", json={"reason": "over"}).raise_for_status()
     client.put(f"/systems/{unknown}/access-policy", json=OPEN).raise_for_status()

@@ -1,4 +1,4 @@
-"""A system that somebody may not view is nowhere for them, in lists, sums and events; for others it is."""
+"""A system that a user may not view is missing in lists, sums and events for this user only."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_list__system_hidden_from_some__is_in_it_for_the_others(
         params = {**query, "limit": 1000, "min_position": position}
         seen[who] = fqdn in [row[key] for row in people[who].get(path, params=params).json()[name]]
     assert seen == {"alice": True, "bob": True, "carol": False, "east": True, "west": False}
-    # Whoever may not see it now sees nothing of what it was.
+    # The present policy also decides about the past.
     then = {**query, "limit": 1000, "as_of": int(position) - 1}
     assert fqdn not in [row[key] for row in people["carol"].get(path, params=then).json()[name]]
     assert fqdn in [row[key] for row in client.get(path, params=then).json()[name]]
@@ -121,7 +121,7 @@ def test_pools__take_in_a_hidden_system_and_let_it_go__the_events_are_left_out(
 
 
 def test_if_match__of_a_hidden_system__404_whatever_is_named(people: People, secret: tuple[str, str]) -> None:
-    """Not 412, which would say that it is there, and its version."""
+    """Check that no answer is 412, which would reveal the existence and the version of the system."""
     fqdn, _ = secret
     asked: list[tuple[str, str, dict[str, Any]]] = [
         ("PATCH", "", {"json": {"memory_mb": 1}}),
@@ -165,7 +165,7 @@ def test_stream__system_becomes_hidden__ends_and_is_resumed_without_it(
         client.patch(f"/systems/{fqdn}", json={"memory_mb": 17})
         assert any("system.inventory-changed" in each for each in lines)
         client.put(f"/systems/{fqdn}/access-policy", json={"entries": []})
-        # It ends by itself, a second later at most.
+        # The stream ends by itself, within a second.
         assert sum(each.startswith("id:") for each in lines) <= 2
     client.patch(f"/systems/{fqdn}", json={"memory_mb": 18})
 
@@ -180,7 +180,7 @@ def test_stream__system_becomes_hidden__ends_and_is_resumed_without_it(
 def test_changes__faulty_otherwise__of_a_hidden_system_are_those_of_one_that_is_not_there(
     people: People, secret: tuple[str, str]
 ) -> None:
-    """Nothing that is looked at before the system tells that it is there."""
+    """Checks that precede the visibility check do not reveal the existence of the system."""
     fqdn, _ = secret
     asked: list[tuple[str, str, Any]] = [
         ("PATCH", "/systems/{}", {"memory_mb": "much"}),
@@ -194,8 +194,8 @@ def test_changes__faulty_otherwise__of_a_hidden_system_are_those_of_one_that_is_
     ]
     for method, path, body in asked:
         more = {} if body is None else {"json": body}
-        told = []
+        answers = []
         for name in (fqdn, MISSING):
             answer = people["carol"].request(method, path.format(name), **more)
-            told.append((answer.status_code, answer.text.replace(name, "NAME")))
-        assert (method, path, *told[0]) == (method, path, *told[1])
+            answers.append((answer.status_code, answer.text.replace(name, "NAME")))
+        assert (method, path, *answers[0]) == (method, path, *answers[1])

@@ -1,4 +1,4 @@
-"""Sums come in pages, each of which begins where the one before has ended, however a database orders them."""
+"""Pages of sums: each page continues after the previous one, in the order of the database."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from api.rest.paging import PageAt
 from api.rest.resources.usage import _page
 from projections.reader import At
 
-# As a database has them that orders texts by a language.
+# In the order of a database with a language-specific collation.
 KEYS: list[str | None] = ["alpha", "Beta", "gamma-1", "gamma1", "Gamma-2", None]
 
 

@@ -7,7 +7,8 @@ from random import Random
 from typing import Any
 
 from api.client.problems import Problem, Unreachable
-from api.services import Request, Services
+from api.parts import Parts
+from api.request_context import RequestContext
 from tests.simulation.judged.ledger import Ledger
 from tests.simulation.machine.strands import current
 from tests.simulation.service.network import Asker
@@ -54,7 +55,7 @@ class Acting:
         return self.dice.expovariate(1 / 1800)
 
     def ask(self, what: str, use_case: Callable[..., Any]) -> None:
-        async def operation(services: Services, request: Request) -> Any:
+        async def operation(services: Parts, request: RequestContext) -> Any:
             return await use_case(services, request)
 
         try:

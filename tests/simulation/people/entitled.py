@@ -7,7 +7,8 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from api.services import Request, Services
+from api.parts import Parts
+from api.request_context import RequestContext
 from api.use_cases.change_policy import change_pool_policy, change_system_policy
 from api.use_cases.lend_system import end_loan, lend_system
 from api.use_cases.put_document import put_document
@@ -43,7 +44,7 @@ class Entitled(Acting):
         fqdn, user = self.dice.choice(self.systems), self.dice.choice(self.lab["users"])["name"]
         hours = self.dice.choice((None, 1, 4))
 
-        async def lend(services: Services, request: Request) -> Any:
+        async def lend(services: Parts, request: RequestContext) -> Any:
             until = None if hours is None else services.clock() + timedelta(hours=hours)
             return await lend_system(services, request, fqdn, user, until)
 

@@ -7,11 +7,11 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from api.services import Request, Services
-from api.use_cases.change_document import change_lab_controller
+from api.parts import Parts
+from api.request_context import RequestContext
 from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.move_system import move_system
-from api.use_cases.put_document import put_document
+from api.use_cases.put_document import change_lab_controller, put_document
 from api.use_cases.remove_document import remove_document
 from api.use_cases.reserve_system import Wanted, reserve_system, return_system
 from tests.simulation.people.acting import Act, Acting
@@ -91,7 +91,7 @@ class Operator(Acting):
         manual = SystemChange(condition="Manual", reason="for people")
         yield 0.0, (f"makes {fqdn} Manual", _changing(fqdn, manual))
 
-        async def reserve(services: Services, request: Request) -> Any:
+        async def reserve(services: Parts, request: RequestContext) -> Any:
             until = None if hours is None else services.clock() + timedelta(hours=hours)
             wanted = Wanted(request.actor, until, tree_id)
             return await reserve_system(services, request, fqdn, wanted)

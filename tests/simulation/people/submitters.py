@@ -10,11 +10,9 @@ import orjson
 
 from api.client.problems import Problem, Unreachable
 from api.intake import read_job
-from api.services import Request, Services
-from api.use_cases.cancel import cancel_job, cancel_recipe_set
-from api.use_cases.change_job import change_job
-from api.use_cases.change_priority import change_priority
-from api.use_cases.end_recipe import return_recipe
+from api.parts import Parts
+from api.request_context import RequestContext
+from api.use_cases.change_job import cancel_job, cancel_recipe_set, change_job, change_priority, return_recipe
 from api.use_cases.idempotency import idempotent
 from api.use_cases.submit_job import submit_job
 from domain.priority import Priority
@@ -52,10 +50,10 @@ class Submitter:
         marker = f"{self._asker.actor} {len(self._ledger.asked)}"
         body = orjson.dumps({**job, "whiteboard": marker})
 
-        async def submit(services: Services, request: Request) -> Any:
+        async def submit(services: Parts, request: RequestContext) -> Any:
             known = services.feed.directory.name_index()
             spec = read_job(body, JSON, known, request.actor, is_admin=True).spec
-            async with idempotent(services, request) as first:
+            async with idempotent(services.log, request) as first:
                 if first.commit is None:
                     first.commit = await submit_job(services, request, spec)
             return first.commit
@@ -117,8 +115,8 @@ class Submitter:
         self._keys += 1
         refused = len(self._ledger.refusals)
 
-        async def once(services: Services, request: Request) -> Any:
-            async with idempotent(services, request) as first:
+        async def once(services: Parts, request: RequestContext) -> Any:
+            async with idempotent(services.log, request) as first:
                 if first.commit is None:
                     first.commit = await use_case(services, request)
             return first.commit

@@ -6,9 +6,10 @@ import asyncio
 from typing import Any
 
 from api.client import Client
+from api.parts import Parts
+from api.request_context import RequestContext
 from api.rest.problems import problem_of
 from api.rest.resources.updates import LabUpdates
-from api.services import Request, Services
 from api.use_cases.lab_updates import take_updates
 from api.use_cases.resolve import known
 from domain.errors import LabledgerError, Unknown
@@ -38,7 +39,7 @@ class LabClient:
             "systems": ("system", {"fqdn": name}),
         }[kind]
 
-        async def read(services: Services, _: Request) -> Any:
+        async def read(services: Parts, _: RequestContext) -> Any:
             await services.reader.reach(min_position or 0, services.bounds.position_wait_seconds)
             row = await services.reader.row(query, params)
             if row is None:
@@ -50,8 +51,8 @@ class LabClient:
     def _commands(self, after: int, wait_seconds: float) -> Any:
         asked = {"lab_controller": self._fqdn, "after": after}
 
-        async def read(services: Services, _: Request) -> Any:
-            await known(services, "lab-controller", self._fqdn)
+        async def read(services: Parts, _: RequestContext) -> Any:
+            await known(services.feed, "lab-controller", self._fqdn)
             loop = asyncio.get_running_loop()
             deadline, reader = loop.time() + wait_seconds, services.reader
             at = reader.position
@@ -68,7 +69,7 @@ class LabClient:
         """The items of one message, each taken and answered as `/updates` does."""
         self._keys += 1
 
-        async def update(services: Services, request: Request) -> Any:
+        async def update(services: Parts, request: RequestContext) -> Any:
             resource = LabUpdates(services)
             items = {
                 number: resource._read(item, self._fqdn, request, 1)

@@ -10,8 +10,8 @@ from random import Random
 from typing import Any
 
 from api.client.problems import Problem, Unreachable
+from api.request_context import RequestContext
 from api.rest.problems import problem_of, status_of
-from api.services import Request
 from domain.errors import LabledgerError
 from tests.simulation.machine.strands import current
 from tests.simulation.service.serving import Operation, Serving
@@ -75,11 +75,11 @@ class Network:
         if task.cancelled():
             raise Lost("connection reset")
 
-    def _request(self, asker: Asker, key: str | None) -> Request:
+    def _request(self, asker: Asker, key: str | None) -> RequestContext:
         self._requests += 1
         digest = None if key is None else hashlib.sha256(key.encode()).digest()
         command_id = None if key is None else f"key/{asker.actor}/{key}"
-        return Request(
+        return RequestContext(
             actor=asker.actor,
             request_id=f"{self._requests}",
             command_id=command_id,

@@ -9,19 +9,20 @@ from datetime import datetime
 from typing import Any
 
 from api.feed import Feed
-from api.services import Request, Services
+from api.parts import Parts
+from api.request_context import RequestContext
 from domain.errors import LabledgerError
 from postgres.errors import DatabaseAway
 from store.aggregates import Aggregates
 from store.contacts import Contacts
 from store.event_log import EventLog
 from store.group_commit import GroupCommit
-from store.job_numbers import JobNumbers
+from store.job_numbers import JobNumberSource
 from tests.simulation.database.server import Server
 from tests.simulation.machine.strands import Process
 from tests.simulation.service.reading import SimulatedReader
 
-Operation = Callable[[Services, Request], Awaitable[Any]]
+Operation = Callable[[Parts, RequestContext], Awaitable[Any]]
 
 URL = "simulated"
 # As `api.startup` does.
@@ -40,14 +41,14 @@ class Serving:
 
     async def _open(self) -> None:
         log = EventLog(URL, pool_size=4)
-        self.services = Services(
+        self.services = Parts(
             log=log,
             commits=GroupCommit(EventLog(URL, pool_size=1)),
             feed=Feed(log, URL),
             reader=SimulatedReader(self._server),
             aggregates=Aggregates(log),
             contacts=Contacts(log),
-            numbers=JobNumbers(log),
+            numbers=JobNumberSource(log),
             explainer=None,  # type: ignore[arg-type]  # nobody asks why
             hashing=None,  # type: ignore[arg-type]  # nobody logs in here
             clock=self._clock,
@@ -63,11 +64,11 @@ class Serving:
             except DatabaseAway:
                 await asyncio.sleep(RETRY_SECONDS)
 
-    def take(self, operation: Operation, request: Request) -> asyncio.Task[Any]:
+    def take(self, operation: Operation, request: RequestContext) -> asyncio.Task[Any]:
         """One request: it may still be under way when the process is killed."""
         return self.process.task(self._answer(operation, request))
 
-    async def _answer(self, operation: Operation, request: Request) -> Any:
+    async def _answer(self, operation: Operation, request: RequestContext) -> Any:
         if request.role == "lab_controller":
             await self._heard(request.actor)
         try:

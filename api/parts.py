@@ -1,0 +1,49 @@
+"""The parts of the HTTP API as one value, which its composition root makes.
+
+Use cases and resources name the least that they need of it: `api.use_cases.ports`, `api.rest.ports`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from api.clock import Clock
+from api.concurrency_limits import Bounds, UnderWay
+from api.faulty_logins import FaultyLogins
+from api.feed import Feed
+from api.metrics.requests import RequestCounters
+from api.password_attempts import Attempts
+from api.passwords import Hashing
+from api.quotas import Quotas
+from domain.job.retention import RetentionTags
+from projections.reader import Reader
+from store.aggregates import Aggregates
+from store.contacts import Contacts
+from store.event_log import EventLog
+from store.group_commit import GroupCommit
+from store.job_numbers import JobNumberSource
+from workers.explaining.explainer import Explainer
+
+
+@dataclass(frozen=True)
+class Parts:
+    log: EventLog
+    commits: GroupCommit
+    feed: Feed
+    reader: Reader
+    aggregates: Aggregates
+    contacts: Contacts
+    numbers: JobNumberSource
+    explainer: Explainer
+    requests: RequestCounters = field(default_factory=RequestCounters)
+    hashing: Hashing = field(default_factory=Hashing)
+    attempts: Attempts = field(default_factory=Attempts)
+    retries: asyncio.Lock = field(default_factory=asyncio.Lock)
+    retention_tags: RetentionTags = field(default_factory=RetentionTags)
+    quotas: Quotas = field(default_factory=Quotas)
+    under_way: UnderWay = field(default_factory=UnderWay)
+    faulty_logins: FaultyLogins = field(default_factory=FaultyLogins)
+    bounds: Bounds = field(default_factory=Bounds)
+    clock: Clock = lambda: datetime.now(UTC)

@@ -1,0 +1,104 @@
+"""The parts that resources need, as protocols: a resource names the least that it needs.
+
+`api.parts.Parts` has all of them.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from api.concurrency_limits import Bounds, UnderWay
+from api.faulty_logins import FaultyLogins
+from api.feed import Feed
+from api.use_cases.ports import JobParts, LabParts, NameParts, PasswordParts, WriteParts
+from domain.job.retention import RetentionTags
+from projections.reader import Reader
+from store.contacts import Contacts
+from store.event_log import EventLog
+from store.group_commit import GroupCommit
+from workers.explaining.explainer import Explainer
+
+
+class FeedParts(NameParts, Protocol):
+    """Parts of whatever follows the log in this process."""
+
+    @property
+    def log(self) -> EventLog: ...
+
+    @property
+    def feed(self) -> Feed: ...
+
+
+class ReadParts(FeedParts, Protocol):
+    """Parts to read as of a position."""
+
+    @property
+    def reader(self) -> Reader: ...
+
+    @property
+    def bounds(self) -> Bounds: ...
+
+
+class ChangeParts(ReadParts, WriteParts, Protocol):
+    """Parts to read and change."""
+
+
+class GateParts(FeedParts, Protocol):
+    """Parts to admit requests."""
+
+    @property
+    def contacts(self) -> Contacts: ...
+
+
+class ExplainParts(ReadParts, Protocol):
+    """Parts to explain decisions."""
+
+    @property
+    def explainer(self) -> Explainer: ...
+
+
+class JobBodyParts(NameParts, Protocol):
+    """Parts to read jobs."""
+
+    @property
+    def retention_tags(self) -> RetentionTags: ...
+
+    @property
+    def under_way(self) -> UnderWay: ...
+
+
+class JobResourceParts(ReadParts, JobBodyParts, JobParts, Protocol):
+    """Parts of jobs."""
+
+
+class MatchParts(ExplainParts, JobBodyParts, Protocol):
+    """Parts to match jobs with systems."""
+
+
+class RecipeParts(ExplainParts, WriteParts, Protocol):
+    """Parts of recipes and the queue."""
+
+
+class CommandParts(ReadParts, LabParts, Protocol):
+    """Parts of the commands of lab controllers."""
+
+
+class DocumentParts(ReadParts, PasswordParts, Protocol):
+    """Parts of named things."""
+
+    @property
+    def contacts(self) -> Contacts: ...
+
+
+class SessionParts(PasswordParts, Protocol):
+    """Parts of logins."""
+
+    @property
+    def faulty_logins(self) -> FaultyLogins: ...
+
+
+class ReadinessParts(ReadParts, Protocol):
+    """Parts whose state is checked."""
+
+    @property
+    def commits(self) -> GroupCommit: ...

@@ -1,0 +1,140 @@
+"""The parts that use cases need, as protocols: a use case names in its signature the least that it needs.
+
+`api.parts.Parts` has all of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+from api.clock import Clock
+from api.password_attempts import Attempts
+from api.passwords import Hashing
+from api.quotas import Quotas
+from domain.directory.state import Directory
+from domain.directory.visibility import VisibilityIndex
+from domain.distro_choice.distro_trees import DistroTrees
+from domain.events import Recorded
+from domain.job.retention import RetentionTags
+from domain.job.submission import Counts, Ids
+from store.aggregates import Aggregates
+from store.event_log import EventLog
+from store.requests import AppendRequest, Committed, Outcome
+from store.selection import EVERYTHING, Selection
+
+T = TypeVar("T")
+
+
+class Log(Protocol):
+    """Reads of the log. Each call blocks, and raises DatabaseAway while the database is away."""
+
+    def load(self, after: Mapping[str, int]) -> dict[str, list[Recorded]]: ...
+
+    def select(
+        self, after: int, upto: int, limit: int, selection: Selection = EVERYTHING
+    ) -> tuple[list[Recorded], int]: ...
+
+    def end(self) -> int: ...
+
+    def commit_of(self, command_id: str) -> Committed | None: ...
+
+    def commits_of(self, command_ids: Sequence[str]) -> dict[str, Committed]: ...
+
+
+class Appender(Protocol):
+    """Appends to the log, together with other requests."""
+
+    async def submit(self, request: AppendRequest, /) -> Outcome: ...
+
+
+class DirectoryView(Protocol):
+    """The directory as this process has read it from the log, up to `position`."""
+
+    directory: Directory
+    accesses: VisibilityIndex
+    distro_trees: DistroTrees
+
+    @property
+    def position(self) -> int: ...
+
+    async def reach(self, position: int) -> None: ...
+
+    async def catch_up(self) -> None: ...
+
+    async def undisturbed(self, caller: str, question: Callable[[], T]) -> T: ...
+
+
+class JobNumbers(Protocol):
+    async def take(self, wanted: Counts) -> Ids: ...
+
+
+class ReadModels(Protocol):
+    """Rows of the read models, by the name of a query."""
+
+    async def rows(self, query: str, params: Mapping[str, Any]) -> list[dict[str, Any]]: ...
+
+    def require_whole(self) -> None: ...
+
+
+class NameParts(Protocol):
+    """Parts to check names and times."""
+
+    @property
+    def feed(self) -> DirectoryView: ...
+
+    @property
+    def clock(self) -> Clock: ...
+
+
+class WriteParts(NameParts, Protocol):
+    """Parts to decide on a change and append it. `retries` lets one retry run at a time."""
+
+    @property
+    def log(self) -> Log: ...
+
+    @property
+    def aggregates(self) -> Aggregates: ...
+
+    @property
+    def commits(self) -> Appender: ...
+
+    @property
+    def quotas(self) -> Quotas: ...
+
+    @property
+    def retries(self) -> asyncio.Lock: ...
+
+
+class JobParts(WriteParts, Protocol):
+    """Parts to submit and change jobs. The log is that of the database, which also counts recipes."""
+
+    @property
+    def log(self) -> EventLog: ...
+
+    @property
+    def numbers(self) -> JobNumbers: ...
+
+    @property
+    def retention_tags(self) -> RetentionTags: ...
+
+
+class LabParts(WriteParts, Protocol):
+    """Parts to take reports of lab controllers, whose commands are in the read models."""
+
+    @property
+    def reader(self) -> ReadModels: ...
+
+
+class PasswordParts(WriteParts, Protocol):
+    """Parts to set and check passwords. The log is that of the database, which also stores hashes."""
+
+    @property
+    def log(self) -> EventLog: ...
+
+    @property
+    def hashing(self) -> Hashing: ...
+
+    @property
+    def attempts(self) -> Attempts: ...
