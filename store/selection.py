@@ -52,8 +52,7 @@ class Selection:
 
     @cached_property
     def subjects(self) -> tuple[str, ...]:
-        """Return the subjects that are selected by name, without those of a kind that is selected as a whole.
-        """
+        """Return the subjects selected by name, without those of a kind that is selected as a whole."""
         named = dict.fromkeys(self._named)
         return tuple(one for one in named if split_subject(one)[0] not in self._kinds)
 

@@ -39,8 +39,8 @@ SET = Settings.read({})
 MIB, KIB, GIB = 1 << 20, 1 << 10, 1 << 30
 SPARE_CONNECTIONS = capacity.KEPT_CONNECTIONS + capacity.KEPT_FILES
 
-*MOST_CASES, LAST_CASE = (f"`{case}`" for run in all_cases.RUNS if run.grows for case in run.cases)
-GROWING = f"{', '.join(MOST_CASES)} and {LAST_CASE}"
+*FIRST_CASES, LAST_CASE = (f"`{case}`" for run in all_cases.RUNS if run.grows for case in run.cases)
+GROWING = f"{', '.join(FIRST_CASES)} and {LAST_CASE}"
 
 HTTP = (
     f"504 after {SET.position_wait_seconds:g} s (`LABLEDGER_POSITION_WAIT_SECONDS`)",
