@@ -10,13 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 from domain.events import Recorded
+from domain.fast_dataclasses import maker
 from domain.lab_commands.derive import PlacedRecipe, of_recipe
 from domain.priority import Priority
 from domain.recipe import events as recipe_events
 from domain.recipe.lifecycle import OPEN_TASK, UNPLACED
 from domain.recipe.place import NOWHERE, place_after
 from domain.roll_up import GIVEN_UP_RESULT, result_in, result_of
-from domain.values import maker
 from projections.fold_commands import command
 from projections.fold_durations import durations
 from projections.fold_jobs import roll_up

@@ -46,7 +46,7 @@ FAST_TESTS = ("tests/domain", "tests/intake")
 SLOW_FILES = (
     "tests/domain/scheduling/test_determinism.py",
     "tests/domain/scheduling/test_effort.py",
-    "tests/domain/scheduling/test_safe_anew.py",
+    "tests/domain/scheduling/test_safety_histories.py",
 )
 
 

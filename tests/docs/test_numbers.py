@@ -39,8 +39,8 @@ SET = Settings.read({})
 MIB, KIB, GIB = 1 << 20, 1 << 10, 1 << 30
 SPARE_CONNECTIONS = capacity.KEPT_CONNECTIONS + capacity.KEPT_FILES
 
-*MOST_CASES, LAST_CASE = (f"`{case}`" for run in all_cases.RUNS if run.grows for case in run.cases)
-GROWING = f"{', '.join(MOST_CASES)} and {LAST_CASE}"
+*FIRST_CASES, LAST_CASE = (f"`{case}`" for run in all_cases.RUNS if run.grows for case in run.cases)
+GROWING = f"{', '.join(FIRST_CASES)} and {LAST_CASE}"
 
 HTTP = (
     f"504 after {SET.position_wait_seconds:g} s (`LABLEDGER_POSITION_WAIT_SECONDS`)",
@@ -135,12 +135,12 @@ def test_number__of_a_page__is_that_of_the_code(page: str, said: str) -> None:
     assert said in text(page)
 
 
-def test_scheduling_page__files_of_its_folder__names_each() -> None:
+def test_scheduler_readme__files_of_its_folder__names_each() -> None:
     files = {
         file for file in (TOP / "domain" / "scheduling").rglob("*.py") if file.parent.name != "explaining"
     }
     names = {file.name for file in files} - {"__init__.py"}
-    assert {name for name in names if f"{name}`" not in text("docs/scheduling.md")} == set()
+    assert {name for name in names if f"{name}`" not in text("domain/scheduling/README.md")} == set()
 
 
 def test_clients_page__open_paths__are_those_without_a_role() -> None:

@@ -11,7 +11,7 @@ from lxml import etree
 from api.intake.xml_job import read_xml
 from api.intake.xml_requirement import HOST_REQUIRES
 from domain.requirements import Node, parse, to_form, to_text
-from tests.domain.requirements.asking import read, refuse
+from tests.domain.requirements.evaluation import read, refuse
 from tests.domain.requirements.every_element import DISK_ELEMENTS, ELEMENTS
 from tests.domain.requirements.whole_language import FORMS
 from tests.intake.jobs import faults_of, job_xml

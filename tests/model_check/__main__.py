@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 from tests.model_check.explore import Found, story
 from tests.model_check.families import FAMILIES
-from tests.model_check.spread import explore_one, spread, walk_one
-from tests.model_check.taken_out import ALL_PARTS
+from tests.model_check.parallel import explore_one, spread, walk_one
+from tests.model_check.removed_parts import ALL_PARTS
 
 PROGRESS_SECONDS = 5.0
 

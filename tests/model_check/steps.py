@@ -9,7 +9,7 @@ from domain.events import split_subject
 from domain.scheduling.decisions.decide import decide
 from domain.scheduling.decisions.draft import Decision
 from tests.model_check import decisions as judged
-from tests.model_check import rest
+from tests.model_check import invariants as rest
 from tests.model_check.actions import Action, act, actions
 from tests.model_check.copying import Copier
 from tests.model_check.model import Model, key_of

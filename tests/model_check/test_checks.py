@@ -5,14 +5,15 @@ from __future__ import annotations
 from unittest.mock import patch
 
 from domain.scheduling.world.partition import Partition
-from tests.model_check import decisions, rest
+from tests.model_check import decisions
+from tests.model_check import invariants as rest
 from tests.model_check.case import case
 from tests.model_check.copying import Copier
 from tests.model_check.explore import explore
 from tests.model_check.families import JOBS
 from tests.model_check.model import Model
+from tests.model_check.removed_parts import ALL_PARTS
 from tests.model_check.steps import Manner
-from tests.model_check.taken_out import ALL_PARTS
 from tests.model_check.walk import walk
 
 JUST_JOBS = Manner(JOBS)
@@ -41,9 +42,9 @@ def _yes(*_: object) -> bool:
 
 def test_walk__of_one_seed__is_the_same_each_time() -> None:
     part = ALL_PARTS["wake-up: lab enabled"]
-    walks = ((seed, walk(seed, part.wake_ups).violation) for seed in range(200))
+    walks = ((seed, walk(seed, part.rules).violation) for seed in range(200))
     seed, first = next((seed, violation) for seed, violation in walks if violation)
-    again = walk(seed, part.wake_ups).violation
+    again = walk(seed, part.rules).violation
     assert first is not None and again is not None
     assert (first.what, first.story) == (again.what, again.story)
 

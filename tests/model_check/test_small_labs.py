@@ -8,8 +8,8 @@ import pytest
 
 from tests.model_check.explore import Found
 from tests.model_check.families import FAMILIES
+from tests.model_check.parallel import explore_one, spread, walk_one
 from tests.model_check.sizes import LONG, LONG_WALKS, SAMPLES, SEED, WALKS
-from tests.model_check.spread import explore_one, spread, walk_one
 
 
 def _gone_through(name: str, sample: int | None, processes: int) -> Found:

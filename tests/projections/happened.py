@@ -18,7 +18,7 @@ from domain.recipe.events import (
 )
 from domain.recipe_set.events import RecipeSetSubmitted
 from domain.system.events import SystemRegistered
-from tests.domain.recipe.made import recipe_new
+from tests.domain.recipe.samples import recipe_new
 
 LAB = "lab-1"
 Happened = tuple[str, Event]

@@ -9,7 +9,7 @@ from random import Random
 from domain.job.events import JobSubmitted
 from domain.recipe import events as recipe_events
 from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
-from tests.domain.recipe.made import recipe_new
+from tests.domain.recipe.samples import recipe_new
 from tests.projections.happened import Happened, assigned, of, queued, scheduled, waiting
 
 PRIORITIES = ("Low", "Medium", "Normal", "High", "Urgent")

@@ -9,7 +9,7 @@ from domain.job.events import JobSubmitted
 from domain.recipe import events as recipe_events
 from domain.recipe_set.events import RecipeSetSubmitted
 from projections.durations import BOUNDS, bucket_of
-from tests.domain.recipe.made import recipe_new
+from tests.domain.recipe.samples import recipe_new
 from tests.projections.happened import (
     Happened,
     guest,

@@ -11,7 +11,7 @@ from psycopg import Cursor
 from domain.job.events import JobChanged
 from projections import read_models
 from projections.sql import SQL
-from tests.domain.recipe.made import recipe_new
+from tests.domain.recipe.samples import recipe_new
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import owner_session
 from tests.projections.copies import copies

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.in_process.bench import Bench, Scene
+from tests.in_process.environment import Environment, Scene
 from tests.races.stage import furnish
 
 
 @pytest.fixture
-def scene(bench: Bench) -> Iterator[Scene]:
-    with bench.scene() as scene:
+def scene(environment: Environment) -> Iterator[Scene]:
+    with environment.scene() as scene:
         furnish(scene)
-        scene.desk.begin()
+        scene.scheduler.begin()
         yield scene
-        scene.desk.die()
+        scene.scheduler.die()

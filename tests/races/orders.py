@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 from replay.audit.tables import FREE
-from tests.in_process.bench import Scene
+from tests.in_process.environment import Scene
 from tests.races.judging import Outcome
 from tests.races.stage import Stage
 from tests.races.table import Race
@@ -31,9 +31,9 @@ def play(scene: Scene, number: int, race: Race, order: Order) -> None:
 
 
 def _actors(stage: Stage, race: Race) -> tuple[Act, Act]:
-    one, other, desk = *stage.scene.doors, stage.scene.desk
+    one, other, scheduler = *stage.scene.apis, stage.scene.scheduler
     if race.other is None:
-        return lambda: race.one(stage, one), desk.settle
+        return lambda: race.one(stage, one), scheduler.settle
     return lambda: race.one(stage, one), lambda: race.other(stage, other)
 
 
@@ -48,7 +48,7 @@ def _other_first(scene: Scene, one: Act, other: Act, _: bool) -> tuple[Outcome, 
 
 def one_in_between(scene: Scene, one: Act, other: Act, is_scheduler: bool) -> tuple[Outcome, Outcome]:
     """The other decides, one acts, the other appends."""
-    appended = scene.desk.log if is_scheduler else scene.doors[1].appended
+    appended = scene.scheduler.log if is_scheduler else scene.apis[1].appended
     between: list[Outcome] = []
     with appended.preceded(lambda: between.append(one())):
         theirs = other()
@@ -58,7 +58,7 @@ def one_in_between(scene: Scene, one: Act, other: Act, is_scheduler: bool) -> tu
 
 def _other_in_between(scene: Scene, one: Act, other: Act, _: bool) -> tuple[Outcome, Outcome]:
     between: list[Outcome] = []
-    with scene.doors[0].appended.preceded(lambda: between.append(other())):
+    with scene.apis[0].appended.preceded(lambda: between.append(other())):
         ours = one()
     (theirs,) = between
     return ours, theirs

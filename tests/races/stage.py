@@ -23,8 +23,8 @@ from domain.recipe_set.messages import Report
 from domain.system.state import System
 from domain.system_admin.registration import register
 from replay.audit.world import World
-from tests.in_process.bench import Scene
-from tests.in_process.door import Door
+from tests.in_process.api_process import ApiProcess
+from tests.in_process.environment import Scene
 from tests.random_histories.jobs import job, named, recipe
 from tests.random_histories.labs import POOLS, SOUGHT_AFTER, USERS, tree
 from tests.random_histories.reporting import to_the_end as to_the_end_of
@@ -81,7 +81,7 @@ class Stage:
         """A set with a recipe for each, or one that wants the first system; nobody has looked at it yet."""
         recipes = tuple(recipe(want) for want in wants or [named(self.fqdn)])
         spec = replace(job([RecipeSetSpec(Priority.Normal, recipes)]), group=group)
-        done = self.scene.door.ask(lambda services, request: submit_job(services, request, spec))
+        done = self.scene.api.ask(lambda services, request: submit_job(services, request, spec))
         ids = orjson.loads(done.answer or b"")
         self.job_ids.append(ids["job_id"])
         self.recipe_set_id = ids["recipe_set_ids"][0]
@@ -89,26 +89,26 @@ class Stage:
 
     def open_pool(self, entries: list[dict[str, Any]]) -> None:
         """The first system is in it, and these may submit there."""
-        door, fqdn, pool = self.scene.door, self.fqdn, self.pool
-        door.ask(lambda services, request: change_pool_policy(services, request, pool, entries))
-        door.ask(lambda services, request: move_system(services, request, pool, fqdn, member=True))
+        process, fqdn, pool = self.scene.api, self.fqdn, self.pool
+        process.ask(lambda services, request: change_pool_policy(services, request, pool, entries))
+        process.ask(lambda services, request: move_system(services, request, pool, fqdn, member=True))
         self.settle()
 
-    def put_group(self, door: Door, *members: str) -> Any:
+    def put_group(self, process: ApiProcess, *members: str) -> Any:
         document = {"owners": [], "members": list(members)}
-        return door.ask(lambda services, request: put_document(services, request, "group", "qa", document))
+        return process.ask(lambda services, request: put_document(services, request, "group", "qa", document))
 
     def settle(self) -> None:
-        self.scene.desk.settle()
+        self.scene.scheduler.settle()
 
-    def report(self, door: Door, *reports: Report) -> list[Answer]:
+    def report(self, process: ApiProcess, *reports: Report) -> list[Answer]:
         items = [Item(self.recipe_id, report) for report in reports]
-        return door.ask(lambda services, request: report_progress(services, request, None, items))
+        return process.ask(lambda services, request: report_progress(services, request, None, items))
 
     def run(self, *, to_the_end: bool) -> None:
         """The first recipe, which is waiting."""
         reports = to_the_end_of(self.recipe())
-        self.report(self.scene.door, *(reports if to_the_end else reports[:-1]))
+        self.report(self.scene.api, *(reports if to_the_end else reports[:-1]))
 
     # What has become of it
 
@@ -119,7 +119,7 @@ class Stage:
         return self._state(f"system/{self.fqdn}")
 
     def _state(self, subject: str) -> Any:
-        return self.scene.door.services.aggregates.load([subject])[subject]
+        return self.scene.api.services.aggregates.load([subject])[subject]
 
     def positions(self, subject: str, topic: str) -> list[int]:
         """At which something has happened to a subject since the stage was set."""
@@ -138,12 +138,12 @@ class Stage:
     def clear(self) -> World:
         """Everything is given up and taken away; what is left then was left over."""
         for job_id in self.job_ids:
-            self.scene.door.ask(
+            self.scene.api.ask(
                 lambda services, request, job_id=job_id: cancel_job(services, request, job_id, "over")
             )
         removed = SystemChange(condition="Removed", reason="over")
         for fqdn in self.names:
-            self.scene.door.ask(
+            self.scene.api.ask(
                 lambda services, request, fqdn=fqdn: change_system(
                     services, request, fqdn, removed, lambda _: None
                 )

@@ -17,7 +17,7 @@ from domain.errors import Refused
 from domain.priority import Priority
 from domain.recipe_set.messages import ReportCompleted, ReportInstalling
 from tests.domain.scheduling import policies
-from tests.in_process.door import Door
+from tests.in_process.api_process import ApiProcess
 from tests.races import judging
 from tests.races.judging import Outcome
 from tests.races.stage import Stage
@@ -29,8 +29,8 @@ class Race:
     """`other` None is the scheduler, which answers everything there is."""
 
     prepare: Callable[[Stage], None]
-    one: Callable[[Stage, Door], Outcome]
-    other: Callable[[Stage, Door], Outcome] | None
+    one: Callable[[Stage, ApiProcess], Outcome]
+    other: Callable[[Stage, ApiProcess], Outcome] | None
     judge: Callable[[Stage, Outcome, Outcome], None]
 
 
@@ -86,13 +86,13 @@ def _manual(stage: Stage) -> None:
 def _lent(stage: Stage) -> None:
     """To ada, and idle; a set wants it that nobody has looked at."""
     stage.add_system()
-    _lend(stage, stage.scene.door)
+    _lend(stage, stage.scene.api)
     stage.submit()
 
 
 def _lent_alone(stage: Stage) -> None:
     stage.add_system()
-    _lend(stage, stage.scene.door)
+    _lend(stage, stage.scene.api)
 
 
 def _in_a_pool(stage: Stage) -> None:
@@ -105,14 +105,14 @@ def _in_a_pool(stage: Stage) -> None:
 
 def _in_a_pool_for_a_group(stage: Stage) -> None:
     stage.add_system(owner="bob")
-    stage.put_group(stage.scene.door, "admin")
+    stage.put_group(stage.scene.api, "admin")
     stage.open_pool([policies.group("qa")])
     stage.submit(group="qa")
 
 
 def _own_policy_is_closed(stage: Stage) -> None:
     fqdn = stage.fqdn
-    stage.scene.door.ask(
+    stage.scene.api.ask(
         lambda services, request: change_system_policy(services, request, fqdn, [policies.user("ada")], None)
     )
 
@@ -120,23 +120,23 @@ def _own_policy_is_closed(stage: Stage) -> None:
 # Who acts
 
 
-def _asked(door: Door, use_case: Any) -> Outcome:
+def _asked(process: ApiProcess, use_case: Any) -> Outcome:
     try:
-        return door.ask(use_case)
+        return process.ask(use_case)
     except Refused as refused:
         return refused
 
 
-def _cancel(stage: Stage, door: Door) -> Outcome:
+def _cancel(stage: Stage, process: ApiProcess) -> Outcome:
     number = stage.recipe_set_id
-    return _asked(door, lambda services, request: cancel_recipe_set(services, request, number, "no use"))
+    return _asked(process, lambda services, request: cancel_recipe_set(services, request, number, "no use"))
 
 
-def _change(change: SystemChange) -> Callable[[Stage, Door], Outcome]:
-    def act(stage: Stage, door: Door) -> Outcome:
+def _change(change: SystemChange) -> Callable[[Stage, ApiProcess], Outcome]:
+    def act(stage: Stage, process: ApiProcess) -> Outcome:
         fqdn = stage.fqdn
         return _asked(
-            door, lambda services, request: change_system(services, request, fqdn, change, lambda _: None)
+            process, lambda services, request: change_system(services, request, fqdn, change, lambda _: None)
         )
 
     return act
@@ -147,46 +147,50 @@ _drain = _change(SystemChange(draining=True, reason="a fan"))
 _move = _change(SystemChange(lab_controller="lab-2"))
 
 
-def _reserve(stage: Stage, door: Door, user: str = "ada") -> Outcome:
+def _reserve(stage: Stage, process: ApiProcess, user: str = "ada") -> Outcome:
     wanted, fqdn = Wanted(user, None, None), stage.fqdn
-    return _asked(door, lambda services, request: reserve_system(services, request, fqdn, wanted))
+    return _asked(process, lambda services, request: reserve_system(services, request, fqdn, wanted))
 
 
-def _lend(stage: Stage, door: Door, user: str = "ada") -> Outcome:
+def _lend(stage: Stage, process: ApiProcess, user: str = "ada") -> Outcome:
     fqdn = stage.fqdn
-    return _asked(door, lambda services, request: lend_system(services, request, fqdn, user, None))
+    return _asked(process, lambda services, request: lend_system(services, request, fqdn, user, None))
 
 
-def _end_loan(stage: Stage, door: Door) -> Outcome:
+def _end_loan(stage: Stage, process: ApiProcess) -> Outcome:
     fqdn = stage.fqdn
-    return _asked(door, lambda services, request: end_loan(services, request, fqdn))
+    return _asked(process, lambda services, request: end_loan(services, request, fqdn))
 
 
-def _close_pool(stage: Stage, door: Door) -> Outcome:
+def _close_pool(stage: Stage, process: ApiProcess) -> Outcome:
     entries = [policies.user("ada")]
-    return _asked(door, lambda services, request: change_pool_policy(services, request, stage.pool, entries))
+    return _asked(
+        process, lambda services, request: change_pool_policy(services, request, stage.pool, entries)
+    )
 
 
-def _leave_pool(stage: Stage, door: Door) -> Outcome:
+def _leave_pool(stage: Stage, process: ApiProcess) -> Outcome:
     pool, fqdn = stage.pool, stage.fqdn
-    return _asked(door, lambda services, request: move_system(services, request, pool, fqdn, member=False))
+    return _asked(process, lambda services, request: move_system(services, request, pool, fqdn, member=False))
 
 
-def _leave_group(stage: Stage, door: Door) -> Outcome:
-    return stage.put_group(door)
+def _leave_group(stage: Stage, process: ApiProcess) -> Outcome:
+    return stage.put_group(process)
 
 
-def _urgent(stage: Stage, door: Door) -> Outcome:
+def _urgent(stage: Stage, process: ApiProcess) -> Outcome:
     number = stage.recipe_set_id
-    return _asked(door, lambda services, request: change_priority(services, request, number, Priority.Urgent))
+    return _asked(
+        process, lambda services, request: change_priority(services, request, number, Priority.Urgent)
+    )
 
 
-def _installing(stage: Stage, door: Door) -> Outcome:
-    return stage.report(door, ReportInstalling())[0]
+def _installing(stage: Stage, process: ApiProcess) -> Outcome:
+    return stage.report(process, ReportInstalling())[0]
 
 
-def _completed(stage: Stage, door: Door) -> Outcome:
-    return stage.report(door, ReportCompleted())[0]
+def _completed(stage: Stage, process: ApiProcess) -> Outcome:
+    return stage.report(process, ReportCompleted())[0]
 
 
 RACES: Mapping[str, Race] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.in_process.bench import Scene
+from tests.in_process.environment import Scene
 from tests.races.orders import ORDERS, at_once, one_in_between, play
 from tests.races.table import RACES, Race
 from tests.random_histories.faults import not_expected

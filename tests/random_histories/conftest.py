@@ -8,10 +8,10 @@ from contextlib import closing
 import pytest
 
 from tests.harness.databases import TestDatabase
-from tests.in_process.bench import Bench
+from tests.in_process.environment import Environment
 
 
 @pytest.fixture
-def bench(database: TestDatabase) -> Iterator[Bench]:
-    with closing(Bench(database)) as bench:
-        yield bench
+def environment(database: TestDatabase) -> Iterator[Environment]:
+    with closing(Environment(database)) as environment:
+        yield environment

@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from domain.events import Decided
 from domain.scheduling.decisions.decide import decide
 from tests.domain.scheduling.contents import all_known
-from tests.in_process.bench import Bench
+from tests.in_process.environment import Environment
 from tests.random_histories import acts
 from tests.random_histories.labs import beginnings
 from tests.replay.audit.sound import assert_at_rest, assert_sound
@@ -23,20 +23,20 @@ several = st.data()
 
 
 class Histories(RuleBasedStateMachine):
-    """One history. `bench` is emptied for it."""
+    """One history. `environment` is emptied for it."""
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, environment: Environment) -> None:
         super().__init__()
         self._stack = ExitStack()
-        self.scene = self._stack.enter_context(bench.scene())
-        self.desk = self.scene.desk
+        self.scene = self._stack.enter_context(environment.scene())
+        self.scheduler = self.scene.scheduler
         self._usual = scheduler.DECISIONS_PER_COMMIT
 
     @initialize(beginning=beginnings, decisions_per_commit=st.sampled_from((1, 2, 500)))
     def begin(self, beginning: Decided, decisions_per_commit: int) -> None:
         scheduler.DECISIONS_PER_COMMIT = decisions_per_commit
         self.scene.put(beginning)
-        self.desk.begin()
+        self.scheduler.begin()
 
     # People and labs
 
@@ -57,7 +57,7 @@ class Histories(RuleBasedStateMachine):
 
     @rule(data=several)
     def holder_cannot_go_on(self, data: Any) -> None:
-        self.desk.settle()
+        self.scheduler.settle()
         acts.hit_a_holder(self.scene, data.draw)
 
     # The scheduler
@@ -69,19 +69,19 @@ class Histories(RuleBasedStateMachine):
         SCHEDULER[act](self)
 
     def scheduler_settles(self) -> None:
-        self.desk.settle()
+        self.scheduler.settle()
         self.scene.watched.at_rest()
         self._another_would_know_the_same()
 
     def scheduler_dies(self) -> None:
         """The next one reads the whole log, and knows what to do as the one before would have."""
-        self.desk.die()
-        self.desk.begin()
+        self.scheduler.die()
+        self.scheduler.begin()
 
     def scheduler_is_replaced(self) -> None:
         """The next one begins with what it left."""
-        self.desk.leave()
-        self.desk.begin(self.desk.snapshots.load())
+        self.scheduler.leave()
+        self.scheduler.begin(self.scheduler.snapshots.load())
 
     # Both at once
 
@@ -89,14 +89,14 @@ class Histories(RuleBasedStateMachine):
     def somebody_is_first(self, stir: acts.Act, act: acts.Act, data: Any) -> None:
         """Between what the scheduler decided on and its append."""
         stir(self.scene, data.draw)
-        with self.desk.log.preceded(lambda: act(self.scene, data.draw)):
-            self.desk.step()
+        with self.scheduler.log.preceded(lambda: act(self.scene, data.draw)):
+            self.scheduler.step()
 
     @rule(stir=st.sampled_from(acts.STIRRING), act=st.sampled_from(acts.RACING), data=several)
     def scheduler_is_first(self, stir: acts.Act, act: acts.Act, data: Any) -> None:
         """Between what somebody decided on and their append."""
         stir(self.scene, data.draw)
-        with self.scene.door.appended.preceded(self.desk.step):
+        with self.scene.api.appended.preceded(self.scheduler.step):
             act(self.scene, data.draw)
 
     # What holds
@@ -104,7 +104,7 @@ class Histories(RuleBasedStateMachine):
     def _another_would_know_the_same(self) -> None:
         another = self.scene.watched.folded()
         assert not decide(another, limit=1), "who reads the log anew finds something to decide"
-        assert all_known(another) == all_known(self.desk.partition)
+        assert all_known(another) == all_known(self.scheduler.partition)
 
     # The end
 
@@ -114,7 +114,7 @@ class Histories(RuleBasedStateMachine):
                 self._end()
         finally:
             scheduler.DECISIONS_PER_COMMIT = self._usual
-            self.desk.die()
+            self.scheduler.die()
             self._stack.close()
 
     def _end(self) -> None:
@@ -125,7 +125,7 @@ class Histories(RuleBasedStateMachine):
 
 
 SCHEDULER: dict[str, Callable[[Histories], None]] = {
-    "decide once": lambda history: history.desk.step(),
+    "decide once": lambda history: history.scheduler.step(),
     "settle": Histories.scheduler_settles,
     "die": Histories.scheduler_dies,
     "be replaced": Histories.scheduler_is_replaced,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import Phase, seed
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.in_process.bench import Bench
+from tests.in_process.environment import Environment
 from tests.random_histories.bounds import bounds
 from tests.random_histories.faults import FAULTS, Fault
 from tests.random_histories.machine import Histories
@@ -25,9 +25,11 @@ SLOW = ("wake-ups",)
         for name, fault in FAULTS.items()
     ],
 )
-def test_histories__fault_planted__found(bench: Bench, monkeypatch: pytest.MonkeyPatch, fault: Fault) -> None:
+def test_histories__fault_planted__found(
+    environment: Environment, monkeypatch: pytest.MonkeyPatch, fault: Fault
+) -> None:
     fault.plant(monkeypatch)
-    histories = seed(fault.seed)(lambda: Histories(bench))
+    histories = seed(fault.seed)(lambda: Histories(environment))
     # Found is enough: nobody reads the smallest example.
     found_at_once = bounds(EXAMPLES, phases=(Phase.generate,), report_multiple_bugs=False)
     with pytest.raises(AssertionError, match=fault.found):

@@ -10,7 +10,7 @@ from store.event_log import EventLog
 from store.migrate import migrations
 from store.quota_counts import unfinished_count
 from store.requests import AppendRequest, Committed, Conflict
-from tests.domain.recipe.made import recipe_new
+from tests.domain.recipe.samples import recipe_new
 from tests.harness.sessions import Owner
 
 STAMP = Stamp(datetime(2026, 1, 1, tzinfo=UTC), "eve", "request/test")

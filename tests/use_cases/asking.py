@@ -11,7 +11,7 @@ from domain.directory import events as directory_events
 from domain.events import Change, Event, Stamp
 from domain.system.events import SystemRegistered
 from store.requests import AppendRequest, require_committed
-from tests.in_process.bench import BEGINNING, Scene
+from tests.in_process.environment import BEGINNING, Scene
 from tests.random_histories.labs import tree
 
 Answer = TypeVar("Answer")
@@ -41,17 +41,17 @@ class Town:
         use_case: Callable[..., Awaitable[Answer]],
         request: RequestContext,
         *args: Any,
-        door: int = 0,
+        process: int = 0,
         **more: Any,
     ) -> Answer:
-        return self.scene.doors[door].ask(lambda services, _: use_case(services, request, *args, **more))
+        return self.scene.apis[process].ask(lambda services, _: use_case(services, request, *args, **more))
 
-    def services(self, door: int = 0) -> Parts:
-        return self.scene.doors[door].services
+    def services(self, process: int = 0) -> Parts:
+        return self.scene.apis[process].services
 
     def known(self, kind: str, name: str) -> Any:
         """The document of a named thing that is there."""
-        self.scene.door.catch_up()
+        self.scene.api.catch_up()
         entry = self.services().feed.directory.get(kind, name)
         return None if entry is None else dict(entry.document)
 
@@ -70,8 +70,8 @@ class Town:
             [AppendRequest(f"test/{subject}/{version}", (change,), {subject: version})]
         )
         require_committed(outcome)
-        for door in self.scene.doors:
-            door.catch_up()
+        for process in self.scene.apis:
+            process.catch_up()
 
     def since(self, position: int) -> list[tuple[str, str]]:
         """(subject, topic) of what came after a position."""

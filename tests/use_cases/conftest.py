@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.in_process.bench import Bench
+from tests.in_process.environment import Environment
 from tests.use_cases.asking import Town, furnish
 
 
 @pytest.fixture
-def town(bench: Bench) -> Iterator[Town]:
-    with bench.scene() as scene:
+def town(environment: Environment) -> Iterator[Town]:
+    with environment.scene() as scene:
         yield furnish(scene)

@@ -25,7 +25,7 @@ from domain.recipe.events import RecipeNew
 from domain.system.events import SystemAccessPolicyChanged
 from domain.system_admin.registration import register
 from store.requests import AppendRequest
-from tests.in_process.bench import BEGINNING, Bench
+from tests.in_process.environment import BEGINNING, Environment
 from tests.intake.jobs import KNOWN, SAMPLES, sample
 from tests.random_histories.jobs import job, recipe
 from tests.random_histories.labs import tree
@@ -74,9 +74,9 @@ SAMPLE_TREES = [
 
 @pytest.mark.parametrize(("name", "tree_ids"), SAMPLE_TREES)
 def test_sample__newer_tree_in_a_lab_of_one_machine__has_those_of_the_other_labs(
-    bench: Bench, name: str, tree_ids: list[int]
+    environment: Environment, name: str, tree_ids: list[int]
 ) -> None:
-    with bench.scene() as scene:
+    with environment.scene() as scene:
         scene.put(_lab())
         spec = read_job(sample(name), "application/xml", KNOWN, "bob", is_admin=True).spec
         assert trees(Town(scene), spec) == tree_ids
@@ -144,7 +144,7 @@ def test_submission__more_comparisons_than_allowed__is_refused_and_says_so(
             if ask is submit_job:
                 town.ask(submit_job, by("bob"), _with_patterns(999))
             else:
-                town.scene.door.ask(lambda services, _: require_bounded(services, _with_patterns(999), "bob"))
+                town.scene.api.ask(lambda services, _: require_bounded(services, _with_patterns(999), "bob"))
     assert town.log.end() == end
 
 
@@ -169,7 +169,7 @@ def test_submission__beyond_the_budget_of_cpu_time__is_refused(
 ) -> None:
     monkeypatch.setattr(choose_trees, "MAX_CPU_SECONDS", -1.0)
     with pytest.raises(FaultyInput, match="of CPU time"):
-        town.scene.door.ask(lambda services, _: distro_trees(services, _with_patterns(999), "bob"))
+        town.scene.api.ask(lambda services, _: distro_trees(services, _with_patterns(999), "bob"))
 
 
 def test_submission__tree_was_removed_a_moment_ago__has_it_all_the_same(town: Town) -> None:

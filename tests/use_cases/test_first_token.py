@@ -13,13 +13,13 @@ from api.use_cases.tokens import create_token, digest_of
 from domain.directory.events import TokenRevoked, UserRegistered, UserRemoved
 from domain.directory.state import Directory
 from store.event_log import EventLog
-from tests.in_process.bench import BEGINNING, Bench, Scene
+from tests.in_process.environment import BEGINNING, Environment, Scene
 from tests.use_cases.asking import Town, as_admin
 
 
 @pytest.fixture
-def scene(bench: Bench) -> Iterator[Scene]:
-    with bench.scene() as scene:
+def scene(environment: Environment) -> Iterator[Scene]:
+    with environment.scene() as scene:
         yield scene
 
 
@@ -58,7 +58,7 @@ def test_first_token__no_admin_can_come_in__is_made_again_and_counts(town: Town)
         token = make_first_token(town.log, now, lambda _: None)
         assert token is not None
         assert make_first_token(town.log, now, lambda _: None) is None
-        town.scene.door.catch_up()
+        town.scene.api.catch_up()
         found = town.services().feed.directory.token(digest_of(token), now)
         assert found is not None and found[1]["role"] == "admin"
         town.happens(f"token/{found[0]}", TokenRevoked())

@@ -25,39 +25,39 @@ def anybody(_: object) -> None:
     """Who may change a system is another question."""
 
 
-def drains(town: Town, request: RequestContext, door: int) -> Committed | None:
-    change = SystemChange(draining=True, reason=f"door {door}")
-    return town.ask(change_system, request, "a", change, anybody, door=door)
+def drains(town: Town, request: RequestContext, process: int) -> Committed | None:
+    change = SystemChange(draining=True, reason=f"process {process}")
+    return town.ask(change_system, request, "a", change, anybody, process=process)
 
 
-def describes(town: Town, request: RequestContext, door: int) -> Committed | None:
-    change = SystemChange(properties={"memory_mb": door})
-    return town.ask(change_system, request, "a", change, anybody, door=door)
+def describes(town: Town, request: RequestContext, process: int) -> Committed | None:
+    change = SystemChange(properties={"memory_mb": process})
+    return town.ask(change_system, request, "a", change, anybody, process=process)
 
 
-def reserves(town: Town, request: RequestContext, door: int) -> Committed | None:
-    return town.ask(reserve_system, request, "a", Wanted("eve", None, None), door=door)
+def reserves(town: Town, request: RequestContext, process: int) -> Committed | None:
+    return town.ask(reserve_system, request, "a", Wanted("eve", None, None), process=process)
 
 
-def returns(town: Town, request: RequestContext, door: int) -> Committed | None:
-    return town.ask(return_system, request, "a", door=door)
+def returns(town: Town, request: RequestContext, process: int) -> Committed | None:
+    return town.ask(return_system, request, "a", process=process)
 
 
-def regroups(town: Town, request: RequestContext, door: int) -> Committed | None:
-    document = {"owners": ["ada"], "members": [("eve", "root")[door]]}
-    return town.ask(put_document, request, "group", "qa", document, door=door)
+def regroups(town: Town, request: RequestContext, process: int) -> Committed | None:
+    document = {"owners": ["ada"], "members": [("eve", "root")[process]]}
+    return town.ask(put_document, request, "group", "qa", document, process=process)
 
 
-def moves_in(town: Town, request: RequestContext, door: int) -> Committed | None:
-    return town.ask(move_system, request, "net", "b", member=True, door=door)
+def moves_in(town: Town, request: RequestContext, process: int) -> Committed | None:
+    return town.ask(move_system, request, "net", "b", member=True, process=process)
 
 
-def disables(town: Town, request: RequestContext, door: int) -> Committed | None:
-    return town.ask(change_lab_controller, request, LAB, {"enabled": False}, door=door)
+def disables(town: Town, request: RequestContext, process: int) -> Committed | None:
+    return town.ask(change_lab_controller, request, LAB, {"enabled": False}, process=process)
 
 
-def revokes(town: Town, request: RequestContext, door: int) -> Committed | None:
-    return town.ask(revoke_token, request, "bob", door=door)
+def revokes(town: Town, request: RequestContext, process: int) -> Committed | None:
+    return town.ask(revoke_token, request, "bob", process=process)
 
 
 # what each is about, and what is done to it
@@ -85,7 +85,7 @@ def test_if_match__of_two_with_the_same__one_wins_and_the_other_is_stale(
 ) -> None:
     request = as_admin(expected=frozenset({town.version(subject)}))
     won: list[Committed | None] = []
-    between = town.scene.doors[1].appended.preceded(lambda: won.append(act(town, request, 0)))
+    between = town.scene.apis[1].appended.preceded(lambda: won.append(act(town, request, 0)))
     with between, pytest.raises(Stale, match=display_subject(subject)):
         act(town, request, 1)
     assert isinstance(won[0], Committed)

@@ -52,11 +52,11 @@ def test_job__nobody_submitted_or_a_tag_without_a_product__refused(town: Town, j
 def test_job__two_with_the_same_if_match__one_wins_and_the_other_is_stale(town: Town, job_id: int) -> None:
     request = as_admin(expected=frozenset({1}))
     won: list[Committed | None] = []
-    between = town.scene.doors[1].appended.preceded(
+    between = town.scene.apis[1].appended.preceded(
         lambda: won.append(town.ask(change_job, request, job_id, FIRE))
     )
     with between, pytest.raises(Stale):
-        town.ask(change_job, request, job_id, {"whiteboard": "water"}, door=1)
+        town.ask(change_job, request, job_id, {"whiteboard": "water"}, process=1)
     assert isinstance(won[0], Committed)
     # Also where nothing would change, and for what else is done to the job.
     with pytest.raises(Stale):
@@ -68,8 +68,8 @@ def test_job__two_with_the_same_if_match__one_wins_and_the_other_is_stale(town: 
 
 def test_job__two_change_different_things__both_are_true(town: Town, job_id: int) -> None:
     kept = {"retention_tag": "audit", "product": "Linux"}
-    with town.scene.doors[1].appended.preceded(lambda: town.ask(change_job, as_admin(), job_id, FIRE)):
-        town.ask(change_job, as_admin(), job_id, kept, door=1)
+    with town.scene.apis[1].appended.preceded(lambda: town.ask(change_job, as_admin(), job_id, FIRE)):
+        town.ask(change_job, as_admin(), job_id, kept, process=1)
     past = town.log.load({f"job/{job_id}": 0})[f"job/{job_id}"]
     last = past[-1].event
     assert (last.whiteboard, last.product) == ("fire", "Linux")  # type: ignore[attr-defined]

@@ -14,20 +14,20 @@ from api.use_cases.tokens import create_token, revoke_token
 from domain.errors import Refused
 from tests.use_cases.asking import Town, as_admin
 
-# Each makes one of both no admin any more, by door 0 or 1.
+# Each makes one of both no admin any more, by process 0 or 1.
 Puts = Callable[[Town, str, str, int], object]
 
 
-def revokes(town: Town, user: str, token_id: str, door: int) -> object:
-    return town.ask(revoke_token, as_admin(), token_id, door=door)
+def revokes(town: Town, user: str, token_id: str, process: int) -> object:
+    return town.ask(revoke_token, as_admin(), token_id, process=process)
 
 
-def removes(town: Town, user: str, token_id: str, door: int) -> object:
-    return town.ask(remove_document, as_admin(), "user", user, door=door)
+def removes(town: Town, user: str, token_id: str, process: int) -> object:
+    return town.ask(remove_document, as_admin(), "user", user, process=process)
 
 
-def demotes(town: Town, user: str, token_id: str, door: int) -> object:
-    return town.ask(put_document, as_admin(), "user", user, {"roles": ["submitter"]}, door=door)
+def demotes(town: Town, user: str, token_id: str, process: int) -> object:
+    return town.ask(put_document, as_admin(), "user", user, {"roles": ["submitter"]}, process=process)
 
 
 @pytest.fixture
@@ -44,13 +44,13 @@ def test_admins__put_out_each_other_in_the_same_moment__one_is_left(
     two: Town, first: Puts, second: Puts
 ) -> None:
     _, token_id, _ = two.ask(create_token, as_admin(), "ada", "admin", None)
-    two.scene.doors[1].catch_up()
+    two.scene.apis[1].catch_up()
 
     def goes() -> None:
         assert first(two, "root", "root", 0) is not None
 
     with (
-        two.scene.doors[1].appended.preceded(goes),
+        two.scene.apis[1].appended.preceded(goes),
         pytest.raises(Refused, match="no admin who can log in would be left"),
     ):
         second(two, "ada", token_id, 1)
@@ -59,13 +59,13 @@ def test_admins__put_out_each_other_in_the_same_moment__one_is_left(
 def test_admin__with_a_password_goes_while_the_other_is_put_out__one_is_left(two: Town) -> None:
     two.ask(put_document, as_admin(), "user", "ada", {"roles": ["admin"]})
     two.ask(set_password, as_admin(), "ada", "correct horse")
-    two.scene.doors[1].catch_up()
+    two.scene.apis[1].catch_up()
 
     def goes() -> None:
         assert demotes(two, "ada", "", 0) is not None
 
     with (
-        two.scene.doors[1].appended.preceded(goes),
+        two.scene.apis[1].appended.preceded(goes),
         pytest.raises(Refused, match="no admin who can log in would be left"),
     ):
         revokes(two, "root", "root", 1)

@@ -15,7 +15,7 @@ from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
 from api.use_cases.reserve_system import Wanted, reserve_system, return_system
 from domain.errors import FaultyInput, LabledgerError, NotPermitted, Refused, Unknown
-from tests.in_process.bench import BEGINNING
+from tests.in_process.environment import BEGINNING
 from tests.use_cases.asking import Town, as_admin, by
 
 BOBS = Wanted("bob", None, None)
@@ -25,11 +25,11 @@ VIEWED = {"permission": "view", "everybody": True}
 
 def automated(town: Town, fqdn: str = "a") -> None:
     """And idle, as the scheduler leaves it."""
-    town.scene.desk.begin()
+    town.scene.scheduler.begin()
     change = SystemChange(condition="Automated", reason="ready")
     town.ask(change_system, as_admin(), fqdn, change, lambda _: None)
-    town.scene.desk.settle()
-    town.scene.desk.leave()
+    town.scene.scheduler.settle()
+    town.scene.scheduler.leave()
 
 
 def test_loan__of_an_automated_system__is_reserved_by_its_borrower_and_pending_when_returned(
@@ -140,26 +140,29 @@ def test_permission__taken_in_the_moment_it_is_used__is_not_used(
     entries = [{"permission": "reserve", "group": "qa"} if by_what == "group" else BY_BOB, VIEWED]
     town.ask(change_pool_policy, as_admin(), "net", entries)
     town.ask(change_system_policy, as_admin(), "a", entries, "net" if by_what == "pool" else None)
-    town.scene.doors[1].catch_up()
+    town.scene.apis[1].catch_up()
     with (
-        town.scene.doors[1].appended.preceded(lambda: taken(town)),
+        town.scene.apis[1].appended.preceded(lambda: taken(town)),
         pytest.raises(NotPermitted),
     ):
-        town.ask(reserve_system, by("bob"), "a", BOBS, door=1)
+        town.ask(reserve_system, by("bob"), "a", BOBS, process=1)
 
 
 def test_pool__left_in_the_moment_its_policy_is_chosen__does_not_count(town: Town) -> None:
     def leaves() -> None:
         town.ask(move_system, as_admin(), "net", "a", member=False)
 
-    with town.scene.doors[1].appended.preceded(leaves), pytest.raises(LabledgerError, match="not in pool"):
-        town.ask(change_system_policy, as_admin(), "a", [], "net", door=1)
+    with (
+        town.scene.apis[1].appended.preceded(leaves),
+        pytest.raises(LabledgerError, match="not in pool"),
+    ):
+        town.ask(change_system_policy, as_admin(), "a", [], "net", process=1)
 
 
 def test_pool__policy_chosen_in_the_moment_it_is_left__own_policy_counts_again(town: Town) -> None:
     def chosen() -> None:
         town.ask(change_system_policy, as_admin(), "a", [], "net")
 
-    with town.scene.doors[1].appended.preceded(chosen):
-        town.ask(move_system, as_admin(), "net", "a", member=False, door=1)
+    with town.scene.apis[1].appended.preceded(chosen):
+        town.ask(move_system, as_admin(), "net", "a", member=False, process=1)
     assert town.state("system/a").active_pool is None

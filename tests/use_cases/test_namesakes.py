@@ -91,8 +91,8 @@ def test_user__reserves_in_the_moment_of_the_removal__returns_it_too(town: Town)
     def reserves() -> None:
         town.ask(reserve_system, by("eve"), "a", KEPT)
 
-    with town.scene.doors[1].appended.preceded(reserves):
-        town.ask(remove_document, as_admin(), "user", "eve", door=1)
+    with town.scene.apis[1].appended.preceded(reserves):
+        town.ask(remove_document, as_admin(), "user", "eve", process=1)
     town.ask(put_document, as_admin(), "user", "eve", {})
     assert town.ask(return_system, by("eve"), "a") is None
 
@@ -136,8 +136,8 @@ def test_policy__names_who_is_removed_in_that_moment__not_their_namesake(
         town.ask(change_system_policy, as_admin(), "a", [entry], None)
         town.ask(change_pool_policy, as_admin(), "net", [entry])
 
-    with town.scene.doors[1].appended.preceded(granted):
-        town.ask(remove_document, as_admin(), kind, name, door=1)
+    with town.scene.apis[1].appended.preceded(granted):
+        town.ask(remove_document, as_admin(), kind, name, process=1)
     town.ask(put_document, as_admin(), kind, name, document)
     assert town.state("system/a").access_policy == ()
     assert town.known("pool", "net")["access_policy"] == []
@@ -151,8 +151,8 @@ def test_system__given_to_who_is_removed_in_that_moment__is_not_their_namesakes(
     # None that people reserve: the removal does not look at it again.
     ready = SystemChange(condition="Automated", reason="ready")
     town.ask(change_system, as_admin(), "a", ready, lambda _: None)
-    with town.scene.doors[1].appended.preceded(given):
-        town.ask(remove_document, as_admin(), "user", "eve", door=1)
+    with town.scene.apis[1].appended.preceded(given):
+        town.ask(remove_document, as_admin(), "user", "eve", process=1)
     town.ask(put_document, as_admin(), "user", "eve", {})
     mended = SystemChange(condition="Manual", reason="mended")
     with pytest.raises(NotPermitted):
@@ -185,8 +185,8 @@ def test_name__given_a_place_in_the_moment_of_its_removal__begins_without_it(
     names_it: Callable[[Town], None],
     left: str,
 ) -> None:
-    with town.scene.doors[1].appended.preceded(lambda: names_it(town)):
-        town.ask(remove_document, as_admin(), kind, name, door=1)
+    with town.scene.apis[1].appended.preceded(lambda: names_it(town)):
+        town.ask(remove_document, as_admin(), kind, name, process=1)
     before = town.log.end()
     town.ask(put_document, as_admin(), kind, name, document)
     changed = f"{left.partition('/')[0]}.changed"

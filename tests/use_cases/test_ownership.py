@@ -93,22 +93,22 @@ def test_pool__given_away_in_the_same_moment__is_not_theirs_any_more(town: Town)
     def given() -> None:
         assert town.ask(put_document, as_admin(), "pool", "net", {"owner_group": "ops"}) is not None
 
-    with town.scene.doors[1].appended.preceded(given), pytest.raises(NotPermitted):
-        town.ask(move_system, by("bob"), "net", "a", member=False, door=1)
+    with town.scene.apis[1].appended.preceded(given), pytest.raises(NotPermitted):
+        town.ask(move_system, by("bob"), "net", "a", member=False, process=1)
 
 
 def _moves_out(town: Town) -> object:
-    return town.ask(move_system, by("bob"), "net", "a", member=False, door=1)
+    return town.ask(move_system, by("bob"), "net", "a", member=False, process=1)
 
 
 def _opens(town: Town) -> object:
     entries = [{"permission": "submit", "everybody": True}]
-    return town.ask(change_pool_policy, by("bob"), "net", entries, door=1)
+    return town.ask(change_pool_policy, by("bob"), "net", entries, process=1)
 
 
 def _imports(town: Town) -> object:
     item = Item(Place("systems[0]"), "a", {"fqdn": "a"}, SystemChange(pools=[]))
-    return town.ask(import_systems, by("bob"), [item], [], door=1)
+    return town.ask(import_systems, by("bob"), [item], [], process=1)
 
 
 @pytest.mark.parametrize("act", [_moves_out, _opens, _imports])
@@ -118,7 +118,7 @@ def test_pool__member_leaves_its_group_in_the_same_moment__changes_it_no_more(
     def leaves() -> None:
         assert town.ask(put_document, as_admin(), "group", "qa", {**QA, "members": []}) is not None
 
-    with town.scene.doors[1].appended.preceded(leaves), pytest.raises(NotPermitted):
+    with town.scene.apis[1].appended.preceded(leaves), pytest.raises(NotPermitted):
         act(town)
 
 
@@ -127,8 +127,8 @@ def test_pool__owner_leaves_its_group_in_the_same_moment__gives_it_to_no_other(t
         document = {"owners": ["root"], "members": []}
         assert town.ask(put_document, as_admin(), "group", "qa", document) is not None
 
-    with town.scene.doors[1].appended.preceded(leaves), pytest.raises(NotPermitted):
-        town.ask(put_document, by("ada"), "pool", "net", {"owner_group": "ops"}, door=1)
+    with town.scene.apis[1].appended.preceded(leaves), pytest.raises(NotPermitted):
+        town.ask(put_document, by("ada"), "pool", "net", {"owner_group": "ops"}, process=1)
 
 
 def test_system__who_controls_it_leaves_the_group_in_the_same_moment__returns_it_no_more(town: Town) -> None:
@@ -140,8 +140,8 @@ def test_system__who_controls_it_leaves_the_group_in_the_same_moment__returns_it
     def leaves() -> None:
         assert town.ask(put_document, as_admin(), "group", "qa", {**QA, "members": []}) is not None
 
-    with town.scene.doors[1].appended.preceded(leaves), pytest.raises(Unknown):
-        town.ask(return_system, by("bob"), "a", door=1)
+    with town.scene.apis[1].appended.preceded(leaves), pytest.raises(Unknown):
+        town.ask(return_system, by("bob"), "a", process=1)
 
 
 def test_user__last_admin_loses_the_role__refused(town: Town) -> None:

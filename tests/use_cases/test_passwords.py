@@ -40,8 +40,8 @@ def bobs_token(town: Town) -> None:
     town.happens("token/bob", TokenCreated("bob", "submitter", None, "d-bob"))
 
 
-def logs_in(town: Town, user: str, password: str, role: str | None = None, door: int = 0) -> LoggedIn:
-    return town.scene.doors[door].ask(lambda services, _: log_in(services, "test", user, password, role))
+def logs_in(town: Town, user: str, password: str, role: str | None = None, process: int = 0) -> LoggedIn:
+    return town.scene.apis[process].ask(lambda services, _: log_in(services, "test", user, password, role))
 
 
 def hashes(town: Town, user: str) -> list[str]:
@@ -51,7 +51,7 @@ def hashes(town: Town, user: str) -> list[str]:
 
 def test_password__first_set__lets_its_user_in_for_a_while(town: Town) -> None:
     town.ask(set_password, BOB, "bob", FIRST)
-    found = logs_in(town, "bob", FIRST, door=1)
+    found = logs_in(town, "bob", FIRST, process=1)
     services = town.services(1)
     assert found.role == "submitter"
     directory = services.feed.directory
@@ -127,8 +127,11 @@ def test_password__user_made_admin_in_the_same_moment__is_set_by_no_lesser_token
     def rises() -> None:
         town.ask(put_document, as_admin(), "user", "bob", {"roles": ["submitter", "admin"]})
 
-    with town.scene.doors[1].appended.preceded(rises), pytest.raises(NotPermitted, match="only an admin"):
-        town.ask(set_password, BOB, "bob", FIRST, door=1)
+    with (
+        town.scene.apis[1].appended.preceded(rises),
+        pytest.raises(NotPermitted, match="only an admin"),
+    ):
+        town.ask(set_password, BOB, "bob", FIRST, process=1)
 
 
 def test_password__stale_if_match__the_one_before_counts(town: Town) -> None:
@@ -144,8 +147,8 @@ def test_password__set_twice_in_the_same_moment__who_knew_the_older_one_is_refus
     def by_admin() -> None:
         town.ask(set_password, as_admin(), "bob", "from the admin")
 
-    with town.scene.doors[1].appended.preceded(by_admin), pytest.raises(Refused, match="another request"):
-        town.ask(set_password, BOB, "bob", SECOND, FIRST, door=1)
+    with town.scene.apis[1].appended.preceded(by_admin), pytest.raises(Refused, match="another request"):
+        town.ask(set_password, BOB, "bob", SECOND, FIRST, process=1)
     assert logs_in(town, "bob", "from the admin")
 
 
@@ -185,7 +188,7 @@ def test_log_in__twelve_at_once_with_the_right_password__all_get_in_and_guesses_
             asked = (log_in(services, "test", user, one, address="10.0.0.7") for one in passwords)
             return await asyncio.gather(*asked, return_exceptions=True)
 
-        return Counter(type(one).__name__ for one in town.scene.door.ask(attempts))
+        return Counter(type(one).__name__ for one in town.scene.api.ask(attempts))
 
     wrong = tuple(f"guess {number}" for number in range(ATTEMPTS - 1))
     assert together("bob", *wrong) == {"NotRecognised": ATTEMPTS - 1}
@@ -218,7 +221,7 @@ def test_log_in__flood_of_guesses_from_many_addresses__leaves_a_place_for_names_
         await asyncio.gather(*guesses, return_exceptions=True)
         return answers
 
-    assert [type(answer) for answer in town.scene.door.ask(flooded)] == [LoggedIn] * 5
+    assert [type(answer) for answer in town.scene.api.ask(flooded)] == [LoggedIn] * 5
 
 
 def test_log_in__not_looked_at__is_no_attempt(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,8 +257,8 @@ def test_log_in__password_set_in_the_same_moment__lets_nobody_in_by_the_old_one(
     def changed() -> None:
         town.ask(set_password, as_admin(), "bob", SECOND)
 
-    with town.scene.doors[1].appended.preceded(changed), pytest.raises(NotRecognised):
-        logs_in(town, "bob", FIRST, door=1)
+    with town.scene.apis[1].appended.preceded(changed), pytest.raises(NotRecognised):
+        logs_in(town, "bob", FIRST, process=1)
 
 
 def test_user__removed_and_registered_again__has_no_password(town: Town) -> None:

@@ -35,15 +35,15 @@ def of(recipe_count: int) -> JobSpec:
 @pytest.fixture
 def limited(town: Town) -> Iterator[Town]:
     """Two processes with small quotas, which know nothing yet of what users have written."""
-    for door in town.scene.doors:
-        door.services.quotas.limits = QuotaLimits(100_000, 5, 3)
+    for process in town.scene.apis:
+        process.services.quotas.limits = QuotaLimits(100_000, 5, 3)
     yield town
-    for door in town.scene.doors:
-        door.services.quotas.limits = QuotaLimits()
+    for process in town.scene.apis:
+        process.services.quotas.limits = QuotaLimits()
 
 
-def submitted(town: Town, count: int, door: int = 0) -> int:
-    done = town.ask(submit_job, EVE, of(count), door=door)
+def submitted(town: Town, count: int, process: int = 0) -> int:
+    done = town.ask(submit_job, EVE, of(count), process=process)
     return int(orjson.loads(done.answer or b"")["job_id"])
 
 
@@ -53,17 +53,17 @@ def test_recipes__more_than_the_quota_in_all_processes__refused_until_some_end(l
     with pytest.raises(
         Refused, match=r"eve has 3 unfinished recipes and the job has 3, the quota is 5; submit again"
     ):
-        submitted(limited, 3, door=1)
+        submitted(limited, 3, process=1)
     assert unfinished_count(limited.log, "eve") == 3
-    submitted(limited, 2, door=1)
+    submitted(limited, 2, process=1)
     # The first process knows of three until its next commit, and learns the present count by that.
     last_id = submitted(limited, 1)
-    for door in (0, 1):
+    for process in (0, 1):
         with pytest.raises(Refused, match="eve has 6 unfinished recipes and the job has 1, the quota is 5"):
-            submitted(limited, 1, door=door)
+            submitted(limited, 1, process=process)
     assert isinstance(limited.ask(submit_job, by("bob", has_quota=True), of(5)), Committed)
     for ended_id in (job_id, last_id):
-        limited.ask(cancel_job, EVE, ended_id, "enough", door=1)
+        limited.ask(cancel_job, EVE, ended_id, "enough", process=1)
     # The first process still has six in mind, and asks for the present count before it refuses.
     assert submitted(limited, 3)
     assert unfinished_count(limited.log, "eve") == 5
@@ -75,9 +75,9 @@ def test_recipes__submitted_by_an_admin__are_counted_and_not_refused(limited: To
 
 
 def test_log_bytes__quota_written__no_more_in_any_process_until_the_day_is_over(limited: Town) -> None:
-    for door in limited.scene.doors:
-        door.services.quotas.limits = QuotaLimits(log_bytes_per_day=20_000)
-    large, job_id = of(100), submitted(limited, 1, door=1)
+    for process in limited.scene.apis:
+        process.services.quotas.limits = QuotaLimits(log_bytes_per_day=20_000)
+    large, job_id = of(100), submitted(limited, 1, process=1)
     limited.ask(submit_job, EVE, large)
     with pytest.raises(
         TooOften, match=r"eve has written [0-9,]+ bytes of log today, the quota is 20,000 b"
@@ -85,12 +85,12 @@ def test_log_bytes__quota_written__no_more_in_any_process_until_the_day_is_over(
         limited.ask(submit_job, EVE, large)
     assert 0 < r.value.retry_after_seconds <= timedelta(days=1).total_seconds()
     # The other process learns it with one more commit of hers.
-    submitted(limited, 1, door=1)
+    submitted(limited, 1, process=1)
     with pytest.raises(TooOften):
-        limited.ask(change_job, EVE, job_id, {"whiteboard": "fire"}, door=1)
+        limited.ask(change_job, EVE, job_id, {"whiteboard": "fire"}, process=1)
     # What ends something has no quota.
-    assert limited.ask(cancel_job, by("eve"), job_id, "enough", door=1)
-    assert limited.ask(submit_job, by("bob", has_quota=True), of(1), door=1)
+    assert limited.ask(cancel_job, by("eve"), job_id, "enough", process=1)
+    assert limited.ask(submit_job, by("bob", has_quota=True), of(1), process=1)
 
 
 def test_log_bytes__next_day__free_again() -> None:
@@ -113,10 +113,10 @@ def _write(quotas: Quotas, size_bytes: int, day: int = 1) -> None:
 
 def test_written__by_whom__adds_up_to_the_log(limited: Town) -> None:
     submitted(limited, 2)
-    limited.ask(submit_job, by("bob"), of(1), door=1)
-    limited.scene.desk.begin()
-    limited.scene.desk.settle()
-    limited.scene.desk.die()
+    limited.ask(submit_job, by("bob"), of(1), process=1)
+    limited.scene.scheduler.begin()
+    limited.scene.scheduler.settle()
+    limited.scene.scheduler.die()
     found = written(limited.log, LONG_AGO, 100)
     ((events, size),) = limited.log.rows(b"SELECT count(*), sum(length(state)) FROM log.events", ())
     assert (sum(one.events for one in found), sum(one.bytes for one in found)) == (events, size)
@@ -129,20 +129,20 @@ def test_tokens__as_many_as_the_quota__no_more_until_one_ends(limited: Town) -> 
     limited.ask(set_password, as_admin(), "eve", "correct horse")
     end = limited.services().clock() + timedelta(hours=1)
     made = [limited.ask(create_token, EVE, "eve", "submitter", None, end)[1] for _ in range(3)]
-    limited.scene.doors[1].catch_up()
-    for door in (0, 1):
+    limited.scene.apis[1].catch_up()
+    for process in (0, 1):
         with pytest.raises(
             Refused, match=r"eve has 3 live tokens, the quota is 3; a new one is possible at 2026-01-01T01:0"
         ):
-            limited.ask(create_token, EVE, "eve", "submitter", None, end, door=door)
+            limited.ask(create_token, EVE, "eve", "submitter", None, end, process=process)
 
     def logs_in(services: object, _: object) -> object:
         return log_in(services, "test", "eve", "correct horse")  # type: ignore[arg-type]
 
     with pytest.raises(Refused, match="3 live tokens"):
-        limited.scene.door.ask(logs_in)  # type: ignore[arg-type]
+        limited.scene.api.ask(logs_in)  # type: ignore[arg-type]
     limited.ask(revoke_token, EVE, made[0])
-    assert limited.scene.door.ask(logs_in)  # type: ignore[arg-type]
+    assert limited.scene.api.ask(logs_in)  # type: ignore[arg-type]
 
 
 def test_tokens__of_lab_controllers__do_not_count(limited: Town) -> None:

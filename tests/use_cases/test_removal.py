@@ -104,41 +104,41 @@ def test_name__stale_if_match__stays(town: Town) -> None:
     assert town.ask(remove_document, as_admin(expected=frozenset({1})), "user", "eve") is not None
 
 
-# Races: the other door has decided on what is true before the removal, and appends after it.
+# Races: the other process has decided on what is true before the removal, and appends after it.
 
 NAMING: list[tuple[str, str, Callable[[Town], object]]] = [
     (
         "distro-tree",
         "1",
-        lambda town: town.ask(reserve_system, as_admin(), "a", Wanted("root", None, 1), door=1),
+        lambda town: town.ask(reserve_system, as_admin(), "a", Wanted("root", None, 1), process=1),
     ),
     (
         "user",
         "eve",
         lambda town: town.ask(
-            put_document, as_admin(), "group", "ops", {"owners": ["eve"], "members": []}, door=1
+            put_document, as_admin(), "group", "ops", {"owners": ["eve"], "members": []}, process=1
         ),
     ),
     (
         "user",
         "eve",
-        lambda town: town.ask(change_system, as_admin(), "a", SystemChange(owner="eve"), anybody, door=1),
+        lambda town: town.ask(change_system, as_admin(), "a", SystemChange(owner="eve"), anybody, process=1),
     ),
     (
         "group",
         "ops",
-        lambda town: town.ask(put_document, as_admin(), "pool", "net", {"owner_group": "ops"}, door=1),
+        lambda town: town.ask(put_document, as_admin(), "pool", "net", {"owner_group": "ops"}, process=1),
     ),
     (
         "pool",
         "net",
-        lambda town: town.ask(move_system, as_admin(), "net", "b", member=True, door=1),
+        lambda town: town.ask(move_system, as_admin(), "net", "b", member=True, process=1),
     ),
     (
         "lab-controller",
         OTHER_LAB,
         lambda town: town.ask(
-            change_system, as_admin(), "a", SystemChange(lab_controller=OTHER_LAB), anybody, door=1
+            change_system, as_admin(), "a", SystemChange(lab_controller=OTHER_LAB), anybody, process=1
         ),
     ),
     (
@@ -148,7 +148,7 @@ NAMING: list[tuple[str, str, Callable[[Town], object]]] = [
             register_system,
             as_admin(),
             {"fqdn": "c", "lab_controller": OTHER_LAB, "owner": "root", "condition": "Manual", "pools": []},
-            door=1,
+            process=1,
         ),
     ),
 ]
@@ -161,7 +161,7 @@ def test_name__removed_while_somebody_names_it__is_unknown_to_them(
     def goes() -> None:
         assert town.ask(remove_document, as_admin(), kind, name) is not None
 
-    with town.scene.doors[1].appended.preceded(goes), pytest.raises((FaultyInput, Unknown)):
+    with town.scene.apis[1].appended.preceded(goes), pytest.raises((FaultyInput, Unknown)):
         names_it(town)
 
 
@@ -173,30 +173,30 @@ def test_lab_controller__system_comes_back_in_the_same_moment__one_of_both(town:
     def comes_back() -> None:
         assert town.ask(change_system, as_admin(), "a", back, anybody) is not None
 
-    town.scene.doors[1].catch_up()
-    with town.scene.doors[1].appended.preceded(comes_back), pytest.raises(Refused, match="has a;"):
-        town.ask(remove_document, as_admin(), "lab-controller", LAB, door=1)
+    town.scene.apis[1].catch_up()
+    with town.scene.apis[1].appended.preceded(comes_back), pytest.raises(Refused, match="has a;"):
+        town.ask(remove_document, as_admin(), "lab-controller", LAB, process=1)
 
 
 def test_removal__while_a_scheduler_follows__it_knows_them_no_more(town: Town) -> None:
-    desk = town.scene.desk
-    desk.begin()
+    scheduler = town.scene.scheduler
+    scheduler.begin()
     for fqdn in ("a", "b"):
         town.ask(change_system, as_admin(), fqdn, SystemChange(condition="Automated", reason="new"), anybody)
-    desk.settle()
+    scheduler.settle()
     town.ask(remove_document, as_admin(), "pool", "net")
-    desk.settle()
-    assert desk.partition.directory.pools_of("a") == ()
+    scheduler.settle()
+    assert scheduler.partition.directory.pools_of("a") == ()
     for fqdn in ("a", "b"):
         town.ask(change_system, as_admin(), fqdn, REMOVED, anybody)
     town.ask(remove_document, as_admin(), "lab-controller", LAB)
-    desk.settle()
-    assert not desk.partition.directory.is_enabled(LAB)
+    scheduler.settle()
+    assert not scheduler.partition.directory.is_enabled(LAB)
     town.scene.watched.at_rest()
     # The next scheduler begins with what this one leaves, or with the whole log.
-    desk.leave()
-    left = desk.snapshots.load()
-    assert left.position == desk.partition.position
+    scheduler.leave()
+    left = scheduler.snapshots.load()
+    assert left.position == scheduler.partition.position
     assert left.directory.plain() == town.scene.watched.folded().directory.plain()
 
 
@@ -204,5 +204,5 @@ def test_name__removed_through_another_process_and_put_as_it_was__is_there_again
     """This one may not have heard of the removal, and would think that it has nothing to do."""
     document = town.known("group", "ops")
     for _ in range(5):
-        assert town.ask(remove_document, as_admin(), "group", "ops", door=1) is not None
+        assert town.ask(remove_document, as_admin(), "group", "ops", process=1) is not None
         assert town.ask(put_document, as_admin(), "group", "ops", document) is not None

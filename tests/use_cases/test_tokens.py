@@ -55,7 +55,7 @@ def test_create__same_key_again__same_id_and_no_token(town: Town) -> None:
     request = as_admin(command_id="key/1", digest=b"same")
     token, token_id, position = town.ask(create_token, request, "bob", "submitter", None)
     assert token is not None
-    assert town.ask(create_token, request, "bob", "submitter", None, door=1) == (None, token_id, position)
+    assert town.ask(create_token, request, "bob", "submitter", None, process=1) == (None, token_id, position)
     with pytest.raises(FaultyInput, match="another request"):
         town.ask(create_token, as_admin(command_id="key/1", digest=b"other"), "eve", "submitter", None)
 
@@ -63,11 +63,11 @@ def test_create__same_key_again__same_id_and_no_token(town: Town) -> None:
 def test_create__same_key_at_once__one_token(town: Town) -> None:
     request = as_admin(command_id="key/2", digest=b"same")
     made: list[tuple[str | None, str, int]] = []
-    between = town.scene.doors[1].appended.preceded(
+    between = town.scene.apis[1].appended.preceded(
         lambda: made.append(town.ask(create_token, request, "bob", "submitter", None))
     )
     with between:
-        second = town.ask(create_token, request, "bob", "submitter", None, door=1)
+        second = town.ask(create_token, request, "bob", "submitter", None, process=1)
     ((first, token_id, position),) = made
     assert first is not None
     assert second == (None, token_id, position)
@@ -78,10 +78,10 @@ def test_create__user_removed_in_the_same_moment__names_nobody(town: Town) -> No
         town.ask(remove_document, as_admin(), "user", "eve")
 
     with (
-        town.scene.doors[1].appended.preceded(goes),
+        town.scene.apis[1].appended.preceded(goes),
         pytest.raises(FaultyInput, match='no user "eve"'),
     ):
-        town.ask(create_token, by("eve"), "eve", "submitter", None, door=1)
+        town.ask(create_token, by("eve"), "eve", "submitter", None, process=1)
 
 
 def test_revoke__own_token__opens_nothing_and_again_changes_nothing(town: Town) -> None:
@@ -96,7 +96,7 @@ def test_revoke__own_token__opens_nothing_and_again_changes_nothing(town: Town) 
 
 def test_revoke__made_through_another_process_a_moment_ago__is_found(town: Town) -> None:
     _, token_id, _ = town.ask(create_token, by("bob"), "bob", "submitter", None)
-    assert town.ask(revoke_token, by("bob"), token_id, door=1) is not None
+    assert town.ask(revoke_token, by("bob"), token_id, process=1) is not None
 
 
 def test_token__of_a_lab_controller_removed_in_the_same_moment__is_none_of_the_next_one(town: Town) -> None:
@@ -108,8 +108,8 @@ def test_token__of_a_lab_controller_removed_in_the_same_moment__is_none_of_the_n
     def is_made() -> None:
         made.append(town.ask(create_token, as_admin(), "root", "lab-controller", LAB)[0])
 
-    with town.scene.doors[1].appended.preceded(is_made):
-        town.ask(remove_document, as_admin(), "lab-controller", LAB, door=1)
+    with town.scene.apis[1].appended.preceded(is_made):
+        town.ask(remove_document, as_admin(), "lab-controller", LAB, process=1)
     assert town.ask(put_document, as_admin(), "lab-controller", LAB, {"enabled": True}) is not None
     assert not opens(town, made[0])
 
@@ -118,7 +118,7 @@ def test_revoke__anothers_token__is_for_admins(town: Town) -> None:
     _, token_id, _ = town.ask(create_token, by("bob"), "bob", "submitter", None)
     with pytest.raises(NotPermitted):
         town.ask(revoke_token, by("eve"), token_id)
-    assert town.ask(revoke_token, as_admin(), token_id, door=1) is not None
+    assert town.ask(revoke_token, as_admin(), token_id, process=1) is not None
 
 
 def test_create__by_a_token_that_expires__lasts_no_longer(town: Town) -> None:

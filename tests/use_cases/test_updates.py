@@ -17,7 +17,7 @@ from api.use_cases.report_progress import Answer
 from domain.errors import FaultyInput, Refused, Unknown
 from domain.recipe_set.messages import ReportAborted, ReportCompleted, ReportInstalling, ReportWatchdog
 from store.requests import Committed
-from tests.in_process.bench import Bench
+from tests.in_process.environment import Environment
 from tests.races.stage import Stage, furnish
 
 LAB = "lab-1"
@@ -25,11 +25,11 @@ Items = dict[int, Item | Told | Released]
 
 
 @pytest.fixture
-def stage(bench: Bench) -> Iterator[Stage]:
+def stage(environment: Environment) -> Iterator[Stage]:
     """Two jobs, recipe 1 and 2, that wait on a system each."""
-    with bench.scene() as scene:
+    with environment.scene() as scene:
         furnish(scene)
-        scene.desk.begin()
+        scene.scheduler.begin()
         stage = Stage(scene, 1)
         for _ in range(2):
             stage.add_system()
@@ -37,7 +37,7 @@ def stage(bench: Bench) -> Iterator[Stage]:
             stage.submit({"or": [{"element": "hostname", "op": "==", "value": fqdn}]})
         stage.settle()
         yield stage
-        scene.desk.die()
+        scene.scheduler.die()
 
 
 def keyed(key: str = "1", digest: bytes = b"same") -> RequestContext:
@@ -46,25 +46,25 @@ def keyed(key: str = "1", digest: bytes = b"same") -> RequestContext:
     )
 
 
-def tell(stage: Stage, request: RequestContext, items: Items, door: int = 0) -> dict[int, Answer]:
-    return stage.scene.doors[door].ask(lambda services, _: take_updates(services, request, LAB, items))
+def tell(stage: Stage, request: RequestContext, items: Items, process: int = 0) -> dict[int, Answer]:
+    return stage.scene.apis[process].ask(lambda services, _: take_updates(services, request, LAB, items))
 
 
-def drains(stage: Stage, fqdn: str, door: int = 0) -> Told:
+def drains(stage: Stage, fqdn: str, process: int = 0) -> Told:
     change = SystemChange(draining=True, reason="told")
-    services = stage.scene.doors[door].services
+    services = stage.scene.apis[process].services
     take = partial(change_own_system, services, lab_controller=LAB, fqdn=fqdn, change=change)
     return Told(f"system/{fqdn}", take)
 
 
-def message(stage: Stage, door: int = 0) -> Items:
+def message(stage: Stage, process: int = 0) -> Items:
     """As its lab controller numbers the items; 3 is one that was wrong from the outset."""
     return {
         0: Item(1, ReportInstalling()),
         1: Item(1, ReportWatchdog(600)),
         2: Item(2, ReportCompleted()),
         4: Item(999, ReportInstalling()),
-        5: drains(stage, stage.names[1], door),
+        5: drains(stage, stage.names[1], process),
         6: Item(2, ReportInstalling()),
         7: Item(2, ReportCompleted()),
     }
@@ -90,8 +90,8 @@ def test_message__again_under_its_key__same_answers_and_nothing_new(stage: Stage
         4: Unknown,
     }
     end = stage.scene.log.end()
-    for door in (0, 1):
-        again = tell(stage, keyed(), message(stage, door), door)
+    for process in (0, 1):
+        again = tell(stage, keyed(), message(stage, process), process)
         assert {number: type(answer) for number, answer in again.items()} == kinds
         # What was refused alone is in no commit: it is looked at anew.
         assert {**shown(again), 2: ...} == {**shown(first), 2: ...}
@@ -117,11 +117,11 @@ def test_message__only_some_of_it_was_taken__the_rest_is_taken_now(stage: Stage)
 
 def test_message__twice_at_once__both_get_the_first_answers(stage: Stage) -> None:
     first: list[dict[int, Answer]] = []
-    between = stage.scene.doors[1].appended.preceded(
+    between = stage.scene.apis[1].appended.preceded(
         lambda: first.append(tell(stage, keyed(), message(stage)))
     )
     with between:
-        second = tell(stage, keyed(), message(stage, 1), door=1)
+        second = tell(stage, keyed(), message(stage, 1), process=1)
     taken = (0, 1, 5, 6)
     assert {number: shown(second)[number] for number in taken} == {
         number: shown(first[0])[number] for number in taken
@@ -151,11 +151,11 @@ def test_reports__on_many_sets__are_one_commit(stage: Stage) -> None:
 def test_reports__one_set_moves_meanwhile__the_others_are_taken_all_the_same(stage: Stage) -> None:
     items: Items = {0: Item(1, ReportInstalling()), 1: Item(2, ReportInstalling())}
     cancelled = ReportAborted("by somebody else")
-    between = stage.scene.doors[1].appended.preceded(
+    between = stage.scene.apis[1].appended.preceded(
         lambda: tell(stage, RequestContext("lab-ops", "test"), {0: Item(1, cancelled)})
     )
     with between:
-        answers = tell(stage, keyed(), items, door=1)
+        answers = tell(stage, keyed(), items, process=1)
     assert {number: type(answer) for number, answer in answers.items()} == {0: Refused, 1: Committed}
 
 
@@ -171,9 +171,9 @@ def test_message__twice_at_once_and_one_of_them_in_parts__both_get_the_first_ans
         tell(stage, RequestContext("lab-ops", "test"), {0: Item(1, ReportInstalling())})
         between.enter_context(appended.preceded(again))
 
-    appended = stage.scene.doors[1].appended
+    appended = stage.scene.apis[1].appended
     with ExitStack() as between, appended.preceded(moved):
-        second = tell(stage, keyed(), items, door=1)
+        second = tell(stage, keyed(), items, process=1)
     assert shown(second) == shown(first[0])
     assert watchdogs(stage) == 1
 
@@ -187,7 +187,7 @@ def test_message__without_a_key_and_its_answer_is_lost__taken_once_and_told_as_i
         3: Item(2, ReportInstalling()),
         4: Item(2, ReportWatchdog(600)),
     }
-    with stage.scene.doors[0].appended.answer_lost():
+    with stage.scene.apis[0].appended.answer_lost():
         answers = tell(stage, RequestContext("lab-ops", "test"), items)
     assert {number: type(answer) for number, answer in answers.items()} == {
         0: Refused,
@@ -198,9 +198,9 @@ def test_message__without_a_key_and_its_answer_is_lost__taken_once_and_told_as_i
 
 def test_message__another_under_the_same_key_at_once__not_taken_for_done(stage: Stage) -> None:
     first, second = stage.names[:2]
-    between = stage.scene.doors[1].appended.preceded(
+    between = stage.scene.apis[1].appended.preceded(
         lambda: tell(stage, keyed(digest=b"other"), {5: drains(stage, first)})
     )
     with between, pytest.raises(FaultyInput, match="another request"):
-        tell(stage, keyed(), {5: drains(stage, second, 1)}, door=1)
+        tell(stage, keyed(), {5: drains(stage, second, 1)}, process=1)
     assert "drained" not in stage.story(f"system/{second}")

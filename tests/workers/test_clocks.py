@@ -11,8 +11,8 @@ from domain.directory.events import LabControllerSilent
 from domain.recipe_set.messages import ReportInstalling, ReportTaskRunning
 from domain.scheduling.decisions.draft import Decision
 from store.contacts import Contacts, Heard
+from tests.domain.scheduling.host_requirements import named
 from tests.domain.scheduling.labs import occupy, one_lab
-from tests.domain.scheduling.wants import named
 from workers.clocks import DIFFER, MOVED, SETTLING_SECONDS
 from workers.consistency import ConsistencyLoop
 

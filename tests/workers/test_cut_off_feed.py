@@ -19,7 +19,7 @@ from store.event_log import EventLog
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner
 from tests.harness.waiting import wait_until
-from tests.in_process.door import Door
+from tests.in_process.api_process import ApiProcess
 from tests.in_process.interposed import InterposedLog
 from tests.workers.logins import cut_off, let_in, other_login
 
@@ -27,18 +27,18 @@ from tests.workers.logins import cut_off, let_in, other_login
 class Api:
     """One process of the API: its feed has a login of its own."""
 
-    def __init__(self, door: Door, token: str) -> None:
-        self._door = door
+    def __init__(self, process: ApiProcess, token: str) -> None:
+        self._api_process = process
         self._token = token
 
         async def nothing() -> None:
-            """The door is open already."""
+            """The process is open already."""
 
-        self._app = application(door.services, Lifespan(nothing, nothing))
+        self._app = application(process.services, Lifespan(nothing, nothing))
 
     @property
     def feed(self) -> Feed:
-        return self._door.services.feed
+        return self._api_process.services.feed
 
     def get(self, path: str) -> httpx.Response:
         async def asked() -> httpx.Response:
@@ -49,7 +49,7 @@ class Api:
             ) as client:
                 return await client.get(path)
 
-        return self._door.ask(lambda *_: asked())
+        return self._api_process.ask(lambda *_: asked())
 
     def directory(self) -> dict[str, object]:
         found: dict[str, object] = self.get("/readyz").json()["checks"]["directory"]
@@ -73,9 +73,9 @@ def api(database: TestDatabase, log: EventLog) -> Iterator[Api]:
     with (
         other_login(database.owner_url) as url,
         closing(InterposedLog(database.service_url)) as appended,
-        closing(Door(url, log, appended, lambda: datetime.now(UTC))) as door,
+        closing(ApiProcess(url, log, appended, lambda: datetime.now(UTC))) as process,
     ):
-        yield Api(door, token)
+        yield Api(process, token)
 
 
 def test_token__feed_is_cut_off_for_long__refused_until_it_reads_again(api: Api, owner: Owner) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Lock
 from typing import Any
 
-from replay.simulated_lab.steps import Step
+from replay.simulated_lab.steps import LabStep
 from tests.cli.loopback import Answer, LoopbackServer, ReceivedRequest
 from tests.replay.listening import Listener
 
@@ -103,7 +103,7 @@ class LabServer:
     def hear(self, progress: dict[str, Any]) -> int:
         recipe_id = progress["recipe_id"]
         body = {name: value for name, value in progress.items() if name != "recipe_id"}
-        return self._listener.hear(Step(0.0, "", "progress", body, recipe_id, self._host(recipe_id)))
+        return self._listener.hear(LabStep(0.0, "", "progress", body, recipe_id, self._host(recipe_id)))
 
     def _host(self, recipe_id: int) -> int:
         for command in self.given:

@@ -11,7 +11,7 @@ from domain.directory.changes import unknown_names
 from domain.directory.state import Directory
 from domain.errors import Fault
 from domain.events import Event, from_data
-from tests.domain.directory.told import TREE, tell, told
+from tests.domain.directory.documents import TREE, tell, told
 
 GROUP = {"owners": ["ada"], "members": ["ada", "bob"]}
 

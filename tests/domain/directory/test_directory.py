@@ -10,7 +10,7 @@ from domain.directory import events as directory_events
 from domain.directory.state import Directory
 from domain.recipe.events import RecipeCompleted
 from domain.system.events import SystemInventoryChanged, SystemRegistered
-from tests.domain.directory.told import NOW, TREE, hear, tell, told
+from tests.domain.directory.documents import NOW, TREE, hear, tell, told
 
 TOKEN = directory_events.TokenCreated(user="ada", role="admin", lab_controller=None, digest="ab12")
 

@@ -15,7 +15,7 @@ from domain.events import Decided, split_subject
 from domain.names import unknown_name
 from domain.system.state import System
 from domain.system_admin.registration import unknown_names
-from tests.domain.directory.told import NOW, TREE, hear, tell, told
+from tests.domain.directory.documents import NOW, TREE, hear, tell, told
 
 MACHINE = System("a", 1, "lab-1", "ada", "Automated", {})
 

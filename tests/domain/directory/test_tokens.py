@@ -14,7 +14,7 @@ from domain.directory.state import DIRECTORY_TOPICS, Directory
 from domain.directory.tokens import TokenRequest, faults_of, revoke, role_given
 from domain.errors import Refused
 from domain.events import from_data, shown_of
-from tests.domain.directory.told import NOW, hear, tell, told
+from tests.domain.directory.documents import NOW, hear, tell, told
 
 SOON = NOW + timedelta(hours=1)
 OLD_USER = from_data("user.registered", 1, {})

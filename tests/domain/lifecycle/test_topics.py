@@ -13,7 +13,7 @@ from domain.recipe import events as recipe_events
 from domain.recipe.lifecycle import RECIPE
 from domain.system import events as system_events
 from domain.system.lifecycle import USAGE, WITH_RECIPE
-from tests.domain.recipe.made import recipe_new
+from tests.domain.recipe.samples import recipe_new
 
 STATES = [(RECIPE, "recipe", state) for state in RECIPE.states]
 STATES += [(USAGE, "system", usage) for usage in USAGE.states]

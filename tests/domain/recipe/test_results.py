@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from domain.recipe.events import TaskResult
 from domain.recipe.results import NO_RESULTS, Results
 from domain.recipe.state import evolve
-from tests.domain.recipe.made import moment, recipe_in
+from tests.domain.recipe.samples import moment, recipe_in
 
 LOG = {"name": "console.log", "url": "http://lab/console.log", "size_bytes": 12, "sha256": "ab" * 32}
 PLAIN = TaskResult(1, "Pass", "fine", 1.0, ["http://lab/1"], "/memory", [LOG])

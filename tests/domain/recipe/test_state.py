@@ -7,7 +7,7 @@ import pytest
 from domain.events import Event
 from domain.recipe import events as recipe_events
 from domain.recipe.state import Recipe, evolve
-from tests.domain.recipe.made import moment, recipe_in, recipe_new
+from tests.domain.recipe.samples import moment, recipe_in, recipe_new
 
 
 def after(recipe: Recipe, *events: Event) -> Recipe:

@@ -11,7 +11,7 @@ from domain.events import Event, Moment
 from domain.recipe import events as recipe_events
 from domain.recipe.state import Recipe, Task, evolve
 from domain.recipe.watchdog import OVERRIDE, of_task
-from tests.domain.recipe.made import recipe_in, recipe_new
+from tests.domain.recipe.samples import recipe_in, recipe_new
 
 NOON = datetime(2024, 1, 1, 12, tzinfo=UTC)
 

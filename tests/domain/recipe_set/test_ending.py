@@ -11,7 +11,7 @@ from domain.recipe.lifecycle import FINISHED, PLACED, STARTED, UNFINISHED, UNPLA
 from domain.recipe_set.ending import HOST_ENDED, abort, abort_set, cancel_set, end_one
 from domain.recipe_set.members import Members
 from domain.system.events import SystemIdle, SystemPending
-from tests.domain.recipe_set.made import guest_of, set_of
+from tests.domain.recipe_set.samples import guest_of, set_of
 
 WHY = "not needed"
 CANCELLED, ABORTED = RecipeCancelled(reason=WHY), RecipeAborted(reason=WHY)

@@ -22,7 +22,7 @@ from domain.recipe_set.messages import (
 )
 from domain.recipe_set.reports import report
 from domain.system.events import SystemPending
-from tests.domain.recipe_set.made import guest_of, set_of
+from tests.domain.recipe_set.samples import guest_of, set_of
 
 TASK = 90
 

@@ -10,8 +10,8 @@ from domain.recipe.lifecycle import FINISHED, STARTED
 from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
 from domain.recipe_set.priority import change_priority
 from domain.recipe_set.state import RecipeSet, evolve
-from tests.domain.recipe.made import moment
-from tests.domain.recipe_set.made import set_of
+from tests.domain.recipe.samples import moment
+from tests.domain.recipe_set.samples import set_of
 
 SUBMITTED = RecipeSetSubmitted(job_id=3, priority="Normal", recipe_ids=[4, 5])
 

@@ -23,8 +23,8 @@ from domain.recipe_set.messages import (
 from domain.recipe_set.reports import report
 from domain.system.state import System
 from domain.system.state import evolve as evolve_system
-from tests.domain.recipe.made import moment, recipe_in, system_in
-from tests.domain.recipe_set.made import members_of
+from tests.domain.recipe.samples import moment, recipe_in, system_in
+from tests.domain.recipe_set.samples import members_of
 
 Pair = tuple[Recipe, System]
 

@@ -27,8 +27,8 @@ from domain.recipe_set.messages import (
 )
 from domain.recipe_set.reports import report
 from domain.system import events as system_events
-from tests.domain.recipe.made import recipe_in, system_in
-from tests.domain.recipe_set.made import members_of
+from tests.domain.recipe.samples import recipe_in, system_in
+from tests.domain.recipe_set.samples import members_of
 
 RESULT = recipe_events.TaskResult(task_id=1, result="Pass", message="", score=None, log_urls=())
 TO_INSTALLING = [recipe_events.RecipeInstalling(system="a"), system_events.SystemInstalling(recipe_id=1)]

@@ -9,7 +9,7 @@ import pytest
 from domain.recipe.events import RecipeAssigned, RecipeQueued
 from domain.recipe_set.withdrawal import let_go, withdraw
 from domain.system.events import SystemIdle, SystemPending
-from tests.domain.recipe_set.made import guest_of, set_of
+from tests.domain.recipe_set.samples import guest_of, set_of
 
 WHY = "a is Broken: fan"
 ASSIGNED, QUEUED = RecipeAssigned(lab_controller="lab-1", reason=WHY), RecipeQueued(reason=WHY)

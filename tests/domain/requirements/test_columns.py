@@ -12,7 +12,7 @@ from domain.requirements import Columns, evaluate, matching, parse, properties
 from domain.requirements import columns as columns_module
 from domain.requirements.vocabulary import SYSTEM
 from replay.workload.generated_lab import generate_lab
-from tests.domain.requirements.asking import asked, lab, read, refuse
+from tests.domain.requirements.evaluation import asked, lab, read, refuse
 from tests.domain.requirements.whole_language import FORMS, LABS, SYSTEMS
 
 

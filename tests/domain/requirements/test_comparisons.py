@@ -10,7 +10,7 @@ import pytest
 from domain.requirements import Columns, evaluate
 from domain.requirements.comparisons import DEVICE_COST, comparisons
 from domain.requirements.host import HOST
-from tests.domain.requirements.asking import lab, refuse
+from tests.domain.requirements.evaluation import lab, refuse
 
 SYSTEMS = [
     {

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from domain.requirements import vocabulary
-from tests.domain.requirements.asking import answer
+from tests.domain.requirements.evaluation import answer
 
 NICS = {
     "devices": [

@@ -10,7 +10,7 @@ import pytest
 
 import replay
 from domain.requirements import distro, to_text
-from tests.domain.requirements.asking import refuse
+from tests.domain.requirements.evaluation import refuse
 
 TREES = json.loads(Path(replay.__path__[0], "samples", "lab.json").read_text())["distro_trees"]
 

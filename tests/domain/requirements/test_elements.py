@@ -10,7 +10,7 @@ import pytest
 from domain.requirements import vocabulary
 from domain.requirements.operators import SPELLINGS
 from domain.requirements.vocabulary import Vocabulary
-from tests.domain.requirements.asking import answer
+from tests.domain.requirements.evaluation import answer
 from tests.domain.requirements.every_element import DISK_ELEMENTS, ELEMENTS, EXCLUDING, Asked
 
 Row = tuple[dict[str, Any], Any, bool | None]

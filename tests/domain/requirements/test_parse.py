@@ -8,7 +8,7 @@ import pytest
 
 from domain.requirements import All, Forced, Leaf, from_text, parse, to_form, to_text
 from domain.requirements.host import HOST
-from tests.domain.requirements.asking import messages, refuse
+from tests.domain.requirements.evaluation import messages, refuse
 
 MACHINE = Leaf("system_type", "==", "Machine")
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.requirements import from_text, parse, to_form, to_text
-from tests.domain.requirements.asking import asked, lab_answer, read, refuse
+from tests.domain.requirements.evaluation import asked, lab_answer, read, refuse
 from tests.domain.requirements.reference import judge
 from tests.domain.requirements.whole_language import DISK_LEAVES, FORMS, LABS, LEAVES
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.domain.scheduling.host_requirements import ANYTHING
 from tests.domain.scheduling.labs import one_lab
-from tests.domain.scheduling.wants import ANYTHING
 from tests.domain.scheduling.world import World
 
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import domain
 from domain.scheduling.decisions.timers import Findings
+from tests.domain.scheduling.consistency_loop import run_loop
+from tests.domain.scheduling.host_requirements import BIG, at_least, forces, named
 from tests.domain.scheduling.labs import one_lab
-from tests.domain.scheduling.ticking import run_loop
-from tests.domain.scheduling.wants import BIG, at_least, forces, named
 from tests.domain.scheduling.world import World
 
 DOMAIN = str(Path(domain.__file__).parent)

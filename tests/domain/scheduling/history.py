@@ -18,8 +18,8 @@ from domain.events import data_of
 from domain.priority import Priority
 from domain.scheduling.bitsets.bitmaps import numbers_in
 from domain.scheduling.supply.labs import Labs
+from tests.domain.scheduling.host_requirements import ALL, forces, named
 from tests.domain.scheduling.policies import everybody, group, user
-from tests.domain.scheduling.wants import ALL, forces, named
 from tests.domain.scheduling.world import World
 
 LABS = ("lab-1", "lab-2", "lab-3")

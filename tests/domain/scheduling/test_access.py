@@ -11,9 +11,9 @@ from domain.scheduling.supply.reasons import (
     NONE_USABLE,
 )
 from domain.scheduling.supply.rules import passing
+from tests.domain.scheduling.host_requirements import ANYTHING, BIG, forces, named
 from tests.domain.scheduling.labs import finish, occupy
 from tests.domain.scheduling.policies import everybody, group, user
-from tests.domain.scheduling.wants import ANYTHING, BIG, forces, named
 from tests.domain.scheduling.world import World
 
 QE = group("qe")

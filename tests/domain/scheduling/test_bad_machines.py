@@ -19,9 +19,9 @@ from domain.recipe_set.messages import (
 from domain.recipe_set.provisioning import ProvisioningFailure, provisioning_failed
 from domain.scheduling.supply.reasons import WATCHDOG_EXPIRED
 from replay.audit import from_recorded
+from tests.domain.scheduling.consistency_loop import tick
+from tests.domain.scheduling.host_requirements import ANYTHING
 from tests.domain.scheduling.labs import finish, one_lab
-from tests.domain.scheduling.ticking import tick
-from tests.domain.scheduling.wants import ANYTHING
 from tests.domain.scheduling.world import World
 from tests.replay.audit.sound import assert_sound
 

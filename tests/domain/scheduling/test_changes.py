@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from tests.domain.scheduling.contents import answers, check_indexes
+from tests.domain.scheduling.host_requirements import at_least, in_pool
 from tests.domain.scheduling.labs import one_lab
 from tests.domain.scheduling.policies import everybody, group
-from tests.domain.scheduling.wants import at_least, in_pool
 from tests.domain.scheduling.world import World
 
 POOLS = ("net", "gpu")

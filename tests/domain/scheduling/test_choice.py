@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 from domain.requirements.host import HOST
 from domain.scheduling.decisions.choice import choices
+from tests.domain.scheduling.host_requirements import ANYTHING, BIG, named
 from tests.domain.scheduling.labs import occupy
 from tests.domain.scheduling.policies import user
-from tests.domain.scheduling.wants import ANYTHING, BIG, named
 from tests.domain.scheduling.world import World
 
 ANY = ANYTHING.text

@@ -10,8 +10,8 @@ from domain.distro_choice.distro_trees import Chosen
 from domain.job.spec import RecipeSetSpec
 from domain.priority import Priority
 from domain.requirements.distro import DISTRO
-from tests.domain.scheduling.tree_wants import OWN, choose, known_to, recipe, with_guests
-from tests.domain.scheduling.wants import BIG, HUGE, forces, in_pool, named
+from tests.domain.scheduling.host_requirements import BIG, HUGE, forces, in_pool, named
+from tests.domain.scheduling.tree_requirements import OWN, choose, known_to, recipe, with_guests
 from tests.domain.scheduling.world import World
 
 SMALL, LARGE = "lab-small", "lab-large"

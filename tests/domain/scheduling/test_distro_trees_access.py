@@ -11,9 +11,9 @@ from domain.job.spec import RecipeSetSpec
 from domain.priority import Priority
 from domain.recipe.events import RecipeAborted
 from domain.scheduling.supply.reasons import NO_ACCESS
+from tests.domain.scheduling.host_requirements import BIG, forces, named
 from tests.domain.scheduling.policies import everybody, group, user
-from tests.domain.scheduling.tree_wants import choose, known_to, recipe, submitted, with_guests
-from tests.domain.scheduling.wants import BIG, forces, named
+from tests.domain.scheduling.tree_requirements import choose, known_to, recipe, submitted, with_guests
 from tests.domain.scheduling.world import World
 
 NEW_LAB, OLD_LAB = "lab-new", "lab-old"

@@ -9,9 +9,9 @@ import pytest
 from domain.job.spec import RecipeSetSpec, RecipeSpec
 from domain.priority import Priority
 from domain.requirements.distro import DISTRO
+from tests.domain.scheduling.host_requirements import ANYTHING, BIG, forces, named
 from tests.domain.scheduling.policies import user
-from tests.domain.scheduling.tree_wants import choose, recipe, submitted, with_guests
-from tests.domain.scheduling.wants import ANYTHING, BIG, forces, named
+from tests.domain.scheduling.tree_requirements import choose, recipe, submitted, with_guests
 from tests.domain.scheduling.world import World
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from domain.priority import Priority
 from domain.scheduling.decisions.pending_system import ranks_for_system
+from tests.domain.scheduling.host_requirements import ANYTHING, at_least
 from tests.domain.scheduling.labs import finish, occupy
 from tests.domain.scheduling.policies import everybody, group
-from tests.domain.scheduling.wants import ANYTHING, at_least
 from tests.domain.scheduling.world import World
 
 DESIGNATED = "designated"
@@ -119,7 +119,7 @@ def test_order__every_maximum_and_every_priority__is_by_effective_then_nominal(
 def in_one_go(world: World) -> list[int]:
     """Whom the system would ask, one after the other, if nobody could have it."""
     world.settle()
-    return [rank[-1] for rank in ranks_for_system(world.partition, world.partition.systems["a"])]
+    return [rank.recipe_id for rank in ranks_for_system(world.partition, world.partition.systems["a"])]
 
 
 @in_both_ways

@@ -16,9 +16,9 @@ from domain.scheduling.supply.reasons import (
     NO_MATCH_OF_THE_ARCH,
 )
 from domain.scheduling.supply.rules import FITTING
-from tests.domain.scheduling.given_reasons import reasons_to_abort
-from tests.domain.scheduling.tree_wants import OWN
-from tests.domain.scheduling.wants import ANYTHING, HUGE, forces, named
+from tests.domain.scheduling.decision_reasons import reasons_to_abort
+from tests.domain.scheduling.host_requirements import ANYTHING, HUGE, forces, named
+from tests.domain.scheduling.tree_requirements import OWN
 from tests.domain.scheduling.world import World
 
 HUGE_FORM = {"element": "memory", "op": ">=", "value": 1_000_000}

@@ -13,9 +13,9 @@ from domain.scheduling.supply.reasons import (
     SIBLING_IMPOSSIBLE,
 )
 from domain.scheduling.supply.rules import FITTING
-from tests.domain.scheduling.given_reasons import reasons_to_abort
-from tests.domain.scheduling.tree_wants import OWN, recipe, submitted
-from tests.domain.scheduling.wants import ANYTHING, HUGE, named
+from tests.domain.scheduling.decision_reasons import reasons_to_abort
+from tests.domain.scheduling.host_requirements import ANYTHING, HUGE, named
+from tests.domain.scheduling.tree_requirements import OWN, recipe, submitted
 from tests.domain.scheduling.world import World
 
 

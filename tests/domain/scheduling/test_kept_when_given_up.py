@@ -9,9 +9,9 @@ from domain.recipe_set.kept_systems import WHEN, give_back
 from domain.recipe_set.messages import ReportAborted, ReportInstalling, ReportTaskRunning, ReportWatchdog
 from domain.scheduling.supply.reasons import WATCHDOG_EXPIRED
 from replay.audit import from_recorded
+from tests.domain.scheduling.consistency_loop import nothing_expires, tick
+from tests.domain.scheduling.host_requirements import ANYTHING, forces
 from tests.domain.scheduling.labs import one_lab
-from tests.domain.scheduling.ticking import nothing_expires, tick
-from tests.domain.scheduling.wants import ANYTHING, forces
 from tests.domain.scheduling.world import World
 from tests.replay.audit.sound import assert_sound
 

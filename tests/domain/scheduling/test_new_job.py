@@ -7,7 +7,7 @@ import pytest
 from domain.recipe.events import RecipeQueued
 from domain.scheduling.decisions.decide import decide
 from domain.scheduling.supply.reasons import NO_IDLE_SYSTEM
-from tests.domain.scheduling.wants import ANYTHING, HUGE, forces, named
+from tests.domain.scheduling.host_requirements import ANYTHING, HUGE, forces, named
 from tests.domain.scheduling.world import World
 
 

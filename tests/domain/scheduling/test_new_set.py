@@ -11,8 +11,8 @@ from domain.scheduling.supply.reasons import NO_IDLE_SYSTEM
 from domain.scheduling.world.triggers import Triggers
 from replay.audit import from_recorded
 from replay.verify.recomputation import Recomputation
+from tests.domain.scheduling.host_requirements import ANYTHING, BIG, IN_POOL, forces, named
 from tests.domain.scheduling.labs import finish, occupy
-from tests.domain.scheduling.wants import ANYTHING, BIG, IN_POOL, forces, named
 from tests.domain.scheduling.world import World
 from tests.replay.audit.sound import assert_sound
 

@@ -11,8 +11,8 @@ from domain.scheduling.decisions import decide as deciding
 from domain.scheduling.world.triggers import NEW_JOB
 from replay.audit import check, from_recorded
 from replay.verify.recomputation import Recomputation
+from tests.domain.scheduling.host_requirements import ANYTHING, named
 from tests.domain.scheduling.policies import everybody, group
-from tests.domain.scheduling.wants import ANYTHING, named
 from tests.domain.scheduling.world import World
 from tests.replay.audit.sound import assert_sound
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from domain.system.events import SystemIdle
+from tests.domain.scheduling.host_requirements import ANYTHING, BIG, IN_POOL, forces, named
 from tests.domain.scheduling.labs import finish, occupy, wanting
-from tests.domain.scheduling.wants import ANYTHING, BIG, IN_POOL, forces, named
 from tests.domain.scheduling.world import World
 
 

@@ -7,9 +7,9 @@ import pytest
 from domain.scheduling.decisions import pending_system
 from domain.scheduling.supply.reasons import ALL_BROKEN, SET_INCOMPLETE
 from replay.audit import at_rest, from_recorded
-from tests.domain.scheduling.given_reasons import reasons
+from tests.domain.scheduling.decision_reasons import reasons
+from tests.domain.scheduling.host_requirements import named
 from tests.domain.scheduling.labs import finish, occupy, wanting
-from tests.domain.scheduling.wants import named
 from tests.domain.scheduling.world import World
 from tests.replay.audit.sound import assert_at_rest, assert_sound
 

@@ -16,7 +16,7 @@ from domain.scheduling.world.snapshot import pieces, restored
 from tests.domain.scheduling.contents import all_known, answers, check_indexes, contents
 from tests.domain.scheduling.effort import lab_of
 from tests.domain.scheduling.history import EVERYTHING, begin, burst
-from tests.domain.scheduling.wants import at_least
+from tests.domain.scheduling.host_requirements import at_least
 
 
 def begun_from(partition: Partition) -> Partition:

@@ -8,8 +8,8 @@ import pytest
 
 from domain.recipe.events import RecipeQueued
 from domain.scheduling.supply.reasons import TREE_AWAY
-from tests.domain.scheduling.ticking import run_loop
-from tests.domain.scheduling.wants import ANYTHING
+from tests.domain.scheduling.consistency_loop import run_loop
+from tests.domain.scheduling.host_requirements import ANYTHING
 from tests.domain.scheduling.world import World
 
 ANY = ANYTHING.text

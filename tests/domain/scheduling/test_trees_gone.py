@@ -22,11 +22,11 @@ from domain.scheduling.supply.reasons import (
 )
 from domain.scheduling.world.snapshot import pieces, restored
 from domain.scheduling.world.trees_away import AWAY_SECONDS
-from tests.domain.scheduling.given_reasons import reasons, reasons_to_abort
+from tests.domain.scheduling.consistency_loop import tick
+from tests.domain.scheduling.decision_reasons import reasons, reasons_to_abort
+from tests.domain.scheduling.host_requirements import ANYTHING, named
 from tests.domain.scheduling.labs import occupy, wanting
-from tests.domain.scheduling.ticking import tick
-from tests.domain.scheduling.tree_wants import OWN
-from tests.domain.scheduling.wants import ANYTHING, named
+from tests.domain.scheduling.tree_requirements import OWN
 from tests.domain.scheduling.world import World
 
 ANY = ANYTHING.text

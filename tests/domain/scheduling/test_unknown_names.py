@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from domain.requirements.host import HOST
 from domain.scheduling.supply.reasons import NO_DISTRO_TREE
-from tests.domain.scheduling.given_reasons import reasons_to_abort
-from tests.domain.scheduling.wants import forces
+from tests.domain.scheduling.decision_reasons import reasons_to_abort
+from tests.domain.scheduling.host_requirements import forces
 from tests.domain.scheduling.world import World
 
 IN_NEW_POOL = {"element": "pool", "op": "==", "value": "new"}

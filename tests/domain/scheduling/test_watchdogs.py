@@ -13,9 +13,9 @@ from domain.recipe_set.messages import (
 )
 from domain.scheduling.supply.reasons import WATCHDOG_EXPIRED
 from replay.audit import from_recorded
+from tests.domain.scheduling.consistency_loop import nothing_expires, tick
+from tests.domain.scheduling.host_requirements import ANYTHING
 from tests.domain.scheduling.labs import finish, wanting
-from tests.domain.scheduling.ticking import nothing_expires, tick
-from tests.domain.scheduling.wants import ANYTHING
 from tests.domain.scheduling.world import World
 from tests.replay.audit.sound import assert_sound
 

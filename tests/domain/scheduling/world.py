@@ -34,7 +34,7 @@ from domain.system_admin.inventory import change_inventory, change_owner, move_t
 from domain.system_admin.registration import register
 from domain.system_admin.reservation import end as end_reservation
 from domain.system_admin.reservation import reserve
-from tests.domain.recipe.made import recipe_new
+from tests.domain.recipe.samples import recipe_new
 from tests.domain.scheduling.folded_log import FoldedLog
 
 VIEWED: Form = {"permission": "view", "everybody": True}

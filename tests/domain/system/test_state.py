@@ -11,7 +11,7 @@ from domain.access.policy import PolicyEntry
 from domain.events import Event
 from domain.system import events as system_events
 from domain.system.state import Loan, Reservation, evolve
-from tests.domain.recipe.made import moment, system_in
+from tests.domain.recipe.samples import moment, system_in
 
 USAGES = [
     (system_events.SystemIdle(), "idle", None),

@@ -16,7 +16,7 @@ from domain.system.events import SystemIdle, SystemPending
 from domain.system.lifecycle import CONDITIONS, USAGE
 from domain.system.state import Reservation, System
 from domain.system.usage import freed, in_idle_pool, is_open, is_usable
-from tests.domain.recipe.made import system_in
+from tests.domain.recipe.samples import system_in
 
 
 def system(condition: str, draining: bool = False, reserved: bool = False, usage: str = "idle") -> System:

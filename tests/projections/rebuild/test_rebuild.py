@@ -17,7 +17,7 @@ from projections.rebuild.rebuild import AtWork, Rebuild
 from projections.rebuild.sessions import NotMigrated
 from runtime.processes.child import ChildFailed
 from store.migrate import LOCK, Migration, migrate, migrations
-from tests.domain.recipe.made import recipe_new
+from tests.domain.recipe.samples import recipe_new
 from tests.harness.appends import whole_log
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner, lock_waiters, owner_session

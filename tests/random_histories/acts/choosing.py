@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from domain.errors import Refused
 from domain.recipe.state import Recipe
-from tests.in_process.bench import Scene
-from tests.in_process.door import UseCase
+from tests.in_process.api_process import UseCase
+from tests.in_process.environment import Scene
 
 T = TypeVar("T")
 Draw = Callable[[st.SearchStrategy[Any]], Any]
@@ -20,7 +20,7 @@ Act = Callable[[Scene, Draw], None]
 def ask(scene: Scene, use_case: UseCase[Any]) -> None:
     """What conflicts with what is true now is refused, and that is all that may go wrong."""
     try:
-        scene.door.ask(use_case)
+        scene.api.ask(use_case)
     except Refused:
         return
 
@@ -33,7 +33,7 @@ def recipes(scene: Scene, finished: bool = False) -> Iterable[Recipe]:
     """Oldest first, guests too."""
     world = scene.watched.look()
     numbers = sorted({*world.recipes, *(world.finished if finished else ())})
-    states = scene.door.services.aggregates.load(f"recipe/{number}" for number in numbers)
+    states = scene.api.services.aggregates.load(f"recipe/{number}" for number in numbers)
     return [state for state in states.values() if isinstance(state, Recipe)]
 
 

@@ -18,7 +18,7 @@ from domain.directory.events import LabControllerHeard, LabControllerSilent
 from domain.events import Event
 from domain.system_admin.reservation import provisioning
 from store.requests import AppendRequest, Committed
-from tests.in_process.bench import Scene
+from tests.in_process.environment import Scene
 from tests.random_histories import labs
 from tests.random_histories.acts.choosing import (
     Draw,

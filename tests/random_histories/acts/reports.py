@@ -12,7 +12,7 @@ from api.use_cases.report_progress import report_progress
 from domain.errors import Refused
 from domain.recipe.state import Recipe
 from domain.recipe_set.messages import Report, ReportAborted
-from tests.in_process.bench import Scene
+from tests.in_process.environment import Scene
 from tests.random_histories import reporting
 from tests.random_histories.acts.choosing import (
     Draw,
@@ -50,7 +50,7 @@ def report_out_of_turn(scene: Scene, draw: Draw) -> None:
 
 def _tell(scene: Scene, recipe: Recipe, reports: Sequence[Report]) -> None:
     items = [Item(recipe.recipe_id, report) for report in reports]
-    answers = scene.door.ask(lambda services, request: report_progress(services, request, None, items))
+    answers = scene.api.ask(lambda services, request: report_progress(services, request, None, items))
     errors = [answer for answer in answers if isinstance(answer, Exception)]
     assert all(isinstance(error, Refused) for error in errors), errors
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from api.use_cases.change_job import cancel_job, cancel_recipe_set, change_priority
 from api.use_cases.submit_job import submit_job
-from tests.in_process.bench import Scene
+from tests.in_process.environment import Scene
 from tests.random_histories import jobs, labs
 from tests.random_histories.acts.choosing import (
     Draw,
@@ -22,7 +22,7 @@ def submit(scene: Scene, draw: Draw) -> None:
         if system.condition != "Removed":
             named.setdefault(system.lab, []).append(fqdn)
     spec = draw(jobs.jobs([*named.values()] or [labs.NAMES]))
-    scene.door.ask(lambda services, request: submit_job(services, request, spec))
+    scene.api.ask(lambda services, request: submit_job(services, request, spec))
 
 
 def cancel_set(scene: Scene, draw: Draw) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.move_system import move_system
 from api.use_cases.register_system import register_system
-from tests.in_process.bench import Scene
+from tests.in_process.environment import Scene
 from tests.random_histories import labs
 from tests.random_histories.acts.choosing import (
     Draw,

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from domain.events import Recorded
 from domain.recipe.events import RecipeScheduled
+from tests.domain.scheduling.host_requirements import ANYTHING
 from tests.domain.scheduling.labs import one_lab
-from tests.domain.scheduling.wants import ANYTHING
 from tests.domain.scheduling.world import World
 
 Log = Sequence[Recorded]

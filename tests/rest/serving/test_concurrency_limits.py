@@ -21,7 +21,7 @@ from api.use_cases.tokens import digest_of
 from domain.directory import events as directory_events
 from domain.errors import TooOften
 from domain.events import Event
-from tests.in_process.bench import Bench
+from tests.in_process.environment import Environment
 
 T = TypeVar("T")
 # More recipes than the event loop chooses distro trees for.
@@ -36,9 +36,9 @@ async def nothing() -> None:
 class Site:
     """The application without a server, with two submitters."""
 
-    def __init__(self, bench_door: Any) -> None:
-        self._door = bench_door
-        self.services = replace(bench_door.services, bounds=Bounds(2.0, 2.0))
+    def __init__(self, api_process: Any) -> None:
+        self._api_process = api_process
+        self.services = replace(api_process.services, bounds=Bounds(2.0, 2.0))
         self.limit(MaxUnderWay())
 
     def limit(self, limits: MaxUnderWay) -> None:
@@ -52,7 +52,7 @@ class Site:
         return httpx.AsyncClient(transport=transport, base_url="http://test", headers=headers)
 
     def do(self, ask: Callable[[], Awaitable[T]]) -> T:
-        made: T = self._door.ask(lambda *_: ask())
+        made: T = self._api_process.ask(lambda *_: ask())
         return made
 
 
@@ -61,8 +61,8 @@ def _token(user: str) -> tuple[str, Event]:
 
 
 @pytest.fixture
-def site(bench: Bench) -> Iterator[Site]:
-    with bench.scene() as scene:
+def site(environment: Environment) -> Iterator[Site]:
+    with environment.scene() as scene:
         scene.put(
             [
                 ("user/root", directory_events.UserRegistered(roles=["admin"])),
@@ -76,7 +76,7 @@ def site(bench: Bench) -> Iterator[Site]:
                 ),
             ]
         )
-        yield Site(scene.door)
+        yield Site(scene.api)
 
 
 def test_reads__many_wait_for_a_position__the_next_of_the_user_is_refused(site: Site) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.domain.scheduling.wants import named
+from tests.domain.scheduling.host_requirements import named
 from tests.domain.scheduling.world import World
 
 

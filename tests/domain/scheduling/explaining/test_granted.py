@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from domain.scheduling.explaining.granted import MAX_SHOWN, Granted, why_granted
 from domain.scheduling.supply.reasons import SUBMITTED_BEFORE, UNSAFE
+from tests.domain.scheduling.host_requirements import ANYTHING
 from tests.domain.scheduling.labs import finish, occupy, wanting
 from tests.domain.scheduling.policies import everybody, group
-from tests.domain.scheduling.wants import ANYTHING
 from tests.domain.scheduling.world import World
 
 

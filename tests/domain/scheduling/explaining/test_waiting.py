@@ -8,9 +8,9 @@ from domain.recipe_set.messages import ReportAborted, ReportInstalling
 from domain.scheduling.explaining.candidates import Candidate
 from domain.scheduling.explaining.waiting import Waiting, WaitingOptions, why_it_waits
 from domain.scheduling.supply.reasons import OF_SYSTEM, SET_INCOMPLETE, SUBMITTED_BEFORE, UNSAFE
+from tests.domain.scheduling.host_requirements import ANYTHING, BIG, named
 from tests.domain.scheduling.labs import finish, occupy, wanting
 from tests.domain.scheduling.policies import group
-from tests.domain.scheduling.wants import ANYTHING, BIG, named
 from tests.domain.scheduling.world import World
 
 

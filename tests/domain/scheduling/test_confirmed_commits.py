@@ -1,0 +1,98 @@
+"""A scheduler knows its own commits without reading them, just as one that reads them from the log."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from random import Random
+
+import pytest
+
+from domain.scheduling.decisions.decide import decide
+from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.tentative import Tentative
+from tests.domain.scheduling import folded_log
+from tests.domain.scheduling.consistency_loop import run_loop
+from tests.domain.scheduling.contents import check_indexes, contents
+from tests.domain.scheduling.history import begin, burst
+from tests.domain.scheduling.host_requirements import ANYTHING
+from tests.domain.scheduling.world import World
+
+
+class Reader(Partition):
+    """Reads its own commits."""
+
+    def confirm(self, first_position: int, last_position: int, recorded_at: datetime) -> None:
+        super().confirm(0, 0, recorded_at)
+
+
+class Knower(Partition):
+    """Counts those that it need not read."""
+
+    known = 0
+
+    def _confirm_tentative(self, tentative: Tentative, recorded_at: datetime) -> None:
+        Knower.known += 1
+        super()._confirm_tentative(tentative, recorded_at)
+
+
+def two_worlds(seed: int, monkeypatch: pytest.MonkeyPatch) -> tuple[World, World]:
+    worlds = []
+    for kind in (Knower, Reader):
+        monkeypatch.setattr(folded_log, "Partition", kind)
+        worlds.append(begin(seed))
+        # Own commits get their deadlines from the database's clock, too.
+        worlds[-1].database_ahead = timedelta(seconds=7)
+    return worlds[0], worlds[1]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_history__commits_known_and_commits_read__same_partition_after_each(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    knower, reader = two_worlds(seed, monkeypatch)
+    chances, before = (Random(seed), Random(seed)), Knower.known
+    beside = Random(seed)
+    for _ in range(40):
+        later, limit = timedelta(seconds=beside.choice((0, 60, 20_000))), beside.choice((1, 2, 500))
+        for chance, world in zip(chances, (knower, reader), strict=True):
+            burst(chance, world)
+            world.now += later
+        if later:
+            assert run_loop(knower).decisions == run_loop(reader).decisions
+            assert contents(knower.partition) == contents(reader.partition)
+        while decisions := decide(knower.partition, limit, knower.now):
+            assert decide(reader.partition, limit, reader.now) == decisions
+            for world in (knower, reader):
+                world.commit_decisions(decisions, world.position)
+            assert contents(knower.partition) == contents(reader.partition)
+            check_indexes(knower.partition)
+        assert not decide(reader.partition, limit, reader.now)
+        assert contents(knower.partition)["sets"] == contents(knower.refolded())["sets"]
+    assert Knower.known - before > 5, "hardly any commit was known without being read"
+
+
+def test_commit__not_right_behind_what_is_known__is_read(world: World) -> None:
+    world.add_idle("a")
+    recipe_id = world.submit(ANYTHING.text)
+    before = contents(world.partition)
+    assert decide(world.partition, 1, world.now)
+    world.partition.confirm(world.position + 2, world.position + 5, world.now)
+    assert contents(world.partition)["sets"] == before["sets"]
+    assert world.partition.position == world.position
+    assert world.partition.sets.recipes[recipe_id].state == "new"
+
+
+def test_commit__of_more_than_was_supposed__is_read(world: World) -> None:
+    world.add_idle("a")
+    world.submit(ANYTHING.text)
+    assert decide(world.partition, 1, world.now)
+    world.partition.confirm(world.position + 1, world.position + 5, world.now)
+    assert world.partition.position == world.position
+
+
+def test_commit__decided_without_a_time__is_read(world: World) -> None:
+    world.add_idle("a")
+    recipe_id = world.submit(ANYTHING.text)
+    (decision,) = decide(world.partition, 1)
+    world.partition.confirm(world.position + 1, world.position + len(decision.events), world.now)
+    assert world.partition.sets.recipes[recipe_id].state == "new", "a watchdog must run from some time on"

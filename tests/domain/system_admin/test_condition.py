@@ -1,0 +1,136 @@
+"""The condition of a system changes: one table of what becomes of it, and of who has it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import product
+
+import pytest
+
+from domain.events import Event
+from domain.recipe.events import RecipeAborted, RecipeAssigned, RecipeQueued
+from domain.recipe_set.members import Members
+from domain.requirements.host import HOST
+from domain.system.events import SystemConditionChanged, SystemIdle, SystemPending, SystemReservationEnded
+from domain.system.lifecycle import CONDITIONS
+from domain.system.state import Reservation, System
+from domain.system_admin.condition import change_condition
+from tests.domain.recipe.samples import system_in
+from tests.domain.recipe_set.samples import guest_of, set_of
+
+FORCES_A = HOST.examine({"force": "a"}).text
+
+
+@dataclass(frozen=True)
+class Case:
+    """Who has system `a`: a recipe in a state, a person, or nobody (then what its usage is)."""
+
+    usage: str
+    recipe: str | None = None
+    forced: bool = False
+    reserved: bool = False
+    draining: bool = False
+
+    def system(self, condition: str) -> System:
+        reservation = Reservation("ada", None, None) if self.reserved else None
+        system = replace(system_in(self.usage, condition), draining=self.draining, reservation=reservation)
+        return replace(system, recipe_id=None) if self.recipe is None else system
+
+    def members(self, system: System) -> Members | None:
+        if self.recipe is None:
+            return None
+        members = set_of(self.recipe)
+        requires = FORCES_A if self.forced else members.recipes[0].host_requires
+        recipe = replace(members.recipes[0], host_requires=requires)
+        return Members((recipe,), {"a": system})
+
+
+IDLE, PENDING = Case("idle"), Case("pending")
+DRAINING = Case("idle", draining=True)
+SCHEDULED, FORCED = Case("scheduled", "scheduled"), Case("scheduled", "scheduled", forced=True)
+RUNNING, RUNNING_FORCED = Case("running", "running"), Case("running", "running", forced=True)
+KEPT = Case("running", "reserved")
+A_PERSON, PROVISIONED = Case("running", reserved=True), Case("installing", reserved=True)
+
+CASES = (
+    *(IDLE, PENDING, DRAINING, SCHEDULED, FORCED),
+    *(Case("waiting", "waiting"), Case("installing", "installing"), RUNNING, RUNNING_FORCED, KEPT),
+    *(A_PERSON, PROVISIONED),
+)
+
+
+def follows(case: Case, condition: str) -> list[Event]:
+    """What happens beside the change itself, in the words of the design."""
+    why = f"a is {condition}: fan"
+    withdrawn = [RecipeQueued(reason=why), SystemIdle()]
+    aborted = [RecipeAborted(reason=why), SystemIdle()]
+    table: dict[str, list[Event]] = {
+        # The queue is asked, or not any more.
+        "free": [SystemPending()] if condition == "Automated" else [],
+        "asked about": [SystemPending() if condition == "Automated" else SystemIdle()],
+        "draining": [],
+        # A recipe that has not started keeps its place, unless it forces the system.
+        "not started": withdrawn if condition in ("Broken", "Removed") else [],
+        "not started, forced": withdrawn if condition == "Removed" else [],
+        # Manual: usage follows the recipe until it ends.
+        "started": aborted if condition in ("Broken", "Removed") else [],
+        "a person": [SystemReservationEnded(reason=why), SystemIdle()] if condition == "Removed" else [],
+    }
+    return table[kind_of(case)]
+
+
+def kind_of(case: Case) -> str:
+    if case.reserved:
+        return "a person"
+    if case.recipe is not None:
+        waits = "not started, forced" if case.forced else "not started"
+        return waits if case.recipe == "scheduled" else "started"
+    if case.draining:
+        return "draining"
+    return "asked about" if case.usage == "pending" else "free"
+
+
+EVERY = [
+    pytest.param(case, before, after, id=f"{case.usage}-{kind_of(case)}-{before}-{after}".replace(" ", "-"))
+    for case, before, after in product(CASES, CONDITIONS, CONDITIONS)
+    if before != after and (case != PENDING or before == "Automated")
+]
+
+
+@pytest.mark.parametrize(("case", "before", "after"), EVERY)
+def test_change_condition__whoever_has_it_from_any_to_any_other__follows_the_table(
+    case: Case, before: str, after: str
+) -> None:
+    system = case.system(before)
+    decided = change_condition(system, case.members(system), after, "fan")
+    changed = SystemConditionChanged(condition=after, reason="fan")
+    assert [event for _, event in decided] == [changed, *follows(case, after)]
+    for subject, event in decided:
+        assert subject == ("system/a" if event.TOPIC.startswith("system.") else "recipe/1")
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+@pytest.mark.parametrize("case", [IDLE, SCHEDULED, RUNNING, A_PERSON])
+def test_change_condition__same_as_before__changes_nothing(case: Case, condition: str) -> None:
+    system = case.system(condition)
+    assert change_condition(system, case.members(system), condition, "again") == []
+
+
+def test_change_condition__no_reason_given__none_is_invented() -> None:
+    system = RUNNING.system("Automated")
+    decided = change_condition(system, RUNNING.members(system), "Broken", "")
+    assert decided[1] == ("recipe/1", RecipeAborted(reason="a is Broken"))
+
+
+def test_change_condition__holder_of_another_system_too__only_the_recipe_on_it_loses_it() -> None:
+    members = set_of("scheduled", "scheduled", "assigned")
+    decided = change_condition(members.systems["a"], members, "Broken", "fan")
+    lost = RecipeAssigned(lab_controller="lab-1", reason="a is Broken: fan")
+    assert decided[1:] == [("recipe/1", lost), ("system/a", SystemIdle())]
+
+
+def test_change_condition__host_with_a_guest_runs_on_it__both_are_aborted_and_no_sibling() -> None:
+    members = set_of("running", "running")
+    members = replace(members, recipes=(*members.recipes, guest_of(members.recipes[0], 9)))
+    decided = change_condition(members.systems["a"], members, "Broken", "fan")
+    assert [subject for subject, _ in decided] == ["system/a", "recipe/1", "recipe/9", "system/a"]

@@ -1,0 +1,45 @@
+"""The access policy of a system, and what it says of who is gone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from domain.access.policy import Policy, PolicyEntry, policy_form
+from domain.errors import Refused
+from domain.system.state import Loan
+from domain.system_admin.policy import change_policy, leave_pool, part_with
+from tests.domain.recipe.samples import system_in
+
+OPEN: Policy = (PolicyEntry("view"),)
+SYSTEM = system_in("idle", "Manual")
+OWN = replace(SYSTEM, access_policy=OPEN, active_pool="big")
+
+
+def test_change__to_what_is_so_already__nothing() -> None:
+    assert change_policy(OWN, policy_form(OPEN), "big", ["big"]) == []
+    # Never given is another thing than given the same.
+    assert len(change_policy(SYSTEM, policy_form(OPEN), None, [])) == 1
+    assert len(change_policy(OWN, policy_form(OPEN), None, ["big"])) == 1
+
+
+def test_change__to_a_pool_that_it_is_not_in__refused() -> None:
+    with pytest.raises(Refused, match="is not in pool big"):
+        change_policy(SYSTEM, [], "big", ["small"])
+
+
+def test_leave__the_pool_whose_policy_counts__own_policy_from_now_on() -> None:
+    ((_, changed),) = leave_pool(OWN, "big")
+    assert changed.active_pool is None and changed.entries == policy_form(OPEN)  # type: ignore[attr-defined]
+    assert leave_pool(OWN, "small") == []
+
+
+def test_part__with_a_user__loan_reservation_and_entries() -> None:
+    named = (*OPEN, PolicyEntry("reserve", "bob"), PolicyEntry("reserve", group="bob"))
+    system = replace(OWN, access_policy=named, loan=Loan("bob", None))
+    *_, (_, changed) = decided = part_with(system, "user", "bob")
+    assert [event.TOPIC for _, event in decided] == ["system.loan-ended", "system.access-policy-changed"]
+    left = (*OPEN, PolicyEntry("reserve", group="bob"))
+    assert (changed.entries, changed.active_pool) == (policy_form(left), "big")  # type: ignore[attr-defined]
+    assert part_with(system, "user", "eve") == part_with(system, "lab-controller", "bob") == []

@@ -1,0 +1,147 @@
+"""A person reserves a system, has it provisioned, and returns it."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from domain.errors import Refused
+from domain.events import Event
+from domain.system.events import (
+    SystemIdle,
+    SystemInstalling,
+    SystemPending,
+    SystemReservationBegun,
+    SystemReservationEnded,
+    SystemRunning,
+    SystemWaiting,
+)
+from domain.system.lifecycle import WITH_RECIPE
+from domain.system.state import System
+from domain.system_admin.reservation import end, provisioning, require_lab, reserve
+from tests.domain.recipe.samples import system_in
+from tests.domain.scheduling.world import World
+from tests.domain.system_admin.moving import after
+
+UNTIL = "2024-01-02T00:00:00Z"
+WAITING, INSTALLING, RUNNING = (
+    SystemWaiting(recipe_id=None),
+    SystemInstalling(recipe_id=None),
+    SystemRunning(recipe_id=None),
+)
+
+
+def reserved(tree: int | None = None, condition: str = "Manual") -> System:
+    system = after(system_in("idle", "Manual"), reserve(system_in("idle", "Manual"), "ada", UNTIL, tree))
+    return replace(system, condition=condition)
+
+
+def test_reserve__free_manual_system__runs_for_that_person() -> None:
+    decided = reserve(system_in("idle", "Manual"), "ada", UNTIL, None)
+    begun = SystemReservationBegun(user="ada", until=UNTIL, distro_tree_id=None)
+    assert decided == [("system/a", begun), ("system/a", RUNNING)]
+    reservation = reserved().reservation
+    assert reservation is not None
+    assert (reservation.user, reservation.until) == ("ada", datetime(2024, 1, 2, tzinfo=UTC))
+
+
+def test_reserve__with_a_distro_tree__waits_to_be_provisioned() -> None:
+    assert reserve(system_in("idle", "Manual"), "ada", None, 4)[1] == ("system/a", WAITING)
+
+
+LAB_REFUSES = [
+    # The lab, the architecture of the tree and of the system; with a tree or without.
+    (False, "x86_64", ["x86_64"], None, "system a is in a disabled lab: lab-1"),
+    (False, "x86_64", ["x86_64"], 1, "system a is in a disabled lab: lab-1"),
+    (True, "aarch64", ["x86_64", "i386"], 1, "distro tree 1 is for aarch64, but system a has x86_64, i386"),
+    (True, "aarch64", ["x86_64"], None, None),
+    (True, "x86_64", ["x86_64"], 1, None),
+    (True, "x86_64", None, 1, None),
+    (True, "x86_64", ["x86_64"], 2, "distro tree 2 is not available in the lab of lab-1"),
+]
+
+
+@pytest.mark.parametrize(("enabled", "arch", "arches", "tree", "why"), LAB_REFUSES)
+def test_require_lab__disabled_or_without_such_a_tree__is_refused_with_the_reason(
+    enabled: bool, arch: str, arches: list[str] | None, tree: int | None, why: str | None
+) -> None:
+    world = World()
+    world.add_lab("lab-1", enabled)
+    world.put_tree(1, arch, ["lab-1"])
+    world.put_tree(2, arch, [])
+    system = replace(system_in("idle", "Manual"), inventory={"arches": arches})
+    with pytest.raises(Refused, match=why) if why else nullcontext():
+        require_lab(system, tree, world.directory)
+
+
+REFUSED = [
+    (reserved(), "system a is reserved by ada"),
+    (system_in("running", "Manual"), "system a is running with recipe 1"),
+    (
+        system_in("idle", "Automated"),
+        "system a is Automated; a person can reserve only a Manual system, or one on loan",
+    ),
+    (replace(system_in("idle", "Manual"), draining=True), "system a is draining"),
+    (system_in("idle", "Broken"), "system a is Broken; a person can reserve only a Manual system"),
+]
+
+
+@pytest.mark.parametrize(("system", "why"), REFUSED)
+def test_reserve__not_to_be_had__is_refused_with_the_reason(system: System, why: str) -> None:
+    with pytest.raises(Refused, match=why):
+        reserve(system, "eve", None, None)
+
+
+# Where provisioning stands, what the lab controller says, and what follows.
+STEPS: list[tuple[str, str, list[Event]]] = [
+    ("waiting", "running", [INSTALLING]),
+    # It has not said that it began.
+    ("waiting", "completed", [INSTALLING, RUNNING]),
+    ("installing", "completed", [RUNNING]),
+    # The report comes again.
+    ("installing", "running", []),
+    ("running", "completed", []),
+    ("running", "running", []),
+    ("running", "failed", []),
+]
+
+
+@pytest.mark.parametrize(("usage", "said", "then"), STEPS)
+def test_provisioning__any_report_at_any_step__moves_it_on(usage: str, said: str, then: list[Event]) -> None:
+    system = replace(reserved(4), usage=usage)
+    decided = provisioning(system, said, "")
+    assert [event for _, event in decided] == then
+    after(system, decided)
+
+
+@pytest.mark.parametrize("usage", ["waiting", "installing"])
+def test_provisioning__failed__ends_the_reservation_with_the_reason(usage: str) -> None:
+    decided = provisioning(replace(reserved(4), usage=usage), "failed", "no DHCP")
+    ended = SystemReservationEnded(reason="it could not be provisioned: no DHCP")
+    assert decided == [("system/a", ended), ("system/a", SystemIdle())]
+
+
+@pytest.mark.parametrize("said", ["running", "completed", "failed"])
+@pytest.mark.parametrize("usage", ["idle", *WITH_RECIPE])
+def test_provisioning__reservation_has_ended_meanwhile__changes_nothing(usage: str, said: str) -> None:
+    assert provisioning(system_in(usage), said, "late") == []
+
+
+# What becomes of it when it is returned, by its condition then.
+RETURNED = [("Manual", SystemIdle()), ("Broken", SystemIdle()), ("Automated", SystemPending())]
+
+
+@pytest.mark.parametrize(("condition", "then"), RETURNED)
+@pytest.mark.parametrize("tree", [None, 4])
+def test_end__returned__is_free_as_its_condition_says(condition: str, then: Event, tree: int | None) -> None:
+    system = reserved(tree, condition)
+    decided = end(system, "returned")
+    assert decided == [("system/a", SystemReservationEnded(reason="returned")), ("system/a", then)]
+    assert after(system, decided).reservation is None
+
+
+def test_end__nobody_has_reserved_it__changes_nothing() -> None:
+    assert end(system_in("idle"), "returned") == []

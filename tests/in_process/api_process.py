@@ -1,0 +1,78 @@
+"""The use cases as the routes call them, from code that is not asynchronous."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from datetime import datetime
+from typing import Any, TypeVar
+
+from api.feed import Feed
+from api.parts import Parts
+from api.request_context import RequestContext
+from projections.reader import Reader
+from store.aggregates import Aggregates
+from store.contacts import Contacts
+from store.datastore import SERVICE_ROLE
+from store.event_log import EventLog
+from store.group_commit import GroupCommit
+from store.job_numbers import Numbers
+from store.tailer import CHANNEL
+from tests.in_process.interposed import InterposedLog
+from workers.explaining.explainer import Explainer
+
+Answer = TypeVar("Answer")
+UseCase = Callable[[Parts, RequestContext], Awaitable[Answer]]
+
+ADMIN = RequestContext(actor="admin", request_id="test", is_admin=True)
+
+
+class ApiProcess:
+    """One process of the API without HTTP and without read models; one thread at a time may ask."""
+
+    def __init__(
+        self, url: str, log: EventLog, appended: InterposedLog, clock: Callable[[], datetime]
+    ) -> None:
+        """`appended` is the log that only this process appends to."""
+        self.appended = appended
+        self._loop = asyncio.new_event_loop()
+        self.services = Parts(
+            log=log,
+            commits=GroupCommit(appended),
+            feed=Feed(log, url),
+            reader=Reader(url, SERVICE_ROLE),
+            aggregates=Aggregates(log),
+            contacts=Contacts(log),
+            numbers=Numbers(log),
+            explainer=Explainer(url),
+            clock=clock,
+        )
+        self._run(self.services.feed.open())
+
+    def ask(self, use_case: UseCase[Answer]) -> Answer:
+        """Raises what the use case raises."""
+
+        async def asked() -> Answer:
+            return await use_case(self.services, ADMIN)
+
+        return self._run(asked())
+
+    def catch_up(self) -> None:
+        """Know every name that is in the log: what others make known comes by itself, some time later."""
+        self._run(self.services.feed.catch_up())
+
+    def close(self) -> None:
+        self._run(self._close())
+        self.services.commits.close()
+        self._loop.close()
+
+    def _run(self, asked: Coroutine[Any, Any, Answer]) -> Answer:
+        return self._loop.run_until_complete(asked)
+
+    async def _close(self) -> None:
+        closing = asyncio.ensure_future(self.services.feed.close())
+        await asyncio.sleep(0)
+        # Else it would notice only when it looks up by itself, seconds later.
+        self.services.log.rows(b"SELECT pg_notify(%s, '')", (CHANNEL,))
+        await closing
+        await self._loop.shutdown_default_executor()

@@ -1,0 +1,101 @@
+"""How each part of the scheduler is taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import replace
+from unittest.mock import patch
+
+from domain.access.submitting import Submitting
+from domain.priority import Priority
+from domain.scheduling.bitsets.bitmaps import numbers_in, union
+from domain.scheduling.decisions import decide, granting, new_job, pending_system, waking
+from domain.scheduling.decisions.pending_system import tiers_of
+from domain.scheduling.demand import recipe_sets
+from domain.scheduling.world import triggers
+from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP, Triggers
+
+
+@contextmanager
+def without_safety() -> Iterator[None]:
+    """Every grant is thought safe."""
+    with ExitStack() as stack:
+        for module in (granting, new_job, pending_system, waking):
+            stack.enter_context(patch.object(module, "is_safe", lambda *_: True))
+        yield
+
+
+def without_let_go() -> AbstractContextManager[object]:
+    """Stuck holders keep their systems."""
+    return patch.object(decide, "stuck_lab", lambda _: None)
+
+
+def _queued_first(lab_controller: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(reversed(tiers_of(lab_controller)))
+
+
+@contextmanager
+def without_assigned_first() -> Iterator[None]:
+    with (
+        patch.object(pending_system, "tiers_of", _queued_first),
+        patch.object(waking, "tiers_of", _queued_first),
+    ):
+        yield
+
+
+def without_pending_first() -> AbstractContextManager[object]:
+    """Wake-ups are answered before pending systems."""
+    return patch.object(triggers, "ORDER", (LET_GO, WAKE_UP, PENDING_SYSTEM, NEW_JOB))
+
+
+def without_basis() -> AbstractContextManager[object]:
+    """A recipe that became assigned in a batch ranks with the assigned ones at once."""
+    return patch.object(recipe_sets, "newly_of", lambda lab_controller: lab_controller)
+
+
+@contextmanager
+def without_ranks_over_all() -> Iterator[None]:
+    """A wake-up asks one system after another, by name."""
+    with without_basis(), patch.object(waking, "_best_recipes", _of_the_first_by_name):
+        yield
+
+
+def _of_the_first_by_name(partition: Partition, groups: list[waking.WakeGroup]) -> list[waking.BestRecipe]:
+    for number in sorted(
+        numbers_in(union(group.systems for group in groups)), key=partition.labs.names.__getitem__
+    ):
+        alone = [_of_one(group, number) for group in groups if group.systems >> number & 1]
+        if best := _best_recipes(partition, alone):
+            return best
+    return []
+
+
+def _of_one(group: waking.WakeGroup, number: int) -> waking.WakeGroup:
+    tiers = [[replace(search) for search in tier] for tier in group.tiers]
+    return replace(group, systems=1 << number, tiers=tiers, has_best=False)
+
+
+_best_recipes = waking._best_recipes
+
+
+def without_rank_of_new_sets() -> AbstractContextManager[object]:
+    return patch.object(Triggers, "_placed", lambda _, trigger: ((trigger.position,), trigger))
+
+
+def without_looking_first() -> AbstractContextManager[object]:
+    """A new job takes what a wake-up is about to ask the queue about."""
+    return patch.object(Triggers, "pending_wake_ups", lambda _: iter(()))
+
+
+def without_maxima() -> AbstractContextManager[object]:
+    """Whoever may submit at all does so at any priority."""
+    return patch.object(Submitting, "maximum", lambda *asked: _maximum(*asked) and Priority.Urgent)
+
+
+def without_access() -> AbstractContextManager[object]:
+    return patch.object(Submitting, "maximum", lambda *_: Priority.Urgent)
+
+
+_maximum = Submitting.maximum
