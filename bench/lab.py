@@ -20,12 +20,12 @@ import orjson
 from bench.raw_http import Wire, request
 from replay.simulated_lab.behaviour import Behaviour
 from replay.simulated_lab.machine import life
-from replay.simulated_lab.steps import Step
+from replay.simulated_lab.steps import LabStep
 from runtime.settings import Settings
 
 # One tick of the lab for each of boot, installation and task.
 TICK = (1.0, 1.0)
-BEHAVIOUR = Behaviour(boot_seconds=TICK, install_seconds=TICK, result_seconds=TICK, most_results=1)
+BEHAVIOUR = Behaviour(boot_seconds=TICK, install_seconds=TICK, result_seconds=TICK, max_results=1)
 WAIT_SECONDS = 5
 # What one message carries at most.
 BATCH = 600
@@ -37,7 +37,7 @@ class LabController:
     def __init__(self, url: str, token: str, fqdn: str) -> None:
         self._url, self._token = url, token
         self._path = f"/lab-controllers/{quote(fqdn)}"
-        self._agenda: list[tuple[float, int, Step]] = []
+        self._agenda: list[tuple[float, int, LabStep]] = []
         self._numbers = count()
         self._tick = 0.0
         self._last_command = 0

@@ -19,7 +19,7 @@ from bench.outcome import Figures, Sizes
 from bench.progress import Told
 from bench.settling import settle
 
-MOST_IN_A_SET = 8
+MAX_SET_SIZE = 8
 SINGLE, FIRST = "Low", "Urgent"
 MOST_ROUNDS = 20
 
@@ -35,7 +35,7 @@ def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
     before = stand.log.end()
     filling = Filling(stand, told)
     filling.catch_up()
-    in_a_set = range(2, (sizes.sets or MOST_IN_A_SET) + 1)
+    in_a_set = range(2, (sizes.sets or MAX_SET_SIZE) + 1)
     queue(filling, made_up(sizes), sizes, in_a_set, max(sizes.queued // 2, sizes.systems), FIRST)
     settle(stand)
     sets = _ended_on_half(stand, sizes)

@@ -9,19 +9,19 @@ from typing import Any, NamedTuple
 from domain.access.policy import Policy, policy_of
 from domain.access.submitting import Submitting, Who, submitting
 from domain.priority import Priority
-from replay.audit.known import Known
-from replay.audit.record import Record
+from replay.audit.ranking import eligible_recipes, rank_on
+from replay.audit.record import EventRecord
 from replay.audit.safety import could_take_safely
-from replay.audit.standing import standing, takers
+from replay.audit.scheduler_view import SchedulerView
+from replay.audit.system_matcher import SystemMatcher
 from replay.audit.values import Recipe, System
-from replay.audit.viable import Judge
-from tests.replay.audit.peopled import lived
+from tests.replay.audit.people_histories import lived
 
 SEEDS = range(1, 9, 2)
 EVERY = 15
 
 
-class Told:
+class LatestRecords:
     """What the log says of people, by nothing but the latest word on each thing."""
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class Told:
         self.jobs: dict[int, tuple[str, str | None]] = {}
         self.group_changes: list[tuple[str, list[str] | None]] = []
 
-    def apply(self, record: Record) -> None:
+    def apply(self, record: EventRecord) -> None:
         name, data = record.name, record.data
         match record.topic:
             case "system.registered" | "system.owner-changed":
@@ -67,82 +67,82 @@ class Told:
         return not is_gone and not (any(was_in) and not was_in[-1])
 
 
-class Moment(NamedTuple):
-    known: Known
-    judge: Judge
-    told: Told
+class Checkpoint(NamedTuple):
+    view: SchedulerView
+    matcher: SystemMatcher
+    latest: LatestRecords
 
 
-def moments() -> Iterator[Moment]:
+def moments() -> Iterator[Checkpoint]:
     for seed in SEEDS:
-        known, told = Known(), Told()
-        judge = Judge(known)
+        view, latest = SchedulerView(), LatestRecords()
+        matcher = SystemMatcher(view)
         for number, commit in enumerate(lived(seed)):
             for record in commit.records:
-                known.apply(record)
-                told.apply(record)
+                view.apply(record)
+                latest.apply(record)
             if number % EVERY == 0:
-                yield Moment(known, judge, told)
+                yield Checkpoint(view, matcher, latest)
 
 
-def waiting(known: Known) -> list[Recipe]:
+def waiting(view: SchedulerView) -> list[Recipe]:
     return [
         recipe
-        for recipe in known.recipes.values()
+        for recipe in view.recipes.values()
         if recipe.state in ("queued", "assigned") and not recipe.is_guest
     ]
 
 
-def allowed(moment: Moment, recipe: Recipe, system: System) -> Priority | None:
+def allowed(moment: Checkpoint, recipe: Recipe, system: System) -> Priority | None:
     """Its maximum effective priority."""
-    decides = moment.told.submitting(system.fqdn, moment.known.pools.get(system.fqdn, ()))
-    who = moment.told.who(recipe.recipe_id)
+    decides = moment.latest.submitting(system.fqdn, moment.view.pools.get(system.fqdn, ()))
+    who = moment.latest.who(recipe.recipe_id)
     return None if decides.is_lent_away(who) else decides.maximum(who)
 
 
-def place(moment: Moment, recipe: Recipe, system: System) -> tuple[Any, ...] | None:
+def place(moment: Checkpoint, recipe: Recipe, system: System) -> tuple[Any, ...] | None:
     """Where it stands for this system; None: nowhere."""
-    most = allowed(moment, recipe, system)
-    if most is None or (recipe.lab is not None and recipe.lab != system.lab):
+    highest = allowed(moment, recipe, system)
+    if highest is None or (recipe.lab is not None and recipe.lab != system.lab):
         return None
-    recipe_set = moment.known.sets[recipe.set_id]
+    recipe_set = moment.view.sets[recipe.set_id]
     nominal = Priority[recipe_set.priority]
-    return recipe.state != "assigned", -min(nominal, most), -nominal, recipe_set.submission
+    return recipe.state != "assigned", -min(nominal, highest), -nominal, recipe_set.submission
 
 
 def test_most_urgent__anybody_anywhere__is_what_policies_and_loans_come_to() -> None:
     answers = Counter[str]()
     for moment in moments():
-        known, judge, _ = moment
-        for recipe in waiting(known):
-            for system in known.systems.values():
-                most = allowed(moment, recipe, system)
-                said = judge.most_urgent(known.party(recipe.who), system)
-                assert said == (None if most is None else Priority.Urgent - most)
-                answers[str(most)] += 1
+        view, matcher, _ = moment
+        for recipe in waiting(view):
+            for system in view.systems.values():
+                highest = allowed(moment, recipe, system)
+                said = matcher.highest_priority(view.party(recipe.submitter), system)
+                assert said == (None if highest is None else Priority.Urgent - highest)
+                answers[str(highest)] += 1
     assert len(answers) == 1 + len(Priority) and min(answers.values()) > 20, "too little happens"
 
 
 def test_takers__before_anybody__are_found_if_there_are_any() -> None:
     found = Counter[bool]()
     for moment in moments():
-        known, judge, _ = moment
-        for system in known.systems.values():
-            places = {recipe.recipe_id: place(moment, recipe, system) for recipe in waiting(known)}
+        view, matcher, _ = moment
+        for system in view.systems.values():
+            places = {recipe.recipe_id: place(moment, recipe, system) for recipe in waiting(view)}
             takes = {
                 recipe.recipe_id
-                for recipe in waiting(known)
-                if places[recipe.recipe_id] and could_take_safely(known, judge, recipe, system)
+                for recipe in waiting(view)
+                if places[recipe.recipe_id] and could_take_safely(view, matcher, recipe, system)
             }
-            for recipe in waiting(known):
+            for recipe in waiting(view):
                 its = places[recipe.recipe_id]
                 if its is None:
                     continue
                 before = {other for other in takes if (theirs := places[other]) and theirs < its}
-                there = standing(known, judge, recipe, system)
-                said = {other.recipe_id for other in takers(known, judge, system, there)}
+                there = rank_on(view, matcher, recipe, system)
+                said = {other.recipe_id for other in eligible_recipes(view, matcher, system, there)}
                 assert said <= before
                 assert bool(said) == bool(before)
                 found[bool(before)] += 1
-            assert bool(takes) == any(True for _ in takers(known, judge, system))
+            assert bool(takes) == any(True for _ in eligible_recipes(view, matcher, system))
     assert min(found.values()) > 20 and len(found) == 2, "too little happens"

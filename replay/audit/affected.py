@@ -1,4 +1,4 @@
-"""Whom a commit may have changed: the invariants look at no others."""
+"""The recipes, sets and systems that a commit may have changed: invariants check no others."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from replay.audit.world import World
 RECIPE_MOVED = frozenset(f"recipe.{state}" for state in RECIPE_MOVES)
 
 
-class Touched:
-    """`sets` are those of the recipes that moved, and of those on the systems that changed; `recipes` are all
-    of these sets, finished ones too; `systems` also those that these are on, or were on when they finished.
+class Affected:
+    """The sets, recipes and systems that a commit may have changed.
+
+    `sets` are those of moved recipes and of recipes on changed systems. `recipes` are all recipes of these
+    sets, finished ones included. `systems` also includes the systems that these recipes are on, or were on
+    when they finished.
     """
 
     def __init__(self, world: World, commit: Commit) -> None:
@@ -32,7 +35,7 @@ class Touched:
 
 
 def _all_of(world: World, set_id: int) -> list[Recipe]:
-    known = world.sets.get(set_id)
-    numbers = () if known is None else known.recipe_ids
+    recipe_set = world.sets.get(set_id)
+    numbers = () if recipe_set is None else recipe_set.recipe_ids
     found = (world.recipes.get(number) or world.finished.get(number) for number in numbers)
     return [recipe for recipe in found if recipe is not None]

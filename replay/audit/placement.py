@@ -1,28 +1,28 @@
-"""Who is on which system, and that both sides say the same."""
+"""Invariants of placement: one recipe per system, and recipe and system record the same."""
 
 from __future__ import annotations
 
+from replay.audit.affected import Affected
 from replay.audit.invariant import Found, Invariant
-from replay.audit.record import Commit, Record
+from replay.audit.record import Commit, EventRecord
 from replay.audit.tables import BEFORE_START, FINISHED, FREE, MIRRORED, PLACED
-from replay.audit.touched import Touched
 from replay.audit.values import Recipe, System
 from replay.audit.world import World
 
 
 class OneRecipePerSystem(Invariant):
-    """Two unfinished recipes are never placed on one system; guests are on their host's."""
+    """Two unfinished recipes are never on one system, except guests, which are on their host's system."""
 
     name = "one_recipe_per_system"
 
-    def commit(self, world: World, commit: Commit, touched: Touched) -> Found:
-        for system in touched.systems:
+    def commit(self, world: World, commit: Commit, affected: Affected) -> Found:
+        for system in affected.systems:
             on = [world.recipes[number] for number in world.on.get(system.fqdn, ())]
             hosts = [recipe.subject for recipe in on if not recipe.is_guest]
             if len(hosts) > 1:
                 what = f"{len(hosts)} recipes are placed on it"
                 yield self.broken(commit.about(system.subject, *hosts), [system.subject, *hosts], what)
-        for recipe in touched.recipes:
+        for recipe in affected.recipes:
             yield from self._beside_its_host(world, recipe, commit)
 
     def _beside_its_host(self, world: World, recipe: Recipe, commit: Commit) -> Found:
@@ -36,24 +36,24 @@ class OneRecipePerSystem(Invariant):
 
 
 class InStep(Invariant):
-    """At the end of every commit recipe and system mirror each other, and guests go with their host."""
+    """Recipe and system mirror each other at the end of every commit, and guests go with their host."""
 
     name = "in_step"
     topics = tuple(f"recipe.{state}" for state in MIRRORED if state != "scheduled")
 
-    def event(self, world: World, record: Record) -> Found:
+    def event(self, world: World, record: EventRecord) -> Found:
         recipe = world.recipes.get(int(record.name))
         if recipe is not None and record.data["system"] != recipe.system:
             what = f"{record.topic} on {record.data['system']}, placed on {recipe.system}"
             yield self.broken([record.position], [record.subject], what)
 
-    def commit(self, world: World, commit: Commit, touched: Touched) -> Found:
-        for recipe in touched.recipes:
+    def commit(self, world: World, commit: Commit, affected: Affected) -> Found:
+        for recipe in affected.recipes:
             if recipe.is_guest:
                 yield from self._with_its_host(world, recipe, commit)
             else:
                 yield from self._recipe(world, recipe, commit)
-        for system in touched.systems:
+        for system in affected.systems:
             yield from self._system(world, system, commit)
 
     def _recipe(self, world: World, recipe: Recipe, commit: Commit) -> Found:
@@ -65,8 +65,8 @@ class InStep(Invariant):
         if recipe.state not in PLACED:
             return
         system = world.systems.get(recipe.system or "")
-        is_so = (system.usage, system.recipe_id) if system is not None else None
-        if is_so != (MIRRORED[recipe.state], recipe.recipe_id):
+        mirrored = (system.usage, system.recipe_id) if system is not None else None
+        if mirrored != (MIRRORED[recipe.state], recipe.recipe_id):
             subjects = recipe.subject, f"system/{recipe.system}"
             what = f"{recipe.state}, its system is {_usage(system)}"
             yield self.broken(commit.about(*subjects), subjects, what)
@@ -91,14 +91,17 @@ def _usage(system: System | None) -> str:
 
 
 def _out_of_step(world: World, system: System) -> str | None:
-    """What is wrong with a usage: the rows of the second table of design section 2, from the top."""
+    """Return the contradiction in a system's usage, None if there is none.
+
+    The checks follow the second table of design section 2 from the top.
+    """
     what = f"{system.condition}, {_usage(system)}"
     if system.reserved:
         return f"{what}, reserved by a person" if system.usage in FREE or system.recipe_id else None
     if system.recipe_id is not None:
         return _wrong_recipe(world, system, what)
     if system.usage not in FREE:
-        return f"{what}, nobody has it"
+        return f"{what}, without a recipe or a reservation"
     asked = system.condition == "Automated" and not system.draining
     return f"{what}, draining or not Automated" if system.usage == "pending" and not asked else None
 
@@ -106,8 +109,8 @@ def _out_of_step(world: World, system: System) -> str | None:
 def _wrong_recipe(world: World, system: System, what: str) -> str | None:
     recipe = world.recipes.get(system.recipe_id or 0)
     if recipe is None or recipe.state not in PLACED or recipe.system != system.fqdn:
-        return f"{what}, which is not on it"
+        return f"{what}, which is not placed there"
     forced = recipe.wants.forced == system.fqdn.casefold()
     if system.condition == "Removed" or (system.condition == "Broken" and not forced):
-        return f"{what}, which had to lose it"
+        return f"{what}, which should have been withdrawn from it"
     return None

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from replay.audit.known import Known
 from replay.audit.record import from_recorded
-from replay.audit.viable import Judge
+from replay.audit.scheduler_view import SchedulerView
+from replay.audit.system_matcher import SystemMatcher
 from tests.replay.audit.moves import LAB, Pair, new
 from tests.replay.audit.story import Story
 
@@ -31,10 +31,10 @@ def viable(
     story.system("a", memory_mb=4096, arches=[arch], excluded_families=list(excluded))
     recipe: Pair = ("recipe/1", new(1, 1, wants, "Normal", **{"distro_tree_id": 1, **fields}))
     story.commit(recipe)
-    known = Known()
+    known = SchedulerView()
     for record in from_recorded(story.log):
         known.apply(record)
-    return Judge(known).viable(known.need(known.recipes[1]), known.systems["a"])
+    return SystemMatcher(known).fits(known.need(known.recipes[1]), known.systems["a"])
 
 
 @pytest.mark.parametrize(

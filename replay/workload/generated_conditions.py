@@ -1,6 +1,6 @@
-"""Questions that a given system is known to answer with yes: one row for each thing that can be asked.
+"""Conditions that a given system certainly satisfies: one row for each element that can be asked for.
 
-What the system does not tell of itself nobody asks it. Names that are asked for are the system's own.
+No condition reads a property that the document of the system lacks. Names are the system's own.
 """
 
 from __future__ import annotations
@@ -11,60 +11,60 @@ from typing import Any
 
 Document = dict[str, Any]
 Made = Document | None
-"""A question, or none that the system could answer."""
-Question = Callable[[Document, Random], Made]
+"""A condition, or None if the system has nothing that it could be about."""
+ConditionMaker = Callable[[Document, Random], Made]
 
 
 def leaf(element: str, op: str, value: object) -> Document:
     return {"element": element, "op": op, "value": str(value)}
 
 
-def _told(system: Document, path: str) -> Any:
+def _property(system: Document, path: str) -> Any:
     found: Any = system
     for step in path.split("."):
         found = (found or {}).get(step)
     return found
 
 
-def _asks(element: str, path: str, *ops: str) -> Question:
-    """It has what it has, in one of these words."""
+def _asks(element: str, path: str, *ops: str) -> ConditionMaker:
+    """Return a maker of conditions that compare a property with its own value."""
 
-    def question(system: Document, chance: Random) -> Made:
-        told = _told(system, path)
-        return None if told is None else leaf(element, chance.choice(ops), told)
+    def condition(system: Document, chance: Random) -> Made:
+        value = _property(system, path)
+        return None if value is None else leaf(element, chance.choice(ops), value)
 
-    return question
+    return condition
 
 
-def _is_not(element: str, path: str, *others: str) -> Question:
-    """It is none of the others, if that is known."""
+def _is_not(element: str, path: str, *others: str) -> ConditionMaker:
+    """Return a maker of conditions that exclude another value, if the property is recorded."""
 
-    def question(system: Document, chance: Random) -> Made:
-        told = _told(system, path)
-        left = [other for other in others if told is not None and other != told]
+    def condition(system: Document, chance: Random) -> Made:
+        value = _property(system, path)
+        left = [other for other in others if value is not None and other != value]
         return leaf(element, "!=", chance.choice(left)) if left else None
 
-    return question
+    return condition
 
 
-def _begins(element: str, path: str) -> Question:
-    """Its first letters, up to a dash if there is one."""
+def _begins(element: str, path: str) -> ConditionMaker:
+    """Return a maker of patterns from the first letters of a property, up to a dash."""
 
-    def question(system: Document, chance: Random) -> Made:
-        told = _told(system, path)
-        return leaf(element, "like", f"{told.partition('-')[0][:6]}%") if told else None
+    def condition(system: Document, chance: Random) -> Made:
+        value = _property(system, path)
+        return leaf(element, "like", f"{value.partition('-')[0][:6]}%") if value else None
 
-    return question
+    return condition
 
 
-def _among(element: str, path: str, *ops: str) -> Question:
-    """One of several that it has."""
+def _among(element: str, path: str, *ops: str) -> ConditionMaker:
+    """Return a maker of conditions on one of several values."""
 
-    def question(system: Document, chance: Random) -> Made:
-        told = _told(system, path)
-        return leaf(element, chance.choice(ops), chance.choice(told)) if told else None
+    def condition(system: Document, chance: Random) -> Made:
+        value = _property(system, path)
+        return leaf(element, chance.choice(ops), chance.choice(value)) if value else None
 
-    return question
+    return condition
 
 
 def _memory(system: Document, chance: Random) -> Made:
@@ -72,12 +72,12 @@ def _memory(system: Document, chance: Random) -> Made:
     return chance.choice((at_least, leaf("system/memory", "<=", system["memory_mb"] * 2)))
 
 
-def _day(element: str, path: str) -> Question:
-    def question(system: Document, chance: Random) -> Made:
-        told = _told(system, path)
-        return leaf(element, chance.choice(("<=", ">=")), told[:10]) if told else None
+def _day(element: str, path: str) -> ConditionMaker:
+    def condition(system: Document, chance: Random) -> Made:
+        value = _property(system, path)
+        return leaf(element, chance.choice(("<=", ">=")), value[:10]) if value else None
 
-    return question
+    return condition
 
 
 def _inventoried(system: Document, chance: Random) -> Made:
@@ -139,13 +139,13 @@ def _key(system: Document, chance: Random) -> Made:
     return asked | chance.choice(({"op": "="}, {"op": ">=", "value": keys[key][0]}))
 
 
-def _nobody_but(element: str) -> Question:
-    """Nobody has it, mostly, so it is asked beside what holds."""
+def _nobody_but(element: str) -> ConditionMaker:
+    """Return a maker of conditions that mostly fail, joined by `or` with one that holds."""
 
-    def question(system: Document, chance: Random) -> Made:
+    def condition(system: Document, chance: Random) -> Made:
         return {"or": [leaf(element, "=", system["owner"]), _memory(system, chance)]}
 
-    return question
+    return condition
 
 
 def _cores_of_nodes(system: Document, chance: Random) -> Made:
@@ -153,11 +153,11 @@ def _cores_of_nodes(system: Document, chance: Random) -> Made:
 
 
 def _truth(system: Document, chance: Random) -> Made:
-    hyper = _told(system, "cpu.hyper")
+    hyper = _property(system, "cpu.hyper")
     return None if hyper is None else leaf("cpu/hyper", "=", str(hyper).lower())
 
 
-QUESTIONS: tuple[Question, ...] = (
+CONDITIONS: tuple[ConditionMaker, ...] = (
     _memory,
     _asks("cpu_count", "cpu.processors", ">=", "<="),
     _asks("cpu/cores", "cpu.cores", ">=", "<="),

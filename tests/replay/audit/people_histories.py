@@ -12,10 +12,10 @@ from random import Random
 from domain.access.policy import Form
 from domain.events import data_of
 from domain.priority import Priority
-from replay.audit.record import Commit, Record, commits, from_recorded
+from replay.audit.record import Commit, EventRecord, commits, from_recorded
 from tests.domain.scheduling import policies
 from tests.domain.scheduling.history import live
-from tests.replay.audit import entitled
+from tests.replay.audit import access_events as entitled
 from tests.replay.audit.moves import Pair
 
 PEOPLE = ("ada", "bob", "eve")
@@ -47,7 +47,9 @@ def with_people(history: list[Commit], seed: int) -> list[Commit]:
     return peopled
 
 
-def _of_somebody(chance: Random, record: Record, owners: dict[int, tuple[str, str | None]]) -> Record:
+def _of_somebody(
+    chance: Random, record: EventRecord, owners: dict[int, tuple[str, str | None]]
+) -> EventRecord:
     places = {"position": STEP * record.position, "commit_end": STEP * record.commit_end}
     if record.topic != "recipe.new":
         return record._replace(**places)
@@ -107,5 +109,5 @@ def _apart(pairs: list[Pair], after: int) -> Iterator[Commit]:
         kind, _, name = subject.partition("/")
         position = after + offset
         yield Commit(
-            (Record(position, position, kind, name, 1, event.TOPIC, data_of(event), "ada", "request/1"),)
+            (EventRecord(position, position, kind, name, 1, event.TOPIC, data_of(event), "ada", "request/1"),)
         )
