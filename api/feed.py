@@ -31,7 +31,7 @@ from projections.advancing import Advancing
 from runtime.processes.garbage_collection import nothing_collected
 from store.event_log import FOLDED_TOPICS, EventLog
 from store.mapper import StoredRow
-from store.tailer import Tailer, TailerCounters, is_of_many
+from store.tailer import Tailer, TailerCounters, has_many_commits
 
 # The number of systems described at a time, which takes a millisecond or two.
 SYSTEMS_PER_STEP = 20
@@ -154,7 +154,7 @@ class Feed:
                 elif page:
                     asyncio.run_coroutine_threadsafe(self._take(*self._read(page)), loop).result()
                     # No pause while unread events are already there.
-                    if not tailer.has_unread and is_of_many(page):
+                    if not tailer.has_unread and has_many_commits(page):
                         self._is_wanted.wait(SECONDS_EACH_OF_MANY)
                         self._is_wanted.clear()
         except Exception:

@@ -28,8 +28,8 @@ from store.counters import Counters
 from store.datastore import SERVICE_ROLE, with_liveness
 from store.event_log import EventLog
 from store.group_commit import GroupCommit
-from store.job_numbers import Numbers
-from store.migrated import require_migrated
+from store.job_numbers import JobNumberSource
+from store.migrate import require_migrated
 from workers.explaining.explainer import Explainer
 
 
@@ -46,7 +46,7 @@ def http_application(settings: Settings) -> InFlight:
         reader=Reader(with_liveness(url), SERVICE_ROLE),
         aggregates=Aggregates(log),
         contacts=Contacts(log),
-        numbers=Numbers(log),
+        numbers=JobNumberSource(log),
         explainer=Explainer(url),
         quotas=Quotas(_quota_limits(settings)),
         retention_tags=RetentionTags(settings.retention_tags),

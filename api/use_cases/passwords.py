@@ -16,7 +16,7 @@ from domain.directory.tokens import equals_password_login
 from domain.errors import Fault, FaultyInput, NotPermitted, Refused, TooOften, Unknown
 from domain.names import display_name
 from postgres.errors import DatabaseAway
-from store.passwords import forget_hashes, hash_of, keep_hash
+from store.passwords import delete_stale_hashes, hash_of, store_hash
 from store.requests import AppendRequest, Committed
 
 
@@ -47,9 +47,9 @@ async def set_password(
         raise NotPermitted("the current password is wrong")
     password_id = secrets.token_hex(8)
     hashed = await parts.hashing.hashed(new)
-    await asyncio.to_thread(keep_hash, parts.log, password_id, user, hashed)
+    await asyncio.to_thread(store_hash, parts.log, password_id, user, hashed)
     done = await _count(parts, request, user, before, password_id)
-    await asyncio.to_thread(forget_hashes, parts.log, user)
+    await asyncio.to_thread(delete_stale_hashes, parts.log, user)
     return done
 
 

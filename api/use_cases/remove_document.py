@@ -16,7 +16,7 @@ from domain.events import Decided
 from domain.names import display_name
 from domain.system.state import System
 from domain.system_admin.policy import part_with
-from store.passwords import forget_hashes
+from store.passwords import delete_stale_hashes
 from store.requests import AppendRequest, Committed
 
 
@@ -51,7 +51,7 @@ async def remove_document(
     if done is not None:
         await parts.feed.reach(done.position)
         if kind == "user":
-            await asyncio.to_thread(forget_hashes, parts.log, name)
+            await asyncio.to_thread(delete_stale_hashes, parts.log, name)
     return done
 
 

@@ -77,7 +77,7 @@ HTTP = (
     f"at first {failures.BROKEN_AFTER}",
     f"A recipe takes {reports.MAX_RESULTS:,} results and {reports.MAX_LOGS:,} logs",
     f"was not heard for {timers.SILENT_AFTER_SECONDS} s",
-    f"at most some {sql.PAGE_BYTES // MIB} MiB of events",
+    f"at most some {sql.MAX_PAGE_BYTES // MIB} MiB of events",
     f"has at least {passwords.MIN_LENGTH} characters",
     f"keeps the system for {kept_systems.DEFAULT_SECONDS // 3600} hours",
     f"{watchdog.FIRST_TASK_SECONDS:,} s until the first task, then {watchdog.TASK_SECONDS:,} s",

@@ -10,7 +10,7 @@ from typing import Any
 from api.rest.ports import ReadinessParts
 from postgres.errors import DatabaseAway
 from store.lease import SCHEDULER
-from store.readiness import Standing, standing
+from store.readiness import DatabaseState, database_state
 
 MAX_LAG_EVENTS = 10_000
 MAX_LAG_SECONDS = 60.0
@@ -23,7 +23,7 @@ ANSWER_SECONDS = 5.0
 class Look:
     """The input of the checks: the state of the database, and how far this process has read."""
 
-    standing: Standing
+    standing: DatabaseState
     is_full: bool
     read_models: int
     whole_from: int
@@ -55,8 +55,8 @@ class Readiness:
         parts = self._parts
         position = parts.reader.position
 
-        def ask() -> tuple[Standing, bool]:
-            return standing(parts.log, SCHEDULER, position), parts.commits.is_full()
+        def ask() -> tuple[DatabaseState, bool]:
+            return database_state(parts.log, SCHEDULER, position), parts.commits.is_full()
 
         try:
             said, is_full = await asyncio.wait_for(asyncio.to_thread(ask), ANSWER_SECONDS)
@@ -114,7 +114,7 @@ def _scheduler(look: Look) -> Finding:
     if holder is None:
         return Finding("no scheduler holds the lease: does one run?", {"holder": None})
     ago = holder.renewed_seconds_ago
-    fault = None if holder.gets_on else f"{holder.name} hangs: it has not renewed its lease for {ago:.0f} s"
+    fault = None if holder.is_live else f"{holder.name} hangs: it has not renewed its lease for {ago:.0f} s"
     figures = {"renewed_seconds_ago": round(ago, 3), "lease_seconds": holder.lease_seconds}
     return Finding(fault, {"holder": holder.name, **figures})
 
