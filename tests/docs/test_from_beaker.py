@@ -1,4 +1,4 @@
-"""The page for users of Beaker: what is accepted without effect, and what is refused, as the code has it."""
+"""The page for users of Beaker: parts of a job without effect, and refused parts, compared with the code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.intake.jobs import KNOWN, job_xml
 
 PAGE = (TOP / "docs" / "from-beaker.md").read_text("utf-8")
 
-# Fields of a job that the scheduler, access or people's lists go by.
+# Fields of a job that scheduling, access control or lists use.
 OF_JOBS = {"whiteboard", "user", "group", "recipe_sets"}
 # Fields of a recipe that choose its system and its distro tree.
 CHOOSING = {"host_requires", "distro_requires", "autopick"}

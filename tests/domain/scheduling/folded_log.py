@@ -17,7 +17,7 @@ from domain.recipe_set.state import RecipeSet
 from domain.scheduling.decisions.decide import POLICY_VERSION
 from domain.scheduling.decisions.draft import Decision
 from domain.scheduling.world.partition import Partition
-from domain.scheduling.world.wake_ups import WAKE_UPS, TriggerRule
+from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
 from domain.subjects import evolve
 from domain.system.state import System
 
@@ -27,10 +27,10 @@ BEGINNING = datetime(2024, 1, 1, tzinfo=UTC)
 class FoldedLog:
     """Mutable: `commit` what happens, and it is in the log, in the partition and in the dictionaries."""
 
-    def __init__(self, wake_ups: Iterable[TriggerRule] = WAKE_UPS) -> None:
+    def __init__(self, rules: Iterable[TriggerRule] = TRIGGER_RULES) -> None:
         self.log: list[Recorded] = []
-        self.wake_ups = tuple(wake_ups)
-        self.partition = Partition(self.wake_ups)
+        self.rules = tuple(rules)
+        self.partition = Partition(self.rules)
         self.systems: dict[str, System] = {}
         self.recipes: dict[int, Recipe] = {}
         self.sets: dict[int, RecipeSet] = {}
@@ -100,7 +100,7 @@ class FoldedLog:
 
     def refolded(self) -> Partition:
         """What a scheduler that has just started makes of the log."""
-        partition = Partition(self.wake_ups)
+        partition = Partition(self.rules)
         for recorded in self.log:
             partition.apply(recorded)
         return partition

@@ -119,7 +119,7 @@ def test_order__every_maximum_and_every_priority__is_by_effective_then_nominal(
 def in_one_go(world: World) -> list[int]:
     """Whom the system would ask, one after the other, if nobody could have it."""
     world.settle()
-    return [rank[-1] for rank in ranks_for_system(world.partition, world.partition.systems["a"])]
+    return [rank.recipe_id for rank in ranks_for_system(world.partition, world.partition.systems["a"])]
 
 
 @in_both_ways

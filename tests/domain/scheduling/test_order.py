@@ -41,14 +41,14 @@ class Standing:
         return self.submitters.order(decides)
 
     def asked(self, among: int, decides: Submitting) -> list[Rank]:
-        return [place[1:] for place in ordered_places(self.line, among, self.order(decides), Effort())]
+        return [place.rank for place in ordered_places(self.line, among, self.order(decides), Effort())]
 
     def expected(self, among: int, decides: Submitting) -> list[Rank]:
         found = []
         for number, who, rank in self.plain:
             maximum = decides.maximum(self.submitters[who])
             if among >> number & 1 and maximum is not None:
-                found.append((-min(-rank[0], maximum), rank))
+                found.append((-min(-rank.negative_priority, maximum), rank))
         return [rank for _, rank in sorted(found)]
 
 
@@ -68,7 +68,7 @@ def test_ordered_places__recipes_come_and_go__is_one_sorted_list_on_every_system
     for ticket in range(150):
         again = chance.choice(sorted(standing.plain)) if standing.plain and chance.random() < 0.45 else None
         # Now and then two recipes are of one set.
-        rank = (-chance.choice(list(Priority)), ticket // 3, ticket)
+        rank = Rank(-chance.choice(list(Priority)), ticket // 3, ticket)
         standing.turn(*(again or (chance.randrange(FILTERS), chance.randrange(SUBMITTERS), rank)))
         among = chance.getrandbits(FILTERS)
         for decides in systems:
@@ -78,8 +78,11 @@ def test_ordered_places__recipes_come_and_go__is_one_sorted_list_on_every_system
 def test_ordered_places__first_alone__looks_at_no_other_filter() -> None:
     standing, effort = Standing(), Effort()
     for number in range(FILTERS):
-        standing.turn(number, number % SUBMITTERS, (-1, number, number))
-    assert next(ordered_places(standing.line, 2**FILTERS - 1, standing.order(OPEN), effort)) == (-1, -1, 0, 0)
+        standing.turn(number, number % SUBMITTERS, Rank(-1, number, number))
+    assert next(ordered_places(standing.line, 2**FILTERS - 1, standing.order(OPEN), effort)) == (
+        -1,
+        (-1, 0, 0),
+    )
     assert effort.rows == 1
 
 
@@ -90,8 +93,8 @@ def test_ordered_places__others_who_may_not_stand_before__first_is_found_behind_
         tuple(PolicyEntry("submit", group=f"g{n}", maximum=Priority.Low) for n in range(1, SUBMITTERS)), None
     )
     for number in range(hidden):
-        standing.turn(number, 0, (-5, number, number))
+        standing.turn(number, 0, Rank(-5, number, number))
     for who in range(1, SUBMITTERS):
         for number in range(hidden):
-            standing.turn(number, who, (-3, 100 - who, 1_000 * who + number))
+            standing.turn(number, who, Rank(-3, 100 - who, 1_000 * who + number))
     assert standing.asked(2**hidden - 1, closed) == standing.expected(2**hidden - 1, closed)

@@ -17,7 +17,7 @@ from domain.scheduling.decisions import choice
 from domain.scheduling.decisions.draft import Decision
 from domain.scheduling.supply.labs import Labs
 from domain.scheduling.world.partition import Partition
-from domain.scheduling.world.wake_ups import WAKE_UPS, TriggerRule
+from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
 from domain.system.events import SystemIdle
 from replay.verify import recomputation
 from replay.verify.recomputation import DecisionDifference, Recomputation
@@ -26,6 +26,7 @@ from tests.domain.scheduling.consistency_loop import tick
 from tests.domain.scheduling.contents import contents
 from tests.domain.scheduling.history import ACTS, EVERYTHING, Acts, begin, burst, live
 from tests.domain.scheduling.host_requirements import ALL, ANYTHING, named
+from tests.domain.scheduling.rules import rules
 from tests.domain.scheduling.world import World
 from tests.replay.verify.queue_of_three import Log, busy, scheduled, with_queue_jump
 
@@ -149,7 +150,7 @@ def test_history__system_chosen_by_another_rule__differs(monkeypatch: pytest.Mon
 def test_history__decided_without_wake_ups__mended_by_the_loop__counted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    world = World(wake_ups=())
+    world = World(rules(wakes=()))
     world.add_lab("lab-1", enabled=False)
     world.put_tree(1, "x86_64", ["lab-1"])
     world.add_idle("a")
@@ -250,9 +251,9 @@ def test_what_came_between__basis_and_commit__was_not_known() -> None:
     assert fresh.counts.unchecked == 0
 
 
-def _eased_before_a_job(wake_ups: tuple[TriggerRule, ...]) -> World:
+def _eased_before_a_job(table: tuple[TriggerRule, ...]) -> World:
     """Enable the lab of a waiting recipe's system; then a job is submitted that wants another system."""
-    world = World(wake_ups)
+    world = World(table)
     world.add_lab("lab-1", enabled=False)
     world.put_tree(1, "x86_64", ["lab-1"])
     world.add_idle("a", "b")
@@ -267,8 +268,8 @@ def _eased_before_a_job(wake_ups: tuple[TriggerRule, ...]) -> World:
 
 def test_batch__wake_up_is_recorded_as_answered_and_was_not__is_found() -> None:
     """The decision after it records that the triggers before its batch had no result."""
-    assert recomputed(_eased_before_a_job(WAKE_UPS).log)[1] == []
-    world = _eased_before_a_job(())
+    assert recomputed(_eased_before_a_job(TRIGGER_RULES).log)[1] == []
+    world = _eased_before_a_job(rules(wakes=()))
     assert world.states() == ["queued", "waiting"]
     (found,) = recomputed(world.log)[1]
     assert found.recorded is None and found.recomputed is not None

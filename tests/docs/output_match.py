@@ -1,8 +1,8 @@
-"""Whether a command printed what a page says it prints.
+"""Comparison of the output of a command with a page.
 
-Times, spans of time, tokens and the width of columns differ from run to run. So do log positions and ids of
-tokens, but what a page shows of them it may name in a later command: they are told, for whoever runs that.
-`…` in a page stands for anything: alone on its line for any lines, else for anything within the line.
+Times, durations, tokens and column widths differ from run to run. So do log positions and ids of tokens, but
+later commands of a page may use these: the comparison captures them.
+`…` in a page matches anything: alone on a line any lines, else any text within the line.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 ANYTHING = "…"
 
-# Values between these brackets are told.
+# Values between these brackets are captured.
 VARYING = (
     (r"\s+", " "),
     (r"─+", "─"),
@@ -33,20 +33,21 @@ VARYING = (
     (r"\b(command|event)/(\d+)", r"\1/POSITION⟨\2⟩"),
 )
 COMPILED = tuple((re.compile(pattern, re.IGNORECASE), name) for pattern, name in VARYING)
-TOLD = re.compile("⟨(.*?)⟩")
+CAPTURED = re.compile("⟨(.*?)⟩")
 
 
-def likeness(recorded: Sequence[str], printed: Sequence[str]) -> dict[str, str] | None:
-    """None where they differ. Else the positions and ids: what the page shows, and what it was this time."""
-    found = re.fullmatch("".join(map(_pattern, recorded)), "".join(f"{alike(line)}\n" for line in printed))
+def match_output(recorded: Sequence[str], printed: Sequence[str]) -> dict[str, str] | None:
+    """Map positions and ids of the page to those of this run; return None if the output differs."""
+    pattern = "".join(map(_pattern, recorded))
+    found = re.fullmatch(pattern, "".join(f"{normalised(line)}\n" for line in printed))
     if found is None:
         return None
-    shown = [value for line in recorded for value in TOLD.findall(alike(line))]
+    shown = [value for line in recorded for value in CAPTURED.findall(normalised(line))]
     return dict(zip(shown, found.groups(), strict=True))
 
 
-def alike(line: str) -> str:
-    """The line without what differs from run to run."""
+def normalised(line: str) -> str:
+    """Replace values that differ from run to run with names."""
     for pattern, name in COMPILED:
         line = pattern.sub(name, line)
     return line.strip()
@@ -55,14 +56,14 @@ def alike(line: str) -> str:
 def _pattern(recorded: str) -> str:
     if recorded.strip() == ANYTHING:
         return r"(?:.*\n)*?"
-    # Blanks beside a column that may be empty are none of its own.
-    parts = (re.escape(part.strip()) for part in alike(recorded).split(ANYTHING))
+    # A `…` may stand for an empty column, so the blanks beside it are optional.
+    parts = (re.escape(part.strip()) for part in normalised(recorded).split(ANYTHING))
     line = " ?.*? ?".join(parts)
-    return TOLD.sub(r"⟨(\\w+)⟩", line) + r"\n"
+    return CAPTURED.sub(r"⟨(\\w+)⟩", line) + r"\n"
 
 
 def refreshed(recorded: Sequence[str], printed: Sequence[str]) -> list[str]:
-    """What was recorded, with what is printed now, where that is like it. What is not shown stays so."""
+    """Replace recorded lines with matching lines of this run; lines with `…` stay."""
     rest = iter(printed)
     return [
         line if ANYTHING in line else next((now for now in rest if _same(line, now)), line)
@@ -71,11 +72,11 @@ def refreshed(recorded: Sequence[str], printed: Sequence[str]) -> list[str]:
 
 
 def _same(line: str, other: str) -> bool:
-    return TOLD.sub("", alike(line)) == TOLD.sub("", alike(other))
+    return CAPTURED.sub("", normalised(line)) == CAPTURED.sub("", normalised(other))
 
 
 def with_values(command: str, values: Mapping[str, str]) -> str:
-    """A command of the page with the positions and ids of this run in it."""
+    """Replace positions and ids in a command of the page with those of this run."""
     positions = re.compile(r"((?:--as-of|--after|as_of=|after=|min_position=) ?)(\d+)\b")
     command = positions.sub(lambda found: found[1] + values.get(found[2], found[2]), command)
     return re.sub(r"\b[0-9a-f]{12}\b", lambda found: values.get(found[0], found[0]), command)

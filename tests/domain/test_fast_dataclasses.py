@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError, dataclass, replace
 
 import pytest
 
-from domain.values import changed, changer, maker
+from domain.fast_dataclasses import changed, changer, maker
 
 
 @dataclass(frozen=True, slots=True)

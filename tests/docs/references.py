@@ -1,4 +1,4 @@
-"""What a page names: files, pages, and commands of the command line with their options."""
+"""References in a page: links, files, and commands with their options."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from tests.docs.page import TOP
 CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
-# A path from the top, or what only a file of this project can be.
+# A path from the top, or a name with an extension that files of this project have.
 PATH = re.compile(
     r"(?<![\w./~*-])(?:(?:api|bench|cli|domain|postgres|projections|replay|runtime|store|workers|tests|script|deploy|docs|\.ci)/[\w./-]*\w/?|[\w./-]+\.(?:py|sql|rng))"
 )
 LABLEDGER = re.compile(r"\blabledger((?: +[^\s`|;&<>()\"']+)+)")
-# What ends a command is no part of it.
+# Punctuation behind a command.
 END = re.compile(r"[:,.]$")
 
 
 def links(page: Path) -> Iterator[tuple[Path, str]]:
-    """The files that a page leads to, and the headings in them."""
+    """Yield the files that a page links to, and the headings in them."""
     for target in LINK.findall(CODE.sub("", page.read_text("utf-8"))):
         if "://" not in target:
             file, _, heading = target.partition("#")
@@ -34,7 +34,7 @@ def links(page: Path) -> Iterator[tuple[Path, str]]:
 
 
 def anchors(page: Path) -> set[str]:
-    """Of its headings: letters, digits, dashes and underscores, as pages that show it make them."""
+    """Return the anchors of the headings, as Markdown viewers build them."""
     headings = HEADING.findall(
         re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
     )
@@ -47,7 +47,7 @@ def paths(page: Path) -> Iterator[str]:
 
 
 def is_there(path: str) -> bool:
-    """From the top, or for a name alone, or the end of a path, anywhere."""
+    """Return whether a path exists from the top, or is the end of the path of a file."""
     return (TOP / path).exists() or any(f"/{file}".endswith(f"/{path}") for file in _files())
 
 
@@ -60,7 +60,7 @@ def _files() -> tuple[str, ...]:
 
 
 def commands_named(page: Path) -> Iterator[list[str]]:
-    """The words behind each `labledger` in code, up to the end of the line."""
+    """Yield the words after each `labledger` in code, up to the end of the line."""
     for code in CODE.findall(page.read_text("utf-8")):
         if code.startswith("```sql"):
             continue
@@ -69,15 +69,15 @@ def commands_named(page: Path) -> Iterator[list[str]]:
 
 
 def faults(words: list[str]) -> Iterator[str]:
-    """What of a command there is not."""
+    """Yield the subcommands and options of a command that do not exist."""
     command: click.Command = main
     context = click.Context(main)
-    known = {"--help", "-h"}
+    options = {"--help", "-h"}
     for word in words:
-        known |= {option for param in command.params for option in param.opts + param.secondary_opts}
+        options |= {option for param in command.params for option in param.opts + param.secondary_opts}
         if word.startswith("-") and len(word) > 1:
             option = word.partition("=")[0]
-            if option not in known:
+            if option not in options:
                 yield f"{command.name} has no {option}"
         elif isinstance(command, click.Group) and word.isascii() and word.islower():
             found = command.get_command(context, word)

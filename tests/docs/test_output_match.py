@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.docs.likeness import likeness, refreshed, with_values
+from tests.docs.output_match import match_output, refreshed, with_values
 
 TABLE = [
     "      77  2026-11-21 10:15:47  recipe.queued  recipe/1",
@@ -25,10 +25,8 @@ TABLE = [
         pytest.param(["1  …  a"], ["1        a"], id="an empty cell"),
     ],
 )
-def test_likeness__differs_only_in_what_differs_anyhow__is_like(
-    recorded: list[str], printed: list[str]
-) -> None:
-    assert likeness(recorded, printed) is not None
+def test_match__only_varying_values_differ__matches(recorded: list[str], printed: list[str]) -> None:
+    assert match_output(recorded, printed) is not None
 
 
 @pytest.mark.parametrize(
@@ -45,15 +43,15 @@ def test_likeness__differs_only_in_what_differs_anyhow__is_like(
         pytest.param(["a.b"], ["axb"], id="a dot is a dot"),
     ],
 )
-def test_likeness__says_something_else__is_not_like(recorded: list[str], printed: list[str]) -> None:
-    assert likeness(recorded, printed) is None
+def test_match__other_text_differs__does_not_match(recorded: list[str], printed: list[str]) -> None:
+    assert match_output(recorded, printed) is None
 
 
-def test_likeness__positions_and_ids__are_those_of_this_run_in_later_commands() -> None:
+def test_match__positions_and_ids__are_those_of_this_run_in_later_commands() -> None:
     recorded = [TABLE[0], "…", "token 0123456789ab: new", '{"position": 80}', '{"position":81}', "id: 82"]
     printed = [TABLE[0].replace("77", "178"), "more", "token ba9876543210: new", '{"position": 181}']
     printed += ['{"position":182}', "id: 183"]
-    values = likeness(recorded, printed)
+    values = match_output(recorded, printed)
     ids = {"0123456789ab": "ba9876543210"}
     assert values == {"77": "178", **ids, "80": "181", "81": "182", "82": "183"}
     command = (
@@ -64,7 +62,7 @@ def test_likeness__positions_and_ids__are_those_of_this_run_in_later_commands() 
     )
 
 
-def test_refreshed__like_what_was_recorded__is_of_now_but_for_what_is_not_shown() -> None:
+def test_refreshed__matching_lines__are_replaced_unless_cut() -> None:
     recorded = ["at position 5", "…", "for 5s", "job 1 … here"]
     printed = ["at position 77", "more", "for 59s", "job 1 runs here"]
     assert refreshed(recorded, printed) == ["at position 77", "…", "for 59s", "job 1 … here"]
