@@ -104,7 +104,7 @@ FROM log.events WHERE notification_id > %(after)s ORDER BY notification_id LIMIT
 -- name: all_but
 SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state
 FROM log.events WHERE notification_id > %(after)s AND notification_id <= %(upto)s
-  AND topic <> ALL (%(left_out)s::text[])
+  AND topic <> ALL (%(excluded_topics)s::text[])
 ORDER BY notification_id
 
 -- name: moments

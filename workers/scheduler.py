@@ -171,7 +171,7 @@ class Scheduler:
         return self._fence is not None and bool(self.partition.triggers)
 
     def _holds_lease(self) -> bool:
-        if self._fence is not None and self._lease.held():
+        if self._fence is not None and self._lease.is_held():
             return True
         self._fence = None
         fence = self._lease.try_take()
