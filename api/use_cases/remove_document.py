@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from api.request_context import RequestContext
-from api.use_cases.commit import append_request, commit, require_expected
+from api.use_cases.commit import append_for, commit, require_expected
 from api.use_cases.ports import PasswordParts
 from api.use_cases.rights import require_admin
 from domain.directory.admins import require_admin_without
@@ -45,7 +45,7 @@ async def remove_document(
         if entry is None:
             return None
         systems = await _systems(parts, kind, name)
-        return append_request(parts, request, *_removal(kind, directory, name, systems))
+        return append_for(parts, request, *_removal(kind, directory, name, systems))
 
     done = await commit(parts, decide)
     if done is not None:

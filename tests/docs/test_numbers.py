@@ -72,7 +72,7 @@ HTTP = (
     f"for a token of {log_in.LASTING.total_seconds() / 3600:g} hours",
     f"takes {system_inputs.MAX_IMPORTED:,} systems at most",
     f"After {explainer.PATIENCE_SECONDS:g} s the answer is 503",
-    f"has {matches.MOST_TOLD:,} lines at most",
+    f"has {matches.MAX_ENTRIES:,} lines at most",
     f"for one lab {commands.MAX_WAITING} requests may wait",
     f"at first {failures.BROKEN_AFTER}",
     f"A recipe takes {reports.MAX_RESULTS:,} results and {reports.MAX_LOGS:,} logs",
@@ -92,8 +92,8 @@ WATCHING = (
     f"{SPARE_CONNECTIONS} are kept for everything else",
 )
 OPERATION = (
-    f"at most {readiness.MOST_LAG_EVENTS:,} events and {readiness.MOST_LAG_SECONDS:g} s behind",
-    f"has looked at the log within {readiness.MOST_UNREAD_SECONDS:g} s",
+    f"at most {readiness.MAX_LAG_EVENTS:,} events and {readiness.MAX_LAG_SECONDS:g} s behind",
+    f"has looked at the log within {readiness.MAX_UNREAD_SECONDS:g} s",
     f"after {gate.MAX_UNREAD_SECONDS:g} s without it refuses every token",
     f"it answers within {readiness.ANSWER_SECONDS:g} s",
     f"less {capacity.KEPT_FILES} that it needs itself, and {capacity.MAX_CONNECTIONS:,} at most",

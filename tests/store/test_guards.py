@@ -152,7 +152,7 @@ def test_append__somebody_holds_the_lock__fails_soon_and_readiness_says_so(
             log.append([append_to("a")])
         said = database_state(log, SCHEDULER, 0)
         finding = CHECKS["database"](Look(said, False, 0, 0, 0, 0.0))
-        assert finding.fault == "an append hangs, and holds up all others"
+        assert finding.fault == "an append hangs and blocks all others"
     log.append([append_to("a")])
 
 
