@@ -31,12 +31,12 @@ from projections.advancing import Advancing
 from runtime.processes.garbage_collection import nothing_collected
 from store.event_log import FOLDED_TOPICS, EventLog
 from store.mapper import StoredRow
-from store.tailer import Tailer, is_of_many
+from store.tailer import Tailer, TailerCounters, has_many_commits
 
 # The number of systems described at a time, which takes a millisecond or two.
-SYSTEMS_AT_ONCE = 20
-# A page costs the same whatever is on it, and the loop that takes it answers requests: where many commit, the
-# next may wait, unless somebody waits for it.
+SYSTEMS_PER_STEP = 20
+# Every page costs the event loop the same time, whatever its size: while many requests commit, the next page
+# waits for more events, unless a request waits for it.
 SECONDS_EACH_OF_MANY = 0.03
 
 T = TypeVar("T")
@@ -49,7 +49,7 @@ class NotReady(LabledgerError):
 
 
 class Feed:
-    """Open it in the event loop that uses it."""
+    """The directory and the watchers of one process. Call `open` in the event loop that uses them."""
 
     def __init__(self, log: EventLog, url: str) -> None:
         self.directory = Directory()
@@ -63,7 +63,7 @@ class Feed:
         self._url = url
         self._progress = Advancing()
         self._stop = threading.Event()
-        # Set when somebody waits for the next page.
+        # Set when a request waits for the next page.
         self._is_wanted = threading.Event()
         self._thread: threading.Thread | None = None
         self._folding = asyncio.Lock()
@@ -113,6 +113,10 @@ class Feed:
         """Return the seconds since the log was last read, infinite before `open`."""
         return math.inf if self.tailer is None else time.monotonic() - self.tailer.read_at
 
+    def tailer_counters(self) -> TailerCounters | None:
+        """Return the counters of the tailer, None before `open`."""
+        return None if self.tailer is None else self.tailer.counters
+
     def is_current(self, seconds: float) -> bool:
         """Return whether the log was read within this many seconds."""
         return self.read_seconds_ago <= seconds
@@ -122,7 +126,9 @@ class Feed:
         if position > self.position:
             self._is_wanted.set()
         if not await self._progress.reach(position, timeout_seconds):
-            raise NotReady(f"it has read up to position {self.position}, and {position} is needed")
+            raise NotReady(
+                f"this process has read the log up to position {self.position}; the request needs {position}"
+            )
 
     async def catch_up(self) -> None:
         """Wait until the directory reflects everything that is in the log now."""
@@ -148,7 +154,7 @@ class Feed:
                 elif page:
                     asyncio.run_coroutine_threadsafe(self._take(*self._read(page)), loop).result()
                     # No pause while unread events are already there.
-                    if not tailer.has_unread and is_of_many(page):
+                    if not tailer.has_unread and has_many_commits(page):
                         self._is_wanted.wait(SECONDS_EACH_OF_MANY)
                         self._is_wanted.clear()
         except Exception:
@@ -179,7 +185,7 @@ class Feed:
                 self._fold(recorded)
             # Describe thousands of new systems now, in parts: neither the next job nor other requests should
             # wait for all of them.
-            while not self.distro_trees.catch_up(SYSTEMS_AT_ONCE):
+            while not self.distro_trees.catch_up(SYSTEMS_PER_STEP):
                 await asyncio.sleep(0)
         self.broadcast.take(messages, sizes)
         self._progress.advance(messages[-1].position)

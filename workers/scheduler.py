@@ -17,8 +17,8 @@ from datetime import datetime
 from domain.events import Basis
 from domain.scheduling.decisions.decide import POLICY_VERSION, decide
 from domain.scheduling.decisions.draft import Decision
-from domain.scheduling.world.not_folded import NOT_FOLDED
 from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.skipped_events import SKIPPED_TOPICS
 from postgres.errors import DatabaseAway
 from store.event_log import EventLog
 from store.lease import LEASE_SECONDS, SCHEDULER, Lease
@@ -141,7 +141,7 @@ class Scheduler:
     def _take_in(self, page: Sequence[StoredRow]) -> None:
         mapper = self._log.mapper
         for row in page:
-            if row.topic in NOT_FOLDED:
+            if row.topic in SKIPPED_TOPICS:
                 mapper.require_readable(row)
                 self.partition.pass_over(row.position)
             else:
@@ -171,7 +171,7 @@ class Scheduler:
         return self._fence is not None and bool(self.partition.triggers)
 
     def _holds_lease(self) -> bool:
-        if self._fence is not None and self._lease.held():
+        if self._fence is not None and self._lease.is_held():
             return True
         self._fence = None
         fence = self._lease.try_take()

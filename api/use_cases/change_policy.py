@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from api.request_context import RequestContext
-from api.use_cases.commit import append_request, commit_gathered, commit_named
+from api.use_cases.commit import append_for, commit_gathered, commit_named
 from api.use_cases.ports import WriteParts
-from api.use_cases.resolve import known
+from api.use_cases.resolve import existing
 from api.use_cases.rights import owned_by, require_own_pool
 from api.use_cases.system_rights import require_permission, rests_on
 from domain.access.policy import EDIT_POLICY, policy_form
@@ -35,7 +35,7 @@ async def change_pool_policy(
     in the group that owns the pool.
     """
     directory, subject = parts.feed.directory, f"pool/{pool}"
-    await known(parts.feed, "pool", pool)
+    await existing(parts.feed, "pool", pool)
     if _faults(directory, entries, None):
         await parts.feed.catch_up()
 
@@ -53,7 +53,7 @@ async def change_pool_policy(
         looked_at = (*_named(entries), *owned_by(directory, request, pool))
         versions = {named: directory.version(named) for named in looked_at}
         changed = PoolAccessPolicyChanged(entries=wanted)
-        return append_request(parts, request, [(subject, changed)], {subject: entry.version, **versions})
+        return append_for(parts, request, [(subject, changed)], {subject: entry.version, **versions})
 
     return await commit_named(parts, request, subject, decide)
 

@@ -100,7 +100,7 @@ def follows(
 
 
 def _steps(gathered: ReadSet, change: SystemChange) -> Iterator[Callable[[System], Decided]]:
-    """Yield the decisions, each of which takes the system after the one before."""
+    """Yield the decisions; each takes the system as the decision before left it."""
     lab_controller, owner = change.lab_controller, change.owner
     condition, reason = change.condition, change.reason
     if lab_controller is not None:

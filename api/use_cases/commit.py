@@ -18,7 +18,7 @@ from store.requests import AppendRequest, Committed, Conflict, Outcome, new_comm
 PATIENCE_SECONDS = 10.0
 
 
-def append_request(
+def append_for(
     parts: WriteParts,
     request: RequestContext,
     decided: Decided,
@@ -74,7 +74,7 @@ async def commit(
                 await parts.feed.catch_up()
                 outcome = await _attempt(parts, decide)
     if isinstance(outcome, Conflict):
-        raise Conflict(f"others kept changing the same things: {outcome}")
+        raise Conflict(f"concurrent requests kept changing the same objects: {outcome}")
     return None if outcome is None else require_committed(outcome)
 
 
@@ -111,7 +111,7 @@ async def commit_gathered(
             _require_expected(request, wanted[0], gathered)
             raise
         _require_expected(request, wanted[0], gathered)
-        return append_request(parts, request, decided, {**gathered.versions, **versions}) if decided else None
+        return append_for(parts, request, decided, {**gathered.versions, **versions}) if decided else None
 
     return await commit(parts, lambda: asyncio.to_thread(attempt))
 

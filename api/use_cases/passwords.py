@@ -6,7 +6,7 @@ import asyncio
 import secrets
 
 from api.request_context import RequestContext
-from api.use_cases.commit import append_request, commit_named
+from api.use_cases.commit import append_for, commit_named
 from api.use_cases.ports import PasswordParts
 from api.use_cases.rights import require_oneself
 from domain.directory.events import UserPasswordSet
@@ -16,7 +16,7 @@ from domain.directory.tokens import equals_password_login
 from domain.errors import Fault, FaultyInput, NotPermitted, Refused, TooOften, Unknown
 from domain.names import display_name
 from postgres.errors import DatabaseAway
-from store.passwords import forget_hashes, hash_of, keep_hash
+from store.passwords import delete_stale_hashes, hash_of, store_hash
 from store.requests import AppendRequest, Committed
 
 
@@ -47,14 +47,14 @@ async def set_password(
         raise NotPermitted("the current password is wrong")
     password_id = secrets.token_hex(8)
     hashed = await parts.hashing.hashed(new)
-    await asyncio.to_thread(keep_hash, parts.log, password_id, user, hashed)
+    await asyncio.to_thread(store_hash, parts.log, password_id, user, hashed)
     done = await _count(parts, request, user, before, password_id)
-    await asyncio.to_thread(forget_hashes, parts.log, user)
+    await asyncio.to_thread(delete_stale_hashes, parts.log, user)
     return done
 
 
 async def _count(
-    parts: PasswordParts, request: RequestContext, user: str, known: str | None, password_id: str
+    parts: PasswordParts, request: RequestContext, user: str, before: str | None, password_id: str
 ) -> Committed:
     """Replace the present hash by the new one."""
     directory, subject = parts.feed.directory, f"user/{user}"
@@ -63,12 +63,12 @@ async def _count(
         entry, replaced = directory.get("user", user), directory.credentials.password_of(user)
         if entry is None:
             raise Unknown(display_name("user", user))
-        if replaced != known and not request.is_admin:
+        if replaced != before and not request.is_admin:
             raise Refused(f"another request has set the password of {display_name('user', user)}")
         if replaced is None:
             _require_no_rise(parts, request, user)
         event = UserPasswordSet(password_id=password_id)
-        return append_request(parts, request, [(subject, event)], {subject: entry.version})
+        return append_for(parts, request, [(subject, event)], {subject: entry.version})
 
     done = await commit_named(parts, request, subject, decide)
     assert done is not None, "a password that is set is always something new"

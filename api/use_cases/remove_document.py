@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from api.request_context import RequestContext
-from api.use_cases.commit import append_request, commit, require_expected
+from api.use_cases.commit import append_for, commit, require_expected
 from api.use_cases.ports import PasswordParts
 from api.use_cases.rights import require_admin
 from domain.directory.admins import require_admin_without
@@ -16,7 +16,7 @@ from domain.events import Decided
 from domain.names import display_name
 from domain.system.state import System
 from domain.system_admin.policy import part_with
-from store.passwords import forget_hashes
+from store.passwords import delete_stale_hashes
 from store.requests import AppendRequest, Committed
 
 
@@ -45,13 +45,13 @@ async def remove_document(
         if entry is None:
             return None
         systems = await _systems(parts, kind, name)
-        return append_request(parts, request, *_removal(kind, directory, name, systems))
+        return append_for(parts, request, *_removal(kind, directory, name, systems))
 
     done = await commit(parts, decide)
     if done is not None:
         await parts.feed.reach(done.position)
         if kind == "user":
-            await asyncio.to_thread(forget_hashes, parts.log, name)
+            await asyncio.to_thread(delete_stale_hashes, parts.log, name)
     return done
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from api.clock import written
 from api.request_context import RequestContext
-from api.use_cases.commit import append_request, commit, commit_gathered, require_expected
+from api.use_cases.commit import append_for, commit, commit_gathered, require_expected
 from api.use_cases.ports import WriteParts
 from api.use_cases.system_rights import (
     require_may_reserve,
@@ -28,7 +28,7 @@ from store.requests import AppendRequest, Committed
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ReservationRequest:
     """A requested reservation; `until` None: without an end. A distro tree is provisioned first."""
 
     user: str
@@ -37,7 +37,7 @@ class Wanted:
 
 
 async def reserve_system(
-    parts: WriteParts, request: RequestContext, fqdn: str, wanted: Wanted
+    parts: WriteParts, request: RequestContext, fqdn: str, wanted: ReservationRequest
 ) -> Committed | None:
     """Reserve a system; return None if the same reservation exists.
 
@@ -53,7 +53,7 @@ async def reserve_system(
 
 
 async def _reserve(
-    parts: WriteParts, request: RequestContext, fqdn: str, wanted: Wanted
+    parts: WriteParts, request: RequestContext, fqdn: str, wanted: ReservationRequest
 ) -> AppendRequest | None:
     directory, subject, user = parts.feed.directory, f"system/{fqdn}", f"user/{wanted.user}"
     asked = Reservation(wanted.user, wanted.until, wanted.distro_tree_id)
@@ -79,14 +79,14 @@ async def _reserve(
     require_lab(system, asked.distro_tree_id, directory)
     until = None if asked.until is None else written(asked.until)
     decided = reserve(system, asked.user, until, asked.distro_tree_id)
-    return append_request(parts, request, decided, {subject: system.version, **named})
+    return append_for(parts, request, decided, {subject: system.version, **named})
 
 
 def _tree(directory: Directory, tree_id: int | None) -> DirectoryEntry | None:
     return None if tree_id is None else directory.get("distro-tree", str(tree_id))
 
 
-def _faults(parts: WriteParts, wanted: Wanted) -> list[Fault]:
+def _faults(parts: WriteParts, wanted: ReservationRequest) -> list[Fault]:
     faults = []
     if parts.feed.directory.get("user", wanted.user) is None:
         faults.append(Fault("user", unknown_name("user", wanted.user)))

@@ -8,7 +8,7 @@ from domain.errors import Unknown
 from domain.names import display_name
 
 
-async def known(feed: DirectoryView, kind: str, name: str) -> DirectoryEntry:
+async def existing(feed: DirectoryView, kind: str, name: str) -> DirectoryEntry:
     """Return the entry of a named thing. Raises Unknown if it does not exist at the end of the log."""
     entry = feed.directory.get(kind, name)
     if entry is None:

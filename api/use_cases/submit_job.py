@@ -10,7 +10,7 @@ import orjson
 
 from api.request_context import RequestContext
 from api.use_cases.choose_trees import distro_trees
-from api.use_cases.commit import append, append_request
+from api.use_cases.commit import append, append_for
 from api.use_cases.ports import JobParts
 from domain.errors import Unknown
 from domain.job.events import JobSubmitted
@@ -44,7 +44,7 @@ async def submit_job(
         "warnings": warnings,
     }
     return require_committed(
-        await append(parts, append_request(parts, request, decided, {}, orjson.dumps(answer), original))
+        await append(parts, append_for(parts, request, decided, {}, orjson.dumps(answer), original))
     )
 
 

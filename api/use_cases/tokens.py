@@ -11,7 +11,7 @@ import orjson
 
 from api.clock import written
 from api.request_context import RequestContext
-from api.use_cases.commit import append_request, commit_named, require_expected
+from api.use_cases.commit import append_for, commit_named, require_expected
 from api.use_cases.idempotency import done_before, require_same
 from api.use_cases.ports import NameParts, WriteParts
 from api.use_cases.rights import require_oneself
@@ -118,7 +118,7 @@ def issued(
     named += [f"lab-controller/{wanted.lab_controller}"] if wanted.lab_controller else []
     versions = {subject: directory.version(subject) for subject in named}
     decided = [*role_given(directory, wanted), (f"token/{token_id}", event)]
-    return append_request(parts, request, decided, versions, answer=orjson.dumps({"token_id": token_id}))
+    return append_for(parts, request, decided, versions, answer=orjson.dumps({"token_id": token_id}))
 
 
 def _token_id(done: Committed) -> str:
@@ -162,6 +162,6 @@ async def revoke_token(parts: WriteParts, request: RequestContext, token_id: str
     def decide() -> AppendRequest | None:
         decided, left = revoke(directory, token_id)
         versions = {other: directory.version(other) for other in (subject, *left)}
-        return append_request(parts, request, decided, versions) if decided else None
+        return append_for(parts, request, decided, versions) if decided else None
 
     return await commit_named(parts, request, subject, decide)

@@ -1,4 +1,4 @@
-"""A Falcon that does nothing, under the very server of the API: `python -m bench.limits.bare`."""
+"""A minimal Falcon application under the server of the API: `python -m bench.limits.bare`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from runtime.settings import SERVE, Settings
 
 class Bare:
     async def on_post(self, req: Request, resp: Response) -> None:
-        """Takes a body and answers with a few bytes, as every write does."""
+        """Read a body and answer with a few bytes, as every write does."""
         body = await req.stream.read()
         resp.status = falcon.HTTP_201
         resp.media = {"bytes": len(body)}

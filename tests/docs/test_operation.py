@@ -85,7 +85,7 @@ def test_schedulers__one_hangs__another_replaces_it_without_any_further_grant(se
         with psycopg.connect(require_url(settings.owner_database_url), autocommit=True) as owner:
             owner.execute("UPDATE live.leases SET renewed_at = renewed_at - interval '1 hour'")
         assert following.try_take() == Fence("scheduler/test", 2)
-        assert not hung.held()
+        assert not hung.is_held()
     finally:
         hung.release()
         following.release()

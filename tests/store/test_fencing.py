@@ -35,7 +35,7 @@ def test_lease__held_by_another__not_given(database: TestDatabase) -> None:
     with lease(url, "first") as first, lease(url, "second") as second:
         assert first.try_take() == Fence(NAME, 1)
         assert second.try_take() is None
-        assert first.held()
+        assert first.is_held()
 
 
 def test_lease__session_of_the_holder_ended__next_one_gets_a_later_epoch(
@@ -47,13 +47,13 @@ def test_lease__session_of_the_holder_ended__next_one_gets_a_later_epoch(
         assert end_sessions(owner, "first") == 1
 
         wait_until(lambda: second.try_take() == Fence(NAME, 2))
-        assert not first.held()
+        assert not first.is_held()
 
 
 def test_lease__database_away__none_and_no_error() -> None:
     with lease("postgresql://nobody@127.0.0.1:1/nothing", "first") as first:
         assert first.try_take() is None
-        assert not first.held()
+        assert not first.is_held()
 
 
 def test_append__lease_was_taken_by_another__fenced_and_nothing_written(

@@ -16,8 +16,8 @@ from store.datastore import connect
 from store.event_log import EventLog
 from store.lease import SCHEDULER, Lease
 from store.migrate import migrate
-from store.passwords import forget_hashes, hash_of, keep_hash
-from store.readiness import standing
+from store.passwords import delete_stale_hashes, hash_of, store_hash
+from store.readiness import database_state
 from store.requests import AppendRequest, Fence
 from tests.harness.appends import STAMP, append_to
 from tests.harness.databases import LOGIN_PASSWORD, TestDatabase
@@ -106,29 +106,29 @@ def counting(log: EventLog, password_id: str, version: int) -> None:
 
 
 def test_keep_hash__of_an_id_that_counts__refused_and_the_first_stays(log: EventLog) -> None:
-    keep_hash(log, "p1", "bob", "first")
-    keep_hash(log, "p1", "bob", "second")
+    store_hash(log, "p1", "bob", "first")
+    store_hash(log, "p1", "bob", "second")
     counting(log, "p1", 0)
     with pytest.raises(Exception, match="counts already"):
-        keep_hash(log, "p1", "bob", "third")
-    forget_hashes(log, "bob")
+        store_hash(log, "p1", "bob", "third")
+    delete_stale_hashes(log, "bob")
     assert hash_of(log, "p1", "bob") == "first"
     assert hash_of(log, "p1", "eve") is None
 
 
 def test_forget_hashes__of_a_user__leaves_what_counts_by_the_log(log: EventLog, owner: Owner) -> None:
     for number, password_id in enumerate(("p1", "p2")):
-        keep_hash(log, password_id, "bob", password_id)
+        store_hash(log, password_id, "bob", password_id)
         counting(log, password_id, number)
-    keep_hash(log, "young", "bob", "young")
-    keep_hash(log, "old", "bob", "old")
+    store_hash(log, "young", "bob", "young")
+    store_hash(log, "old", "bob", "old")
     owner.execute(
         "UPDATE secret.passwords SET made_at = made_at - interval '2 h' WHERE password_id <> 'young'"
     )
-    forget_hashes(log, "bob")
+    delete_stale_hashes(log, "bob")
     assert [hash_of(log, name, "bob") for name in ("p1", "p2", "young", "old")] == [None, "p2", "young", None]
     log.append([AppendRequest("gone", (Change("user/bob", UserRemoved(), STAMP),), {"user/bob": 2})])
-    forget_hashes(log, "bob")
+    delete_stale_hashes(log, "bob")
     assert hash_of(log, "p2", "bob") is None
 
 
@@ -145,14 +145,14 @@ def test_append__somebody_holds_the_lock__fails_soon_and_readiness_says_so(
 ) -> None:
     owner.execute("ALTER FUNCTION log.append SET lock_timeout = '100ms'")
     owner.execute("ALTER FUNCTION log.append_hangs SET lock_timeout = '100ms'")
-    assert not standing(log, SCHEDULER, 0).append_hangs
+    assert not database_state(log, SCHEDULER, 0).append_hangs
     with owner.transaction():
         owner.execute(f"LOCK TABLE log.writer IN {mode} MODE".encode())
         with pytest.raises(DatabaseAway, match="lock timeout"):
             log.append([append_to("a")])
-        said = standing(log, SCHEDULER, 0)
+        said = database_state(log, SCHEDULER, 0)
         finding = CHECKS["database"](Look(said, False, 0, 0, 0, 0.0))
-        assert finding.fault == "an append hangs, and holds up all others"
+        assert finding.fault == "an append hangs and blocks all others"
     log.append([append_to("a")])
 
 

@@ -1,4 +1,4 @@
-"""Numbers of jobs that are asked for at once."""
+"""JobNumberSource of jobs that are asked for at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from domain.job.submission import Counts, Ids
 from postgres.errors import DatabaseAway
 from store.event_log import EventLog
-from store.job_numbers import AHEAD, KEPT_SECONDS, Numbers
+from store.job_numbers import PREFETCHED, SPARE_SECONDS, JobNumberSource
 from tests.harness.databases import TestDatabase
 
 WANTED: Sequence[Counts] = ((1, 1, 1), (2, 3, 4), (1, 2, 0), (1, 1, 5))
@@ -39,7 +39,7 @@ def counted(database: TestDatabase) -> Iterator[CountedLog]:
 
 async def asked(log: CountedLog) -> list[Ids | BaseException]:
     """One is being answered when all others ask."""
-    numbers = Numbers(log)
+    numbers = JobNumberSource(log)
     first = asyncio.create_task(numbers.take(WANTED[0]))
     await asyncio.sleep(0.01)
     others = [numbers.take(wanted) for wanted in WANTED[1:]]
@@ -74,7 +74,7 @@ def test_numbers__database_away__who_waited_hears_it_and_who_comes_later_is_answ
 
 def test_numbers__somebody_gives_up__others_are_answered(counted: CountedLog) -> None:
     async def given_up() -> Ids:
-        numbers = Numbers(counted)
+        numbers = JobNumberSource(counted)
         hasty = asyncio.create_task(numbers.take((1, 1, 1)))
         patient = asyncio.create_task(numbers.take((1, 1, 1)))
         await asyncio.sleep(0)
@@ -84,33 +84,33 @@ def test_numbers__somebody_gives_up__others_are_answered(counted: CountedLog) ->
     assert asyncio.run(given_up()).job == 2
 
 
-async def three_at_once(numbers: Numbers) -> list[Ids]:
+async def three_at_once(numbers: JobNumberSource) -> list[Ids]:
     return list(await asyncio.gather(*(numbers.take((1, 2, 3)) for _ in range(3))))
 
 
 def test_numbers__asked_for_again_and_again__are_taken_ahead_and_ascend(counted: CountedLog) -> None:
     async def again_and_again() -> list[Ids]:
-        numbers = Numbers(counted)
-        found = [ids for _ in range(AHEAD + 1) for ids in await three_at_once(numbers)]
+        numbers = JobNumberSource(counted)
+        found = [ids for _ in range(PREFETCHED + 1) for ids in await three_at_once(numbers)]
         return [*found, await numbers.take((1, 1, 1)), *await three_at_once(numbers)]
 
     taken = asyncio.run(again_and_again())
-    assert counted.queries == [3 * (AHEAD + 1), 1, 3 * (AHEAD + 1)]
+    assert counted.queries == [3 * (PREFETCHED + 1), 1, 3 * (PREFETCHED + 1)]
     for kind in (
         [ids.job for ids in taken],
         [recipe for ids in taken for recipe in ids.recipes],
         [task for ids in taken for task in ids.tasks],
     ):
         assert kind == sorted(set(kind))
-    assert [len(ids.recipes) for ids in taken] == [2] * 3 * (AHEAD + 1) + [1] + [2] * 3
+    assert [len(ids.recipes) for ids in taken] == [2] * 3 * (PREFETCHED + 1) + [1] + [2] * 3
 
 
 def test_numbers__taken_ahead_and_not_asked_for_soon__are_nobodys(counted: CountedLog) -> None:
     async def after_a_pause() -> int:
-        numbers, other = Numbers(counted), Numbers(counted)
+        numbers, other = JobNumberSource(counted), JobNumberSource(counted)
         await three_at_once(numbers)
         between = await other.take((1, 1, 1))
-        await asyncio.sleep(2 * KEPT_SECONDS)
+        await asyncio.sleep(2 * SPARE_SECONDS)
         return (await numbers.take((1, 2, 3))).job - between.job
 
     assert asyncio.run(after_a_pause()) == 1

@@ -110,7 +110,7 @@ def test_next_page__committed_just_after_the_wait__not_counted_as_lost(
     database: TestDatabase, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The scheduler waits for no time; what came between its wait and its look is told a moment later."""
-    wait, waits = tailer_module._furthest_told, count()
+    wait, waits = tailer_module._last_notified, count()
 
     def wait_then_append(connection: Any, timeout_seconds: float) -> int:
         told = wait(connection, timeout_seconds)
@@ -118,7 +118,7 @@ def test_next_page__committed_just_after_the_wait__not_counted_as_lost(
             log.append([append_to("a")])
         return told
 
-    monkeypatch.setattr(tailer_module, "_furthest_told", wait_then_append)
+    monkeypatch.setattr(tailer_module, "_last_notified", wait_then_append)
     with tailer(database) as reader:
         assert [row.position for row in reader.next_page(0.0)] == [1]
         assert reader.counters.backstop_finds == 0
@@ -128,7 +128,7 @@ def test_next_page__told_late_and_of_what_came_behind_it_too__that_is_read_at_on
     database: TestDatabase, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both notifications come together, and the later one comes no more."""
-    wait, waits = tailer_module._furthest_told, count()
+    wait, waits = tailer_module._last_notified, count()
 
     def wait_while_others_append(connection: Any, timeout_seconds: float) -> int:
         number = next(waits)
@@ -140,7 +140,7 @@ def test_next_page__told_late_and_of_what_came_behind_it_too__that_is_read_at_on
             told = max(told, wait(connection, 10.0))
         return told
 
-    monkeypatch.setattr(tailer_module, "_furthest_told", wait_while_others_append)
+    monkeypatch.setattr(tailer_module, "_last_notified", wait_while_others_append)
     with tailer(database) as reader, ThreadPoolExecutor(1) as pool:
         assert [row.position for row in reader.next_page(0.0)] == [1]
         waiting = pool.submit(reader.next_page, 30.0)

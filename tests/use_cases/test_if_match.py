@@ -11,7 +11,7 @@ from api.request_context import RequestContext
 from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.move_system import move_system
 from api.use_cases.put_document import change_lab_controller, put_document
-from api.use_cases.reserve_system import Wanted, reserve_system, return_system
+from api.use_cases.reserve_system import ReservationRequest, reserve_system, return_system
 from api.use_cases.tokens import revoke_token
 from domain.errors import NotPermitted, Stale
 from domain.names import display_subject
@@ -36,7 +36,7 @@ def describes(town: Town, request: RequestContext, process: int) -> Committed | 
 
 
 def reserves(town: Town, request: RequestContext, process: int) -> Committed | None:
-    return town.ask(reserve_system, request, "a", Wanted("eve", None, None), process=process)
+    return town.ask(reserve_system, request, "a", ReservationRequest("eve", None, None), process=process)
 
 
 def returns(town: Town, request: RequestContext, process: int) -> Committed | None:

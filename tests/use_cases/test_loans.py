@@ -13,12 +13,12 @@ from api.use_cases.lend_system import end_loan, lend_system
 from api.use_cases.move_system import move_system
 from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
-from api.use_cases.reserve_system import Wanted, reserve_system, return_system
+from api.use_cases.reserve_system import ReservationRequest, reserve_system, return_system
 from domain.errors import FaultyInput, LabledgerError, NotPermitted, Refused, Unknown
 from tests.in_process.environment import BEGINNING
 from tests.use_cases.asking import Town, as_admin, by
 
-BOBS = Wanted("bob", None, None)
+BOBS = ReservationRequest("bob", None, None)
 BY_BOB = {"permission": "reserve", "user": "bob"}
 VIEWED = {"permission": "view", "everybody": True}
 
@@ -40,7 +40,7 @@ def test_loan__of_an_automated_system__is_reserved_by_its_borrower_and_pending_w
         town.ask(reserve_system, by("bob"), "a", BOBS)
     town.ask(lend_system, as_admin(), "a", "bob", None)
     with pytest.raises(Refused, match="on loan to bob"):
-        town.ask(reserve_system, by("ada"), "a", Wanted("ada", None, None))
+        town.ask(reserve_system, by("ada"), "a", ReservationRequest("ada", None, None))
     before = town.log.end()
     assert town.ask(reserve_system, by("bob"), "a", BOBS) is not None
     assert town.ask(return_system, by("bob"), "a") is not None
@@ -87,7 +87,7 @@ def test_loan__to_another_or_of_a_removed_system__refused_and_existing_users_onl
 def test_user__removed__gives_back_what_is_on_loan_in_the_same_commit(town: Town) -> None:
     automated(town)
     town.ask(lend_system, as_admin(), "a", "eve", None)
-    town.ask(reserve_system, by("eve"), "a", Wanted("eve", None, None))
+    town.ask(reserve_system, by("eve"), "a", ReservationRequest("eve", None, None))
     before = town.log.end()
     done = town.ask(remove_document, as_admin(), "user", "eve")
     assert done is not None and done.position == town.log.end()

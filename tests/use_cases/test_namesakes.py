@@ -15,7 +15,7 @@ from api.use_cases.lend_system import lend_system
 from api.use_cases.move_system import move_system
 from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
-from api.use_cases.reserve_system import Wanted, reserve_system, return_system
+from api.use_cases.reserve_system import ReservationRequest, reserve_system, return_system
 from api.use_cases.submit_job import submit_job
 from api.use_cases.system_rights import require_may_change
 from domain.access.policy import PolicyEntry
@@ -27,7 +27,7 @@ from tests.random_histories.jobs import job, named, recipe
 from tests.use_cases.asking import Town, as_admin, by
 
 FIRE = {"whiteboard": "fire"}
-KEPT = Wanted("eve", None, None)
+KEPT = ReservationRequest("eve", None, None)
 
 
 def submitted(town: Town, user: str, group: str | None = None) -> int:

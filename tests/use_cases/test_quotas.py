@@ -17,7 +17,7 @@ from api.use_cases.tokens import create_token, revoke_token
 from domain.errors import Refused, TooOften
 from domain.job.spec import JobSpec, RecipeSetSpec
 from domain.priority import Priority
-from store.quota_counts import unfinished_count, written
+from store.quota_counts import daily_log_usage, unfinished_count
 from store.requests import Committed
 from tests.harness.appends import append_to
 from tests.random_histories.jobs import job, named, recipe
@@ -117,11 +117,11 @@ def test_written__by_whom__adds_up_to_the_log(limited: Town) -> None:
     limited.scene.scheduler.begin()
     limited.scene.scheduler.settle()
     limited.scene.scheduler.die()
-    found = written(limited.log, LONG_AGO, 100)
+    found = daily_log_usage(limited.log, LONG_AGO, 100)
     ((events, size),) = limited.log.rows(b"SELECT count(*), sum(length(state)) FROM log.events", ())
     assert (sum(one.events for one in found), sum(one.bytes for one in found)) == (events, size)
     assert {one.actor for one in found} == {"admin", "eve", "bob", "scheduler"}
-    (alone,) = written(limited.log, LONG_AGO, 100, "bob")
+    (alone,) = daily_log_usage(limited.log, LONG_AGO, 100, "bob")
     assert alone.events == 3
 
 

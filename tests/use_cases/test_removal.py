@@ -11,7 +11,7 @@ from api.use_cases.move_system import move_system
 from api.use_cases.put_document import put_document
 from api.use_cases.register_system import register_system
 from api.use_cases.remove_document import remove_document
-from api.use_cases.reserve_system import Wanted, reserve_system
+from api.use_cases.reserve_system import ReservationRequest, reserve_system
 from api.use_cases.tokens import create_token
 from domain.errors import FaultyInput, NotPermitted, Refused, Stale, Unknown
 from tests.use_cases.asking import LAB, OTHER_LAB, TREE, Town, as_admin, by
@@ -110,7 +110,9 @@ NAMING: list[tuple[str, str, Callable[[Town], object]]] = [
     (
         "distro-tree",
         "1",
-        lambda town: town.ask(reserve_system, as_admin(), "a", Wanted("root", None, 1), process=1),
+        lambda town: town.ask(
+            reserve_system, as_admin(), "a", ReservationRequest("root", None, 1), process=1
+        ),
     ),
     (
         "user",

@@ -11,8 +11,8 @@ import pytest
 
 from api.request_context import RequestContext
 from api.use_cases.change_system import SystemChange
-from api.use_cases.lab_updates import Released, Told, change_own_system, take_updates
-from api.use_cases.report_drafts import Item
+from api.use_cases.lab_updates import RecipeRelease, SystemUpdate, change_own_system, take_updates
+from api.use_cases.report_drafts import RecipeItem
 from api.use_cases.report_progress import Answer
 from domain.errors import FaultyInput, Refused, Unknown
 from domain.recipe_set.messages import ReportAborted, ReportCompleted, ReportInstalling, ReportWatchdog
@@ -21,7 +21,7 @@ from tests.in_process.environment import Environment
 from tests.races.stage import Stage, furnish
 
 LAB = "lab-1"
-Items = dict[int, Item | Told | Released]
+Items = dict[int, RecipeItem | SystemUpdate | RecipeRelease]
 
 
 @pytest.fixture
@@ -50,23 +50,23 @@ def tell(stage: Stage, request: RequestContext, items: Items, process: int = 0) 
     return stage.scene.apis[process].ask(lambda services, _: take_updates(services, request, LAB, items))
 
 
-def drains(stage: Stage, fqdn: str, process: int = 0) -> Told:
+def drains(stage: Stage, fqdn: str, process: int = 0) -> SystemUpdate:
     change = SystemChange(draining=True, reason="told")
     services = stage.scene.apis[process].services
     take = partial(change_own_system, services, lab_controller=LAB, fqdn=fqdn, change=change)
-    return Told(f"system/{fqdn}", take)
+    return SystemUpdate(f"system/{fqdn}", take)
 
 
 def message(stage: Stage, process: int = 0) -> Items:
     """Return the items of a message; item 3 is invalid."""
     return {
-        0: Item(1, ReportInstalling()),
-        1: Item(1, ReportWatchdog(600)),
-        2: Item(2, ReportCompleted()),
-        4: Item(999, ReportInstalling()),
+        0: RecipeItem(1, ReportInstalling()),
+        1: RecipeItem(1, ReportWatchdog(600)),
+        2: RecipeItem(2, ReportCompleted()),
+        4: RecipeItem(999, ReportInstalling()),
         5: drains(stage, stage.names[1], process),
-        6: Item(2, ReportInstalling()),
-        7: Item(2, ReportCompleted()),
+        6: RecipeItem(2, ReportInstalling()),
+        7: RecipeItem(2, ReportCompleted()),
     }
 
 
@@ -144,15 +144,17 @@ def test_message__of_another_key__is_another_message(stage: Stage) -> None:
 
 
 def test_reports__on_many_sets__are_one_commit(stage: Stage) -> None:
-    answers = tell(stage, keyed(), {0: Item(1, ReportInstalling()), 1: Item(2, ReportInstalling())})
+    answers = tell(
+        stage, keyed(), {0: RecipeItem(1, ReportInstalling()), 1: RecipeItem(2, ReportInstalling())}
+    )
     assert shown(answers)[0] == shown(answers)[1]
 
 
 def test_reports__one_set_moves_meanwhile__the_others_are_taken_all_the_same(stage: Stage) -> None:
-    items: Items = {0: Item(1, ReportInstalling()), 1: Item(2, ReportInstalling())}
+    items: Items = {0: RecipeItem(1, ReportInstalling()), 1: RecipeItem(2, ReportInstalling())}
     cancelled = ReportAborted("by somebody else")
     between = stage.scene.apis[1].appended.preceded(
-        lambda: tell(stage, RequestContext("lab-ops", "test"), {0: Item(1, cancelled)})
+        lambda: tell(stage, RequestContext("lab-ops", "test"), {0: RecipeItem(1, cancelled)})
     )
     with between:
         answers = tell(stage, keyed(), items, process=1)
@@ -161,14 +163,14 @@ def test_reports__one_set_moves_meanwhile__the_others_are_taken_all_the_same(sta
 
 def test_message__twice_at_once_and_one_of_them_in_parts__both_get_the_first_answers(stage: Stage) -> None:
     """A concurrent change makes the second message commit its items one by one; the first was one commit."""
-    items: Items = {0: Item(1, ReportWatchdog(600)), 1: Item(2, ReportWatchdog(600))}
+    items: Items = {0: RecipeItem(1, ReportWatchdog(600)), 1: RecipeItem(2, ReportWatchdog(600))}
     first: list[dict[int, Answer]] = []
 
     def again() -> None:
         first.append(tell(stage, keyed(), items))
 
     def moved() -> None:
-        tell(stage, RequestContext("lab-ops", "test"), {0: Item(1, ReportInstalling())})
+        tell(stage, RequestContext("lab-ops", "test"), {0: RecipeItem(1, ReportInstalling())})
         between.enter_context(appended.preceded(again))
 
     appended = stage.scene.apis[1].appended
@@ -181,11 +183,11 @@ def test_message__twice_at_once_and_one_of_them_in_parts__both_get_the_first_ans
 def test_message__without_a_key_and_its_answer_is_lost__taken_once_with_one_answer(stage: Stage) -> None:
     """The process finds its own commit again: a retry of the append is no second message."""
     items: Items = {
-        0: Item(1, ReportCompleted()),
-        1: Item(1, ReportInstalling()),
-        2: Item(1, ReportWatchdog(600)),
-        3: Item(2, ReportInstalling()),
-        4: Item(2, ReportWatchdog(600)),
+        0: RecipeItem(1, ReportCompleted()),
+        1: RecipeItem(1, ReportInstalling()),
+        2: RecipeItem(1, ReportWatchdog(600)),
+        3: RecipeItem(2, ReportInstalling()),
+        4: RecipeItem(2, ReportWatchdog(600)),
     }
     with stage.scene.apis[0].appended.answer_lost():
         answers = tell(stage, RequestContext("lab-ops", "test"), items)

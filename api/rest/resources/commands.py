@@ -21,7 +21,7 @@ from api.rest.ports import CommandParts
 from api.rest.resources.lab_commands import Row, lab_command
 from api.use_cases.report_command import report_command
 from api.use_cases.report_drafts import CommandItem
-from api.use_cases.resolve import known
+from api.use_cases.resolve import existing
 from api.use_cases.tokens import token_counts
 from domain.errors import TooOften, Unknown
 from domain.names import display_name
@@ -50,7 +50,7 @@ class Commands:
         """Answer the commands. A read of the past does not wait; the lab controller may be removed since."""
         query = query_of(req, queries.CommandQuery)
         if query.as_of is None:
-            await known(self._parts.feed, KIND, name)
+            await existing(self._parts.feed, KIND, name)
         at = await paging.read_at(req, self._parts)
         if query.as_of is not None:
             await self._require_then(name, at)

@@ -92,7 +92,7 @@ def _check_stream(query: queries.EventQuery) -> None:
     """Raise FaultyInput for parameters that would end a stream."""
     asked = [name for name in ("limit", "as_of") if name in query.model_fields_set]
     if asked:
-        raise FaultyInput([Fault(name, "is for pages: a stream goes on for ever") for name in asked])
+        raise FaultyInput([Fault(name, "is only for pages; a stream has no end") for name in asked])
 
 
 def _selection(query: queries.EventQuery, principal: Principal, hidden_systems: Collection[str]) -> Selection:
@@ -112,5 +112,5 @@ def _resumed(req: Request, after: int) -> int:
         return after
     position = whole(last_id)
     if position is None or position > MAX_POSITION:
-        raise FaultyInput([Fault(LAST_EVENT_ID, f"{last_id[:WORDS_LENGTH]!r} is no position")])
+        raise FaultyInput([Fault(LAST_EVENT_ID, f"{last_id[:WORDS_LENGTH]!r} is not a position")])
     return position

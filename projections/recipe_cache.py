@@ -1,4 +1,4 @@
-"""The recipes that a page touches, and how many others of their sets and jobs are in which state."""
+"""A cache of recipes, and the number of recipes in each state for their sets and jobs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from domain.roll_up import state_of
 from projections.sql import SQL
 
 
-class Member(NamedTuple):
-    """What never changes of a recipe. `submission` is the position of its first event."""
+class RecipeIdentity(NamedTuple):
+    """The constant references of a recipe. `submission` is the position of its first event."""
 
     job_id: int
     recipe_set_id: int
@@ -23,19 +23,19 @@ class Member(NamedTuple):
     host_recipe_id: int | None
 
 
-class States:
-    """How many recipes of a set or job are in each state, so that one's move costs the same among many."""
+class StateCounts:
+    """The number of recipes of a set or job in each state, so that a change costs the same in a large set."""
 
-    __slots__ = ("_counts", "together")
+    __slots__ = ("_counts", "rolled_up")
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
-        # The state of the set or job, once it has a recipe.
-        self.together = ""
+        # The state of the set or job; empty without recipes.
+        self.rolled_up = ""
 
     def add(self, state: str, count: int) -> None:
         self._counts[state] = self._counts.get(state, 0) + count
-        self.together = state_of(self._counts)
+        self.rolled_up = state_of(self._counts)
 
     def move(self, before: str | None, after: str) -> None:
         counts = self._counts
@@ -46,35 +46,35 @@ class States:
                 counts[before] = left
             else:
                 del counts[before]
-        self.together = after if len(counts) == 1 else state_of(counts)
+        self.rolled_up = after if len(counts) == 1 else state_of(counts)
 
 
-class Members:
-    """The recipes that pages touch, by id, and the states of their sets and jobs.
+class RecipeCache:
+    """Recipes by id, and the states of their sets and jobs, cached over pages.
 
-    What is known stays known for the pages to come; `all_known`: there is nothing to fetch. `began` is when a
-    recipe last came into a state, where anybody asks.
+    `tables_are_empty` says that all recipes come from this process, so that none is ever fetched. `began` is
+    the time at which a recipe last entered a state; fetched recipes have only those that durations need.
     """
 
-    def __init__(self, *, all_known: bool = False) -> None:
-        self._all_known = all_known
-        self.recipes: dict[int, Member] = {}
+    def __init__(self, *, tables_are_empty: bool = False) -> None:
+        self._tables_are_empty = tables_are_empty
+        self.recipes: dict[int, RecipeIdentity] = {}
         self.state: dict[int, str] = {}
         self.began: dict[int, dict[str, datetime]] = {}
         self.tasks: dict[int, list[int]] = {}
         self.of_set: dict[int, list[int]] = defaultdict(list)
-        self.sets: dict[int, States] = defaultdict(States)
-        self.jobs: dict[int, States] = defaultdict(States)
-        # The sets all of whose recipes are known.
-        self._whole: set[int] = set()
+        self.sets: dict[int, StateCounts] = defaultdict(StateCounts)
+        self.jobs: dict[int, StateCounts] = defaultdict(StateCounts)
+        # The sets whose recipes are all cached.
+        self._complete_sets: set[int] = set()
 
     def load(self, cursor: Cursor[Any], recipe_ids: Sequence[int], set_ids: Sequence[int]) -> None:
-        """Begin a page: fetch what is not known yet of the recipes and sets that it touches."""
-        if self._all_known:
+        """Begin a page: fetch its recipes and sets that are not cached."""
+        if self._tables_are_empty:
             return
         recipes = [recipe_id for recipe_id in recipe_ids if recipe_id not in self.recipes]
-        sets = [set_id for set_id in set_ids if set_id not in self._whole]
-        self._whole.update(sets)
+        sets = [set_id for set_id in set_ids if set_id not in self._complete_sets]
+        self._complete_sets.update(sets)
         if not recipes and not sets:
             return
         jobs: dict[int, None] = {}
@@ -82,7 +82,7 @@ class Members:
         for recipe_id, state, task_ids, new, waiting, running, *fields in found:
             if recipe_id in self.recipes:
                 continue
-            member = Member._make(fields)
+            member = RecipeIdentity._make(fields)
             if member.job_id not in self.jobs:
                 jobs[member.job_id] = None
             self.add(recipe_id, member, task_ids)
@@ -97,11 +97,11 @@ class Members:
             self.jobs[job_id].add(state, count)
 
     def of_sets(self, set_ids: Iterable[int]) -> list[int]:
-        """The recipes of sets that were loaded."""
+        """Return the recipes of loaded sets."""
         return [recipe_id for set_id in set_ids for recipe_id in self.of_set[set_id]]
 
-    def add(self, recipe_id: int, member: Member, task_ids: list[int]) -> None:
-        """A recipe; which state it is in has to be said by `move`."""
+    def add(self, recipe_id: int, member: RecipeIdentity, task_ids: list[int]) -> None:
+        """Add a new recipe, whose state `move` must set."""
         self.recipes[recipe_id] = member
         self.tasks[recipe_id] = task_ids
         self.of_set[member.recipe_set_id].append(recipe_id)

@@ -1,4 +1,4 @@
-"""What a page of events is about, and so which rows it has to be folded over."""
+"""Subjects of a page of events, and so the rows that its fold needs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from domain.directory import events as directory_events
 from domain.events import Event, Recorded, split_subject
 from domain.system.events import SystemLabControllerChanged, SystemRegistered
 
-# Aggregates with tables of their own; all others are documents.
+# Kinds with tables of their own; all others are documents.
 _NO_DOCUMENT = frozenset(("job", "recipe-set", "recipe", "system", "command"))
 
 SERVING = (
@@ -19,11 +19,11 @@ SERVING = (
     directory_events.LabControllerSilent,
     directory_events.LabControllerHeard,
 )
-"""Events after which all idle systems of a lab may be had, or may not."""
+"""Events that put all idle systems of a lab into the idle pool, or take them out."""
 
 
-class Touched:
-    """The subjects of a page, by kind, and the names that its events mention."""
+class PageSubjects:
+    """The subjects of a page, by kind, with other names that its events mention."""
 
     def __init__(self, page: Sequence[Recorded]) -> None:
         self._names: dict[str, dict[str, None]] = defaultdict(dict)
@@ -51,16 +51,16 @@ class Touched:
         return [int(name) for name in self.names(kind)]
 
     def numbers_stored(self, kind: str) -> list[int]:
-        """Of those that do not begin on this page: nothing is stored yet of one that does."""
+        """Return the numbers of subjects that existed before the page."""
         return [int(name) for name in self.names(kind) if (kind, name) not in self._begun]
 
     def documents(self) -> Iterator[tuple[str, str]]:
-        """(kind, name) of what is kept as a document."""
+        """Yield kind and name of each document."""
         for kind, names in self._names.items():
             if kind not in _NO_DOCUMENT:
                 yield from ((kind, name) for name in names)
 
     @property
     def enabled_labs(self) -> list[str]:
-        """The labs that the page enables or disables."""
+        """Return the labs whose idle systems may join or leave the idle pool."""
         return list(self._enabled)
