@@ -52,7 +52,7 @@ def _open_json(body: bytes) -> Opened:
     return Opened(document, Grafted(JsonPlaces(body), embedded.grafts), [], embedded.findings)
 
 
-DOORS: Final[dict[str, Callable[[bytes], Opened]]] = {
+PARSERS: Final[dict[str, Callable[[bytes], Opened]]] = {
     "application/xml": _open_xml,
     "text/xml": _open_xml,
     "application/json": _open_json,
@@ -81,10 +81,10 @@ def read_job(
 
     With `strict`, warnings are faults. Warnings suggest names from `shown` (default: all names).
     """
-    door = DOORS.get(media_type.partition(";")[0].strip().lower())
-    if door is None:
-        unreadable("Content-Type", f"must be one of {', '.join(DOORS)}")
-    opened = door(body)
+    parse = PARSERS.get(media_type.partition(";")[0].strip().lower())
+    if parse is None:
+        unreadable("Content-Type", f"must be one of {', '.join(PARSERS)}")
+    opened = parse(body)
     if opened.document.get("retention_tag", "") == "":
         opened.document["retention_tag"] = tags.default
     required = read_requirements(opened.document, names)
