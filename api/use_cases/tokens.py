@@ -126,7 +126,7 @@ def _token_id(done: Committed) -> str:
 
 
 def _made(parts: WriteParts, token_id: str) -> tuple[TokenCreated, int]:
-    """Return the first event of a token, perhaps a revoked or expired one, and its version. Raises Unknown."""
+    """Return the first event and the version of a token, even if it is no longer valid. Raises Unknown."""
     subject = f"token/{token_id}"
     past = parts.log.load({subject: 0})[subject]
     if not past:
