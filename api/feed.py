@@ -1,4 +1,4 @@
-"""The log as it arrives in this process: it feeds the directory that checks requests, and the watchers.
+"""The log as it arrives in a serving process: it feeds the directory that checks requests, and the watchers.
 
 A thread tails the log; the event loop applies the events. Only long queries run in threads; `undisturbed`
 delays applying events while one runs.
@@ -137,7 +137,7 @@ class Feed:
     async def undisturbed(self, caller: str, question: Callable[[], T]) -> T:
         """Run a long query of the directory in a thread, while no event is applied.
 
-        Raises TooOften if another one of the caller takes too long.
+        Raises TooOften if another long query of the caller takes too long.
         """
         # The thread of a cancelled request goes on, so the cancellation must not release the locks.
         return await asyncio.shield(asyncio.ensure_future(self._answer(caller, question)))
