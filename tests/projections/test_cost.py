@@ -25,9 +25,9 @@ from tests.harness.appends import whole_log
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner, owner_session
 from tests.projections.happened import lab, registered
+from tests.projections.projected_log import ProjectedLog
 from tests.projections.random_history import LABS, POOLS, anything
 from tests.projections.recipe_lives import lives
-from tests.projections.telling import Told
 
 SYSTEMS = tuple(f"s{number:02}" for number in range(40))
 RECIPES = 80
@@ -81,7 +81,7 @@ FOLDING: Questions = {
 
 
 @pytest.fixture
-def planner(told: Told, database: TestDatabase) -> Iterator[Owner]:
+def planner(models: ProjectedLog, database: TestDatabase) -> Iterator[Owner]:
     """Plans as for the tables of a lab: those of a test are so short that they are best read as a whole."""
     with owner_session(database.owner_url) as owner:
         for way in ("seqscan", "hashjoin", "mergejoin"):
@@ -90,16 +90,16 @@ def planner(told: Told, database: TestDatabase) -> Iterator[Owner]:
         yield owner
 
 
-def tell(told: Told, dice: Random, first: int, recipes: int) -> None:
+def fill(models: ProjectedLog, dice: Random, first: int, recipes: int) -> None:
     """In commits of some hundred events."""
     commits = lives(dice, recipes, first)
     while part := list(islice(commits, 40)):
-        told.tell(*(one for commit in part for one in commit))
-        told.tell(*(one for _ in range(20) for one in anything(dice, SYSTEMS)))
+        models.commit(*(one for commit in part for one in commit))
+        models.commit(*(one for _ in range(20) for one in anything(dice, SYSTEMS)))
 
 
-def end_of(told: Told) -> Moment:
-    last = whole_log(told.log)[-1]
+def end_of(models: ProjectedLog) -> Moment:
+    last = whole_log(models.log)[-1]
     return last.position, last.recorded_at
 
 
@@ -116,17 +116,17 @@ def _pages(owner: Owner, query: bytes, params: dict[str, Any]) -> int:
 
 @pytest.mark.soak
 def test_cost__history_six_times_as_long__no_more_for_what_is_not_about_it(
-    told: Told, planner: Owner
+    models: ProjectedLog, planner: Owner
 ) -> None:
     dice = Random(3)
-    told.tell(*(lab(name) for name in LABS), *((f"pool/{name}", PoolRegistered(None)) for name in POOLS))
-    told.tell(*(registered(fqdn) for fqdn in SYSTEMS))
-    tell(told, dice, 1, RECIPES)
-    then = end_of(told)
-    tell(told, dice, RECIPES + 1, RECIPES)
-    before = cost(planner, then, end_of(told))
-    tell(told, dice, 2 * RECIPES + 1, 10 * RECIPES)
-    after = cost(planner, then, end_of(told))
+    models.commit(*(lab(name) for name in LABS), *((f"pool/{name}", PoolRegistered(None)) for name in POOLS))
+    models.commit(*(registered(fqdn) for fqdn in SYSTEMS))
+    fill(models, dice, 1, RECIPES)
+    then = end_of(models)
+    fill(models, dice, RECIPES + 1, RECIPES)
+    before = cost(planner, then, end_of(models))
+    fill(models, dice, 2 * RECIPES + 1, 10 * RECIPES)
+    after = cost(planner, then, end_of(models))
     grown = {
         asked: (before[asked], after[asked]) for asked in before if after[asked] > MORE * before[asked] + 5
     }

@@ -17,9 +17,9 @@ from tests.harness.sessions import Owner
 from tests.harness.waiting import wait_until
 from tests.projections.copies import left_over, unchanged
 from tests.projections.happened import registered
+from tests.projections.projected_log import ProjectedLog
 from tests.projections.rebuild.repeating import repeat
 from tests.projections.rebuild.silent import silent
-from tests.projections.telling import Told
 from tests.workers.lab import equip, submit_jobs
 from tests.workers.read_models import position
 from workers.rebuild import check
@@ -64,7 +64,7 @@ PLANTED = [
 
 
 def test_check__nothing_is_wrong__finds_nothing_and_changes_nothing(
-    story: Told, database: TestDatabase, owner: Owner
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     with unchanged(owner):
         assert check(database.owner_url, silent, 10) == (story.log.end(), [])
@@ -73,7 +73,7 @@ def test_check__nothing_is_wrong__finds_nothing_and_changes_nothing(
 
 @pytest.mark.parametrize(("plant", "table", "column"), PLANTED)
 def test_check__something_is_wrong__is_found_where_it_is(
-    story: Told, database: TestDatabase, owner: Owner, plant: str, table: str, column: str | None
+    story: ProjectedLog, database: TestDatabase, owner: Owner, plant: str, table: str, column: str | None
 ) -> None:
     owner.execute(plant.encode())
     with unchanged(owner):
@@ -91,7 +91,7 @@ def test_check__something_is_wrong__is_found_where_it_is(
 
 
 def test_check__much_is_wrong__no_more_than_the_limit_of_each_table(
-    story: Told, database: TestDatabase, owner: Owner
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     owner.execute("UPDATE read.system_usage SET usage = 'lost'; UPDATE read.tasks SET result = 'lost'")
     _, found = check(database.owner_url, silent, 3)
@@ -104,7 +104,7 @@ def test_check__much_is_wrong__no_more_than_the_limit_of_each_table(
 
 
 def test_check__rows_from_before_the_results_of_given_up_recipes__are_as_the_migration_makes_them(
-    story: Told, database: TestDatabase, owner: Owner
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     for table in ("tasks", "recipe_sets", "jobs"):
         given_up = "state IN ('cancelled', 'aborted') AND result = 'Warn'"
@@ -116,7 +116,7 @@ def test_check__rows_from_before_the_results_of_given_up_recipes__are_as_the_mig
 
 
 def test_check__documents_from_before_their_new_fields__are_as_the_migration_makes_them(
-    story: Told, database: TestDatabase, owner: Owner
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     for kind, fields in (("pool", "{description}"), ("lab-controller", "{silent,broken_after}")):
         plant = f"UPDATE read.documents SET document = document - '{fields}'::text[] WHERE kind = '{kind}'"
@@ -128,7 +128,7 @@ def test_check__documents_from_before_their_new_fields__are_as_the_migration_mak
 
 
 def test_check__projector_far_behind__is_about_what_it_has_folded(
-    story: Told, database: TestDatabase, owner: Owner
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     at = story.log.end()
     story.write(registered("later"))

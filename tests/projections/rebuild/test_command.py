@@ -21,7 +21,7 @@ from tests.harness.databases import TestDatabase
 from tests.harness.folders import public_folder
 from tests.harness.sessions import Owner
 from tests.projections.copies import unchanged
-from tests.projections.telling import Told
+from tests.projections.projected_log import ProjectedLog
 
 
 def typed(*arguments: str, **environment: str) -> Result:
@@ -37,7 +37,7 @@ def of(database: TestDatabase) -> dict[str, str]:
     }
 
 
-def test_command__plain__says_up_to_where(story: Told, database: TestDatabase, owner: Owner) -> None:
+def test_command__plain__says_up_to_where(story: ProjectedLog, database: TestDatabase, owner: Owner) -> None:
     with unchanged(owner):
         done = typed(**of(database))
     end = story.log.end()
@@ -48,7 +48,7 @@ def test_command__plain__says_up_to_where(story: Told, database: TestDatabase, o
     assert json.loads(typed("--json", **of(database)).output) == {"position": end}
 
 
-def test_command__check_of_right_ones__says_so(story: Told, database: TestDatabase) -> None:
+def test_command__check_of_right_ones__says_so(story: ProjectedLog, database: TestDatabase) -> None:
     done = typed("--check", **of(database))
     assert (done.exit_code, done.stderr) == (0, "")
     assert "match the log" in done.output
@@ -57,7 +57,7 @@ def test_command__check_of_right_ones__says_so(story: Told, database: TestDataba
 
 
 def test_command__check_of_wrong_ones__exit_status_1_and_each_with_its_fault(
-    story: Told, database: TestDatabase, owner: Owner
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     owner.execute("UPDATE read.recipes SET reason = 'x' WHERE recipe_id = 3 AND reason = 'watchdog'")
     owner.execute("DELETE FROM read.job_documents WHERE job_id = 1")

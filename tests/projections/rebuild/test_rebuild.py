@@ -24,8 +24,8 @@ from tests.harness.sessions import Owner, lock_waiters, owner_session
 from tests.harness.waiting import wait_until
 from tests.projections.copies import copies, left_over, shape, unchanged
 from tests.projections.happened import assigned, queued, registered, submitted
+from tests.projections.projected_log import ProjectedLog
 from tests.projections.rebuild.silent import silent
-from tests.projections.telling import Told
 from tests.workers.read_models import forget
 from workers import rebuild as worker
 from workers.rebuild import check, rebuild
@@ -61,7 +61,7 @@ def in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_rebuild__anything_happened__rows_as_they_were_to_the_byte(
-    story: Told, database: TestDatabase, owner: Owner
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     assert all(copies(owner).values()), "there is something in every table"
     with unchanged(owner):
@@ -71,20 +71,20 @@ def test_rebuild__anything_happened__rows_as_they_were_to_the_byte(
 
 @pytest.mark.usefixtures("in_parts")
 def test_rebuild__log_folded_in_parts__rows_as_they_were_to_the_byte(
-    story: Told, database: TestDatabase, owner: Owner
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     with unchanged(owner):
-        rebuild(database.owner_url, lambda position, end: told.append((position, end)))
+        rebuild(database.owner_url, lambda position, end: progress.append((position, end)))
     end = story.log.end()
-    assert [position for position, _ in told] == sorted(position for position, _ in told)
-    assert len(set(told)) > end / 50, "step by step"
+    assert [position for position, _ in progress] == sorted(position for position, _ in progress)
+    assert len(set(progress)) > end / 50, "step by step"
     assert check(database.owner_url, silent, 10) == (end, [])
 
 
 @pytest.mark.usefixtures("in_parts")
 def test_rebuild__more_is_true_than_is_kept_in_memory__as_they_were_to_the_byte(
-    story: Told, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
+    story: ProjectedLog, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Completed early, they are changed row by row from there on."""
     monkeypatch.setattr(steps, "MOST_KEPT", 20)
@@ -95,7 +95,7 @@ def test_rebuild__more_is_true_than_is_kept_in_memory__as_they_were_to_the_byte(
 
 @pytest.mark.usefixtures("in_parts")
 def test_rebuild__a_table_refuses_what_is_written__is_given_up_and_leaves_nothing(
-    story: Told, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
+    story: ProjectedLog, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the middle of the log, or when all of it is folded."""
     owner.execute("ALTER TABLE read.recipes ADD CONSTRAINT none_runs CHECK (state <> 'running') NOT VALID")
@@ -108,7 +108,7 @@ def test_rebuild__a_table_refuses_what_is_written__is_given_up_and_leaves_nothin
 
 @pytest.mark.usefixtures("in_parts")
 def test_rebuild__a_process_of_a_part_is_killed__is_given_up_and_leaves_nothing(
-    story: Told, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
+    story: ProjectedLog, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def killed(process: PartProcess, position: int) -> None:
         process.stop()
@@ -121,7 +121,7 @@ def test_rebuild__a_process_of_a_part_is_killed__is_given_up_and_leaves_nothing(
 
 @pytest.mark.usefixtures("in_parts")
 def test_rebuild__an_event_that_is_not_understood__is_given_up_and_says_so(
-    story: Told, database: TestDatabase, owner: Owner
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     owner.execute(BY_A_LATER_VERSION)
     with unchanged(owner), pytest.raises(ChildFailed, match=r"UnknownTopic: recipe\.paused"):
@@ -130,7 +130,7 @@ def test_rebuild__an_event_that_is_not_understood__is_given_up_and_says_so(
 
 
 def test_rebuild__rows_are_wrong_or_gone__are_as_the_log_says(
-    story: Told, database: TestDatabase, owner: Owner
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     right = copies(owner)
     owner.execute("UPDATE read.recipes SET state = 'running'")
@@ -140,18 +140,18 @@ def test_rebuild__rows_are_wrong_or_gone__are_as_the_log_says(
 
 
 def test_rebuild__no_projector_has_run__up_to_the_end_of_the_log(
-    story: Told, database: TestDatabase, owner: Owner
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     right = copies(owner)
     forget(owner)
-    told: list[tuple[int, int]] = []
-    rebuild(database.owner_url, lambda position, end: told.append((position, end)))
+    progress: list[tuple[int, int]] = []
+    rebuild(database.owner_url, lambda position, end: progress.append((position, end)))
     assert copies(owner) == right
-    assert (told[0], told[-1]) == ((0, story.log.end()), (story.log.end(), story.log.end()))
+    assert (progress[0], progress[-1]) == ((0, story.log.end()), (story.log.end(), story.log.end()))
 
 
 def test_rebuild__rights_and_storage_changed_by_hand__stay(
-    story: Told, database: TestDatabase, owner: Owner
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     owner.execute(BY_HAND)
     before = shape(owner)
@@ -160,18 +160,18 @@ def test_rebuild__rights_and_storage_changed_by_hand__stay(
 
 
 def test_rebuild__a_projector_that_was_there_before__goes_on(
-    story: Told, database: TestDatabase, owner: Owner
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
-    story.tell(registered("before"))
+    story.commit(registered("before"))
     rebuild(database.owner_url, silent)
-    story.tell(registered("after"))
+    story.commit(registered("after"))
     assert {"before", "after"} <= set(story.idle())
     with unchanged(owner):
         rebuild(database.owner_url, silent)
 
 
 def test_rebuild__another_at_work__is_refused_and_the_other_goes_on(
-    story: Told, database: TestDatabase, owner: Owner
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     with begun(database) as first:
         with unchanged(owner), pytest.raises(AtWork, match="another rebuild is running"):
@@ -184,7 +184,7 @@ def test_rebuild__another_at_work__is_refused_and_the_other_goes_on(
 
 
 def test_rebuild__one_right_after_the_other__is_not_refused(
-    story: Told, database: TestDatabase, monkeypatch: pytest.MonkeyPatch
+    story: ProjectedLog, database: TestDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server needs a moment to notice that a session has ended; here it takes until the end."""
     ended: list[Owner] = []
@@ -200,7 +200,7 @@ def test_rebuild__one_right_after_the_other__is_not_refused(
         connection.close()
 
 
-def test_rebuild__given_up__leaves_nothing(story: Told, database: TestDatabase, owner: Owner) -> None:
+def test_rebuild__given_up__leaves_nothing(story: ProjectedLog, database: TestDatabase, owner: Owner) -> None:
     with unchanged(owner), begun(database) as fresh:
         fresh.complete()
         fresh.fold(whole_log(story.log))
@@ -225,7 +225,7 @@ def test_rebuild__migrated_meanwhile__is_given_up_and_the_migration_stays(
 
 
 def test_rebuild__somebody_reads_the_old_ones__swapped_at_once_and_cleared_away_when_he_is_done(
-    story: Told, database: TestDatabase, owner: Owner
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     with begun(database) as fresh, owner_session(database.owner_url) as reader, ThreadPoolExecutor(1) as pool:
         fresh.complete()
@@ -243,7 +243,7 @@ def test_rebuild__somebody_reads_the_old_ones__swapped_at_once_and_cleared_away_
 
 
 def test_rebuild__hangs_while_it_swaps__a_projector_goes_on(
-    story: Told, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
+    story: ProjectedLog, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fresh_ones, "HANGS_AFTER", "500ms")
     hung, wakes = Event(), Event()
@@ -259,7 +259,7 @@ def test_rebuild__hangs_while_it_swaps__a_projector_goes_on(
         assert hung.wait(20)
         try:
             wait_until(lambda: not in_transaction(owner))
-            story.tell(registered("meanwhile"))
+            story.commit(registered("meanwhile"))
         finally:
             wakes.set()
         with pytest.raises(AWAY):
@@ -282,13 +282,13 @@ def begun(database: TestDatabase) -> Iterator[Rebuild]:
 
 
 def test_rebuild__projector_has_seen_what_is_wrong__goes_on_from_what_is_right(
-    told: Told, database: TestDatabase, owner: Owner
+    models: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
-    told.tell(*submitted(recipe_new(1)))
+    models.commit(*submitted(recipe_new(1)))
     owner.execute("UPDATE read.recipe_sets SET priority = 'Low'")
-    told.begin_again()
-    told.tell(*queued(1))
+    models.begin_again()
+    models.commit(*queued(1))
     rebuild(database.owner_url, silent)
-    told.tell(assigned(1))
+    models.commit(assigned(1))
 
-    assert check(database.owner_url, silent, 10) == (told.log.end(), [])
+    assert check(database.owner_url, silent, 10) == (models.log.end(), [])

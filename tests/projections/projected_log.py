@@ -24,12 +24,12 @@ Happened = tuple[str, Event]
 
 
 @contextmanager
-def telling(database: TestDatabase) -> Iterator[Told]:
+def projected_log(database: TestDatabase) -> Iterator[ProjectedLog]:
     with closing(EventLog(database.service_url)) as log, connect(database.service_url) as connection:
-        yield Told(log, connection)
+        yield ProjectedLog(log, connection)
 
 
-class Told:
+class ProjectedLog:
     """`tell` is one commit, which shows at once; `write` only puts it in the log."""
 
     def __init__(self, log: EventLog, connection: Connection[Any]) -> None:
@@ -38,7 +38,7 @@ class Told:
         self._projector = Projector(connection)
         self._versions = Counter[str]()
 
-    def tell(self, *happened: Happened) -> range:
+    def commit(self, *happened: Happened) -> range:
         """The positions of the commit."""
         written = self.write(*happened)
         self.project(self.unread())
@@ -48,7 +48,7 @@ class Told:
         subjects = dict.fromkeys(subject for subject, _ in happened)
         expected = {subject: self._versions[subject] for subject in subjects}
         changes = tuple(Change(subject, event, STAMP) for subject, event in happened)
-        (outcome,) = self.log.append([AppendRequest(f"tell/{self.log.end()}", changes, expected)])
+        (outcome,) = self.log.append([AppendRequest(f"commit/{self.log.end()}", changes, expected)])
         self._versions.update(subject for subject, _ in happened)
         return positions(outcome)
 
