@@ -1,4 +1,4 @@
-"""A log and its read models: tell what happened, project it, ask."""
+"""A log with read models, which tests fill and query."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def projected_log(database: TestDatabase) -> Iterator[ProjectedLog]:
 
 
 class ProjectedLog:
-    """`tell` is one commit, which shows at once; `write` only puts it in the log."""
+    """A log with read models. `commit` appends and projects, `write` only appends."""
 
     def __init__(self, log: EventLog, connection: Connection[Any]) -> None:
         self.log = log
@@ -39,7 +39,7 @@ class ProjectedLog:
         self._versions = Counter[str]()
 
     def commit(self, *happened: Happened) -> range:
-        """The positions of the commit."""
+        """Append and project events; return the positions of the commit."""
         written = self.write(*happened)
         self.project(self.unread())
         return written
@@ -53,7 +53,7 @@ class ProjectedLog:
         return positions(outcome)
 
     def unread(self) -> Sequence[Recorded]:
-        """Everything that is in the log and not in the read models, in whole commits."""
+        """Return the events that are not projected, in whole commits."""
         page, _ = self.log.select(self._projector.position, self.log.end(), 100_000)
         return page
 
@@ -61,11 +61,11 @@ class ProjectedLog:
         self._projector.project(page)
 
     def begin_again(self) -> None:
-        """Somebody has emptied the read models."""
+        """Begin with a new projector, after the read models were emptied."""
         self._projector = Projector(self._connection)
 
     def rows(self, query: str, **params: Any) -> list[dict[str, Any]]:
-        """The rows of a named query, now unless `at` says when."""
+        """Return the rows of a named query, as of the end unless `at` is given."""
         asked = {"at": self._projector.position, "hidden": None, **params}
         with self._connection.cursor(row_factory=dict_row) as cursor:
             return cursor.execute(QUERIES[query], asked).fetchall()
@@ -79,7 +79,7 @@ class ProjectedLog:
         return {**found, **self.row("version", subject=f"system/{fqdn}", **params)}
 
     def idle(self, **params: Any) -> dict[str, str]:
-        """The idle pool: system -> lab controller."""
+        """Return the idle pool: system -> lab controller."""
         found = self.rows("idle_pool", after="", limit=1_000, **params)
         return {row["fqdn"]: row["lab_controller"] for row in found}
 

@@ -1,4 +1,4 @@
-"""Histories of systems, labs and pools in which anything happens, and a plain fold to compare with."""
+"""Random histories of systems, labs and pools, and a plain fold for comparisons."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Plain:
 
 
 def anything(dice: Random, systems: Sequence[str]) -> Iterator[Happened]:
-    """Events in any order: whether a lab would allow it is not what is asked here."""
+    """Yield random events, also in an order that no lab would allow."""
     for _ in range(dice.randint(1, 4)):
         kind = dice.choices(("lab-controller", "pool", "system"), (2, 1, 7))[0]
         if kind == "lab-controller":
@@ -87,7 +87,7 @@ _SYSTEM_EVENTS: list[Event] = [
 
 
 def write_history(models: ProjectedLog, dice: Random) -> None:
-    """Only into the log. The last of the systems come when others have been there for a while."""
+    """Write a history into the log. Some systems are registered later than others."""
     models.write(*(lab(name, enabled=dice.random() < 0.5) for name in LABS))
     models.write(*((f"pool/{name}", PoolRegistered(None)) for name in POOLS))
     there = 0
@@ -99,7 +99,7 @@ def write_history(models: ProjectedLog, dice: Random) -> None:
 
 
 def project_in_pages(models: ProjectedLog, log: list[Recorded], dice: Random) -> None:
-    """Of one commit or more: what one page leaves is what the next has to begin with."""
+    """Project pages of one or more commits, so that each page begins with the result of the one before."""
     page: list[Recorded] = []
     for recorded in log:
         page.append(recorded)

@@ -1,4 +1,4 @@
-"""A history with something of everything in it, told commit by commit."""
+"""A history with events of all kinds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lab controllers are models: with guests, trees and tasks, for recipes and for people."""
+"""Tests of commands to lab controllers: guests, trees and tasks, for recipes and for reservations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.projections.projected_log import ProjectedLog
 
 @pytest.fixture
 def started(models: ProjectedLog) -> ProjectedLog:
-    """Recipe 1 with its guest 2 on `a`, to be provisioned with tree 1; `b` is Manual."""
+    """Add recipe 1 with its guest 2 on `a`, to be provisioned with tree 1; `b` is Manual."""
     models.commit(lab(), tree(1, **{LAB: ["http://one/"]}), registered("a"), registered("b", "Manual"))
     models.commit(*submitted(host(1), guest(2, host_id=1)), *scheduled("a", 1, 2))
     models.commit(*waiting("a", 1, 2))
@@ -48,7 +48,7 @@ def test_provision__host_with_a_guest__is_one_command_with_all_of_both(started: 
     assert [task["task_id"] for task in riding["tasks"]] == [21]
 
 
-def test_provision__tree_removed_since__is_asked_again_with_the_same_answer(started: ProjectedLog) -> None:
+def test_provision__tree_removed_since__a_repeated_query_has_the_same_answer(started: ProjectedLog) -> None:
     before = started.commands(LAB)
     started.commit(("distro-tree/1", DistroTreeRemoved()))
     assert started.commands(LAB) == before

@@ -1,4 +1,4 @@
-"""Named things, as their events left them."""
+"""Tests of the documents of labs and distro trees."""
 
 from __future__ import annotations
 

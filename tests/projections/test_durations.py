@@ -1,4 +1,4 @@
-"""Waits, provisioning and execution, counted once each when they are known."""
+"""Tests of durations: waits, provisioning and execution, each counted once when it ends."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ COMPLETED: Commits = [*RUNS, (20 * DAY, of("recipe", 1, recipe_events.RecipeComp
 
 
 def counted(models: ProjectedLog) -> dict[str, list[tuple[int, int, float]]]:
-    """Measure -> (bucket, count, seconds)."""
+    """Return measure -> (bucket, count, seconds)."""
     found: dict[str, list[tuple[int, int, float]]] = {}
     for row in models.rows("durations"):
         found.setdefault(row["measure"], []).append((row["bucket"], row["count"], row["seconds"]))
@@ -74,7 +74,7 @@ def test_durations__recipe_completed__each_has_one_entry(models: ProjectedLog, p
 
 
 @pytest.mark.parametrize("page", [1, 99])
-def test_wait__withdrawn_while_waiting__is_one_that_lasts_until_it_is_placed_for_good(
+def test_wait__withdrawn_while_waiting__is_one_wait_until_the_final_placement(
     models: ProjectedLog, page: int
 ) -> None:
     again: Commits = [
@@ -87,24 +87,24 @@ def test_wait__withdrawn_while_waiting__is_one_that_lasts_until_it_is_placed_for
     assert counted(models) == {"wait": in_bucket("wait", 5 * HOUR)}
 
 
-# What ends it -> what of it is counted.
+# Commits, the event that ends the recipe, and the measures that are counted.
 ENDED = [
-    # It never had a system.
+    # The recipe never had a system.
     (PLACED[:2], recipe_events.RecipeCancelled("enough"), set()),
-    # Its system was its own, to the end.
+    # The system was placed for good.
     (PLACED, recipe_events.RecipeAborted("watchdog"), {"wait"}),
-    # It was never provisioned whole.
+    # The provisioning was not finished.
     (RUNS[:-1], recipe_events.RecipeAborted("watchdog"), {"wait"}),
     (RUNS, recipe_events.RecipeAborted("watchdog"), {"wait", "provisioning", "execution"}),
-    # To keep a system is not to run on it.
+    # Reserved time is no execution.
     (RUNS, recipe_events.RecipeReserved("a", 60), {"wait", "provisioning", "execution"}),
-    # Preempted: it has not run yet.
+    # Preempted, without execution.
     (RUNS, recipe_events.RecipeQueued("preempted"), {"wait", "provisioning"}),
 ]
 
 
 @pytest.mark.parametrize(("commits", "event", "measures"), ENDED)
-def test_durations__recipe_ends__what_was_whole_is_counted(
+def test_durations__recipe_ends__complete_phases_are_counted(
     models: ProjectedLog, commits: Commits, event: Event, measures: set[str]
 ) -> None:
     commit_at(models, [*commits, (5 * HOUR, of("recipe", 1, event))])
@@ -144,10 +144,10 @@ def test_durations__several_in_a_bucket__are_counted_and_summed(models: Projecte
     assert counted(models) == {"wait": in_bucket("wait", 10, 10, 10)}
 
 
-def test_durations__recipe_that_came_and_went_in_one_page__adds_to_what_was_counted(
+def test_durations__whole_life_in_one_page__adds_to_stored_counts(
     models: ProjectedLog,
 ) -> None:
-    """Nothing that was there before is touched by its page, but the count."""
+    """The page changes no stored row except the count."""
     for number in (1, 2):
         models.commit(*whole_life(number))
     assert [row["count"] for row in models.rows("durations")] == [2, 2, 2]

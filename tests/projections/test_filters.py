@@ -1,4 +1,4 @@
-"""A list with filters has just those rows of the whole list that are so, whenever it is asked about."""
+"""Tests of filters: a filtered list has the matching rows of the whole list, as of any position."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ PAGE = 3
 
 @pytest.fixture(scope="module")
 def models(servers: ServerPool) -> Iterator[ProjectedLog]:
-    """For all tests here, which only ask."""
+    """Yield one log for all tests of this module, which only read."""
     with servers.databases("embedded").fresh() as database, projected_log(database) as models:
         yield models
 
 
 @pytest.fixture(scope="module")
 def moments(models: ProjectedLog) -> list[int]:
-    """Positions of a history in which jobs live and systems move, the last one its end."""
+    """Write a history of jobs and systems; return some positions, its end last."""
     dice = Random(11)
     models.commit(*(lab(name) for name in LABS), *((f"pool/{name}", PoolRegistered(None)) for name in POOLS))
     models.commit(*(registered(fqdn, lab_controller=dice.choice(LABS)) for fqdn in SYSTEMS))
@@ -45,7 +45,7 @@ def moments(models: ProjectedLog) -> list[int]:
 
 
 def jobs(models: ProjectedLog, at: int, **filters: Any) -> list[dict[str, Any]]:
-    """All pages of the list."""
+    """Return all pages of the list."""
     asked, found, before = {**ANY_JOB, **filters}, [], 2**31
     while True:
         page = models.rows(job_ids_query(asked), **asked, at=at, before=before, limit=PAGE)
@@ -65,7 +65,7 @@ def test_jobs__of_any_owner_group_and_state__are_those_of_the_whole_list(
         everything = jobs(models, at)
         for group, state in product({*GROUPS, None}, (None, *RECIPE.states)):
             filters = {"owner": owner, "group": group, "state": state}
-            wanted = [row for row in everything if _is_so(row, filters)]
+            wanted = [row for row in everything if _matches(row, filters)]
             assert jobs(models, at, **filters) == wanted, f"{filters} as of {at}"
             seen += len(wanted)
     assert seen > 50 or owner == "nobody"
@@ -83,7 +83,7 @@ def test_systems__of_any_kind__are_those_of_the_whole_list(
         assert len(everything) == (len(SYSTEMS) if at else 0)
         for condition, name, pool in product((None, *CONDITIONS), (None, *LABS), (None, *POOLS, "none")):
             asked = {**filters, "condition": condition, "lab_controller": name, "pool": pool}
-            wanted = [row for row in everything if _is_so(row, asked)]
+            wanted = [row for row in everything if _matches(row, asked)]
             found = models.rows("systems", **{**ANY_SYSTEM, **asked}, at=at, after="", limit=ALL)
             assert found == wanted, f"{asked} as of {at}"
             seen += len(wanted)
@@ -100,7 +100,7 @@ def test_systems__with_a_filter__come_by_pages(models: ProjectedLog, moments: li
     assert models.rows("systems", **{**asked, "owner": "bob"}, after="", limit=PAGE) == []
 
 
-def _is_so(row: dict[str, Any], filters: dict[str, str | None]) -> bool:
+def _matches(row: dict[str, Any], filters: dict[str, str | None]) -> bool:
     given = {name: value for name, value in filters.items() if value is not None}
     pool = given.pop("pool", None)
     return (pool is None or pool in row["pools"]) and all(row[name] == value for name, value in given.items())

@@ -1,4 +1,4 @@
-"""The idle pool is what the domain says it is, after whatever happened, at every moment of it."""
+"""Tests of the idle pool, compared with the domain at every commit of random histories."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.projections.random_history import SYSTEMS, Plain, project_in_pages, w
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_idle_pool__after_anything__is_that_of_a_plain_fold_at_every_commit(
+def test_idle_pool__random_history__equals_a_plain_fold_at_every_commit(
     models: ProjectedLog, seed: int
 ) -> None:
     dice = Random(seed)
@@ -30,7 +30,7 @@ def test_idle_pool__after_anything__is_that_of_a_plain_fold_at_every_commit(
     project_in_pages(models, log, dice)
 
     assert {at: models.idle(at=at) for at in expected} == expected
-    assert len({tuple(found) for found in expected.values()}) > 5, "the pool moves"
+    assert len({tuple(found) for found in expected.values()}) > 5, "the pool changes"
     for fqdn in SYSTEMS:
         assert as_shown(models, fqdn) == plain.shown(fqdn)
 
@@ -51,7 +51,7 @@ class Counting(psycopg.Cursor[Any]):
         return super().execute(*args, **kwargs)
 
 
-def test_lab_disabled__however_many_systems__as_many_statements(
+def test_lab_disabled__many_systems__same_number_of_statements(
     models: ProjectedLog, database: TestDatabase
 ) -> None:
     models.commit(lab("lab-1"), lab("lab-2"), registered("first"))

@@ -1,4 +1,4 @@
-"""Jobs, as people have changed them since."""
+"""Tests of jobs that users have changed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_job__changed__is_shown_so_from_then_on(models: ProjectedLog) -> None:
     assert listed["whiteboard"] == "fire"
 
 
-def test_job__changed_back__names_no_product_any_more(models: ProjectedLog) -> None:
+def test_job__changed_back__has_no_product(models: ProjectedLog) -> None:
     models.commit(lab())
     models.commit(*submitted(host(1)), *of("job", 1, JobChanged("", "active", "Linux")))
     models.commit(*of("job", 1, JobChanged("", "scratch", None)))

@@ -1,4 +1,4 @@
-"""Users, groups, pools, lab controllers and tokens, as they are shown."""
+"""Tests of the documents of users, groups, pools, lab controllers and tokens."""
 
 from __future__ import annotations
 
@@ -71,12 +71,12 @@ def test_token__created_and_revoked__never_shows_its_digest(models: ProjectedLog
     assert models.row("document", kind="token", name="t1")["document"] == {**document, "revoked": True}
 
 
-# What a version before this one has stored, and what it had in its read models.
+# Events and documents of an older version.
 TOKEN = {"user": "ada", "role": "admin", "lab_controller": None, "digest": "ab12"}
 OLD = [("user", "user.registered", {}), ("token", "token.created", TOKEN)]
 
 
-def test_migration__documents_of_an_older_version__are_as_folding_them_anew_makes_them(
+def test_migration__documents_of_an_older_version__equal_a_new_fold(
     database: TestDatabase,
 ) -> None:
     migration = Path(migrate.FOLDER) / "2026-11-23-directory.sql"

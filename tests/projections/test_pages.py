@@ -1,4 +1,4 @@
-"""However the log is cut into pages, the read models are the same."""
+"""Tests that the division of the log into pages does not change the read models."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.projections.story import write_story
 from tests.workers.read_models import forget
 
 
-def test_read_models__commit_by_commit_or_all_at_once__are_the_same(
+def test_read_models__commit_by_commit_or_all_at_once__are_equal(
     models: ProjectedLog, database: TestDatabase
 ) -> None:
     write_story(models)
@@ -33,11 +33,11 @@ def test_read_models__commit_by_commit_or_all_at_once__are_the_same(
         models.begin_again()
         models.project(models.unread())
         assert copies(owner) == one_by_one
-    assert all(one_by_one.values()), "there is something in every table"
+    assert all(one_by_one.values()), "no table is empty"
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_read_models__cut_anywhere__are_the_same_to_the_byte(
+def test_read_models__random_pages__are_equal_to_the_byte(
     models: ProjectedLog, database: TestDatabase, seed: int
 ) -> None:
     dice = Random(seed)
@@ -56,7 +56,7 @@ def test_read_models__cut_anywhere__are_the_same_to_the_byte(
         assert found == [copies(owner)] * 2
 
 
-def test_read_models__known_rows_forgotten_before_each_page__are_the_same_to_the_byte(
+def test_read_models__cache_dropped_before_each_page__are_equal_to_the_byte(
     models: ProjectedLog, database: TestDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_story(models)
@@ -71,7 +71,7 @@ def test_read_models__known_rows_forgotten_before_each_page__are_the_same_to_the
         assert copies(owner) == remembered
 
 
-def test_projector__a_page_failed__its_rows_are_not_taken_for_stored(
+def test_projector__a_page_failed__its_rows_are_not_cached(
     models: ProjectedLog, database: TestDatabase
 ) -> None:
     models.commit(*submitted(recipe_new(1)))
@@ -90,7 +90,7 @@ def test_projector__a_page_failed__its_rows_are_not_taken_for_stored(
         assert copies(owner) == stored
 
 
-def test_projector__a_job_begins_on_a_page__asks_for_nothing_that_could_be_stored(
+def test_projector__a_job_begins_on_a_page__loads_no_rows_for_it(
     models: ProjectedLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     models.write(*submitted(recipe_new(1)))
@@ -104,6 +104,6 @@ def test_projector__a_job_begins_on_a_page__asks_for_nothing_that_could_be_store
 
     monkeypatch.setattr(Cursor, "execute", heard)
     models.project(models.unread())
-    # Durations are of all recipes, and fetched once.
+    # Durations are shared by all recipes, and fetched once.
     fetched = [query for query in asked if b"SELECT found" in query and b" durations " not in query]
     assert not fetched and SQL["members"] not in asked

@@ -1,4 +1,4 @@
-"""Recipes of a set, with guests: their rows, the queue, and what their set and job come to."""
+"""Tests of recipes with guests: their rows, the queue, and state and result of set and job."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.projections.projected_log import ProjectedLog
 
 @pytest.fixture
 def two(models: ProjectedLog) -> ProjectedLog:
-    """Recipes 1 and 2 with a system each, 3 a guest of 2; all of them queued."""
+    """Queue recipes 1 and 2, each for a system, and 3, a guest of 2."""
     models.commit(*submitted(host(1), host(2), guest(3, host_id=2)), *queued(1, 2, 3))
     return models
 
@@ -81,7 +81,7 @@ def test_priority_changed__set_in_the_queue__its_recipes_move_and_wait_as_long(t
     found = two.row("recipe_set", recipe_set_id=1)
     assert (found["priority"], found["job_id"], found["owner"]) == ("Urgent", 1, "ada")
     assert two.row("version", subject="recipe-set/1")["version"] == 2
-    # One that comes back does so with the priority of now.
+    # A recipe returns to the queue with the present priority.
     two.commit(*queued(1))
     assert {row["recipe_id"]: row["priority"] for row in two.queue()} == {1: 5, 2: 5}
 

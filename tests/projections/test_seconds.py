@@ -1,4 +1,4 @@
-"""Seconds in each state, of a recipe and of the recipes of a job, as of any position."""
+"""Tests of the seconds in each state, for a recipe and for the recipes of a job, as of any position."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ def whole_story(models: ProjectedLog) -> ProjectedLog:
     return models
 
 
-def spent(models: ProjectedLog, at: int, seconds: float, **of_whom: int) -> dict[str, object]:
-    """As of a position, so many seconds after the beginning."""
-    asked = {"job_id": None, "recipe_set_id": None, "recipe_id": None, **of_whom}
+def spent(models: ProjectedLog, at: int, seconds: float, **of: int) -> dict[str, object]:
+    """Return the seconds by state and phase, as of a position and a time."""
+    asked = {"job_id": None, "recipe_set_id": None, "recipe_id": None, **of}
     moment = BEGINNING + timedelta(seconds=seconds)
     return seconds_document(models.rows("seconds_in_states", at=at, moment=moment, **asked))
 
 
 def end_of(models: ProjectedLog, commits: int) -> int:
-    """The position at which so many commits of the story are models."""
+    """Return the position after that many commits of the story."""
     return sum(len(events) for _, events in STORY[:commits])
 
 
@@ -53,7 +53,7 @@ def test_seconds__recipe_through_all_states__each_apart_and_the_phases(whole_sto
     assert found == {"by_state": unplaced | placed, **phases}
 
 
-def test_seconds__as_of_the_middle__what_had_not_ended_lasted_until_then(whole_story: ProjectedLog) -> None:
+def test_seconds__as_of_the_middle__open_states_last_until_then(whole_story: ProjectedLog) -> None:
     phases = {"queueing": 11.5, "provisioning": 0, "execution": 0, "reserved": 0}
     found = spent(whole_story, end_of(whole_story, 3), 11.5, recipe_id=1)
     assert found == {"by_state": {"new": 1, "queued": 9, "scheduled": 1.5}, **phases}

@@ -1,4 +1,4 @@
-"""What happens to a system shows in its document, its usage and the idle pool."""
+"""Tests of systems: document, usage and idle pool."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ENTRIES = [{"permission": "reserve", "user": "bob"}]
 
 @pytest.fixture
 def idle(models: ProjectedLog) -> ProjectedLog:
-    """System `a`, Automated and idle, in an enabled lab."""
+    """Add system `a`, Automated and idle, in an enabled lab."""
     models.commit(lab(), registered("a"))
     return models
 
@@ -41,7 +41,7 @@ SHOWN: list[tuple[Event, dict[str, object]]] = [
     (system_events.SystemReservationBegun("bob", None, None), {"reserved_by": "bob", "reserved_until": None}),
     (system_events.SystemLoaned("bob", "2026-02-01T00:00:00Z"), {"loaned_to": "bob", "loaned_until": UNTIL}),
     (system_events.SystemLoaned("bob", None), {"loaned_to": "bob", "loaned_until": None}),
-    # Shown where it is asked for.
+    # Shown by its own query.
     (system_events.SystemAccessPolicyChanged(ENTRIES, "big"), {}),
     (system_events.SystemRunning(None), {"usage": "running", "recipe_id": None}),
     (system_events.SystemScheduled(3), {"usage": "scheduled", "recipe_id": 3}),
@@ -66,8 +66,8 @@ def test_system__undrained_and_returned__as_before(idle: ProjectedLog) -> None:
     assert idle.system("a") == {**before, "version": 7}
 
 
-def test_access__changed_between_others__is_what_it_was_then(idle: ProjectedLog) -> None:
-    """Also where a projector begins anew, and knows no more than the rows say."""
+def test_access__changed_between_others__as_of_each_position(idle: ProjectedLog) -> None:
+    """A new projector has only the stored rows."""
     first = system_events.SystemAccessPolicyChanged(ENTRIES, None)
     (*_, at) = idle.commit(*of("system", "a", first, system_events.SystemLoaned("bob", None)))
     idle.begin_again()
@@ -95,7 +95,7 @@ def test_system__asked_as_of_an_earlier_commit__document_and_version_of_then(idl
 
 
 def test_usage__condition_or_usage_changes__an_entry_each(idle: ProjectedLog) -> None:
-    """And none for what is neither."""
+    """Other events add no entry."""
     idle.commit(
         *of(
             "system",
@@ -126,9 +126,7 @@ LEAVING: list[Event] = [
 
 
 @pytest.mark.parametrize("event", LEAVING)
-def test_idle_pool__system_may_not_be_had__is_not_in_it_from_then_on(
-    idle: ProjectedLog, event: Event
-) -> None:
+def test_idle_pool__system_not_available__leaves_the_pool(idle: ProjectedLog, event: Event) -> None:
     (at,) = idle.commit(*of("system", "a", event))
     assert idle.idle() == {}
     assert idle.idle(at=at - 1) == {"a": "lab-1"}
@@ -155,5 +153,5 @@ def test_idle_pool__system_moves_to_another_lab__follows_that_lab(idle: Projecte
 def test_pool__system_added__shows_at_both(idle: ProjectedLog) -> None:
     idle.commit(*of("pool", "big", PoolRegistered(None), PoolSystemAdded("a")))
     assert idle.system("a")["pools"] == ["big"]
-    # The pool has moved, which whoever changes it must know.
+    # The version of the pool has changed, too.
     assert idle.row("document", kind="pool", name="big")["version"] == 2

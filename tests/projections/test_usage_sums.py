@@ -1,4 +1,4 @@
-"""Seconds per condition and usage add up, and go to what was true of the system while they passed."""
+"""Tests of usage sums: seconds by condition and usage, grouped by properties at the time."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def sums_of_each_system(models: ProjectedLog, until: datetime, at: int) -> Sums:
 
 
 def pages_of_each_system(models: ProjectedLog, until: datetime, at: int) -> Iterator[dict[str, Any]]:
-    """In pages of two."""
+    """Yield pages of two systems."""
     page = {"number": 2, "last": ""}
     while page["number"] == 2:
         page = models.row("usage_of_each_system", until=until, at=at, after=page["last"], limit=2)
@@ -48,7 +48,7 @@ def pages_of_each_system(models: ProjectedLog, until: datetime, at: int) -> Iter
 
 
 def expected(log: Sequence[Recorded], group_by: str, since: datetime, until: datetime) -> Sums:
-    """The plain way: from event to event, whatever every system is then."""
+    """Compute the sums from event to event, with a plain fold."""
     found: Counter[tuple[str | None, str, str]] = Counter()
     plain = Plain()
     for recorded, following in zip(log, (*log[1:], None), strict=True):
@@ -73,7 +73,7 @@ def held(plain: Plain, group_by: str) -> Iterator[tuple[str | None, str, str]]:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_usage_sums__after_anything__those_of_a_plain_fold_between_any_two_moments(
+def test_usage_sums__random_history__equal_a_plain_fold_between_any_two_moments(
     models: ProjectedLog, seed: int
 ) -> None:
     dice = Random(seed)
@@ -86,13 +86,13 @@ def test_usage_sums__after_anything__those_of_a_plain_fold_between_any_two_momen
         last = dice.choice(commits)
         since, until = sorted(dice.choices(moments, k=2))
         group_by = dice.choice(GROUPS)
-        # As of then nobody knows how it went on.
+        # As of a position, later events do not count.
         until = min(until, last.recorded_at)
-        known = [recorded for recorded in log if recorded.position <= last.position]
+        events = [recorded for recorded in log if recorded.position <= last.position]
         found = sums(models, group_by, since, until, at=last.position)
-        assert found == pytest.approx(expected(known, group_by, since, until), abs=1e-6)
+        assert found == pytest.approx(expected(events, group_by, since, until), abs=1e-6)
         each = sums_of_each_system(models, until, at=last.position)
-        assert each == pytest.approx(expected(known, "system", BEGINNING, until), abs=1e-6)
+        assert each == pytest.approx(expected(events, "system", BEGINNING, until), abs=1e-6)
 
 
 @pytest.mark.parametrize("group_by", ["system", "lab_controller"])
@@ -131,10 +131,10 @@ def test_usage_sums__in_two_pools_and_in_none__counts_in_both_and_under_null(mod
     since = events_about(models, "pool/small")[-1].recorded_at
     found = sums(models, "pool", since, since + timedelta(seconds=10))
     assert found == {(key, "Automated", "idle"): 10 for key in ("big", "small", None)}
-    assert list(found)[-1][0] is None, "what belongs to no pool comes last"
+    assert list(found)[-1][0] is None, "systems without a pool come last"
 
 
-def test_usage_sums__what_ended_after_the_position_asked_for__had_not_ended(models: ProjectedLog) -> None:
+def test_usage_sums__intervals_that_end_after_the_position__are_open(models: ProjectedLog) -> None:
     (*_, at) = models.commit(lab(), registered("a"))
     (since,) = {recorded.recorded_at for recorded in events_about(models, "system/a")}
     models.commit(*of("system", "a", system_events.SystemPending(), system_events.SystemOwnerChanged("bob")))

@@ -1,4 +1,4 @@
-"""A story told at chosen moments: the log's own clock would make every wait a moment long."""
+"""Commits at chosen times, because with the clock of the log all durations would be short."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def commit_at(models: ProjectedLog, commits: Iterable[tuple[float, list[Happened]]], page: int = 1) -> None:
-    """Commits, each so many seconds after the beginning; `page` of them are folded at once."""
+    """Commit events at seconds after the beginning, and fold `page` commits at once."""
     moments = list(commits)
     for first in range(0, len(moments), page):
         written = {}

@@ -1,4 +1,4 @@
-"""A log in which much has happened: told once, and copied for each test that begins with it."""
+"""A log with a long story, recorded once and copied for each test that starts from it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="package")
 def recorded_story(servers: ServerPool) -> Iterator[TestDatabase]:
-    """Something of everything, and systems that a good deal happened to."""
+    """Record events of all kinds, and a random history of systems."""
     from tests.projections.projected_log import projected_log
     from tests.projections.random_history import project_in_pages, write_history
     from tests.projections.recipe_lives import lives
@@ -42,5 +42,5 @@ def database(servers: ServerPool, request: pytest.FixtureRequest) -> Iterator[Te
 
 @pytest.fixture
 def story(models: ProjectedLog) -> ProjectedLog:
-    """Who begins with it goes on from it."""
+    """Return the log with the story, to be continued."""
     return models

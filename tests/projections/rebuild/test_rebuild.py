@@ -1,4 +1,4 @@
-"""Read models made anew are those that were there, to the last byte, and stand where they stood."""
+"""Tests of rebuilt read models, which equal the former ones to the byte, with the same definitions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from workers.rebuild import check, rebuild
 from workers.rebuilding import steps
 from workers.rebuilding.processes import PartProcess
 
-# A stranger may be given rights by hand, a table its own way of being stored.
+# Rights and storage parameters that an operator set by hand.
 BY_HAND = b"""
 GRANT USAGE ON SCHEMA read TO PUBLIC;
 GRANT SELECT ON read.queue TO PUBLIC;
@@ -54,23 +54,23 @@ NEWER = Migration("2030-01-01-newer", "ALTER TABLE read.jobs ADD COLUMN more tex
 
 @pytest.fixture
 def in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if the log were a long one, and each step."""
+    """Lower the limits, so that a short log takes many steps, as a long one does."""
     monkeypatch.setattr(worker, "FEW_EVENTS", 0)
     monkeypatch.setattr(steps, "STEP_EVENTS", 50)
     monkeypatch.setattr(steps, "STEPS_AHEAD", 2)
 
 
-def test_rebuild__anything_happened__rows_as_they_were_to_the_byte(
+def test_rebuild__random_history__equal_to_the_byte(
     story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
-    assert all(copies(owner).values()), "there is something in every table"
+    assert all(copies(owner).values()), "no table is empty"
     with unchanged(owner):
         assert rebuild(database.owner_url, silent) == story.log.end()
     assert left_over(owner) == []
 
 
 @pytest.mark.usefixtures("in_parts")
-def test_rebuild__log_folded_in_parts__rows_as_they_were_to_the_byte(
+def test_rebuild__log_folded_in_parts__equal_to_the_byte(
     story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     progress: list[tuple[int, int]] = []
@@ -83,10 +83,10 @@ def test_rebuild__log_folded_in_parts__rows_as_they_were_to_the_byte(
 
 
 @pytest.mark.usefixtures("in_parts")
-def test_rebuild__more_is_true_than_is_kept_in_memory__as_they_were_to_the_byte(
+def test_rebuild__more_open_rows_than_memory_allows__equal_to_the_byte(
     story: ProjectedLog, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Completed early, they are changed row by row from there on."""
+    """The tables are completed early, and then changed page by page."""
     monkeypatch.setattr(steps, "MOST_KEPT", 20)
     monkeypatch.setattr(worker, "PAGE_SIZE", 50)
     with unchanged(owner):
@@ -94,10 +94,10 @@ def test_rebuild__more_is_true_than_is_kept_in_memory__as_they_were_to_the_byte(
 
 
 @pytest.mark.usefixtures("in_parts")
-def test_rebuild__a_table_refuses_what_is_written__is_given_up_and_leaves_nothing(
+def test_rebuild__a_table_refuses_a_row__aborted_and_leaves_nothing(
     story: ProjectedLog, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the middle of the log, or when all of it is folded."""
+    """The row comes in the middle of the log, or at its end."""
     owner.execute("ALTER TABLE read.recipes ADD CONSTRAINT none_runs CHECK (state <> 'running') NOT VALID")
     for events in (50, 100_000):
         monkeypatch.setattr(steps, "STEP_EVENTS", events)
@@ -107,7 +107,7 @@ def test_rebuild__a_table_refuses_what_is_written__is_given_up_and_leaves_nothin
 
 
 @pytest.mark.usefixtures("in_parts")
-def test_rebuild__a_process_of_a_part_is_killed__is_given_up_and_leaves_nothing(
+def test_rebuild__a_child_process_is_killed__aborted_and_leaves_nothing(
     story: ProjectedLog, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def killed(process: PartProcess, position: int) -> None:
@@ -120,7 +120,7 @@ def test_rebuild__a_process_of_a_part_is_killed__is_given_up_and_leaves_nothing(
 
 
 @pytest.mark.usefixtures("in_parts")
-def test_rebuild__an_event_that_is_not_understood__is_given_up_and_says_so(
+def test_rebuild__an_unreadable_event__aborted_with_its_error(
     story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     owner.execute(BY_A_LATER_VERSION)
@@ -129,7 +129,7 @@ def test_rebuild__an_event_that_is_not_understood__is_given_up_and_says_so(
     assert left_over(owner) == []
 
 
-def test_rebuild__rows_are_wrong_or_gone__are_as_the_log_says(
+def test_rebuild__rows_are_wrong_or_missing__corrected(
     story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     right = copies(owner)
@@ -139,7 +139,7 @@ def test_rebuild__rows_are_wrong_or_gone__are_as_the_log_says(
     assert copies(owner) == right
 
 
-def test_rebuild__no_projector_has_run__up_to_the_end_of_the_log(
+def test_rebuild__no_projector_has_run__reaches_the_end_of_the_log(
     story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     right = copies(owner)
@@ -159,7 +159,7 @@ def test_rebuild__rights_and_storage_changed_by_hand__stay(
     assert shape(owner) == before
 
 
-def test_rebuild__a_projector_that_was_there_before__goes_on(
+def test_rebuild__a_running_projector__goes_on(
     story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     story.commit(registered("before"))
@@ -170,7 +170,7 @@ def test_rebuild__a_projector_that_was_there_before__goes_on(
         rebuild(database.owner_url, silent)
 
 
-def test_rebuild__another_at_work__is_refused_and_the_other_goes_on(
+def test_rebuild__another_one_runs__refused_and_the_other_goes_on(
     story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     with begun(database) as first:
@@ -183,10 +183,10 @@ def test_rebuild__another_at_work__is_refused_and_the_other_goes_on(
     rebuild(database.owner_url, silent)
 
 
-def test_rebuild__one_right_after_the_other__is_not_refused(
+def test_rebuild__directly_after_another__not_refused(
     story: ProjectedLog, database: TestDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The server needs a moment to notice that a session has ended; here it takes until the end."""
+    """The server has not noticed yet that the session of the first rebuild has ended."""
     ended: list[Owner] = []
 
     def unnoticed(session: Owner) -> None:
@@ -200,20 +200,20 @@ def test_rebuild__one_right_after_the_other__is_not_refused(
         connection.close()
 
 
-def test_rebuild__given_up__leaves_nothing(story: ProjectedLog, database: TestDatabase, owner: Owner) -> None:
+def test_rebuild__aborted__leaves_nothing(story: ProjectedLog, database: TestDatabase, owner: Owner) -> None:
     with unchanged(owner), begun(database) as fresh:
         fresh.complete()
         fresh.fold(whole_log(story.log))
     assert left_over(owner) == []
 
 
-def test_rebuild__database_of_another_version__is_refused(database: TestDatabase, owner: Owner) -> None:
+def test_rebuild__database_of_another_version__refused(database: TestDatabase, owner: Owner) -> None:
     migrate(database.owner_url, [NEWER])
     with unchanged(owner), pytest.raises(NotMigrated, match="labledger migrate"):
         rebuild(database.owner_url, silent)
 
 
-def test_rebuild__migrated_meanwhile__is_given_up_and_the_migration_stays(
+def test_rebuild__migrated_meanwhile__aborted_and_the_migration_stays(
     database: TestDatabase, owner: Owner
 ) -> None:
     with begun(database) as fresh:
@@ -224,14 +224,14 @@ def test_rebuild__migrated_meanwhile__is_given_up_and_the_migration_stays(
     assert left_over(owner) == []
 
 
-def test_rebuild__somebody_reads_the_old_ones__swapped_at_once_and_cleared_away_when_he_is_done(
+def test_rebuild__a_client_reads_the_old_ones__swapped_at_once_and_dropped_after_the_read(
     story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     with begun(database) as fresh, owner_session(database.owner_url) as reader, ThreadPoolExecutor(1) as pool:
         fresh.complete()
         fresh.fold(whole_log(story.log))
         with reader.transaction():
-            # Until the end of the transaction nobody can drop what it has seen.
+            # Until the end of this transaction the tables that it has read cannot be dropped.
             reader.execute("SELECT fqdn FROM read.systems")
             before = copies(owner)
             swapping = pool.submit(fresh.swap, list)
@@ -270,7 +270,7 @@ def test_rebuild__hangs_while_it_swaps__a_projector_goes_on(
 
 
 def in_transaction(owner: Owner) -> bool:
-    """Whether anybody does nothing there, and keeps what is locked."""
+    """Return whether a session is idle in a transaction, with its locks."""
     return bool(owner.execute(IN_TRANSACTION).fetchall())
 
 
@@ -281,7 +281,7 @@ def begun(database: TestDatabase) -> Iterator[Rebuild]:
         yield fresh
 
 
-def test_rebuild__projector_has_seen_what_is_wrong__goes_on_from_what_is_right(
+def test_rebuild__projector_has_cached_wrong_rows__goes_on_with_the_corrected_ones(
     models: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     models.commit(*submitted(recipe_new(1)))
