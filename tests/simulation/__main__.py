@@ -1,6 +1,6 @@
-"""Run seeds: `python -m tests.simulation --seed 7` tells the story of one, `--seeds 1000` looks through many.
+"""Run seeds: `python -m tests.simulation --seed 7` prints the story of one, `--seeds 1000` runs many.
 
-A seed in which something is wrong is shown with what was found and the command that repeats it.
+A seed that fails is printed with its findings and the command that repeats it.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ def main(arguments: list[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
     which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument("--seed", type=int, help="one, with its story")
-    which.add_argument("--seeds", type=_count, help="so many, from --first on")
+    which.add_argument("--seed", type=int, help="run this seed and print its story")
+    which.add_argument("--seeds", type=_count, help="number of seeds to run, beginning at --first")
     parser.add_argument("--first", type=int, default=1)
-    parser.add_argument("--hours", type=float, default=HOURS, help="of misfortune (default: %(default)g)")
-    parser.add_argument("--without", action="append", default=[], choices=list(FAULTS), help="of the faults")
-    parser.add_argument("--shrink", action="store_true", help="look for less that fails as well")
+    parser.add_argument("--hours", type=float, default=HOURS, help="hours with faults (default: %(default)g)")
+    parser.add_argument("--without", action="append", default=[], choices=list(FAULTS), help="leave out this kind of fault")
+    parser.add_argument("--shrink", action="store_true", help="look for a smaller run that fails as well")
     parser.add_argument("--processes", type=_count, default=os.cpu_count() or 1)
     return parser
 
@@ -49,7 +49,7 @@ def _one(asked: Asked, shrink: bool) -> int:
     print("\n".join(outcome.story))
     print(summary(outcome))
     if shrink and not outcome.findings:
-        print("so there is nothing to make less of")
+        print("it does not fail, so there is nothing to shrink")
     elif shrink:
         less = shrunk(outcome)
         print(f"fails as well: {less.asked.command}\n{summary(less)}")
@@ -74,7 +74,7 @@ def _many(seeds: range, asked: argparse.Namespace, without: frozenset[str]) -> i
 
 
 def summary(outcome: Outcome) -> str:
-    """What a seed came to; what is wrong, and how to see it again."""
+    """Return the figures of a seed, its findings, and the command that repeats it."""
     head = (
         f"seed {outcome.asked.seed}: {outcome.seconds / 3600:.0f} hours of lab time, {outcome.jobs} jobs,"
         f" {outcome.events} events, {outcome.decisions} decisions,"

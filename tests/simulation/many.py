@@ -1,4 +1,4 @@
-"""Many seeds, in as many processes as there are to be had; and less of one that fails."""
+"""Runs of many seeds in parallel processes, and the shrinking of a seed that fails."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from multiprocessing import get_context
 from tests.simulation.people.faults import FAULTS
 from tests.simulation.seed import Asked, Outcome, run_seed
 
-# What a killed strand held is not given back before its process ends. A pool that renews its own processes
-# (`max_tasks_per_child`) may wait for them for ever, in Python 3.11.
+# The memory of a killed strand is not freed before its process ends. In Python 3.11 a pool that renews its
+# processes (`max_tasks_per_child`) may hang.
 SEEDS_OF_A_POOL = 400
 
 Run = Callable[[Asked], Outcome]
 
 
 def many(asked: Sequence[Asked], processes: int) -> Iterator[Outcome]:
-    """In their order, each as soon as it and those before it are done."""
+    """Yield the outcomes in the order of the seeds, as soon as they are complete."""
     if processes == 1:
         yield from map(run_seed, asked)
         return
@@ -29,7 +29,7 @@ def many(asked: Sequence[Asked], processes: int) -> Iterator[Outcome]:
 
 
 def shrunk(outcome: Outcome, run: Run = run_seed) -> Outcome:
-    """The least that fails as well: without kinds of faults, as long as one can be spared, and shorter."""
+    """Return the smallest run that fails as well: without kinds of faults that can be spared, and shorter."""
     for asked in _less(outcome.asked):
         with suppress(Exception):
             again = run(asked)
@@ -39,7 +39,7 @@ def shrunk(outcome: Outcome, run: Run = run_seed) -> Outcome:
 
 
 def _less(asked: Asked) -> Iterable[Asked]:
-    """Shorter ones first: they are soon tried."""
+    """Yield smaller runs, shorter ones first, because they are quick to try."""
     if asked.hours > 1:
         yield replace(asked, hours=asked.hours / 2)
     for name in FAULTS:

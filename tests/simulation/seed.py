@@ -1,4 +1,4 @@
-"""One seed from its beginning to its end: the service, its people, its misfortunes, and what is found."""
+"""One seed from beginning to end: the service, its users, its faults, and the findings."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ from tests.simulation.service.network import Asker, Network
 from tests.simulation.story import Story
 
 HOURS = 12.0
-# When nothing has happened for so long, nothing will: no watchdog and no reservation is longer.
+# After this time without events nothing will happen: no watchdog and no reservation is longer.
 QUIET_HOURS = 7
-# After the last misfortune everything must have come to rest by then.
+# Everything must come to rest within this time after the last fault.
 MOST_DAYS = 30
 
 
 @dataclass(frozen=True)
 class Asked:
-    """`without`: faults that do not befall it."""
+    """A seed with its options. `without` names the faults to leave out."""
 
     seed: int
     hours: float = HOURS
@@ -57,7 +57,7 @@ class Asked:
 
 @dataclass
 class Outcome:
-    """`findings` are empty for a seed in which nothing is wrong."""
+    """The result of a seed. `findings` is empty if nothing is wrong."""
 
     asked: Asked
     findings: list[str] = field(default_factory=list)
@@ -66,7 +66,7 @@ class Outcome:
     decisions: int = 0
     jobs: int = 0
     events: int = 0
-    # Of everything that the database holds in the end.
+    # Digest of the whole content of the database at the end.
     digest: str = ""
     story: list[str] = field(default_factory=list)
 
@@ -89,21 +89,21 @@ class Seed:
         self.server.log.on_commit.append(self.watching.take)
         self.findings: list[str] = []
         self._over: asyncio.Event | None = None
-        self.loop.in_circles = lambda: self._found("it goes round in circles: see the end of the story")
+        self.loop.in_circles = lambda: self._found("it is in an endless loop: see the end of the story")
 
-    # What is found
+    # Findings
 
     def _found(self, finding: str) -> None:
-        """The first finding ends it: what comes after rests on it."""
+        """Record a finding and end the seed: later findings could follow from the first."""
         self.story.tell("FOUND", finding)
         self.findings.append(finding)
         if self._over is not None:
             self._over.set()
 
     def _failed(self, process: Process, trace: str) -> None:
-        self._found(f"{process.name} ended by an error that nobody caught:\n{trace}")
+        self._found(f"{process.name} ended by an uncaught error:\n{trace}")
 
-    # From the beginning to the end
+    # The run
 
     async def run(self) -> None:
         self._over = asyncio.Event()
@@ -129,7 +129,7 @@ class Seed:
             await self._judge()
 
     async def _lasts(self, seconds: float) -> bool:
-        """Whether something was found meanwhile."""
+        """Return whether something was found within a time."""
         assert self._over is not None
         try:
             await asyncio.wait_for(self._over.wait(), seconds)
@@ -138,7 +138,7 @@ class Seed:
         return True
 
     async def _comes_to_rest(self) -> bool:
-        """Whether something was found instead."""
+        """Wait until nothing happens any more, and return whether something was found instead."""
         quiet, length = 0, -1
         for _ in range(MOST_DAYS * 24):
             if await self._lasts(HOUR):
@@ -164,7 +164,7 @@ class Seed:
             for finding in await asyncio.to_thread(lambda check=check: list(check())):  # type: ignore[misc]
                 self._found(finding)
 
-    # Who takes part
+    # Participants
 
     def _lab_controller(self, fqdn: str, process: Process) -> LabAgent:
         client: Any = LabClient(self.network, fqdn)
@@ -204,12 +204,12 @@ class Seed:
 
 
 def run_seed(asked: Asked, told: bool = False) -> Outcome:
-    """Everything that a seed comes to; with its story if it is to be told."""
+    """Run a seed and return its outcome, with its story if requested."""
     return _outcome(run(asked), told)
 
 
 def run(asked: Asked) -> Seed:
-    """The seed when it is over."""
+    """Run a seed and return it."""
     logging.disable(logging.CRITICAL)
     seed = Seed(asked)
     try:

@@ -1,4 +1,4 @@
-"""What happened in a seed, as lines with simulated times."""
+"""The story of a seed: lines with simulated times."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from domain.events import Recorded
 from tests.simulation.machine.loop import SimulatedLoop
 
-# Of the fields of an event, those that say most.
+# The fields of an event that are shown.
 SHOWN = ("system", "lab_controller", "reason", "priority", "condition", "recipe_id", "state", "whiteboard")
 MOST_EVENTS = 6
 
 
 class Story:
-    """Lines are kept as they come, and written when somebody wants to read them."""
+    """Collects lines, and formats them on request."""
 
     def __init__(self, loop: SimulatedLoop) -> None:
         self._loop = loop
@@ -32,7 +32,7 @@ class Story:
 
 
 def moment(seconds: float) -> str:
-    """Day, hour, minute and second since the beginning."""
+    """Return day, hour, minute and second since the beginning."""
     days, rest = divmod(seconds, 86_400)
     hours, rest = divmod(rest, 3600)
     minutes, left = divmod(rest, 60)

@@ -1,4 +1,4 @@
-"""Seeds can fail: a planted fault is found within few of them, by the check that is there for it."""
+"""A planted fault is found within few seeds, by the check for it."""
 
 from __future__ import annotations
 

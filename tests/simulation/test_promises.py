@@ -1,6 +1,6 @@
-"""The simulated database keeps the promises of the real one: of its leases, and where connections are lost.
+"""The simulated database keeps the promises of the real one about leases and lost connections.
 
-What the log promises is asked of both by the tests in `tests/store` that are marked so.
+The promises of the log are tested by the marked tests in `tests/store`, for both databases.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def simulated() -> Iterator[Ground]:
         yield made
 
 
-# Leases: as tests/store/test_fencing.py and tests/workers/test_lease.py have it of the real ones.
+# Leases, as tested in tests/store/test_fencing.py and tests/workers/test_lease.py for the real ones.
 
 
 def test_lease__held_by_another__not_given_until_that_one_is_gone(simulated: Ground) -> None:

@@ -1,4 +1,4 @@
-"""What the simulated tables of the read models hold is what PostgreSQL makes of the same log."""
+"""The simulated read models contain the rows that PostgreSQL makes of the same log."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.simulation.judged.end import pages
 from tests.simulation.seed import Asked, run
 from tests.simulation.seed import Seed as SimulatedSeed
 
-# An endless time is a word there and here, and of no type that psycopg reads.
+# An open end is the text `infinity`, which psycopg does not convert.
 UNREAD = frozenset({"until"})
 
 
@@ -46,7 +46,7 @@ def _written(row: dict[str, Any]) -> str:
 
 
 def _alike(value: Any) -> Any:
-    """As JSON has them; PostgreSQL keeps the keys of a document in an order of its own."""
+    """Return a row as JSON text; PostgreSQL orders the keys of a document differently."""
     if isinstance(value, dict):
         return sorted((key, _alike(each)) for key, each in value.items())
     return [_alike(each) for each in value] if isinstance(value, list | tuple) else value

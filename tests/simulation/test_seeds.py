@@ -1,4 +1,4 @@
-"""Seeds of the whole service: nothing is wrong in any, and each is the same whenever it is run."""
+"""Seeds of the whole service: none has findings, and each gives the same result at every run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.simulation.planted import PLANTED
 from tests.simulation.seed import Asked, Outcome, run_seed
 
 HOURS = 3.0
-# For thousands: each has a lab of its own, and faults come as densely.
+# The length for thousands of seeds: each has a lab of its own, and faults are as frequent.
 SHORT = 1.5
 SEED = "LABLEDGER_SOAK_SEED"
 SEEDS = "LABLEDGER_SIMULATED_SEEDS"
@@ -32,14 +32,14 @@ def test_seeds__nothing_planted__nothing_wrong() -> None:
     outcomes = list(many([Asked(seed, HOURS) for seed in range(1, 5)], PROCESSES))
 
     fail_on(outcomes)
-    # And there was something to go wrong.
+    # The seeds were not idle.
     assert sum(outcome.decisions for outcome in outcomes) > 40
     assert sum(outcome.acknowledged for outcome in outcomes) > 40
 
 
 @pytest.mark.soak
 def test_seeds__thousands_never_seen_before__nothing_wrong() -> None:
-    """The first is shown with the failure; each that fails says how to see it again."""
+    """The first seed is printed with the failure; each seed that fails shows the command that repeats it."""
     first = int(os.environ.get(SEED, secrets.randbelow(2**32)))
     print(f"{SEED}={first}")
     seeds = range(first, first + int(os.environ.get(SEEDS, "2000")))

@@ -1,1 +1,1 @@
-"""What must be true of every seed, judged by what the service has said and by its log."""
+"""Checks of every seed, by the answers of the service and by its log."""

@@ -1,4 +1,4 @@
-"""The log as it grows, judged commit by commit by the audit, and made again by verify."""
+"""Checks of each commit of the growing log, by the audit and by the recomputation of decisions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from store.mapper import EventMapper
 
 
 class Watching:
-    """`found` hears of each finding as soon as there is one."""
+    """Checks each commit. `found` is called with each finding."""
 
     def __init__(
         self,
@@ -36,13 +36,13 @@ class Watching:
             for violation in self._audit.take(commit):
                 self._found(f"audit: {violation}")
             for difference in self._again.take(commit):
-                self._found(f"verify: another decision is demanded: {difference}")
+                self._found(f"verify: the recomputed decision differs: {difference}")
 
     def at_rest(self) -> Iterator[str]:
         for violation in self._audit.at_rest():
             yield f"audit, at rest: {violation}"
         counts = self._again.counts
         if counts.mended:
-            yield f"verify: {counts.mended} decisions mended what never happens"
+            yield f"verify: {counts.mended} decisions of the consistency loop"
         if counts.unchecked:
             yield f"verify: {counts.unchecked} decisions could not be checked"

@@ -1,4 +1,4 @@
-"""Who has a say over systems uses it: access policies, loans, and who is in which group."""
+"""A user who changes access: policies, loans and members of groups."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.simulation.people.acting import Act, Acting
 
 
 class Entitled(Acting):
-    """`run` in a strand of its own."""
+    """Changes access; `run` in a strand of its own."""
 
     def kinds(self) -> tuple[Callable[[], Iterator[tuple[float, Act]]], ...]:
         return self._pool_policy, self._own_policy, self._loan, self._loan, self._group
@@ -40,7 +40,7 @@ class Entitled(Acting):
         yield 0.0, (f"opens {fqdn} to others", change)
 
     def _loan(self) -> Iterator[tuple[float, Act]]:
-        """Some borrowers sit down at it; of some loans nobody remembers the end."""
+        """Lend a system. Some borrowers reserve it, and some loans are never ended."""
         fqdn, user = self.dice.choice(self.systems), self.dice.choice(self.lab["users"])["name"]
         hours = self.dice.choice((None, 1, 4))
 
@@ -57,7 +57,7 @@ class Entitled(Acting):
             yield self.later(), (f"ends the loan of {fqdn}", partial(end_loan, fqdn=fqdn))
 
     def _group(self) -> Iterator[tuple[float, Act]]:
-        """Somebody is taken out of it, and comes back."""
+        """Take a user out of a group, and put them back."""
         group = self.dice.choice(self.lab["groups"])
         document = {"owners": group["owners"], "members": group["members"]}
         left = self.dice.choice(group["members"])

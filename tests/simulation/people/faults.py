@@ -1,4 +1,4 @@
-"""What befalls the service: each fault begins, lasts a while, and is over; several may come at once."""
+"""Faults of the service: each begins, lasts a while and ends; several may overlap."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Misfortune:
         self._own = house.outsider("misfortune")
 
     def run(self, per_hour: float, without: frozenset[str] = frozenset()) -> None:
-        """In a strand; each fault gets one of its own, for as long as it lasts."""
+        """Inject faults at a rate. Call it in a strand; each fault runs in a strand of its own."""
         kinds = [name for name in FAULTS if name not in without]
         while per_hour and kinds:
             current().wait(self._dice.expovariate(per_hour / 3600))
@@ -35,7 +35,7 @@ class Misfortune:
             self._own.strand(lambda fault=fault: fault(self))  # type: ignore[misc]
 
     def calm(self) -> None:
-        """From now on nothing goes wrong, and what is down comes up."""
+        """End all faults and start the processes that are down."""
         self.over = True
         self._own.kill()
         self._server.weather = Weather()
@@ -46,7 +46,7 @@ class Misfortune:
         for name in self._house.names:
             self._house.process(name).stopped_until = 0.0
             if self._house.process(name).stopping:
-                # Who was to begin it again is no more.
+                # The strand that would have restarted it is gone.
                 self._house.kill(name)
             self._house.begin(name)
         self._tell("misfortune", "is over")
@@ -64,7 +64,7 @@ class Misfortune:
         self._house.begin(name)
 
     def kill_often(self) -> None:
-        """A process that is killed again as soon as it has begun."""
+        """Kill a process, and kill it again as soon as it has started."""
         name = self._somebody()
         for _ in range(self._dice.randint(3, 12)):
             self._house.kill(name)
@@ -83,9 +83,9 @@ class Misfortune:
         self._house.stop(self._somebody(), self._seconds(2000))
 
     def hold_up(self) -> None:
-        """A scheduler is stopped between a decision and its append, until another has the lease."""
+        """Stop a scheduler between a decision and its append until another has the lease."""
         name = self._dice.choice([each.process.name for each in self._house.schedulers()])
-        self._tell(name, "is to be stopped in its next append")
+        self._tell(name, "will be stopped in its next append")
         self._server.held_up[name] = LEASE_SECONDS + self._seconds(2000)
 
     def database_killed(self) -> None:
@@ -104,7 +104,7 @@ class Misfortune:
         self._tell(name, "reaches the database again")
 
     def bad_weather(self) -> None:
-        """Statements and their answers get lost, some take long, nobody is told of commits."""
+        """Lose statements, answers and notifications, and delay some of them."""
         dice = self._dice
         kinds = (
             Weather(lost_before=0.1, lost_after=0.1),

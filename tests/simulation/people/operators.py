@@ -1,4 +1,4 @@
-"""Operators: systems break, are mended, drained, moved, lent; labs are disabled, trees come and go."""
+"""An operator: breaks, repairs, drains, moves and reserves systems, disables labs, removes distro trees."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CONDITIONS = ("Automated", "Automated", "Automated", "Manual", "Broken", "Remove
 
 
 class Operator(Acting):
-    """What they undo they mostly undo soon."""
+    """Operates a lab, and mostly undoes each change soon."""
 
     def kinds(self) -> tuple[Callable[[], Iterator[tuple[float, Act]]], ...]:
         return (self._condition, self._condition, self._drain, self._describe, self._move, self._pool,

@@ -1,4 +1,4 @@
-"""Submitters: jobs as they come, and second thoughts about them. What they are told stands in the ledger."""
+"""Submitters: they submit jobs and change or cancel some of them; the answers go to the ledger."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SECOND_THOUGHTS = 0.35
 
 
 class Submitter:
-    """`run` in a strand of their own, until `leave`."""
+    """Submits jobs; `run` in a strand of its own until `leave`."""
 
     def __init__(self, asker: Asker, ledger: Ledger, dice: Random, tell: Callable[[str, str], None]) -> None:
         self.leaving = False
@@ -66,7 +66,7 @@ class Submitter:
             self._jobs.append(answer)
 
     def _think_again(self) -> None:
-        # Mostly of what they have just done, while the scheduler is busy with it.
+        # Mostly one of the latest jobs, while the scheduler answers it.
         job = self._jobs[-1] if self._dice.random() < 0.6 else self._dice.choice(self._jobs)
         act = self._dice.choice(
             (self._cancel, self._cancel_set, self._reprioritise, self._rename, self._return)
@@ -111,7 +111,7 @@ class Submitter:
     def _ask_once(
         self, what: str, use_case: Callable[..., Any], acknowledged: Callable[[], None] = lambda: None
     ) -> None:
-        """Under a key of its own; what is acknowledged must be so."""
+        """Send a request with a key of its own, and record it if it is acknowledged."""
         self._keys += 1
         refused = len(self._ledger.refusals)
 
@@ -127,7 +127,7 @@ class Submitter:
             acknowledged()
 
     def _ask(self, what: str, operation: Callable[..., Any], key: str) -> Any:
-        """None also when it was refused, or nobody knows what became of it: that stands in the ledger."""
+        """Return the answer, None if the request was refused or not answered; the ledger records which."""
         try:
             done = self._asker.ask(operation, key)
         except (Problem, Unreachable) as error:
