@@ -9,23 +9,23 @@ from psycopg.rows import dict_row
 from projections.projector import Projector
 from store.datastore import connect
 from tests.harness.databases import TestDatabase
-from tests.simulation.judged.end import pages
-from tests.simulation.seed import Asked, run
+from tests.simulation.checks.final_state import pages
 from tests.simulation.seed import Seed as SimulatedSeed
+from tests.simulation.seed import SeedOptions, run
 
 # An open end is the text `infinity`, which psycopg does not convert.
 UNREAD = frozenset({"until"})
 
 
 def test_read_tables__a_whole_seed__the_same_rows_as_postgresql(database: TestDatabase) -> None:
-    seed = run(Asked(1, 4.0))
+    seed = run(SeedOptions(1, 4.0))
     with connect(database.service_url) as connection:
         projector = Projector(connection)
-        for page in pages(seed.watching.log):
+        for page in pages(seed.commit_checks.log):
             projector.project(page)
         tables = {table: _real(connection, table) for table in seed.server.read.rows}
 
-    assert len(seed.watching.log) > 300
+    assert len(seed.commit_checks.log) > 300
     for table, rows in tables.items():
         assert rows == _simulated(seed, table), table
 

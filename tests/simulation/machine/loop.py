@@ -9,7 +9,7 @@ from typing import Any
 
 HOUR = 3600.0
 # Maximum number of steps of the loop in an hour; the busiest labs need a tenth of it.
-MOST_STEPS = 200_000
+MAX_STEPS = 200_000
 BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -46,7 +46,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         self.seconds = 0.0
         self.in_strand: Callable[[Callable[[], Any]], asyncio.Future[Any]] | None = None
         # Called when the loop takes far more steps in an hour than a service needs.
-        self.in_circles: Callable[[], None] = lambda: None
+        self.on_endless_loop: Callable[[], None] = lambda: None
         self._steps, self._hour = 0, 0.0
         self._selector = _Jump(self)
         # Tasks of a killed process are never awaited; that is not an error.
@@ -62,8 +62,8 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         self._steps += 1
         if self.seconds >= self._hour + HOUR:
             self._steps, self._hour = 0, self.seconds
-        elif self._steps == MOST_STEPS:
-            self.in_circles()
+        elif self._steps == MAX_STEPS:
+            self.on_endless_loop()
 
     def next_due(self) -> float:
         handle: asyncio.TimerHandle = self._scheduled[0]  # type: ignore[attr-defined]

@@ -37,7 +37,7 @@ MAPPED = ("store.event_log", "workers.projector")
 CONNECTED = ("store.lease", "store.tailer", "workers.projector")
 
 
-class Event:
+class SimulatedEvent:
     """Replaces `threading.Event`."""
 
     def __init__(self) -> None:
@@ -122,7 +122,7 @@ class Threadsafe:
         return SimpleNamespace(result=result)
 
 
-class Numbers:
+class SequentialUuids:
     """Replaces `uuid` with consecutive numbers."""
 
     def __init__(self) -> None:
@@ -135,7 +135,7 @@ class Numbers:
 
 def _table(loop: SimulatedLoop, connect: Any, datastore: Any, mapper: Any) -> dict[tuple[str, str], Any]:
     clock = SimpleNamespace(monotonic=loop.time, sleep=lambda seconds: current().wait(seconds))
-    threading = SimpleNamespace(Thread=Thread, Event=Event, get_ident=lambda: 0)
+    threading = SimpleNamespace(Thread=Thread, Event=SimulatedEvent, get_ident=lambda: 0)
     own_end = SimpleNamespace(getpid=lambda: 0, kill=lambda *_: _ended_itself())
     return {
         **{(module, "time"): clock for module in TIMED},
@@ -143,7 +143,7 @@ def _table(loop: SimulatedLoop, connect: Any, datastore: Any, mapper: Any) -> di
         **{(module, "connect"): connect for module in CONNECTED},
         ("store.event_log", "Datastore"): datastore,
         ("store.group_commit", "queue"): SimpleNamespace(SimpleQueue=SimpleQueue, Empty=queue.Empty),
-        ("store.requests", "uuid"): Numbers(),
+        ("store.requests", "uuid"): SequentialUuids(),
         ("api.feed", "asyncio"): Threadsafe(),
         # The log of a seed has only some hundred events.
         ("workers.snapshotting", "SNAPSHOT_EVENTS"): 100,

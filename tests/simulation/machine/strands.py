@@ -1,4 +1,4 @@
-"""Strands in place of threads, of which one runs until it waits, and the processes that they belong to.
+"""Strands in place of threads, and their processes. One strand runs at a time, until it waits.
 
 A call that blocks in production (a query, a sleep, a lock) is a wait here. At each wait other strands run,
 and the process may be killed or stopped.

@@ -7,22 +7,24 @@ from random import Random
 
 from tests.simulation.database.server import Server, Weather
 from tests.simulation.machine.strands import current
-from tests.simulation.service.house import House
 from tests.simulation.service.network import Network, Roads
+from tests.simulation.service.processes import ServiceProcesses
 from tests.simulation.service.workers import LEASE_SECONDS
 
 Tell = Callable[[str, str], None]
 
 
-class Misfortune:
-    def __init__(self, house: House, server: Server, network: Network, dice: Random, tell: Tell) -> None:
+class FaultInjector:
+    def __init__(
+        self, processes: ServiceProcesses, server: Server, network: Network, dice: Random, tell: Tell
+    ) -> None:
         self.over = False
-        self._house = house
+        self._processes = processes
         self._server = server
         self._network = network
         self._dice = dice
         self._tell = tell
-        self._own = house.outsider("misfortune")
+        self._own = processes.outsider("misfortune")
 
     def run(self, per_hour: float, without: frozenset[str] = frozenset()) -> None:
         """Inject faults at a rate. Call it in a strand; each fault runs in a strand of its own."""
@@ -43,48 +45,48 @@ class Misfortune:
         self._server.cut_off.clear()
         self._server.held_up.clear()
         self._server.come_back()
-        for name in self._house.names:
-            self._house.process(name).stopped_until = 0.0
-            if self._house.process(name).stopping:
+        for name in self._processes.names:
+            self._processes.process(name).stopped_until = 0.0
+            if self._processes.process(name).stopping:
                 # The strand that would have restarted it is gone.
-                self._house.kill(name)
-            self._house.begin(name)
+                self._processes.kill(name)
+            self._processes.begin(name)
         self._tell("misfortune", "is over")
 
     def _somebody(self) -> str:
-        return self._dice.choice(self._house.names)
+        return self._dice.choice(self._processes.names)
 
     def _seconds(self, usual: float) -> float:
         return self._dice.expovariate(1 / usual)
 
     def kill(self) -> None:
         name = self._somebody()
-        self._house.kill(name)
+        self._processes.kill(name)
         current().wait(self._seconds(30))
-        self._house.begin(name)
+        self._processes.begin(name)
 
     def kill_often(self) -> None:
         """Kill a process, and kill it again as soon as it has started."""
         name = self._somebody()
         for _ in range(self._dice.randint(3, 12)):
-            self._house.kill(name)
-            self._house.begin(name)
+            self._processes.kill(name)
+            self._processes.begin(name)
             current().wait(self._seconds(2))
 
     def restart(self) -> None:
         name = self._somebody()
-        self._house.tell_to_end(name)
+        self._processes.terminate(name)
         current().wait(60 + self._seconds(60))
-        if self._house.process(name).alive:
-            self._house.kill(name)
-        self._house.begin(name)
+        if self._processes.process(name).alive:
+            self._processes.kill(name)
+        self._processes.begin(name)
 
     def stop(self) -> None:
-        self._house.stop(self._somebody(), self._seconds(2000))
+        self._processes.stop(self._somebody(), self._seconds(2000))
 
     def hold_up(self) -> None:
         """Stop a scheduler between a decision and its append until another has the lease."""
-        name = self._dice.choice([each.process.name for each in self._house.schedulers()])
+        name = self._dice.choice([each.process.name for each in self._processes.schedulers()])
         self._tell(name, "will be stopped in its next append")
         self._server.held_up[name] = LEASE_SECONDS + self._seconds(2000)
 
@@ -134,16 +136,16 @@ class Misfortune:
         self._tell("network", "is reliable again")
 
 
-Fault = Callable[[Misfortune], None]
+Fault = Callable[[FaultInjector], None]
 
 FAULTS: dict[str, Fault] = {
-    "kill": Misfortune.kill,
-    "kill-often": Misfortune.kill_often,
-    "restart": Misfortune.restart,
-    "stop": Misfortune.stop,
-    "hold-up": Misfortune.hold_up,
-    "database": Misfortune.database_killed,
-    "cut-off": Misfortune.cut_off,
-    "weather": Misfortune.bad_weather,
-    "roads": Misfortune.bad_roads,
+    "kill": FaultInjector.kill,
+    "kill-often": FaultInjector.kill_often,
+    "restart": FaultInjector.restart,
+    "stop": FaultInjector.stop,
+    "hold-up": FaultInjector.hold_up,
+    "database": FaultInjector.database_killed,
+    "cut-off": FaultInjector.cut_off,
+    "weather": FaultInjector.bad_weather,
+    "roads": FaultInjector.bad_roads,
 }

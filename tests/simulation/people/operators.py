@@ -14,12 +14,12 @@ from api.use_cases.move_system import move_system
 from api.use_cases.put_document import change_lab_controller, put_document
 from api.use_cases.remove_document import remove_document
 from api.use_cases.reserve_system import ReservationRequest, reserve_system, return_system
-from tests.simulation.people.acting import Act, Acting
+from tests.simulation.people.actor import Act, Actor
 
 CONDITIONS = ("Automated", "Automated", "Automated", "Manual", "Broken", "Removed")
 
 
-class Operator(Acting):
+class Operator(Actor):
     """Operates a lab, and mostly undoes each change soon."""
 
     def kinds(self) -> tuple[Callable[[], Iterator[tuple[float, Act]]], ...]:

@@ -17,7 +17,7 @@ from api.use_cases.idempotency import idempotent
 from api.use_cases.submit_job import submit_job
 from domain.priority import Priority
 from replay.workload.generated_jobs import generate_jobs
-from tests.simulation.judged.ledger import Ledger
+from tests.simulation.checks.ledger import Ledger
 from tests.simulation.machine.strands import current
 from tests.simulation.service.network import Asker
 
@@ -25,7 +25,7 @@ JSON = "application/json"
 SECOND_THOUGHTS = 0.35
 
 
-class Submitter:
+class JobSubmitter:
     """Submits jobs; `run` in a strand of its own until `leave`."""
 
     def __init__(self, asker: Asker, ledger: Ledger, dice: Random, tell: Callable[[str, str], None]) -> None:
@@ -47,18 +47,18 @@ class Submitter:
                 self._think_again()
 
     def _submit(self, job: dict[str, Any]) -> None:
-        marker = f"{self._asker.actor} {len(self._ledger.asked)}"
+        marker = f"{self._asker.actor} {len(self._ledger.requested)}"
         body = orjson.dumps({**job, "whiteboard": marker})
 
         async def submit(services: Parts, request: RequestContext) -> Any:
-            known = services.feed.directory.name_index()
-            spec = read_job(body, JSON, known, request.actor, is_admin=True).spec
+            name_index = services.feed.directory.name_index()
+            spec = read_job(body, JSON, name_index, request.actor, is_admin=True).spec
             async with idempotent(services.log, request) as first:
                 if first.commit is None:
                     first.commit = await submit_job(services, request, spec)
             return first.commit
 
-        self._ledger.asked.append(marker)
+        self._ledger.requested.append(marker)
         done = self._ask(f"submits {marker!r}", submit, marker)
         if done is not None:
             answer = orjson.loads(done.answer)

@@ -56,7 +56,7 @@ class Network:
         request = self._request(asker, key)
         task = self._dice.choice(up).take(operation, request)
         if key is not None and self._dice.random() < self.roads.doubled:
-            _forgotten(self._dice.choice(up).take(operation, request))
+            _retrieve_outcome(self._dice.choice(up).take(operation, request))
         self._wait(task, answer_seconds)
         self._travel()
         if self._dice.random() < self.roads.answer_lost:
@@ -65,7 +65,7 @@ class Network:
 
     def _wait(self, task: asyncio.Task[Any], seconds: float) -> None:
         waiting = current()
-        _forgotten(task)
+        _retrieve_outcome(task)
 
         def wake(_: object) -> None:
             waiting.wake()
@@ -98,7 +98,7 @@ class Network:
         current().wait(seconds)
 
 
-def _forgotten(task: asyncio.Task[Any]) -> None:
+def _retrieve_outcome(task: asyncio.Task[Any]) -> None:
     """Retrieve the outcome of a task, so that asyncio does not report it."""
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
 
@@ -118,7 +118,7 @@ class Asker:
         answer_seconds: float = ANSWER_SECONDS,
         tries: int = TRIES,
     ) -> Any:
-        """Send a request and return its answer. Raise Problem, or Unreachable if no answer came in time."""
+        """Send a request and return its answer. Raise Problem, or Unreachable without an answer in time."""
         why = ""
         for attempt in range(tries):
             try:

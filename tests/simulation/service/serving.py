@@ -20,7 +20,7 @@ from store.group_commit import GroupCommit
 from store.job_numbers import JobNumberSource
 from tests.simulation.database.server import Server
 from tests.simulation.machine.strands import Process
-from tests.simulation.service.reading import SimulatedReader
+from tests.simulation.service.read_model_queries import SimulatedReader
 
 Operation = Callable[[Parts, RequestContext], Awaitable[Any]]
 

@@ -16,7 +16,7 @@ from tests.simulation.service.workers import ProjectorProcess, SchedulerProcess
 
 Tell = Callable[[str, str], None]
 Begin = Callable[[Process], Any]
-MOST_SKEW_SECONDS = 2.0
+MAX_SKEW_SECONDS = 2.0
 
 
 @dataclass
@@ -26,7 +26,7 @@ class _Room:
     lives: Any
 
 
-class House:
+class ServiceProcesses:
     """The processes of a seed, two of each kind that may run twice.
 
     `failed` is called with uncaught errors.
@@ -91,7 +91,7 @@ class House:
         self._tell(name, f"is stopped for {seconds:.0f} s")
         self._rooms[name].process.stopped_until = self._loop.seconds + seconds
 
-    def tell_to_end(self, name: str) -> None:
+    def terminate(self, name: str) -> None:
         self._tell(name, "is terminated")
         self._rooms[name].process.stopping = True
 
@@ -101,6 +101,6 @@ class House:
     def _clock(self, name: str) -> Callable[[], datetime]:
         """Return a clock with a small constant error."""
         skew = timedelta(
-            seconds=self._chance.stream("skew", name).uniform(-MOST_SKEW_SECONDS, MOST_SKEW_SECONDS)
+            seconds=self._chance.stream("skew", name).uniform(-MAX_SKEW_SECONDS, MAX_SKEW_SECONDS)
         )
         return lambda: self._loop.now() + skew

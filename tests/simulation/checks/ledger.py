@@ -15,11 +15,11 @@ from store.requests import Committed
 class Ledger:
     """Requests and their answers.
 
-    `asked` contains the markers of all submitted jobs, answered or not. Mutable.
+    `requested` contains the markers of all submitted jobs, answered or not. Mutable.
     """
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.requested: list[str] = []
         self.refusals: list[str] = []
         self.cancelled_sets: list[int] = []
         self._submitted: dict[str, dict[str, Any]] = {}

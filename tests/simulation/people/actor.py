@@ -9,14 +9,14 @@ from typing import Any
 from api.client.problems import Problem, Unreachable
 from api.parts import Parts
 from api.request_context import RequestContext
-from tests.simulation.judged.ledger import Ledger
+from tests.simulation.checks.ledger import Ledger
 from tests.simulation.machine.strands import current
 from tests.simulation.service.network import Asker
 
 Act = tuple[str, Callable[..., Any]]
 
 
-class Acting:
+class Actor:
     """Base: `run` in a strand of its own until `leave`."""
 
     def __init__(

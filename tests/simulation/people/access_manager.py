@@ -14,10 +14,10 @@ from api.use_cases.lend_system import end_loan, lend_system
 from api.use_cases.put_document import put_document
 from api.use_cases.reserve_system import ReservationRequest, reserve_system, return_system
 from domain.priority import Priority
-from tests.simulation.people.acting import Act, Acting
+from tests.simulation.people.actor import Act, Actor
 
 
-class Entitled(Acting):
+class AccessManager(Actor):
     """Changes access; `run` in a strand of its own."""
 
     def kinds(self) -> tuple[Callable[[], Iterator[tuple[float, Act]]], ...]:
@@ -76,5 +76,5 @@ class Entitled(Acting):
         return [self._entry(who) for who in self.dice.sample(whom, self.dice.randrange(1, 4))]
 
     def _entry(self, who: dict[str, Any]) -> dict[str, Any]:
-        most = self.dice.choice(list(Priority)).name
-        return {"permission": "submit", "maximum_effective_priority": most, **who}
+        maximum = self.dice.choice(list(Priority)).name
+        return {"permission": "submit", "maximum_effective_priority": maximum, **who}

@@ -29,7 +29,7 @@ NAMED = (
 
 
 @dataclass(frozen=True)
-class Scene:
+class SeedScene:
     """Everything that differs between seeds, except the times of events."""
 
     lab: dict[str, Any]
@@ -46,7 +46,7 @@ class Scene:
     pace: float
 
 
-def scene_of(chance: Chance, hours: float) -> Scene:
+def scene_of(chance: Chance, hours: float) -> SeedScene:
     dice = chance.stream("scene")
     labs = dice.choice((1, 1, 2, 2, 3))
     systems = dice.randint(max(2, labs), 9)
@@ -66,7 +66,7 @@ def scene_of(chance: Chance, hours: float) -> Scene:
         repeat_percent=at_times(25),
         reorder_percent=at_times(25),
     )
-    return Scene(
+    return SeedScene(
         lab=generate_lab(seed, labs, systems),
         behaviour=behaviour,
         hours=hours,

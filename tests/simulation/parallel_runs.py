@@ -9,39 +9,39 @@ from dataclasses import replace
 from multiprocessing import get_context
 
 from tests.simulation.people.faults import FAULTS
-from tests.simulation.seed import Asked, Outcome, run_seed
+from tests.simulation.seed import SeedOptions, SeedOutcome, run_seed
 
 # The memory of a killed strand is not freed before its process ends. In Python 3.11 a pool that renews its
 # processes (`max_tasks_per_child`) may hang.
 SEEDS_OF_A_POOL = 400
 
-Run = Callable[[Asked], Outcome]
+Run = Callable[[SeedOptions], SeedOutcome]
 
 
-def many(asked: Sequence[Asked], processes: int) -> Iterator[Outcome]:
+def run_seeds(options: Sequence[SeedOptions], processes: int) -> Iterator[SeedOutcome]:
     """Yield the outcomes in the order of the seeds, as soon as they are complete."""
     if processes == 1:
-        yield from map(run_seed, asked)
+        yield from map(run_seed, options)
         return
-    for first in range(0, len(asked), SEEDS_OF_A_POOL):
+    for first in range(0, len(options), SEEDS_OF_A_POOL):
         with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-            yield from pool.map(run_seed, asked[first : first + SEEDS_OF_A_POOL], chunksize=4)
+            yield from pool.map(run_seed, options[first : first + SEEDS_OF_A_POOL], chunksize=4)
 
 
-def shrunk(outcome: Outcome, run: Run = run_seed) -> Outcome:
+def shrunk(outcome: SeedOutcome, run: Run = run_seed) -> SeedOutcome:
     """Return the smallest run that fails as well: without kinds of faults that can be spared, and shorter."""
-    for asked in _less(outcome.asked):
+    for options in _less(outcome.options):
         with suppress(Exception):
-            again = run(asked)
+            again = run(options)
             if again.findings:
                 return shrunk(again, run)
     return outcome
 
 
-def _less(asked: Asked) -> Iterable[Asked]:
+def _less(options: SeedOptions) -> Iterable[SeedOptions]:
     """Yield smaller runs, shorter ones first, because they are quick to try."""
-    if asked.hours > 1:
-        yield replace(asked, hours=asked.hours / 2)
+    if options.hours > 1:
+        yield replace(options, hours=options.hours / 2)
     for name in FAULTS:
-        if name not in asked.without:
-            yield replace(asked, without=asked.without | {name})
+        if name not in options.without:
+            yield replace(options, without=options.without | {name})

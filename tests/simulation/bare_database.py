@@ -18,7 +18,7 @@ from tests.simulation.machine.strands import RUNNING, Process, in_strand
 Result = TypeVar("Result")
 
 
-class Ground:
+class BareDatabase:
     def __init__(self) -> None:
         self.loop = SimulatedLoop()
         self.loop.in_strand = in_strand
@@ -40,8 +40,8 @@ class Ground:
 
 
 @contextmanager
-def ground() -> Iterator[Ground]:
-    made = Ground()
+def bare_database() -> Iterator[BareDatabase]:
+    made = BareDatabase()
     connect, datastore = (lambda _: Session(made.server)), partial(Datastore, made.server)
     try:
         with stand_ins(made.loop, connect, datastore, SharedMapper):

@@ -30,7 +30,7 @@ class SimulatedReader(Reader):
         process = RUNNING.get()
         self._server.listen(CHANNEL, self._look)
         process.at_death(lambda: self._server.unlisten(self._look))
-        process.task(self._look_again())
+        process.task(self._poll())
         self._set_position(row["position"], row["whole_from"])
 
     async def rows(self, query: str, params: Mapping[str, Any] | tuple[Any, ...] = ()) -> list[Row]:
@@ -42,7 +42,7 @@ class SimulatedReader(Reader):
     def _look(self, _: str = "") -> None:
         self._set_position(self._server.read.position, self._server.read.whole_from)
 
-    async def _look_again(self) -> None:
+    async def _poll(self) -> None:
         while True:
             await asyncio.sleep(LOOK_SECONDS)
             if not self._server.away:

@@ -26,22 +26,22 @@ PAGE = 37
 SHOWN = 300
 
 
-def knowledge(
+def scheduler_states(
     schedulers: Iterable[SchedulerProcess], server: Server, log: Sequence[Recorded]
 ) -> Iterator[str]:
     """Yield schedulers whose state differs from that of a fold of the log, or of a snapshot."""
-    known = _answered(_folded(Partition(), log))
-    if known is None:
+    expected = _answered(_folded(Partition(), log))
+    if expected is None:
         yield "a scheduler that reads the whole log finds something to decide"
     for each in schedulers:
-        if each.scheduler is None or _answered(each.scheduler.partition) != known:
+        if each.scheduler is None or _answered(each.scheduler.partition) != expected:
             yield f"{each.process.name} differs from a fold of the log"
         elif each.consistency.findings.never_happen:
             yield f"the consistency loop corrected something: {each.consistency.findings}"
     if kept := server.live.snapshot(SCHEDULER, code_version(), len(log)):
         begun = restored(orjson.loads(content) for (content,) in kept)
         position = begun.position
-        if _answered(_folded(begun, log[position:])) != known:
+        if _answered(_folded(begun, log[position:])) != expected:
             yield f"a scheduler that begins with the snapshot at {position} differs from a fold of the log"
 
 
