@@ -19,8 +19,7 @@ from api import database_setup
 from api.client import Client
 from bench.interruption import ended_cleanly, undisturbed
 from domain.errors import LabledgerError
-from runtime.embedded.database import EmbeddedDatabase
-from runtime.embedded.environment import forget_libpq
+from runtime.embedded.database import EmbeddedDatabase, remove_libpq
 from runtime.embedded.ports import any_free
 from runtime.processes.programs import program
 from runtime.processes.supervisor import end, spawn
@@ -116,7 +115,7 @@ def peak_mb(pid: int) -> float:
 @contextmanager
 def bench_cluster() -> Iterator[BenchCluster]:
     """Yield a cluster in which only the database runs, and remove everything at the end."""
-    forget_libpq()
+    remove_libpq()
     with ended_cleanly(), TemporaryDirectory(prefix="labledger-bench-") as folder, ExitStack() as stack:
         settings = Settings(data=Path(folder) / "data", log_level="warning", access_log=False)
         database = EmbeddedDatabase(settings.data)

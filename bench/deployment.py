@@ -20,7 +20,7 @@ from bench.cluster_fixture import DIRECTLY, HOST, READY_SECONDS, STOP_SECONDS, B
 from bench.interruption import ended_cleanly, undisturbed
 from bench.settling import wait_until
 from runtime.embedded.cluster import Cluster
-from runtime.embedded.environment import forget_libpq
+from runtime.embedded.database import remove_libpq
 from runtime.embedded.ports import any_free
 from runtime.processes.programs import program
 from runtime.processes.supervisor import end, spawn
@@ -61,7 +61,7 @@ class Deployment(BenchCluster):
 @contextmanager
 def deployment() -> Iterator[BenchCluster]:
     """Yield a deployment, and remove everything at the end."""
-    forget_libpq()
+    remove_libpq()
     with ended_cleanly(), TemporaryDirectory(prefix="labledger-bench-") as folder, ExitStack() as stack:
         data = Path(folder) / "data"
         postgresql = Cluster(data / "postgresql")

@@ -113,13 +113,13 @@ FACTS: dict[type[Event], Fold] = {
 }
 
 # Each task resets the watchdog. Only the scheduler needs the expiry, and reads it from the log.
-NOT_SHOWN: frozenset[type[Event]] = frozenset({recipe_events.WatchdogSet})
+SKIPPED_EVENTS: frozenset[type[Event]] = frozenset({recipe_events.WatchdogSet})
 
 
 def fold(models: ReadModels, recorded: Recorded) -> None:
-    """Fold one event. Every class of events is a key of `FOLDED`, or in `NOT_SHOWN`."""
+    """Fold one event. Every class of events is a key of `FOLDED`, or in `SKIPPED_EVENTS`."""
     kind = type(recorded.event)
-    if kind in NOT_SHOWN:
+    if kind in SKIPPED_EVENTS:
         return
     now = recorded.position, recorded.recorded_at
     if kind in FACTS:

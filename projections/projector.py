@@ -62,7 +62,7 @@ class Projector:
             for recorded in page:
                 fold(self._models, recorded)
             self._models.flush(cursor)
-            cursor.execute(SQL["tell"], (CHANNEL, str(last.position)))
+            cursor.execute(SQL["notify"], (CHANNEL, str(last.position)))
 
     def _move(self, cursor: Cursor[Any], last: Recorded) -> None:
         """Move the position first, so that a second projector waits here, before it folds anything."""

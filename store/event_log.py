@@ -12,9 +12,8 @@ from psycopg.errors import LockNotAvailable
 from psycopg.rows import tuple_row
 from psycopg_pool import PoolTimeout
 
-from domain.directory.state import DIRECTORY_TOPICS
-from domain.directory.visibility import FOLLOWED as OF_ACCESS
-from domain.distro_choice.installable import FOLLOWED
+from domain.directory import state, visibility
+from domain.distro_choice import installable
 from domain.events import Recorded
 from domain.job.submission import Counts, Ids
 from postgres.errors import DatabaseFull, away
@@ -28,8 +27,10 @@ from store.tailer import Tailer
 
 logger = logging.getLogger(__name__)
 
-FOLDED_TOPICS = frozenset((*DIRECTORY_TOPICS, *(followed.TOPIC for followed in (*FOLLOWED, *OF_ACCESS))))
-"""The topics that a serving process folds."""
+FOLDED_TOPICS = frozenset(
+    event.TOPIC for event in (*state.FOLDED_EVENTS, *visibility.FOLDED_EVENTS, *installable.FOLDED_EVENTS)
+)
+"""The topics of the events that a serving process folds."""
 
 
 class EventLog(EventStore[str]):

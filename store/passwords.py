@@ -19,7 +19,7 @@ def store_hash(log: EventLog, password_id: str, user: str, hashed: str) -> None:
     """Store a hash. Call it before the event that makes it valid, or a failure between both locks the user
     out.
     """
-    log.rows(SQL["keep"], (password_id, user, hashed))
+    log.rows(SQL["store"], (password_id, user, hashed))
 
 
 def hash_of(log: EventLog, password_id: str, user: str) -> str | None:
@@ -30,4 +30,4 @@ def hash_of(log: EventLog, password_id: str, user: str) -> str | None:
 
 def delete_stale_hashes(log: EventLog, user: str) -> None:
     """Delete the hashes that are not valid any more, and old ones that never became valid."""
-    log.rows(SQL["forget"], (user,))
+    log.rows(SQL["delete_stale"], (user,))

@@ -63,7 +63,7 @@ class Snapshots:
             self._log.rows(SQL["save_snapshot_piece"], (*key, orjson.dumps(piece)))
             yield
         retention = {"span": SPAN_EVENTS, "reach": REACH_EVENTS, "code": code_version()}
-        self._log.rows(SQL["forget_older_snapshots"], {"name": self._name, "position": position, **retention})
+        self._log.rows(SQL["delete_older_snapshots"], {"name": self._name, "position": position, **retention})
 
 
 def _with_last(made: Iterator[Piece]) -> Iterator[tuple[Piece, bool]]:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from xdist.workermanage import NodeManager
 
-from runtime.embedded.environment import forget_libpq
+from runtime.embedded.database import remove_libpq
 from tests.harness.folders import keep_temporary_files_in_memory
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def servers() -> Iterator[ServerPool]:
     # Imported here, so that tests of pure code run without a database driver or a composition root.
     from tests.harness.pool import ServerPool
 
-    forget_libpq()
+    remove_libpq()
     with ExitStack() as stack:
         yield ServerPool(stack)
 

@@ -10,7 +10,7 @@ from domain.recipe.events import RecipeScheduled, RecipeWaiting
 from domain.scheduling.decisions.decide import POLICY_VERSION
 from domain.system.events import SystemScheduled, SystemWaiting
 from store.mapper import EventMapper, Versioned
-from workers.decided import ACTOR
+from workers.scheduler import ACTOR
 
 EVENTS_OF_A_GRANT = 4
 SYSTEMS = 10_000

@@ -14,7 +14,7 @@ from postgres.binary_copy import CopyData
 from projections.fold_commands import put_command_state
 from projections.fold_documents import put_document, remove_document
 from projections.fold_systems import put_lab_serving, put_pool_system, put_system
-from projections.folding import FACTS, FOLDED, NOT_SHOWN, Fold
+from projections.folding import FACTS, FOLDED, SKIPPED_EVENTS, Fold
 from projections.read_models import ReadModels, number_of
 
 RECIPES, SYSTEMS = "recipes", "systems"
@@ -28,7 +28,9 @@ class Part:
 
     def __init__(self, name: str) -> None:
         self._folds = _of_systems() if name == SYSTEMS else _of_recipes()
-        self.excluded_topics = sorted(kind.TOPIC for kind in (*FOLDED, *NOT_SHOWN) if kind not in self._folds)
+        self.excluded_topics = sorted(
+            kind.TOPIC for kind in (*FOLDED, *SKIPPED_EVENTS) if kind not in self._folds
+        )
         self._models = ReadModels(tables_are_empty=True)
 
     @property

@@ -112,7 +112,7 @@ class Rebuild:
                         self.fold(page)
                 schemas.rename(cursor, SCHEMA, OLD)
                 schemas.rename(cursor, FRESH, SCHEMA)
-                cursor.execute(FOLDING["tell"], (CHANNEL, str(self.position)))
+                cursor.execute(FOLDING["notify"], (CHANNEL, str(self.position)))
             self._clear_away(cursor)
 
     def _largest_first(self) -> list[str]:

@@ -70,7 +70,7 @@ class Recomputation:
     def take_all(self, log: Iterable[Recorded]) -> Iterator[DecisionDifference]:
         """Yield the differences in a part of a log that ends with a commit.
 
-        Events of `not_folded` may be missing.
+        `SKIPPED_EVENTS` may be missing.
         """
         for commit in commits(log):
             yield from self.take(commit)

@@ -13,7 +13,7 @@ from api.rest.contract.answers.labs import CommandGuest, CommandTask, LabCommand
 from domain.errors import FaultyInput
 from domain.requirements.vocabulary import DISK, DISTRO_TREE, SYSTEM
 from tests.docs.page import TOP
-from tests.intake.jobs import KNOWN, job_xml
+from tests.intake.jobs import NAMES, job_xml
 
 PAGE = (TOP / "docs" / "from-beaker.md").read_text("utf-8")
 
@@ -67,7 +67,7 @@ REFUSED = {
 @pytest.mark.parametrize("part", REFUSED)
 def test_part__refused_here__is_on_the_page(part: str) -> None:
     with pytest.raises(FaultyInput):
-        read_job(REFUSED[part], "text/xml", KNOWN, "alice", False)
+        read_job(REFUSED[part], "text/xml", NAMES, "alice", False)
     assert part in first_column("Ignored in Beaker and refused here")
 
 

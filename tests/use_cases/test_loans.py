@@ -1,4 +1,4 @@
-"""Systems are lent, reserved by their borrowers, and come back."""
+"""Loans of systems, and reservations by borrowers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VIEWED = {"permission": "view", "everybody": True}
 
 
 def automated(town: Town, fqdn: str = "a") -> None:
-    """And idle, as the scheduler leaves it."""
+    """Set a system to Automated, and let the scheduler make it idle."""
     town.scene.scheduler.begin()
     change = SystemChange(condition="Automated", reason="ready")
     town.ask(change_system, as_admin(), fqdn, change, lambda _: None)
@@ -57,7 +57,7 @@ def test_loan__ends_while_its_borrower_has_reserved_it__so_does_what_it_allowed(
         town.ask(reserve_system, by("bob"), fqdn, BOBS)
     before = town.log.end()
     assert town.ask(end_loan, by("bob"), "a") is not None
-    # Of a Manual system nobody needs a loan.
+    # A Manual system needs no loan.
     assert town.ask(end_loan, as_admin(), "b") is not None
     assert town.since(before) == [
         ("system/a", "system.loan-ended"),
@@ -68,7 +68,7 @@ def test_loan__ends_while_its_borrower_has_reserved_it__so_does_what_it_allowed(
     assert town.ask(end_loan, as_admin(), "b") is None
 
 
-def test_loan__to_another_or_of_a_removed_system__refused_and_known_names_only(town: Town) -> None:
+def test_loan__to_another_or_of_a_removed_system__refused_and_existing_users_only(town: Town) -> None:
     until = BEGINNING + timedelta(days=365_000)
     assert town.ask(lend_system, as_admin(), "a", "bob", None) is not None
     assert town.ask(lend_system, as_admin(), "a", "bob", None) is None
@@ -108,7 +108,7 @@ def test_pool__left_or_removed_while_its_policy_counts__own_policy_counts_again(
             town.ask(move_system, as_admin(), "net", "a", member=True)
         town.ask(change_system_policy, as_admin(), "a", [BY_BOB], "net")
         with pytest.raises(Unknown):
-            # The policy of the pool has no entry.
+            # The policy of the pool is empty.
             town.ask(reserve_system, by("bob"), "a", BOBS)
         assert leave() is not None
         assert town.state("system/a").active_pool is None
@@ -121,7 +121,7 @@ def test_policy__of_a_pool_it_is_not_in__refused(town: Town) -> None:
         town.ask(change_system_policy, as_admin(), "b", [], "net")
 
 
-# What takes bob's permission in the moment in which he uses it, through the other process.
+# Changes in the other process that take bob's permission while he uses it.
 
 TAKEN: list[tuple[str, Callable[[Town], object]]] = [
     ("own", lambda town: town.ask(change_system_policy, as_admin(), "a", [VIEWED], None)),

@@ -1,4 +1,4 @@
-"""A lab controller's message that comes again under its key is answered as before, and not taken again."""
+"""Messages of lab controllers: one that is repeated with its key gets the same answer, and has no effect."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Items = dict[int, RecipeItem | SystemUpdate | RecipeRelease]
 
 @pytest.fixture
 def stage(environment: Environment) -> Iterator[Stage]:
-    """Two jobs, recipe 1 and 2, that wait on a system each."""
+    """Submit two jobs, recipes 1 and 2, that wait on a system each."""
     with environment.scene() as scene:
         furnish(scene)
         scene.scheduler.begin()
@@ -58,7 +58,7 @@ def drains(stage: Stage, fqdn: str, process: int = 0) -> SystemUpdate:
 
 
 def message(stage: Stage, process: int = 0) -> Items:
-    """As its lab controller numbers the items; 3 is one that was wrong from the outset."""
+    """Return the items of a message; item 3 is invalid."""
     return {
         0: RecipeItem(1, ReportInstalling()),
         1: RecipeItem(1, ReportWatchdog(600)),
@@ -93,7 +93,7 @@ def test_message__again_under_its_key__same_answers_and_nothing_new(stage: Stage
     for process in (0, 1):
         again = tell(stage, keyed(), message(stage, process), process)
         assert {number: type(answer) for number, answer in again.items()} == kinds
-        # What was refused alone is in no commit: it is looked at anew.
+        # A refused item is in no commit, so it is decided again.
         assert {**shown(again), 2: ...} == {**shown(first), 2: ...}
     assert stage.scene.log.end() == end
     assert watchdogs(stage) == 1
@@ -106,7 +106,7 @@ def test_message__again_without_a_key__watchdog_counts_anew(stage: Stage) -> Non
 
 
 def test_message__only_some_of_it_was_taken__the_rest_is_taken_now(stage: Stage) -> None:
-    """The process ended in the middle of it."""
+    """The process ended before it had taken all items."""
     items = message(stage)
     begun = tell(stage, keyed(), {number: items[number] for number in (0, 1)})
     answers = tell(stage, keyed(), items)
@@ -162,7 +162,7 @@ def test_reports__one_set_moves_meanwhile__the_others_are_taken_all_the_same(sta
 
 
 def test_message__twice_at_once_and_one_of_them_in_parts__both_get_the_first_answers(stage: Stage) -> None:
-    """What moves between takes the second apart; the first was whole, and its commit bears one number."""
+    """A concurrent change makes the second message commit its items one by one; the first was one commit."""
     items: Items = {0: RecipeItem(1, ReportWatchdog(600)), 1: RecipeItem(2, ReportWatchdog(600))}
     first: list[dict[int, Answer]] = []
 
@@ -180,8 +180,8 @@ def test_message__twice_at_once_and_one_of_them_in_parts__both_get_the_first_ans
     assert watchdogs(stage) == 1
 
 
-def test_message__without_a_key_and_its_answer_is_lost__taken_once_and_told_as_it_was(stage: Stage) -> None:
-    """The commit is found again by the one who made it: that is no other message."""
+def test_message__without_a_key_and_its_answer_is_lost__taken_once_with_one_answer(stage: Stage) -> None:
+    """The process finds its own commit again: a retry of the append is no second message."""
     items: Items = {
         0: RecipeItem(1, ReportCompleted()),
         1: RecipeItem(1, ReportInstalling()),
@@ -198,7 +198,7 @@ def test_message__without_a_key_and_its_answer_is_lost__taken_once_and_told_as_i
     assert stage.story("recipe/2").count("watchdog-set") == watchdogs(stage) == 1
 
 
-def test_message__another_under_the_same_key_at_once__not_taken_for_done(stage: Stage) -> None:
+def test_message__another_under_the_same_key_at_once__not_answered_as_done(stage: Stage) -> None:
     first, second = stage.names[:2]
     between = stage.scene.apis[1].appended.preceded(
         lambda: tell(stage, keyed(digest=b"other"), {5: drains(stage, first)})

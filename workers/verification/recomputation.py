@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from domain.events import Event, Recorded, shown_of
-from domain.scheduling.world.not_folded import NOT_FOLDED
+from domain.scheduling.world.skipped_events import SKIPPED_TOPICS
 from replay.verify.recomputation import DecisionDifference, Recomputation
 from replay.verify.recorded_decisions import Decided
 from store.mapper import EventMapper, StoredRow
@@ -32,7 +32,7 @@ class RecomputeDecisions:
     def _recorded(self, rows: list[StoredRow]) -> Iterator[Recorded]:
         """Those that are folded, or say that they were decided; of the others only that they can be read."""
         for row in rows:
-            if row.topic in NOT_FOLDED and not self._mapper.is_decided(row):
+            if row.topic in SKIPPED_TOPICS and not self._mapper.is_decided(row):
                 self._mapper.require_readable(row)
             else:
                 yield self._mapper.recorded(row)

@@ -10,7 +10,7 @@ import falcon
 from falcon.asgi import Request
 
 from api import intake
-from api.intake import DOORS, ReadJob
+from api.intake import PARSERS, ReadJob
 from api.rest import visibility
 from api.rest.body import media_type
 from api.rest.middleware.principal import Principal
@@ -21,9 +21,9 @@ from domain.errors import Fault, FaultyInput, InvalidJob, Unreadable
 def door_of(req: Request) -> str:
     """Return the media type of the body. Raises HTTPUnsupportedMediaType if a job cannot have it."""
     kind = media_type(req)
-    if kind not in DOORS:
+    if kind not in PARSERS:
         raise falcon.HTTPUnsupportedMediaType(
-            description=f"the media type of a job must be one of {', '.join(DOORS)}"
+            description=f"the media type of a job must be one of {', '.join(PARSERS)}"
         )
     return kind
 

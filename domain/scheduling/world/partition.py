@@ -80,7 +80,7 @@ class Partition(PartitionQueries):
             self._raise(recorded.position, recorded.commit_end, key)
 
     def pass_over(self, position: int) -> None:
-        """Advance to a position; events up to there that were not applied are `not_folded`."""
+        """Advance to a position; events up to there that were not applied are `SKIPPED_EVENTS`."""
         assert not self._tentative, "the log is read only while no decision is tentative"
         self.position = max(self.position, position)
 

@@ -1,4 +1,4 @@
-"""A scheduler that is not told what it does not fold knows all the same."""
+"""A scheduler that does not read the skipped events has the same state."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import domain.all_events  # noqa: F401  (so that there are all topics)
 from domain.directory.events import DirectoryEvent
 from domain.events import TOPICS, Recorded
 from domain.job.events import JobChanged
-from domain.scheduling.world.not_folded import NOT_FOLDED
 from domain.scheduling.world.partition import HELD, Partition
+from domain.scheduling.world.skipped_events import SKIPPED_TOPICS
 from tests.domain.scheduling.contents import all_known
 from tests.domain.scheduling.history import live
 
 
-def test_not_folded__each_topic__is_one_that_nothing_is_kept_of() -> None:
+def test_skipped_topics__each__is_one_of_which_the_partition_holds_nothing() -> None:
     kept = {
         topic
         for topic, cls in TOPICS.items()
         if topic.partition(".")[0] in HELD or issubclass(cls, DirectoryEvent)
     }
-    assert set(TOPICS) - kept == NOT_FOLDED
+    assert set(TOPICS) - kept == SKIPPED_TOPICS
 
 
-def test_partition__what_is_not_folded_passed_over__is_as_if_it_were_applied() -> None:
+def test_partition__skipped_events_are_not_applied__state_is_the_same() -> None:
     log = live(1, bursts=20, limit=3).log
     changed = JobChanged(whiteboard="", retention_tag="scratch", product=None)
     whole, rest = Partition(), Partition()

@@ -8,7 +8,7 @@ from domain.events import Event
 from domain.job import events as job_events
 from domain.lab_commands import events as command_events
 
-_OF_OTHERS: Final[tuple[type[Event], ...]] = (
+SKIPPED_EVENTS: Final[tuple[type[Event], ...]] = (
     # The events of recipes and recipe sets repeat what the scheduler needs of a job.
     job_events.JobSubmitted,
     job_events.JobChanged,
@@ -17,5 +17,4 @@ _OF_OTHERS: Final[tuple[type[Event], ...]] = (
     command_events.CommandFailed,
 )
 
-NOT_FOLDED: Final = frozenset(each.TOPIC for each in _OF_OTHERS)
-"""The topics of these events."""
+SKIPPED_TOPICS: Final = frozenset(event.TOPIC for event in SKIPPED_EVENTS)
