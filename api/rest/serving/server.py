@@ -18,7 +18,7 @@ from runtime.processes.child import die_with
 from runtime.settings import Settings
 
 
-class Server(BaseApplication):  # type: ignore[misc]
+class HttpServer(BaseApplication):  # type: ignore[misc]
     """A gunicorn server; `make` builds the application in each worker, after the fork."""
 
     def __init__(self, settings: Settings, make: Callable[[], InFlight]) -> None:
