@@ -1,4 +1,4 @@
-"""The log as it arrives in this process: it feeds the directory that checks requests, and the watchers.
+"""The log as it arrives in a serving process: it feeds the directory that checks requests, and the watchers.
 
 A thread tails the log; the event loop applies the events. Only long queries run in threads; `undisturbed`
 delays applying events while one runs.
@@ -21,7 +21,7 @@ from typing import TypeVar
 
 from api.caller_slots import CallerSlots
 from api.watching.broadcast import Broadcast
-from api.watching.message import Message
+from api.watching.message import EventMessage
 from domain.directory.state import Directory
 from domain.directory.visibility import VisibilityIndex
 from domain.distro_choice.distro_trees import DistroTrees
@@ -137,7 +137,7 @@ class Feed:
     async def undisturbed(self, caller: str, question: Callable[[], T]) -> T:
         """Run a long query of the directory in a thread, while no event is applied.
 
-        Raises TooOften if another one of the caller takes too long.
+        Raises TooOften if another long query of the caller takes too long.
         """
         # The thread of a cancelled request goes on, so the cancellation must not release the locks.
         return await asyncio.shield(asyncio.ensure_future(self._answer(caller, question)))
@@ -163,7 +163,7 @@ class Feed:
                 logger.exception("feed: stopped at position %d; this process ends", self.position)
                 os.kill(os.getpid(), signal.SIGTERM)
 
-    def _read(self, page: Sequence[StoredRow]) -> tuple[list[Recorded], list[Message], list[int]]:
+    def _read(self, page: Sequence[StoredRow]) -> tuple[list[Recorded], list[EventMessage], list[int]]:
         """Return the events of a page for the directory, all events for watchers, and their sizes.
 
         Most events of a busy lab are neither applied nor watched.
@@ -172,12 +172,12 @@ class Feed:
         messages = []
         for row in page:
             mapper.require_readable(row)
-            messages.append(Message(row.position, row.topic, row.subject, partial(mapper.recorded, row)))
+            messages.append(EventMessage(row.position, row.topic, row.subject, partial(mapper.recorded, row)))
         folded = [mapper.recorded(row) for row in page if row.topic in FOLDED_TOPICS]
         return folded, messages, [len(row.state) for row in page]
 
     async def _take(
-        self, folded: Sequence[Recorded], messages: Sequence[Message], sizes: Sequence[int]
+        self, folded: Sequence[Recorded], messages: Sequence[EventMessage], sizes: Sequence[int]
     ) -> None:
         # A page without changes to the directory need not wait for a long query.
         async with self._folding if folded else nullcontext():

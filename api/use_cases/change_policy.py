@@ -49,7 +49,7 @@ async def change_pool_policy(
         wanted = normalised(entries)
         if wanted == policy_form(policy_of_pool(directory, pool) or ()):
             return None
-        # A removal of a named user or group, or a change of the owning group, has to be a conflict.
+        # A concurrent removal of a named user or group, or change of the owning group, has to be a conflict.
         looked_at = (*_named(entries), *owned_by(directory, request, pool))
         versions = {named: directory.version(named) for named in looked_at}
         changed = PoolAccessPolicyChanged(entries=wanted)
@@ -80,7 +80,7 @@ async def change_system_policy(
         return change_policy(system, normalised(entries), active_pool, directory.pools_of(fqdn))
 
     def beside(gathered: ReadSet) -> Iterator[str]:
-        """Yield subjects whose change at the same moment has to be a conflict: names, and the active pool."""
+        """Yield the subjects whose concurrent change has to be a conflict: names, and the active pool."""
         system = gathered.system(fqdn)
         if system is not None:
             yield from rests_on(directory, system, request.actor)

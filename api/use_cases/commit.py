@@ -46,7 +46,7 @@ def append_for(
 
 
 async def append(parts: WriteParts, request: AppendRequest) -> Outcome:
-    """Append, and tell the quotas the counts that the commit returns."""
+    """Append, and pass the counts that the commit returns to the quotas."""
     outcome = await parts.commits.submit(request)
     parts.quotas.learn(request, outcome)
     return outcome
@@ -68,7 +68,7 @@ async def commit(
     deadline = time.monotonic() + PATIENCE_SECONDS
     outcome = await _attempt(parts, decide)
     if isinstance(outcome, Conflict):
-        # Retries run one after another: of many concurrent ones on one thing only one would succeed.
+        # Retries run one after another: of many concurrent ones on one subject only one would succeed.
         async with parts.retries:
             while isinstance(outcome, Conflict) and time.monotonic() < deadline:
                 await parts.feed.catch_up()
@@ -95,8 +95,8 @@ async def commit_gathered(
     """Commit a decision on jobs, recipes, recipe sets and systems.
 
     The first of the subjects is the one that the request is about. The append checks the versions of
-    everything that was gathered: of two decisions that each change what the other only read, one has to
-    retry. `beside` names the directory entries whose versions are checked too.
+    the whole read set: if two concurrent decisions each change a subject that the other only reads, one of
+    them has to retry. `beside` names the directory entries whose versions are checked too.
     """
     wanted = tuple(subjects)
 

@@ -20,8 +20,8 @@ async def import_systems(
 ) -> Committed | None:
     """Import all systems in one commit, whose answer is `counted`; return None if nothing changes.
 
-    `faults` are those found before. Raises FaultyInput with all faults, else NotPermitted or Refused; then
-    nothing is stored.
+    `faults` are those found before. Raises FaultyInput with all faults, else NotPermitted or Refused, and
+    stores nothing then.
     """
     await parts.feed.catch_up()
 

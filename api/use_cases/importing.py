@@ -1,4 +1,4 @@
-"""The decisions of an import of systems, item by item, each on the state after the ones before."""
+"""The decisions of an import of systems, item by item, each on the state after the previous ones."""
 
 from __future__ import annotations
 
@@ -65,7 +65,10 @@ class Imported:
 
 @dataclass
 class Importing:
-    """Mutable: call `take` for each item. `versions` are those of everything that the decisions used."""
+    """An import in progress: call `take` for each item.
+
+    `versions` are the versions of all subjects that the decisions used.
+    """
 
     parts: WriteParts
     request: RequestContext
@@ -110,7 +113,7 @@ class Importing:
             self.versions = {**versions, **self._looked_at(item, system), **self.versions}
 
     def _seen(self, fqdn: str) -> System | None:
-        """Return the system, None if it is unknown or the caller may not view it."""
+        """Return the system, None if it does not exist or the caller may not view it."""
         system = self.gathered.system(fqdn)
         return system if system and self._may_view(system) else None
 
@@ -118,7 +121,7 @@ class Importing:
         return holds(self._directory, self.request, system, VIEW)
 
     def _is_seen(self, fqdn: str) -> bool:
-        """Return whether the caller may view a system that the import spells otherwise."""
+        """Return whether the caller may view a system that the import spells differently."""
         system = self.parts.aggregates.gather([f"system/{fqdn}"]).system(fqdn)
         return system is not None and self._may_view(system)
 
@@ -153,7 +156,7 @@ class Importing:
         self._unknown[fault] = index, count + 1
 
     def _rests_on(self, item: ImportItem, system: System | None) -> Iterator[str]:
-        """Yield subjects whose change at the same moment has to be a conflict: names, rights, pools."""
+        """Yield the subjects whose concurrent change has to be a conflict: names, rights, pools."""
         for kind, name in (("user", item.change.owner), ("lab-controller", item.change.lab_controller)):
             if name is not None:
                 yield f"{kind}/{name}"

@@ -12,7 +12,7 @@ from typing import Any
 
 from api.request_context import RequestContext
 from api.use_cases.change_system import SystemChange, change_system
-from api.use_cases.idempotency import part, parts_done_before, require_same
+from api.use_cases.idempotency import item_request, items_done_before, require_same
 from api.use_cases.ports import LabParts, WriteParts
 from api.use_cases.register_system import register_system
 from api.use_cases.report_command import commands_by_id, moves_more, report_on, unknown_command
@@ -69,10 +69,10 @@ async def take_updates(
 
     Consecutive reports are processed together. `lab_controller` is the reporting one, None for an admin.
     Items and answers are keyed by their numbers in the message. Under an Idempotency-Key an item that was
-    committed before gets its first answer (`idempotency.part`); an item that changed nothing, or was refused,
-    is processed again. Raises FaultyInput for a key that was used with another message.
+    committed before gets its first answer (`idempotency.item_request`); an item that changed nothing, or was
+    refused, is processed again. Raises FaultyInput for a key that was used with another message.
     """
-    done = await parts_done_before(parts.log, request, items)
+    done = await items_done_before(parts.log, request, items)
     answers = answers_kept(done)
     todo, unknown = await _resolved(parts, {n: item for n, item in items.items() if n not in answers})
     answers |= unknown
@@ -90,12 +90,12 @@ async def take_updates(
             # In order: a system that is drained before its release must be draining when it is free.
             for number, item in run:
                 assert isinstance(item, RecipeRelease), f"{kind} is no item"
-                answers[number] = await _answer(item, part(request, number))
-    # If the same message came twice concurrently, an item may have changed nothing or been refused because of
-    # the other's commit.
+                answers[number] = await _answer(item, item_request(request, number))
+    # If the same message arrived twice concurrently, an item may have changed nothing or been refused because
+    # of the other message's commit.
     if all(isinstance(answer, Committed) for answer in answers.values()):
         return answers
-    return answers | answers_kept(await parts_done_before(parts.log, request, items))
+    return answers | answers_kept(await items_done_before(parts.log, request, items))
 
 
 def _commands(items: Iterable[object]) -> dict[str, list[int]]:
@@ -146,7 +146,7 @@ async def _side_by_side(request: RequestContext, items: Mapping[int, SystemUpdat
     async def in_order(numbers: list[int]) -> None:
         async with free:
             for number in numbers:
-                answers[number] = await _answer(items[number], part(request, number))
+                answers[number] = await _answer(items[number], item_request(request, number))
 
     await asyncio.gather(*map(in_order, of_subject.values()))
     return answers
@@ -197,9 +197,10 @@ async def add_or_change_system(
 async def change_own_system(
     parts: WriteParts, request: RequestContext, lab_controller: str, fqdn: str, change: SystemChange
 ) -> Committed | None:
-    """Raise the errors of `change_system`, and NotPermitted for a system of another lab.
+    """Change a system of the reporting lab controller; return None if nothing changes.
 
-    A new owner is also NotPermitted unless the present owner asks.
+    Raises the errors of `change_system`, and NotPermitted for a system of another lab, and for a new owner
+    unless the present owner asks.
     """
 
     def may(system: System) -> None:

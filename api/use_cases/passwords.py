@@ -23,9 +23,10 @@ from store.requests import AppendRequest, Committed
 async def set_password(
     parts: PasswordParts, request: RequestContext, user: str, new: str, current: str | None = None
 ) -> Committed:
-    """Set the user's password; the previous one no longer counts.
+    """Set the user's password; the previous one is no longer valid.
 
-    An admin sets anybody's. Others set their own, by the `current` one if they have any. Their tokens stay.
+    An admin may set the password of any user. Others set their own, and give the `current` one if they have
+    one. Tokens stay valid.
     Raises FaultyInput with all faults, Unknown, Stale, TooOften, and Refused when another request has set the
     password meanwhile. Raises NotPermitted for another user's password, a wrong `current`, and a first
     password by a token that opens less than the password would.
@@ -56,7 +57,7 @@ async def set_password(
 async def _count(
     parts: PasswordParts, request: RequestContext, user: str, before: str | None, password_id: str
 ) -> Committed:
-    """Replace the present hash by the new one."""
+    """Append the event that makes the new hash valid instead of the present one."""
     directory, subject = parts.feed.directory, f"user/{user}"
 
     def decide() -> AppendRequest:
@@ -98,7 +99,7 @@ async def is_password(
 ) -> bool:
     """Return whether the password is the one with that id; without an id, return False after as much time.
 
-    Raises TooOften, also if too many passwords are being checked, which does not count as an attempt.
+    Raises TooOften, also if too many passwords are being checked; that does not count as an attempt.
     """
     async with parts.attempts.attempt(user, address) as attempt:
         is_doubtful = password_id is None or parts.attempts.failed_count(user) > 0

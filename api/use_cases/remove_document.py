@@ -30,8 +30,8 @@ async def remove_document(
 
     Raises Unknown, Stale, NotPermitted unless the caller is an admin, and Refused for a user who owns
     systems, a group that owns pools, a lab controller with systems that are not Removed, and the last admin.
-    References that another process adds concurrently then name nobody: a later thing of the same name does
-    not get them (`Directory.had`), so only admins have the rights.
+    References that another process adds concurrently are then without effect: a later thing of the same name
+    does not get them (`Directory.had`), so only admins have the rights.
     """
     require_admin(request, f"remove {display_name(kind, name)}")
     await parts.feed.catch_up()
@@ -67,10 +67,10 @@ def _removal(
     if kind == "user":
         left = require_admin_without(directory, name)
         versions |= {other: directory.version(other) for other in left}
-        # A reservation made meanwhile has to be a conflict.
+        # A concurrent reservation has to be a conflict.
         versions |= {one.subject: one.version for one in systems if _is_for_people(one)}
     if kind == "lab-controller":
-        # These are Removed; a return of one of them meanwhile has to be a conflict.
+        # Its systems are Removed; a concurrent return of one of them has to be a conflict.
         versions |= {one.subject: one.version for one in systems if one.lab_controller == name}
     return [*of_systems, *decided], versions
 

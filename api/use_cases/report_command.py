@@ -62,7 +62,7 @@ async def report_command(
 async def commands_by_id(
     reader: ReadModels, lab_controller: str, command_ids: Iterable[int]
 ) -> dict[int, dict[str, Any]]:
-    """Return those of the commands that belong to this lab controller, by id."""
+    """Return the given commands that belong to this lab controller, by id."""
     asked = [command_id for command_id in command_ids if command_id <= LAST_POSITION]
     rows = await reader.rows("commands_by_id", {"command_ids": asked})
     return {row["command_id"]: row for row in rows if row["lab_controller"] == lab_controller}

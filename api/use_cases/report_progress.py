@@ -11,7 +11,7 @@ import orjson
 
 from api.request_context import RequestContext
 from api.use_cases.commit import PATIENCE_SECONDS, append, append_for
-from api.use_cases.idempotency import part, parts_done_before, require_same
+from api.use_cases.idempotency import item_request, items_done_before, require_same
 from api.use_cases.ports import WriteParts
 from api.use_cases.report_drafts import CommandItem, RecipeItem, ReportDraft, of_commands, of_recipes
 from domain.errors import LabledgerError, Refused
@@ -99,7 +99,7 @@ class _Message:
         """
         if self.numbers is None:
             return {}
-        kept = answers_kept(await parts_done_before(self.parts.log, self.request, self.numbers))
+        kept = answers_kept(await items_done_before(self.parts.log, self.request, self.numbers))
         return {place: kept[number] for place in waiting if (number := self.numbers[place]) in kept}
 
     async def append(self, drafts: Sequence[ReportDraft]) -> dict[int, Answer]:
@@ -121,7 +121,7 @@ class _Message:
         """Return the append; its stored answer is {number: null, or the reason of the refusal}."""
         request, answer = self.request, None
         if request.command_id is not None and self.numbers is not None:
-            request = part(request, self.numbers[_first(drafts)])
+            request = item_request(request, self.numbers[_first(drafts)])
             reasons = {
                 str(self.numbers[place]): draft.why(place) for draft in drafts for place in draft.places
             }

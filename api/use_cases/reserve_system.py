@@ -41,7 +41,7 @@ async def reserve_system(
 ) -> Committed | None:
     """Reserve a system; return None if the same reservation exists.
 
-    Raises FaultyInput for unknown names and a time that is over, Unknown, NotPermitted for a caller who may
+    Raises FaultyInput for unknown names and a past time, Unknown, NotPermitted for a caller who may
     not have the system, or who reserves for others and is no admin, and Refused for a system that cannot be
     reserved, is in a disabled lab, or cannot install the tree.
     """
@@ -57,7 +57,7 @@ async def _reserve(
 ) -> AppendRequest | None:
     directory, subject, user = parts.feed.directory, f"system/{fqdn}", f"user/{wanted.user}"
     asked = Reservation(wanted.user, wanted.until, wanted.distro_tree_id)
-    # A removal of the user or the distro tree at the same moment has to be a conflict.
+    # A concurrent removal of the user or the distro tree has to be a conflict.
     named = {user: directory.version(user)}
     if faults := _faults(parts, wanted):
         raise FaultyInput(faults)
@@ -70,7 +70,7 @@ async def _reserve(
     require_viewed(directory, request, system)
     require_may_reserve(directory, system, asked.user)
     lab = f"lab-controller/{system.lab_controller}"
-    # So has the disabling of the lab.
+    # Disabling the lab concurrently, too.
     named[lab] = directory.version(lab)
     named |= {other: directory.version(other) for other in rests_on(directory, system, asked.user)}
     require_expected(request, subject, system.version)

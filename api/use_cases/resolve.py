@@ -1,4 +1,4 @@
-"""Lookup of a named thing in the directory, and in the rest of the log if it is unknown."""
+"""Lookup of a named thing in the directory, after catching up with the log if it is missing."""
 
 from __future__ import annotations
 

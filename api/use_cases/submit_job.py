@@ -58,7 +58,7 @@ async def _require_recipes(parts: JobParts, owner: str, more: int) -> None:
 def original_of(log: EventLog, job_id: int) -> Original:
     """Return the submitted bytes of a job in the log. Blocking.
 
-    Raises Unknown for a job from before the service kept these bytes.
+    Raises Unknown for a job that is older than the storage of these bytes.
     """
     subject = f"job/{job_id}"
     submitted = log.load({subject: 0})[subject][0].event

@@ -113,7 +113,7 @@ def issued(
         digest=digest_of(token),
         expires_at=None if wanted.expires_at is None else written(wanted.expires_at),
     )
-    # A removal of its user or lab controller at the same moment has to be a conflict.
+    # A concurrent removal of its user or lab controller has to be a conflict.
     named = [f"user/{wanted.user}"]
     named += [f"lab-controller/{wanted.lab_controller}"] if wanted.lab_controller else []
     versions = {subject: directory.version(subject) for subject in named}
@@ -126,13 +126,13 @@ def _token_id(done: Committed) -> str:
 
 
 def _made(parts: WriteParts, token_id: str) -> tuple[TokenCreated, int]:
-    """Return the first event of a token, even a revoked or expired one, and its version. Raises Unknown."""
+    """Return the first event and the version of a token, even if it is no longer valid. Raises Unknown."""
     subject = f"token/{token_id}"
     past = parts.log.load({subject: 0})[subject]
     if not past:
         raise Unknown(display_name("token", token_id))
     made = past[0].event
-    assert isinstance(made, TokenCreated), "with that a token begins"
+    assert isinstance(made, TokenCreated), "the first event of a token creates it"
     return made, past[-1].version
 
 

@@ -6,7 +6,7 @@ import falcon
 from falcon.asgi import App, Request, Response
 
 from api.rest.serving.in_flight import InFlight
-from api.rest.serving.server import Server
+from api.rest.serving.server import HttpServer
 from runtime.processes.logs import set_up_logging
 from runtime.settings import SERVE, Settings
 
@@ -28,7 +28,7 @@ def application() -> InFlight:
 def main() -> None:
     settings = Settings.read()
     set_up_logging(settings, SERVE)
-    Server(settings, application).run()
+    HttpServer(settings, application).run()
 
 
 if __name__ == "__main__":

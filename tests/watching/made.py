@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import cast
 
 from api.watching.broadcast import Broadcast
-from api.watching.message import Message
+from api.watching.message import EventMessage
 from api.watching.watcher import Watcher
 from domain.directory.events import PoolSystemAdded
 from domain.events import Event, Recorded, Stamp
@@ -67,7 +67,7 @@ class Audience:
         return self.broadcast.watch(selection, after, self.lines[-1], still_allowed)
 
     def append(self, *recorded: Recorded) -> None:
-        self.broadcast.take([Message.of(one) for one in recorded], [100 for _ in recorded])
+        self.broadcast.take([EventMessage.of(one) for one in recorded], [100 for _ in recorded])
 
 
 async def read(watcher: Watcher, chunks: list[bytes]) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.watching.groups import WatcherGroups
-from api.watching.message import Message
+from api.watching.message import EventMessage
 from api.watching.watcher import Watcher
 from store.selection import Selection
 from tests.watching.made import happened
@@ -46,7 +46,7 @@ def test_groups__any_selections__each_gets_what_it_has_once_in_order(
     for one in gone:
         groups.remove(one)
         groups.remove(one)
-    messages = [Message.of(happened(number, subject)) for number, subject in enumerate(subjects, 1)]
+    messages = [EventMessage.of(happened(number, subject)) for number, subject in enumerate(subjects, 1)]
     found: dict[Watcher, list[int]] = {one: [] for one in watchers}
     for group, wanted in groups.wanted(messages):
         for one in group.watchers:
@@ -61,6 +61,6 @@ def test_groups__any_selections__each_gets_what_it_has_once_in_order(
 
 
 def test_message__of_a_pool_and_a_system__is_about_both_however_it_is_read() -> None:
-    fresh, decoded = (Message.of(happened(1, "pool/big")) for _ in range(2))
+    fresh, decoded = (EventMessage.of(happened(1, "pool/big")) for _ in range(2))
     assert b"pool.system-added" in decoded.text
     assert fresh.subjects == decoded.subjects == ("pool/big", "system/a")

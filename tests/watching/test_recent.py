@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-from api.watching.message import Message
+from api.watching.message import EventMessage
 from api.watching.recent import Recent
 from tests.watching.made import happened
 
 
 def _add(recent: Recent, first: int, last: int, size_bytes: int = 1) -> None:
-    messages = [Message.of(happened(position)) for position in range(first, last + 1)]
+    messages = [EventMessage.of(happened(position)) for position in range(first, last + 1)]
     recent.add(messages, [size_bytes for _ in messages])
 
 

@@ -29,7 +29,7 @@ from domain.events import TOPICS, split_subject
 from projections.reader import NotThereYet
 from store.selection import Selection
 
-# As at /tokens, only these roles may see events of all tokens.
+# Only roles in SEES_ALL may see them, as at /tokens.
 OF_TOKENS = tuple(sorted(topic for topic in TOPICS if topic.startswith("token.")))
 
 
@@ -58,7 +58,7 @@ class Events:
         await self._page(req, resp, query, selection)
 
     def _is_still_allowed(self, principal: Principal, hidden: Collection[str]) -> bool:
-        """Return whether the caller may still see the same; if not, the stream ends and is resumed."""
+        """Return whether the caller may still see the same events; if not, the stream ends and is resumed."""
         return token_counts(self._parts, principal.token_id) and hidden == visibility.hidden_now(
             principal, self._parts
         )
@@ -89,7 +89,7 @@ class Events:
 
 
 def _check_stream(query: queries.EventQuery) -> None:
-    """Raise FaultyInput for parameters that would end a stream."""
+    """Raise FaultyInput for parameters that are only for pages."""
     asked = [name for name in ("limit", "as_of") if name in query.model_fields_set]
     if asked:
         raise FaultyInput([Fault(name, "is only for pages; a stream has no end") for name in asked])

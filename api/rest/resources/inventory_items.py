@@ -1,4 +1,4 @@
-"""The items of an import, validated one by one, so that all faults are found."""
+"""The items of an import, validated one by one, so that an answer has all faults."""
 
 from __future__ import annotations
 

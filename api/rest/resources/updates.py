@@ -43,7 +43,7 @@ UNDRAIN = SystemChange(draining=False)
 REMOVE = SystemChange(condition="Removed", reason="removed by its lab controller")
 
 
-# The maximum for all items of a message together; further faulty items get no description of their faults.
+# The maximum for all items of a message together; further faulty items only get the number of their faults.
 MAX_WORDED_FAULTS: Final = 2_000
 
 Read: TypeAlias = RecipeItem | ReportedCommand | SystemUpdate | RecipeRelease

@@ -11,7 +11,7 @@ import pytest
 from click.testing import Result
 
 from api.client.connection_file import Connection
-from api.client.login_file import BadLoginFile, Login, Logins, login_file
+from api.client.login_file import BadLoginFile, Logins, SavedLogin, login_file
 from runtime.settings import Settings
 from tests.cli.in_terminal import terminal
 from tests.cli.loopback import Answer, LoopbackServer
@@ -116,7 +116,7 @@ def settings(data: Path, **given: str) -> Settings:
     return Settings.read({"LABLEDGER_DATA": str(data)}, **given)
 
 
-LOGINS = Logins((Login(URL, "alice", "ll_login", "id", "2100-01-01T00:00:00Z"),))
+LOGINS = Logins((SavedLogin(URL, "alice", "ll_login", "id", "2100-01-01T00:00:00Z"),))
 
 
 @pytest.mark.parametrize(("folder_named", "token"), [(True, "ll_folder"), (False, "ll_login")])
@@ -152,7 +152,7 @@ def test_order__of_flags_variables_login_and_folder__is_that(
 ) -> None:
     for name in ("one", "two"):
         Connection(server.url, f"ll_{name}").save(tmp_path / name)
-    login = Login(server.url, "alice", "ll_login", "id", "2100-01-01T00:00:00Z")
+    login = SavedLogin(server.url, "alice", "ll_login", "id", "2100-01-01T00:00:00Z")
     Logins().with_(login).save(tmp_path / "config" / "labledger" / "logins.json")
     one, two = str(tmp_path / "one"), str(tmp_path / "two")
     assert whoami(run, server, "--token", "ll_flag", "--data", one) == "ll_flag"
@@ -181,19 +181,19 @@ def test_connection__of_a_login__is_where_one_goes_without_a_data_folder(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("api.client.connection_file.default_data", lambda: tmp_path)
-    logins = Logins((Login(URL, "alice", "ll_login", "id", "2100-01-01T00:00:00Z"),))
+    logins = Logins((SavedLogin(URL, "alice", "ll_login", "id", "2100-01-01T00:00:00Z"),))
     assert Connection.load(settings(tmp_path), logins) == Connection(URL, "ll_login")
     assert Connection.load(settings(tmp_path, url=f"{URL}/"), logins) == Connection(URL, "ll_login")
 
 
 def test_connection__of_a_login__is_for_its_server_only(tmp_path: Path) -> None:
-    logins = Logins((Login(URL, "alice", "ll_login", "id", "2100-01-01T00:00:00Z"),))
+    logins = Logins((SavedLogin(URL, "alice", "ll_login", "id", "2100-01-01T00:00:00Z"),))
     assert Connection.load(settings(tmp_path, url="http://elsewhere.example.com"), logins).token is None
 
 
 def test_logins__one_for_each_server__the_last_first(tmp_path: Path) -> None:
     file = tmp_path / "new" / "logins.json"
-    first, second = (Login(f"{URL}{at}", "alice", "t", "id", "2100-01-01T00:00:00Z") for at in (1, 2))
+    first, second = (SavedLogin(f"{URL}{at}", "alice", "t", "id", "2100-01-01T00:00:00Z") for at in (1, 2))
     Logins().with_(first).with_(second).with_(first).save(file)
     assert Logins.load(file).kept == (first, second)
     assert Logins.load(tmp_path / "none").kept == ()

@@ -1,4 +1,4 @@
-"""The counts for quotas: each append maintains them, and the migration begins with those of an older log."""
+"""Tests of the counts for quotas, by appends and by the migration of an older log."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_append__recipes_begin_and_end__counts_by_owner_and_answers_with_them(lo
     first, second = log.append([begun("1", "ada", 1, 2, 3), begun("2", "bob", 4)])
     assert isinstance(first, Committed) and isinstance(second, Committed)
     assert (first.unfinished_count, second.unfinished_count) == (3, 1)
-    # Both have one author, and one statement wrote them.
+    # One statement wrote both, for one author.
     assert first.author_bytes == second.author_bytes and first.author_bytes is not None
     refused, moved, done = log.append(
         [

@@ -1,9 +1,9 @@
-"""JobNumberSource of jobs that are asked for at once."""
+"""Tests of concurrent requests for job ids."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -11,42 +11,46 @@ from domain.job.submission import Counts, Ids
 from postgres.errors import DatabaseAway
 from store.event_log import EventLog
 from store.job_numbers import PREFETCHED, SPARE_SECONDS, JobNumberSource
-from tests.harness.databases import TestDatabase
 
 WANTED: Sequence[Counts] = ((1, 1, 1), (2, 3, 4), (1, 2, 0), (1, 1, 5))
 
 
-class CountedLog(EventLog):
-    """How many jobs each query was for; the first of them fails while the database is away."""
+pytestmark = pytest.mark.promise
 
-    queries: list[int]
-    away = False
+
+class CountedQueries:
+    """Counts the jobs of each query for ids. If `away` is set, the first query fails."""
+
+    def __init__(self, log: EventLog) -> None:
+        self.log = log
+        self.queries: list[int] = []
+        self.away = False
+        self._take_ids = log.take_ids
 
     def take_ids(self, jobs: Sequence[Counts]) -> list[Ids]:
         self.queries.append(len(jobs))
         if self.away and len(self.queries) == 1:
             raise DatabaseAway("gone")
-        return super().take_ids(jobs)
+        return self._take_ids(jobs)
 
 
 @pytest.fixture
-def counted(database: TestDatabase) -> Iterator[CountedLog]:
-    log = CountedLog(database.service_url)
-    log.queries = []
-    yield log
-    log.close()
+def counted(log: EventLog, monkeypatch: pytest.MonkeyPatch) -> CountedQueries:
+    counted = CountedQueries(log)
+    monkeypatch.setattr(log, "take_ids", counted.take_ids)
+    return counted
 
 
-async def asked(log: CountedLog) -> list[Ids | BaseException]:
-    """One is being answered when all others ask."""
-    numbers = JobNumberSource(log)
+async def asked(counted: CountedQueries) -> list[Ids | BaseException]:
+    """Ask for all others while the first is being answered."""
+    numbers = JobNumberSource(counted.log)
     first = asyncio.create_task(numbers.take(WANTED[0]))
     await asyncio.sleep(0.01)
     others = [numbers.take(wanted) for wanted in WANTED[1:]]
     return await asyncio.gather(first, *others, return_exceptions=True)
 
 
-def test_numbers__asked_for_at_once__are_taken_together_and_ascend(counted: CountedLog) -> None:
+def test_take__concurrent_calls__share_queries_and_ascend(counted: CountedQueries) -> None:
     found = asyncio.run(asked(counted))
 
     assert all(isinstance(ids, Ids) for ids in found)
@@ -61,8 +65,8 @@ def test_numbers__asked_for_at_once__are_taken_together_and_ascend(counted: Coun
     assert len(counted.queries) < len(WANTED)
 
 
-def test_numbers__database_away__who_waited_hears_it_and_who_comes_later_is_answered(
-    counted: CountedLog,
+def test_take__database_away__waiting_call_fails_and_later_ones_succeed(
+    counted: CountedQueries,
 ) -> None:
     counted.away = True
 
@@ -72,9 +76,9 @@ def test_numbers__database_away__who_waited_hears_it_and_who_comes_later_is_answ
     assert all(isinstance(ids, Ids) for ids in others)
 
 
-def test_numbers__somebody_gives_up__others_are_answered(counted: CountedLog) -> None:
+def test_take__one_call_cancelled__others_are_answered(counted: CountedQueries) -> None:
     async def given_up() -> Ids:
-        numbers = JobNumberSource(counted)
+        numbers = JobNumberSource(counted.log)
         hasty = asyncio.create_task(numbers.take((1, 1, 1)))
         patient = asyncio.create_task(numbers.take((1, 1, 1)))
         await asyncio.sleep(0)
@@ -88,9 +92,9 @@ async def three_at_once(numbers: JobNumberSource) -> list[Ids]:
     return list(await asyncio.gather(*(numbers.take((1, 2, 3)) for _ in range(3))))
 
 
-def test_numbers__asked_for_again_and_again__are_taken_ahead_and_ascend(counted: CountedLog) -> None:
+def test_take__repeated_calls__ids_are_prefetched_and_ascend(counted: CountedQueries) -> None:
     async def again_and_again() -> list[Ids]:
-        numbers = JobNumberSource(counted)
+        numbers = JobNumberSource(counted.log)
         found = [ids for _ in range(PREFETCHED + 1) for ids in await three_at_once(numbers)]
         return [*found, await numbers.take((1, 1, 1)), *await three_at_once(numbers)]
 
@@ -105,9 +109,9 @@ def test_numbers__asked_for_again_and_again__are_taken_ahead_and_ascend(counted:
     assert [len(ids.recipes) for ids in taken] == [2] * 3 * (PREFETCHED + 1) + [1] + [2] * 3
 
 
-def test_numbers__taken_ahead_and_not_asked_for_soon__are_nobodys(counted: CountedLog) -> None:
+def test_take__prefetched_ids_unused_for_a_while__are_dropped(counted: CountedQueries) -> None:
     async def after_a_pause() -> int:
-        numbers, other = JobNumberSource(counted), JobNumberSource(counted)
+        numbers, other = JobNumberSource(counted.log), JobNumberSource(counted.log)
         await three_at_once(numbers)
         between = await other.take((1, 1, 1))
         await asyncio.sleep(2 * SPARE_SECONDS)
