@@ -1,4 +1,4 @@
-"""A scheduler that is not told what it does not fold knows all the same."""
+"""Skipping the events of `NOT_FOLDED` does not change the state of a scheduler."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from domain.events import TOPICS, Recorded
 from domain.job.events import JobChanged
 from domain.scheduling.world.not_folded import NOT_FOLDED
 from domain.scheduling.world.partition import HELD, Partition
-from tests.domain.scheduling.contents import all_known
+from tests.domain.scheduling.contents import snapshot_of
 from tests.domain.scheduling.history import live
 
 
-def test_not_folded__each_topic__is_one_that_nothing_is_kept_of() -> None:
+def test_not_folded__each_topic__changes_no_state() -> None:
     kept = {
         topic
         for topic, cls in TOPICS.items()
@@ -21,7 +21,7 @@ def test_not_folded__each_topic__is_one_that_nothing_is_kept_of() -> None:
     assert set(TOPICS) - kept == NOT_FOLDED
 
 
-def test_partition__what_is_not_folded_passed_over__is_as_if_it_were_applied() -> None:
+def test_partition__events_passed_over__same_as_applied() -> None:
     log = live(1, bursts=20, limit=3).log
     changed = JobChanged(whiteboard="", retention_tag="scratch", product=None)
     whole, rest = Partition(), Partition()
@@ -32,4 +32,4 @@ def test_partition__what_is_not_folded_passed_over__is_as_if_it_were_applied() -
     whole.apply(Recorded(position, position, log[-1].recorded_at, "job/1", 2, changed, log[0].stamp))
     rest.pass_over(position)
     assert rest.position == position
-    assert all_known(rest) == all_known(whole)
+    assert snapshot_of(rest) == snapshot_of(whole)

@@ -1,4 +1,4 @@
-"""Every row of the table of wake-ups, alone: with it somebody gets a system, without any nobody does."""
+"""Every row of the wake-ups alone: with the row a recipe gets a system, without any row none does."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.domain.scheduling.policies import user
 from tests.domain.scheduling.world import World
 
 CASES = {**eased.CASES, **eased_access.CASES}
-# Priorities, effective or nominal, say who is first; at an idle system there is nobody who could take it
+# Priorities change only the order, and no waiting recipe can take an idle system
 # (test_priority_changes.py).
 LEADS_TO_NOTHING = {"priority changed"}
 
@@ -33,7 +33,7 @@ def after(case: Callable[[World], int], rows: tuple[str, ...]) -> tuple[World, i
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_wake_up__any_row_alone__leads_to_a_grant_that_nothing_else_leads_to(name: str) -> None:
+def test_wake_up__any_row_alone__leads_to_a_grant(name: str) -> None:
     world, recipe_id = after(CASES[name], rows=(name,))
     assert world.system_of(recipe_id) is not None
     without, recipe_id = after(CASES[name], rows=())
@@ -44,7 +44,7 @@ def test_wake_ups__every_row__has_a_case() -> None:
     assert CASES.keys() | LEADS_TO_NOTHING == {row.name for row in WAKE_UPS}
 
 
-def test_wake_up__somebody_takes_it__is_one_commit_from_idle_to_scheduled(world: World) -> None:
+def test_wake_up__recipe_takes_the_system__idle_to_scheduled_in_one_commit(world: World) -> None:
     recipe_id = eased.lab_enabled(world)
     (decision,) = world.settle()
     assert decision.trigger.name == "lab-controller/lab-1"
@@ -52,7 +52,7 @@ def test_wake_up__somebody_takes_it__is_one_commit_from_idle_to_scheduled(world:
     assert world.states(recipe_id) == ["waiting"]
 
 
-def test_wake_up__several_idle_systems_are_wanted__each_is_a_decision_of_its_own(world: World) -> None:
+def test_wake_up__several_idle_systems_are_wanted__one_decision_each(world: World) -> None:
     world.add_idle("a", "b", "c")
     world.enable("lab-1", False)
     low, high = world.submit(named("a", "b"), priority="Low"), world.submit(named("a", "b"))
@@ -65,7 +65,7 @@ def test_wake_up__several_idle_systems_are_wanted__each_is_a_decision_of_its_own
 
 
 def test_wake_up__grant_makes_the_next_recipe_elsewhere_unsafe__it_is_passed_over(world: World) -> None:
-    # On y eve's set is before ada's, on x behind it. Who has y needs x, so that ada may not have it any more.
+    # On y eve's set ranks ahead of ada's, on x behind it. A set with y needs x, so x becomes unsafe for ada.
     world.add_idle("x", "y")
     world.open_system("x", user("ada", "Urgent"), user("eve", "Low"))
     world.open_system("y", user("ada", "Low"), user("eve", "Urgent"))
@@ -79,8 +79,8 @@ def test_wake_up__grant_makes_the_next_recipe_elsewhere_unsafe__it_is_passed_ove
     assert world.states(*adas) == ["queued", "queued"]
 
 
-def test_wake_up__random_choice_beside_a_lab_in_which_nothing_is_safe__is_among_the_safe_ones() -> None:
-    # Eve takes y, so that x is not safe for ada any more: her dice are thrown for p and q alone.
+def test_wake_up__random_choice_with_unsafe_systems__among_the_safe_ones() -> None:
+    # Eve takes y, so x becomes unsafe for ada, whose random choice is between p and q.
     world = World()
     world.put_tree(1, "x86_64", ["lab-1", "lab-2"])
     for lab, systems in {"lab-1": "xy", "lab-2": "pqr"}.items():
@@ -113,11 +113,11 @@ def granted(partition: Partition, recipe_id: int, trigger: Trigger) -> str:
     return scheduled[f"recipe/{recipe_id}"].system
 
 
-def test_wake_up__forced_system_undrained_and_taken_by_another__its_sibling_may_have_its_own_now(
+def test_wake_up__forced_system_undrained_and_taken__sibling_becomes_safe(
     world: World,
 ) -> None:
-    # Nobody could complete the set without m. When it is there again somebody else has it first, but it will
-    # come free: so z is safe, and has to be asked about with m.
+    # Without m the set cannot be completed. When m is back, another recipe gets it first, but m will come
+    # free: so z is safe now, and the wake-up has to ask z together with m.
     world.add_system("m", condition="Manual")
     world.add_idle("z")
     world.drain("m")
