@@ -1,4 +1,4 @@
-"""The log as it arrives in this process: it feeds the directory that checks requests, and the watchers.
+"""The log as it arrives in a serving process: it feeds the directory that checks requests, and the watchers.
 
 A thread tails the log; the event loop applies the events. Only long queries run in threads; `undisturbed`
 delays applying events while one runs.
@@ -21,7 +21,7 @@ from typing import TypeVar
 
 from api.caller_slots import CallerSlots
 from api.watching.broadcast import Broadcast
-from api.watching.message import Message
+from api.watching.message import EventMessage
 from domain.directory.state import Directory
 from domain.directory.visibility import VisibilityIndex
 from domain.distro_choice.distro_trees import DistroTrees
@@ -31,12 +31,12 @@ from projections.advancing import Advancing
 from runtime.processes.garbage_collection import nothing_collected
 from store.event_log import FOLDED_TOPICS, EventLog
 from store.mapper import StoredRow
-from store.tailer import Tailer, is_of_many
+from store.tailer import Tailer, TailerCounters, has_many_commits
 
 # The number of systems described at a time, which takes a millisecond or two.
-SYSTEMS_AT_ONCE = 20
-# A page costs the same whatever is on it, and the loop that takes it answers requests: where many commit, the
-# next may wait, unless somebody waits for it.
+SYSTEMS_PER_STEP = 20
+# Every page costs the event loop the same time, whatever its size: while many requests commit, the next page
+# waits for more events, unless a request waits for it.
 SECONDS_EACH_OF_MANY = 0.03
 
 T = TypeVar("T")
@@ -49,7 +49,7 @@ class NotReady(LabledgerError):
 
 
 class Feed:
-    """Open it in the event loop that uses it."""
+    """The directory and the watchers of one process. Call `open` in the event loop that uses them."""
 
     def __init__(self, log: EventLog, url: str) -> None:
         self.directory = Directory()
@@ -63,7 +63,7 @@ class Feed:
         self._url = url
         self._progress = Advancing()
         self._stop = threading.Event()
-        # Set when somebody waits for the next page.
+        # Set when a request waits for the next page.
         self._is_wanted = threading.Event()
         self._thread: threading.Thread | None = None
         self._folding = asyncio.Lock()
@@ -113,6 +113,10 @@ class Feed:
         """Return the seconds since the log was last read, infinite before `open`."""
         return math.inf if self.tailer is None else time.monotonic() - self.tailer.read_at
 
+    def tailer_counters(self) -> TailerCounters | None:
+        """Return the counters of the tailer, None before `open`."""
+        return None if self.tailer is None else self.tailer.counters
+
     def is_current(self, seconds: float) -> bool:
         """Return whether the log was read within this many seconds."""
         return self.read_seconds_ago <= seconds
@@ -122,7 +126,9 @@ class Feed:
         if position > self.position:
             self._is_wanted.set()
         if not await self._progress.reach(position, timeout_seconds):
-            raise NotReady(f"it has read up to position {self.position}, and {position} is needed")
+            raise NotReady(
+                f"this process has read the log up to position {self.position}; the request needs {position}"
+            )
 
     async def catch_up(self) -> None:
         """Wait until the directory reflects everything that is in the log now."""
@@ -131,7 +137,7 @@ class Feed:
     async def undisturbed(self, caller: str, question: Callable[[], T]) -> T:
         """Run a long query of the directory in a thread, while no event is applied.
 
-        Raises TooOften if another one of the caller takes too long.
+        Raises TooOften if another long query of the caller takes too long.
         """
         # The thread of a cancelled request goes on, so the cancellation must not release the locks.
         return await asyncio.shield(asyncio.ensure_future(self._answer(caller, question)))
@@ -148,7 +154,7 @@ class Feed:
                 elif page:
                     asyncio.run_coroutine_threadsafe(self._take(*self._read(page)), loop).result()
                     # No pause while unread events are already there.
-                    if not tailer.has_unread and is_of_many(page):
+                    if not tailer.has_unread and has_many_commits(page):
                         self._is_wanted.wait(SECONDS_EACH_OF_MANY)
                         self._is_wanted.clear()
         except Exception:
@@ -157,7 +163,7 @@ class Feed:
                 logger.exception("feed: stopped at position %d; this process ends", self.position)
                 os.kill(os.getpid(), signal.SIGTERM)
 
-    def _read(self, page: Sequence[StoredRow]) -> tuple[list[Recorded], list[Message], list[int]]:
+    def _read(self, page: Sequence[StoredRow]) -> tuple[list[Recorded], list[EventMessage], list[int]]:
         """Return the events of a page for the directory, all events for watchers, and their sizes.
 
         Most events of a busy lab are neither applied nor watched.
@@ -166,12 +172,12 @@ class Feed:
         messages = []
         for row in page:
             mapper.require_readable(row)
-            messages.append(Message(row.position, row.topic, row.subject, partial(mapper.recorded, row)))
+            messages.append(EventMessage(row.position, row.topic, row.subject, partial(mapper.recorded, row)))
         folded = [mapper.recorded(row) for row in page if row.topic in FOLDED_TOPICS]
         return folded, messages, [len(row.state) for row in page]
 
     async def _take(
-        self, folded: Sequence[Recorded], messages: Sequence[Message], sizes: Sequence[int]
+        self, folded: Sequence[Recorded], messages: Sequence[EventMessage], sizes: Sequence[int]
     ) -> None:
         # A page without changes to the directory need not wait for a long query.
         async with self._folding if folded else nullcontext():
@@ -179,7 +185,7 @@ class Feed:
                 self._fold(recorded)
             # Describe thousands of new systems now, in parts: neither the next job nor other requests should
             # wait for all of them.
-            while not self.distro_trees.catch_up(SYSTEMS_AT_ONCE):
+            while not self.distro_trees.catch_up(SYSTEMS_PER_STEP):
                 await asyncio.sleep(0)
         self.broadcast.take(messages, sizes)
         self._progress.advance(messages[-1].position)

@@ -23,7 +23,7 @@ from store.aggregates import Aggregates
 from store.contacts import Contacts
 from store.event_log import EventLog
 from store.group_commit import GroupCommit
-from store.job_numbers import Numbers
+from store.job_numbers import JobNumberSource
 from workers.explaining.explainer import Explainer
 
 
@@ -35,7 +35,7 @@ class Parts:
     reader: Reader
     aggregates: Aggregates
     contacts: Contacts
-    numbers: Numbers
+    numbers: JobNumberSource
     explainer: Explainer
     requests: RequestCounters = field(default_factory=RequestCounters)
     hashing: Hashing = field(default_factory=Hashing)

@@ -1,4 +1,4 @@
-"""The context of a change: who makes it, by which right, and under which key."""
+"""The context of a change: its actor, the rights of the actor, and the key for repeated requests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class RequestContext:
-    """The actor of a change, the right it is made by, and the key to find its answer again.
+    """The actor of a change, the rights of the actor, and the key that finds an earlier answer.
 
     `command_id` and `digest` come from an Idempotency-Key; without one every attempt is a new command.
     `expected` are the versions that an If-Match names for the subject of the request, None without one.

@@ -24,12 +24,12 @@ from runtime.processes.garbage_collection import spare_what_is_there
 from runtime.settings import Settings, require_url
 from store.aggregates import Aggregates
 from store.contacts import Contacts
-from store.counters import Counters, Totals
+from store.counters import Counters
 from store.datastore import SERVICE_ROLE, with_liveness
 from store.event_log import EventLog
 from store.group_commit import GroupCommit
-from store.job_numbers import Numbers
-from store.migrated import require_migrated
+from store.job_numbers import JobNumberSource
+from store.migrate import require_migrated
 from workers.explaining.explainer import Explainer
 
 
@@ -46,7 +46,7 @@ def http_application(settings: Settings) -> InFlight:
         reader=Reader(with_liveness(url), SERVICE_ROLE),
         aggregates=Aggregates(log),
         contacts=Contacts(log),
-        numbers=Numbers(log),
+        numbers=JobNumberSource(log),
         explainer=Explainer(url),
         quotas=Quotas(_quota_limits(settings)),
         retention_tags=RetentionTags(settings.retention_tags),
@@ -54,15 +54,17 @@ def http_application(settings: Settings) -> InFlight:
         bounds=Bounds(settings.position_wait_seconds, settings.long_poll_seconds),
     )
     feed, reader = parts.feed, parts.reader
-    writer = CounterWriter(Counters(log, partial(_totals, parts), lambda: feed.broadcast.watchers))
+    counted = (parts.requests, parts.commits.counters, feed.broadcast.counters, feed.tailer_counters)
+    totals = partial(counters.serving, *counted)
+    writer = CounterWriter(Counters(log, totals, lambda: feed.broadcast.watchers))
     check = partial(asyncio.to_thread, require_migrated, url)
     stop_writer = partial(asyncio.to_thread, writer.stop)
     lifecycle = Lifecycle(
         opening=(check, reader.open, feed.open, spare_what_is_there),
         running=writer.start,
         closing=(
-            *(feed.close, reader.close, parts.explainer.close, parts.commits.close),
-            *(stop_writer, appended.close, log.close),
+            *(feed.close, reader.close, parts.explainer.close, parts.commits.close, stop_writer),
+            *(appended.close, log.close),
         ),
     )
     allowed = Allowed(settings.cors_origins, settings.requests_per_second, settings.proxies)
@@ -82,9 +84,3 @@ def _max_under_way(settings: Settings) -> MaxUnderWay:
         settings.max_user_body_bytes,
         settings.max_body_bytes,
     )
-
-
-def _totals(parts: Parts) -> Totals:
-    feed = parts.feed
-    tailer = feed.tailer.counters if feed.tailer is not None else None
-    return counters.serving(parts.requests, parts.commits.counters, feed.broadcast.counters, tailer)

@@ -12,7 +12,7 @@ from runtime.processes.stop_request import listening
 from runtime.settings import Settings, require_url
 from store.counters import Counters
 from store.event_log import EventLog
-from store.migrated import require_migrated
+from store.migrate import require_migrated
 from store.tailer import TailerCounters
 from workers import projector
 

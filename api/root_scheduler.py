@@ -18,7 +18,7 @@ from store.contacts import Contacts
 from store.counters import Counters
 from store.event_log import EventLog
 from store.lease import SCHEDULER
-from store.migrated import require_migrated
+from store.migrate import require_migrated
 from store.snapshots import Snapshots
 from store.tailer import Tailer
 from workers.consistency import ConsistencyLoop

@@ -1,1 +1,1 @@
-"""`labledger bench`: how fast it is, on real processes and a real database, and what the machine can do."""
+"""`labledger bench`: performance on real processes and a real database, and the limits of the machine."""

@@ -1,4 +1,4 @@
-"""`labledger bench all`: every case, at several depths of the queue where that matters, and a report."""
+"""`labledger bench all`: every case, at several depths of the queue where the depth matters, and a report."""
 
 from __future__ import annotations
 
@@ -8,19 +8,22 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from bench.capacity_check import require_room
-from bench.outcome import Outcome, Sizes
+from bench.outcome import CaseOutcome, Sizes
 from bench.picture import require_matplotlib
-from bench.progress import Told, nobody
+from bench.progress import ProgressCallback, no_progress
 from bench.report import write_report
 from bench.run import CASES, run_together
 
 DEPTHS = (100, 10, 1)
-"""The queue is so many times less deep than the deepest."""
+"""Divisors of the deepest queue."""
 
 
 @dataclass(frozen=True)
-class Together:
-    """Cases on one database, each where the one before has left it. `grows`: once for each depth."""
+class CaseGroup:
+    """Cases on one database; each continues where the previous one ended.
+
+    `grows`: the group is repeated for each depth of the queue.
+    """
 
     cases: tuple[str, ...]
     grows: bool = False
@@ -28,22 +31,25 @@ class Together:
 
 # In the order of the report.
 RUNS = (
-    Together(("pending", "submit"), grows=True),
-    Together(("saturated", "verify"), grows=True),
-    Together(("multihost",), grows=True),
-    Together(("query",), grows=True),
-    Together(("explanation",)),
-    Together(("change",)),
-    Together(("lifecycle",)),
-    Together(("start", "rebuild")),
-    Together(("recovery",)),
+    CaseGroup(("pending", "submit"), grows=True),
+    CaseGroup(("saturated", "verify"), grows=True),
+    CaseGroup(("multihost",), grows=True),
+    CaseGroup(("query",), grows=True),
+    CaseGroup(("explanation",)),
+    CaseGroup(("change",)),
+    CaseGroup(("lifecycle",)),
+    CaseGroup(("start", "rebuild")),
+    CaseGroup(("recovery",)),
 )
 
 
 def run_all(
-    sizes: Sizes, folder: Path, told: Told = nobody, runs: Sequence[Together] = RUNS
-) -> list[Outcome]:
-    """The report is there after each case, as far as it goes: who interrupts this keeps what is measured."""
+    sizes: Sizes, folder: Path, on_progress: ProgressCallback = no_progress, runs: Sequence[CaseGroup] = RUNS
+) -> list[CaseOutcome]:
+    """Run every case and return the outcomes.
+
+    The report is written after each case, so that an interruption keeps what was measured.
+    """
     require_matplotlib()
     require_room(sizes)
     _require_folder(folder)
@@ -51,17 +57,17 @@ def run_all(
     for run, queued in planned:
         for name in run.cases:
             CASES[name].require(replace(sizes, queued=queued))
-    outcomes: list[Outcome] = []
+    outcomes: list[CaseOutcome] = []
     for number, (run, queued) in enumerate(planned):
-        told("all cases", number, len(planned))
-        for outcome in run_together(run.cases, replace(sizes, queued=queued), told):
+        on_progress("all cases", number, len(planned))
+        for outcome in run_together(run.cases, replace(sizes, queued=queued), on_progress):
             outcomes.append(outcome)
             write_report(outcomes, folder)
     return outcomes
 
 
 def _require_folder(folder: Path) -> None:
-    """Raises OSError before anything is measured in vain."""
+    """Create the report's folder. Raise OSError if it is not writable, before anything is measured."""
     folder.mkdir(parents=True, exist_ok=True)
     with TemporaryFile(dir=folder):
         pass

@@ -1,4 +1,4 @@
-"""Whether a machine has room for what is to be measured: said before it begins, not by the kernel."""
+"""Check, before a case begins, that the machine has enough memory and disk for its sizes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from bench.outcome import Sizes
 from domain.errors import LabledgerError
 from runtime.embedded.home import ELSEWHERE
 
-# What processes and PostgreSQL need before there is anything to do.
+# Memory and disk of the processes and PostgreSQL without any load.
 BASE_MB = 800
-# Of a recipe that waits: in the scheduler, in the benchmark, and in the log and read models on disk.
+# Memory and disk of one waiting recipe: in the scheduler, in the benchmark, and in the log and read models.
 MEMORY_KB_OF_A_RECIPE = 12
 DISK_KB_OF_A_RECIPE = 12
 DISK_KB_OF_AN_EVENT = 1.5
@@ -21,7 +21,7 @@ MEMORY_KB_OF_A_SYSTEM = 40
 
 
 def require_room(sizes: Sizes) -> None:
-    """Raises NoRoom, which says what is missing and how it would fit."""
+    """Raise NoRoom if memory or disk is short."""
     short = [*_short_of_memory(sizes), *_short_of_disk(sizes)]
     if short:
         raise NoRoom(f"{'; '.join(short)}. Smaller sizes need less: --queued, --systems, --events")
@@ -44,13 +44,13 @@ def _short_of_disk(sizes: Sizes) -> Iterator[str]:
 
 
 def _places() -> list[Path]:
-    """Where a database of its own may come to lie."""
+    """Return the folders in which a database of its own may be created."""
     places = {Path(tempfile.gettempdir()), next(p for p in (ELSEWHERE, *ELSEWHERE.parents) if p.exists())}
     return sorted(places)
 
 
 def _available_mb() -> float | None:
-    """None where the kernel does not say."""
+    """Return the available memory, None if the kernel does not report it."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -59,4 +59,4 @@ def _available_mb() -> float | None:
 
 
 class NoRoom(LabledgerError):
-    """The machine has no room for this."""
+    """The machine does not have enough memory or disk for these sizes."""

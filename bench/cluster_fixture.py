@@ -1,4 +1,4 @@
-"""Labledger on a PostgreSQL of its own, in a folder that goes away: its processes, one by one."""
+"""Labledger on a temporary PostgreSQL, with its processes started one by one."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from api import database_setup
 from api.client import Client
 from bench.interruption import ended_cleanly, undisturbed
 from domain.errors import LabledgerError
-from runtime.embedded.database import EmbeddedDatabase
-from runtime.embedded.environment import forget_libpq
+from runtime.embedded.database import EmbeddedDatabase, remove_libpq
 from runtime.embedded.ports import any_free
 from runtime.processes.programs import program
 from runtime.processes.supervisor import end, spawn
@@ -30,13 +29,16 @@ from store.event_log import EventLog
 READY_SECONDS = 120.0
 STOP_SECONDS = 30.0
 HOST = "127.0.0.1"
-# On loopback there is no proxy, and nobody's certificate: to read those of the whole world takes long.
+# Connections on loopback need neither a proxy nor the system's certificates, which take long to read.
 DIRECTLY: Final[Mapping[str, Any]] = {"trust_env": False, "verify": False}
 
 
 @dataclass
-class Stand:
-    """`settings` are those of the services; `token` is an admin's."""
+class BenchCluster:
+    """The database and the processes of a benchmark.
+
+    `settings` are those of the services; `token` belongs to an admin.
+    """
 
     settings: Settings
     owner_url: str
@@ -60,16 +62,20 @@ class Stand:
             self.wait_ready()
 
     def start_module(self, module: str, *arguments: str) -> None:
-        """A program of the benchmark, which asks the API as the admin."""
-        told = program(module, replace(self.settings, token=self.token))
-        self._processes[module] = spawn(replace(told, argv=[sys.executable, "-m", module, *arguments]))
+        """Start a program of the benchmark, which uses the API as the admin."""
+        on_progress = program(module, replace(self.settings, token=self.token))
+        self._processes[module] = spawn(replace(on_progress, argv=[sys.executable, "-m", module, *arguments]))
 
     def command(self, *words: str) -> Any:
-        """What a command of ours that works on the database as its owner answers, as JSON."""
-        told = program(" ".join([*words, "--json"]), replace(self.settings, database_url=self.owner_url))
-        done = subprocess.run(told.argv, env=told.env, capture_output=True, text=True, check=False)
+        """Run a command on the database as its owner, and return its JSON output."""
+        on_progress = program(
+            " ".join([*words, "--json"]), replace(self.settings, database_url=self.owner_url)
+        )
+        done = subprocess.run(
+            on_progress.argv, env=on_progress.env, capture_output=True, text=True, check=False
+        )
         if done.returncode:
-            raise CommandFailed(f"labledger {' '.join(words)}: {done.stderr or done.stdout}")
+            raise BenchCommandFailed(f"labledger {' '.join(words)}: {done.stderr or done.stdout}")
         return json.loads(done.stdout)
 
     def peak_mb(self, service: str) -> float:
@@ -100,16 +106,16 @@ class Stand:
 
 
 def peak_mb(pid: int) -> float:
-    """The most memory a process ever had."""
+    """Return the peak memory of a process."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     (line,) = (line for line in status.splitlines() if line.startswith("VmHWM:"))
     return int(line.split()[1]) / 1024
 
 
 @contextmanager
-def stand() -> Iterator[Stand]:
-    """Nothing runs yet but the database. Whatever ends this, nothing of it is left."""
-    forget_libpq()
+def bench_cluster() -> Iterator[BenchCluster]:
+    """Yield a cluster in which only the database runs, and remove everything at the end."""
+    remove_libpq()
     with ended_cleanly(), TemporaryDirectory(prefix="labledger-bench-") as folder, ExitStack() as stack:
         settings = Settings(data=Path(folder) / "data", log_level="warning", access_log=False)
         database = EmbeddedDatabase(settings.data)
@@ -120,7 +126,7 @@ def stand() -> Iterator[Stand]:
         token = database_setup.first_admin_token(owner)
         assert token is not None, "the log is new"
         port = any_free(HOST)
-        # One token asks for everybody here.
+        # One token sends all requests, so they are not limited.
         of_services = replace(
             database.for_services(owner),
             owner_database_url=None,
@@ -129,10 +135,10 @@ def stand() -> Iterator[Stand]:
             requests_per_second=0,
         )
         log = stack.enter_context(closing(EventLog(require_url(of_services.database_url))))
-        made = Stand(of_services, require_url(owner.database_url), token, log)
+        made = BenchCluster(of_services, require_url(owner.database_url), token, log)
         stack.callback(made.stop_all)
         yield made
 
 
-class CommandFailed(LabledgerError):
-    """A command that is measured has failed."""
+class BenchCommandFailed(LabledgerError):
+    """A `labledger` command of the benchmark failed."""

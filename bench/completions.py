@@ -1,4 +1,4 @@
-"""Recipes that run are ended, many at once, as a lab would end them."""
+"""Endings of running recipes, many at once, as a lab would report them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import httpx
 
-from bench.cluster_fixture import DIRECTLY, Stand
+from bench.cluster_fixture import DIRECTLY, BenchCluster
 from bench.measurements import SQL
 from postgres.errors import DatabaseAway
 
@@ -18,14 +18,14 @@ LOOK_SECONDS = 0.005
 SAID = {"state": "aborted", "reason": "ended by the benchmark"}
 
 
-def running(stand: Stand) -> list[tuple[int, str]]:
-    """The recipes that have started and not ended, with their systems."""
-    return [(recipe_id, system) for recipe_id, system in stand.log.rows(SQL["running"], ())]
+def running(cluster: BenchCluster) -> list[tuple[int, str]]:
+    """Return the recipes that have started and not ended, with their systems."""
+    return [(recipe_id, system) for recipe_id, system in cluster.log.rows(SQL["running"], ())]
 
 
-def end_all(stand: Stand, recipe_ids: Sequence[int]) -> None:
-    """As fast as they are taken."""
-    with stand.client() as client:
+def end_all(cluster: BenchCluster, recipe_ids: Sequence[int]) -> None:
+    """End all recipes as fast as the API accepts the reports."""
+    with cluster.client() as client:
         lab = client.get("/lab-controllers", limit=1)["lab_controllers"][0]["fqdn"]
         path = client.path("lab-controllers", lab, "updates")
         for first in range(0, len(recipe_ids), AT_ONCE):
@@ -40,19 +40,19 @@ def end_all(stand: Stand, recipe_ids: Sequence[int]) -> None:
 
 
 @contextmanager
-def endings(stand: Stand, rate: float) -> Iterator[None]:
-    """Recipes end all the while, so that there is something to give away, whatever is answered."""
+def endings(cluster: BenchCluster, rate: float) -> Iterator[None]:
+    """End recipes at a rate, so that systems come free all the time. Failed requests are ignored."""
     over = threading.Event()
-    recipes = _running(stand)
-    headers = {"Authorization": f"Bearer {stand.token}"}
+    recipes = _running(cluster)
+    headers = {"Authorization": f"Bearer {cluster.token}"}
 
     def keep_ending() -> None:
-        with httpx.Client(base_url=stand.url, headers=headers, timeout=5, **DIRECTLY) as client:
+        with httpx.Client(base_url=cluster.url, headers=headers, timeout=5, **DIRECTLY) as client:
             while not over.wait(1 / rate):
                 try:
                     client.post(f"/recipes/{next(recipes)}/progress", json=SAID)
                 except httpx.TransportError:
-                    # Another one will end.
+                    # The next recipe will end.
                     continue
 
     thread = threading.Thread(target=keep_ending, name="endings")
@@ -64,10 +64,10 @@ def endings(stand: Stand, rate: float) -> Iterator[None]:
         thread.join()
 
 
-def _running(stand: Stand) -> Iterator[int]:
-    """One after the other, and then those that run instead."""
+def _running(cluster: BenchCluster) -> Iterator[int]:
+    """Yield the running recipes, and then those that run meanwhile, without end."""
     while True:
         try:
-            yield from [recipe_id for recipe_id, _ in running(stand)]
+            yield from [recipe_id for recipe_id, _ in running(cluster)]
         except DatabaseAway:
             time.sleep(LOOK_SECONDS)

@@ -1,4 +1,4 @@
-"""A whole `labledger up`, which starts again what dies; and which of its processes is which."""
+"""A whole `labledger up`, which restarts processes that die, and the process ids of its parts."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from typing import IO
 import httpx
 
 from api.client.connection_file import Connection
-from bench.cluster_fixture import DIRECTLY, HOST, READY_SECONDS, STOP_SECONDS, Stand
+from bench.cluster_fixture import DIRECTLY, HOST, READY_SECONDS, STOP_SECONDS, BenchCluster
 from bench.interruption import ended_cleanly, undisturbed
 from bench.settling import wait_until
 from runtime.embedded.cluster import Cluster
-from runtime.embedded.environment import forget_libpq
+from runtime.embedded.database import remove_libpq
 from runtime.embedded.ports import any_free
 from runtime.processes.programs import program
 from runtime.processes.supervisor import end, spawn
@@ -31,19 +31,19 @@ API, API_WORKER, SCHEDULER, POSTGRESQL = "api", "api_worker", "scheduler", "post
 
 
 @dataclass
-class Whole(Stand):
-    """All services run from the beginning, and nobody but `up` starts or stops them."""
+class Deployment(BenchCluster):
+    """A cluster in which all services run from the beginning; only `up` starts and stops them."""
 
     up: int = 0
 
     def start(self, *services: str) -> None:
-        """They run."""
+        """Do nothing: all services run."""
 
     def stop(self, *services: str) -> None:
-        """They go on."""
+        """Do nothing: all services keep running."""
 
     def kill(self, part: str) -> None:
-        """As the kernel would: nothing of it has a chance to say goodbye. Returns when it is gone."""
+        """Kill a process with SIGKILL, and return when it is gone."""
         pid = self._pid(part)
         os.kill(pid, signal.SIGKILL)
         wait_until(lambda: _parent(pid) is None, f"{part} does not die", STOP_SECONDS)
@@ -59,32 +59,34 @@ class Whole(Stand):
 
 
 @contextmanager
-def whole() -> Iterator[Stand]:
-    """Filled as any stand; whatever ends this, nothing of it is left."""
-    forget_libpq()
+def deployment() -> Iterator[BenchCluster]:
+    """Yield a deployment, and remove everything at the end."""
+    remove_libpq()
     with ended_cleanly(), TemporaryDirectory(prefix="labledger-bench-") as folder, ExitStack() as stack:
         data = Path(folder) / "data"
-        cluster = Cluster(data / "postgresql")
-        stack.callback(cluster.remove)
+        postgresql = Cluster(data / "postgresql")
+        stack.callback(postgresql.remove)
         port = any_free(HOST)
         settings = Settings(data=data, port=port, requests_per_second=0, log_level="error", access_log=False)
-        said = stack.enter_context(_told_of_a_failure(Path(folder) / "up.log"))
+        said = stack.enter_context(_shown_after_failure(Path(folder) / "up.log"))
         process = spawn(program("up", settings), heard=said)
         stack.callback(end, process, STOP_SECONDS, "up")
         stack.callback(undisturbed)
         url = f"http://{HOST}:{port}"
         wait_until(lambda: _is_ready(url, process), "`labledger up` does not get ready", READY_SECONDS)
-        owner_url = cluster.start().owner_url
+        owner_url = postgresql.start().owner_url
         connection = Connection.load(replace(settings, url=url))
         assert connection.token is not None, "`up` has just made it"
         log = stack.enter_context(closing(EventLog(owner_url)))
         of_services = replace(settings, url=url, database_url=owner_url)
-        yield Whole(of_services, owner_url, connection.token, log, up=process.pid)
+        yield Deployment(of_services, owner_url, connection.token, log, up=process.pid)
 
 
 @contextmanager
-def _told_of_a_failure(file: Path) -> Iterator[IO[bytes]]:
-    """What goes there is nobody's news as long as all is well: that processes die is what is measured."""
+def _shown_after_failure(file: Path) -> Iterator[IO[bytes]]:
+    """Yield a file for the output of `up`, and print it only after a failure: processes die on purpose
+    here.
+    """
     with file.open("wb") as said:
         try:
             yield said
@@ -103,8 +105,9 @@ def _is_ready(url: str, process: subprocess.Popen[bytes]) -> bool:
 
 
 def _child(parent: int, ending: str) -> int:
-    """The process that has this parent, and a command line with this ending. Of several the eldest: spares
-    are younger.
+    """Return the child of a process whose command line has this ending.
+
+    Of several the oldest is returned: spare processes are younger.
     """
     pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
     return min((pid for pid in pids if _parent(pid) == parent and _command(pid).endswith(ending)), key=_begun)
@@ -115,7 +118,7 @@ def _begun(pid: int) -> int:
 
 
 def _parent(pid: int) -> int | None:
-    """None for one that is gone, or only waits for its parent to take notice."""
+    """Return the parent of a process, None if it has ended or is a zombie."""
     try:
         state, parent = _stat(pid)[:2]
     except (OSError, ValueError):
@@ -124,7 +127,7 @@ def _parent(pid: int) -> int | None:
 
 
 def _stat(pid: int) -> list[str]:
-    """What the kernel tells of a process, after its name."""
+    """Return the fields of /proc/PID/stat after the name."""
     return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[-1].split()
 
 

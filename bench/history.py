@@ -1,8 +1,7 @@
-"""A log of a given length: the past of a lab, recipes that were submitted, had a system, and ended; and last
-what is there now, a queue in front of systems that are all at work.
+"""A log of a given length: past recipes that ran and ended, then a queue in front of busy systems.
 
-Made in one process, without HTTP, but by the same decisions: the jobs are read at the door, the scheduler is
-the real one with a lease of its own, and what a lab would report is decided as the API decides it.
+The log is made in one process, without HTTP, but by the same decisions: jobs are parsed as submitted, the
+scheduler is the real one with a lease of its own, and the reports of a lab are decided as in the API.
 """
 
 from __future__ import annotations
@@ -12,11 +11,11 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from itertools import islice
 
-from bench.cases.full_lab import made_up
-from bench.cluster_fixture import Stand
-from bench.filling import ACTOR, Filling
+from bench.cases.full_lab import generated_lab
+from bench.cluster_fixture import BenchCluster
+from bench.log_filler import ACTOR, LogFiller
 from bench.outcome import Sizes
-from bench.progress import Told
+from bench.progress import ProgressCallback
 from domain.events import Change, Decided, Event, Stamp
 from domain.read_set import members_after
 from domain.recipe.state import Recipe
@@ -37,55 +36,55 @@ from store.tailer import Tailer
 from workers.scheduler import Scheduler, lease_for
 
 SETS_AT_ONCE = 200
-# Submitted and queued: the set and its recipe. Given a system and running on it: what both of them did.
+# Events of a submitted and queued set with one recipe, and of a recipe that runs with its system.
 EVENTS_OF_A_QUEUED = 3
 EVENTS_OF_A_RUNNING = 11
 
 Reports = Callable[[Recipe], Iterator[Report]]
 
 
-def grow(stand: Stand, sizes: Sizes, told: Told) -> None:
-    """Let a lab work until the log has as many events as wanted, at least. Only the API runs then."""
-    stand.start("serve")
-    lab = made_up(sizes)
-    filling = Filling(stand)
-    filling.lab(lab)
+def grow(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> None:
+    """Let a lab work until the log has at least `sizes.events` events. Only the API runs meanwhile."""
+    cluster.start("serve")
+    lab = generated_lab(sizes)
+    filler = LogFiller(cluster)
+    filler.lab(lab)
     sets = generate_sets(generate_filters(lab, sizes.seed, sizes.filters), sizes.seed, (1,))
     with ExitStack() as stack:
-        url = stand.database_url
+        url = cluster.database_url
         lease = lease_for(url, "bench", seconds=3600)
         stack.callback(lease.release)
         tailer = Tailer(url)
         stack.callback(tailer.close)
-        scheduler = Scheduler(stand.log, tailer, lease, lambda: datetime.now(UTC))
+        scheduler = Scheduler(cluster.log, tailer, lease, lambda: datetime.now(UTC))
         past = sizes.events - EVENTS_OF_A_QUEUED * sizes.queued - EVENTS_OF_A_RUNNING * sizes.systems
-        while (end := stand.log.end()) < past:
-            told("events", end, sizes.events)
-            filling.submit(list(islice(sets, SETS_AT_ONCE)))
+        while (end := cluster.log.end()) < past:
+            on_progress("events", end, sizes.events)
+            filler.submit(list(islice(sets, SETS_AT_ONCE)))
             _decide(scheduler)
-            _report(stand, scheduler, _whole_life)
+            _report(cluster, scheduler, _whole_life)
             _decide(scheduler)
-        filling.queue(sets, sizes.queued + sizes.systems)
+        filler.queue(sets, sizes.queued + sizes.systems)
         _decide(scheduler)
-        _report(stand, scheduler, _beginning)
+        _report(cluster, scheduler, _beginning)
         _decide(scheduler)
 
 
 def _decide(scheduler: Scheduler) -> None:
-    """Until nothing is left to decide."""
+    """Run the scheduler until nothing is left to decide."""
     scheduler.step(0.0)
     while scheduler.partition.triggers:
         scheduler.step(0.0)
 
 
-def _report(stand: Stand, scheduler: Scheduler, reports: Reports) -> None:
-    """What is waiting to be installed gets so far."""
+def _report(cluster: BenchCluster, scheduler: Scheduler, reports: Reports) -> None:
+    """Append these reports for every recipe that waits for its installation."""
     placed = list(scheduler.partition.sets.placed)
     for first in range(0, len(placed), SETS_AT_ONCE):
-        _append(stand, scheduler.partition, placed[first : first + SETS_AT_ONCE], reports)
+        _append(cluster, scheduler.partition, placed[first : first + SETS_AT_ONCE], reports)
 
 
-def _append(stand: Stand, partition: Partition, recipe_ids: Sequence[int], reports: Reports) -> None:
+def _append(cluster: BenchCluster, partition: Partition, recipe_ids: Sequence[int], reports: Reports) -> None:
     decided: Decided = []
     expected: dict[str, int] = {}
     for recipe_id in recipe_ids:
@@ -96,7 +95,7 @@ def _append(stand: Stand, partition: Partition, recipe_ids: Sequence[int], repor
         decided += _follows(members, recipe, reports)
     stamp = Stamp(datetime.now(UTC), ACTOR, f"request/{new_command_id()}")
     changes = tuple(Change(subject, event, stamp) for subject, event in decided)
-    (outcome,) = stand.log.append([AppendRequest(new_command_id(), changes, expected)])
+    (outcome,) = cluster.log.append([AppendRequest(new_command_id(), changes, expected)])
     require_committed(outcome)
 
 

@@ -1,4 +1,4 @@
-"""How long systems are held by sets that are not complete yet, out of what happened to their recipes."""
+"""Time for which incomplete sets hold systems, computed from the events of their recipes."""
 
 from __future__ import annotations
 
@@ -6,32 +6,37 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 Happened = tuple[int, str, str, float]
-"""recipe set, recipe, topic, seconds of some clock: in log order."""
+"""Recipe set, recipe, topic and seconds of some clock, in log order."""
 
 HELD = "recipe.scheduled"
 STARTED = "recipe.waiting"
 
 
 @dataclass
-class Holding:
-    """`held_seconds` of every system that was held and is not any more, `late_seconds` of every set: from its
-    last grant to its start, in which it needs nothing more. `held` are held still.
+class HoldTimes:
+    """Times of held systems.
+
+    `held_seconds` has an item for each system that is no longer held, `late_seconds` one for each set: the
+    time from its last grant to its start. `held` are the recipes that still hold a system.
     """
 
     held_seconds: list[float] = field(default_factory=list)
     late_seconds: list[float] = field(default_factory=list)
-    most_held: int = 0
+    max_held: int = 0
     started: set[int] = field(default_factory=set)
     held: dict[str, float] = field(default_factory=dict)
 
 
-def holding_of(happened: Iterable[Happened]) -> Holding:
-    """What is held within one commit is not held at all: nobody could ever have seen it."""
-    found, last_grant = Holding(), dict[int, float]()
+def hold_times_of(happened: Iterable[Happened]) -> HoldTimes:
+    """Return the hold times.
+
+    A system that is granted and started within one commit does not count as held.
+    """
+    found, last_grant = HoldTimes(), dict[int, float]()
     moment = None
     for recipe_set, recipe, topic, at in happened:
         if at != moment:
-            found.most_held = max(found.most_held, len(found.held))
+            found.max_held = max(found.max_held, len(found.held))
             moment = at
         if topic == HELD:
             found.held[recipe] = last_grant[recipe_set] = at
@@ -41,5 +46,5 @@ def holding_of(happened: Iterable[Happened]) -> Holding:
         if topic == STARTED and recipe_set not in found.started:
             found.started.add(recipe_set)
             found.late_seconds.append(at - last_grant[recipe_set])
-    found.most_held = max(found.most_held, len(found.held))
+    found.max_held = max(found.max_held, len(found.held))
     return found

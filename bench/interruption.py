@@ -1,4 +1,4 @@
-"""Ctrl-C, and being told to end: what was begun is cleaned up, and that once."""
+"""Clean-up after Ctrl-C or SIGTERM, exactly once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 @contextmanager
 def ended_cleanly() -> Iterator[None]:
-    """Either signal raises KeyboardInterrupt inside, and does again what it did before afterwards."""
+    """Raise KeyboardInterrupt on either signal within the context; restore the handlers at the end."""
     before = {number: signal.signal(number, signal.default_int_handler) for number in SIGNALS}
     try:
         yield
@@ -21,6 +21,6 @@ def ended_cleanly() -> Iterator[None]:
 
 
 def undisturbed() -> None:
-    """From here on nobody cuts short the cleaning up. Inside `ended_cleanly`."""
+    """Ignore both signals from here on, so that the clean-up completes. For use inside `ended_cleanly`."""
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""Jobs read at the door, each recipe once: a deep queue asks the same few things again and again."""
+"""Jobs parsed as the API parses them, each distinct recipe once: a deep queue repeats few recipes."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ WHITEBOARD = "bench"
 
 
 @dataclass(frozen=True)
-class _Read:
-    """A recipe as it was accepted, the form of it that is kept, and the same of a job that has no other."""
+class _ParsedRecipe:
+    """An accepted recipe, its stored form, and the job that contains only this recipe."""
 
     recipe: RecipeSpec
     kept: Mapping[str, Any]
@@ -26,15 +26,15 @@ class _Read:
 
 
 class JobReader:
-    """For a directory that does not change meanwhile what was read before."""
+    """Parses jobs and caches their recipes. Changes of the directory do not invalidate the cache."""
 
     def __init__(self, directory: Directory, submitter: str) -> None:
         self._directory = directory
         self._submitter = submitter
-        self._read: dict[bytes, _Read] = {}
+        self._read: dict[bytes, _ParsedRecipe] = {}
 
     def job(self, sets: Sequence[Mapping[str, Any]]) -> JobSpec:
-        """One of these recipe sets (priority and recipes), just as if it had been read as a whole."""
+        """Return a job of these recipe sets (priority and recipes), as if it had been parsed as a whole."""
         specs, kept = [], []
         for each in sets:
             recipes = [self._recipe(recipe) for recipe in each["recipes"]]
@@ -46,16 +46,16 @@ class JobReader:
         document = {**alone.document, "recipe_sets": kept}
         return replace(alone, recipe_sets=tuple(specs), document=document)
 
-    def _recipe(self, recipe: Mapping[str, Any]) -> _Read:
+    def _recipe(self, recipe: Mapping[str, Any]) -> _ParsedRecipe:
         key = orjson.dumps(recipe)
         if key not in self._read:
-            job = self.at_the_door([{"recipes": [recipe]}])
+            job = self.parse([{"recipes": [recipe]}])
             ((spec,),) = (recipe_set.recipes for recipe_set in job.recipe_sets)
             (kept,) = job.document["recipe_sets"][0]["recipes"]
-            self._read[key] = _Read(spec, kept, job)
+            self._read[key] = _ParsedRecipe(spec, kept, job)
         return self._read[key]
 
-    def at_the_door(self, sets: Sequence[Mapping[str, Any]]) -> JobSpec:
+    def parse(self, sets: Sequence[Mapping[str, Any]]) -> JobSpec:
         body = orjson.dumps({"whiteboard": WHITEBOARD, "recipe_sets": sets})
-        known = self._directory.name_index()
-        return read_job(body, "application/json", known, self._submitter, is_admin=True).spec
+        name_index = self._directory.name_index()
+        return read_job(body, "application/json", name_index, self._submitter, is_admin=True).spec

@@ -1,8 +1,8 @@
-"""A lab whose machines take no time: `python -m bench.lab FQDN...`, with URL and token from its settings.
+"""A lab whose machines take no time: `python -m bench.lab FQDN...`, with URL and token from the settings.
 
-Each lab controller takes its commands, and says in `/updates` that it has done them and what its machines do,
-what is due at once in one message. A machine is said to install, to run, and to be done, one after the other:
-three messages, as they would come from a real one.
+Each lab controller fetches its commands, and reports to `/updates` their completion and the progress of its
+machines; reports that are due at once share a message. A machine reports that it installs, runs and completes
+in three messages, as a real one would.
 """
 
 from __future__ import annotations
@@ -17,45 +17,45 @@ from urllib.parse import quote
 
 import orjson
 
-from bench.raw_http import Wire, request
+from bench.raw_http import RawConnection, request
 from replay.simulated_lab.behaviour import Behaviour
 from replay.simulated_lab.machine import life
-from replay.simulated_lab.steps import Step
+from replay.simulated_lab.steps import LabStep
 from runtime.settings import Settings
 
 # One tick of the lab for each of boot, installation and task.
 TICK = (1.0, 1.0)
-BEHAVIOUR = Behaviour(boot_seconds=TICK, install_seconds=TICK, result_seconds=TICK, most_results=1)
+BEHAVIOUR = Behaviour(boot_seconds=TICK, install_seconds=TICK, result_seconds=TICK, max_results=1)
 WAIT_SECONDS = 5
-# What one message carries at most.
+# Maximum number of reports in one message.
 BATCH = 600
 
 
-class LabController:
-    """Each of its ticks is as long as it takes to say what is due in it."""
+class InstantLabController:
+    """A lab controller; one of its ticks takes as long as sending the reports that are due in it."""
 
     def __init__(self, url: str, token: str, fqdn: str) -> None:
         self._url, self._token = url, token
         self._path = f"/lab-controllers/{quote(fqdn)}"
-        self._agenda: list[tuple[float, int, Step]] = []
+        self._agenda: list[tuple[float, int, LabStep]] = []
         self._numbers = count()
         self._tick = 0.0
         self._last_command = 0
 
     async def work(self) -> None:
-        wire = await Wire.connected(self._url)
+        connection = await RawConnection.connected(self._url)
         while True:
-            commands = await self._commands(wire)
+            commands = await self._commands(connection)
             self._take(commands)
             due = [{"command": {"id": command["id"], "state": "completed"}} for command in commands]
             due += self._due()
             for first in range(0, len(due), BATCH):
-                await self._say(wire, due[first : first + BATCH])
+                await self._say(connection, due[first : first + BATCH])
 
-    async def _commands(self, wire: Wire) -> list[dict[str, Any]]:
+    async def _commands(self, connection: RawConnection) -> list[dict[str, Any]]:
         wait = 0 if self._agenda else WAIT_SECONDS
         path = f"{self._path}/commands?after={self._last_command}&wait_seconds={wait}"
-        answer = orjson.loads(await wire.ask(request("GET", path, self._token)))
+        answer = orjson.loads(await connection.ask(request("GET", path, self._token)))
         commands: list[dict[str, Any]] = answer["commands"]
         return commands
 
@@ -67,16 +67,16 @@ class LabController:
                     heapq.heappush(self._agenda, (step.due_seconds, next(self._numbers), step))
 
     def _due(self) -> Iterator[dict[str, Any]]:
-        """What the machines say now."""
+        """Yield the reports that are due now."""
         self._tick += TICK[0]
         while self._agenda and self._agenda[0][0] <= self._tick:
             step = heapq.heappop(self._agenda)[-1]
             yield {"progress": {"recipe_id": step.recipe_id, **step.body}}
 
-    async def _say(self, wire: Wire, items: Sequence[Mapping[str, Any]]) -> None:
+    async def _say(self, connection: RawConnection, items: Sequence[Mapping[str, Any]]) -> None:
         body = orjson.dumps({"items": items})
         path = f"{self._path}/updates"
-        answer = await wire.ask(request("POST", path, self._token, body, "application/json"))
+        answer = await connection.ask(request("POST", path, self._token, body, "application/json"))
         refused = [one for one in orjson.loads(answer)["items"] if one["status"] != 200]
         assert not refused, refused[0]
 
@@ -84,7 +84,7 @@ class LabController:
 async def _all(fqdns: Sequence[str]) -> None:
     settings = Settings.read()
     url, token = str(settings.url), str(settings.token)
-    await asyncio.gather(*(LabController(url, token, fqdn).work() for fqdn in fqdns))
+    await asyncio.gather(*(InstantLabController(url, token, fqdn).work() for fqdn in fqdns))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Many durations as the few numbers that are asked of them."""
+"""Percentiles of durations."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 
 def percentile(sorted_values: Sequence[float], percent: float) -> float:
-    """The smallest value that so many percent do not exceed."""
+    """Return the smallest value that is not exceeded by this percentage of the values."""
     place = max(0, -(-len(sorted_values) * percent // 100) - 1)
     return sorted_values[int(place)]
 
 
 def in_milliseconds(seconds: Sequence[float]) -> dict[str, float]:
-    """p50, p99 and the largest of durations, of which there is one at least."""
+    """Return p50, p99 and the maximum of the durations. There must be at least one."""
     ordered = sorted(seconds)
     return {
         "p50_ms": round(1000 * percentile(ordered, 50), 3),

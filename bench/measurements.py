@@ -1,4 +1,4 @@
-"""What the log itself says of the time things took."""
+"""Durations computed from the log."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 from postgres.named_sql import named_queries
 from store.event_log import EventLog
 
-SQL = named_queries(Path(__file__).with_name("measured.sql"))
+SQL = named_queries(Path(__file__).with_name("measurements.sql"))
 
 
 @dataclass(frozen=True)
-class Span:
-    """Events of one kind, the subjects they happened to, and how long it took."""
+class EventSpan:
+    """Events of one kind, the number of their subjects, and their duration."""
 
     events: int
     subjects: int
@@ -25,11 +25,11 @@ class Span:
 
 
 def seconds_to_next(log: EventLog, after: int) -> list[float]:
-    """From the commit in which a system became pending to that in which it was scheduled again."""
+    """Return, for each system that became pending, the time between that commit and its next allocation."""
     return [seconds for (seconds,) in log.rows(SQL["seconds_to_next"], (after,))]
 
 
-def span_of(log: EventLog, topic: str, after: int) -> Span:
-    """Events of a topic, from the first event after a position, whatever it is, to the last of them."""
+def span_of(log: EventLog, topic: str, after: int) -> EventSpan:
+    """Return the span from the first event after a position to the last event of a topic."""
     ((events, subjects, seconds),) = log.rows(SQL["span"], {"topic": topic, "after": after})
-    return Span(events, subjects, seconds)
+    return EventSpan(events, subjects, seconds)

@@ -1,4 +1,4 @@
-"""What a case is given, and what comes of it."""
+"""The sizes of a case and its outcome."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 Figures = Mapping[str, float]
-"""Numbers by name; the name ends with the unit."""
+"""Numbers by name. The name ends with the unit."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """`sets` is how many recipes a recipe set has at most (None: as the case has it), `rate` how many recipes
-    end each second, `events` how long a log is that is read from its beginning. `policies`, out of 1, is how
-    many systems have an access policy, in so many `pools` of so many `groups`; 0: all are open to everybody,
-    in the few pools that a made-up lab has.
+    """The sizes of a case.
+
+    `sets` is the maximum number of recipes in a set (None: the default of the case), `rate` the number of
+    recipes that end per second, `events` the length of a log that is read from its beginning. `policies` is
+    the share (0 to 1) of systems with an access policy, in `pools` pools of `groups` groups; with 0 all
+    systems are open to everybody, in the few pools of a generated lab.
     """
 
     systems: int
@@ -32,8 +34,8 @@ class Sizes:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """`limits` are what the machine itself did in the same run, `ratios` figures beside them."""
+class CaseOutcome:
+    """The figures of a case, the limits of the machine in the same run, and ratios of the two."""
 
     case: str
     sizes: Sizes

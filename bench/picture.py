@@ -1,4 +1,4 @@
-"""How the figures grow with the queue, as one picture of small ones."""
+"""A picture of the growth of the figures with the queue: one diagram for each case."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bench.outcome import Outcome
+from bench.outcome import CaseOutcome
 from bench.targets import TARGETS
 from domain.errors import LabledgerError
 
-# What is shown of each case that is run at several depths.
+# The figures to show of each case that runs at several depths.
 SHOWN: Mapping[str, tuple[str, ...]] = {
     "pending": ("p50_ms", "p99_ms"),
     "submit": ("jobs_per_second",),
@@ -23,8 +23,8 @@ INCHES = (4.5, 3.2)
 IN_A_ROW = 2
 
 
-def write_picture(outcomes: Sequence[Outcome], file: Path) -> None:
-    """A diagram for each case that is there, logarithmic along the queue."""
+def write_picture(outcomes: Sequence[CaseOutcome], file: Path) -> None:
+    """Write a diagram for each case with an outcome; the axis of the queue is logarithmic."""
     require_matplotlib()
     from matplotlib.figure import Figure
 
@@ -47,22 +47,22 @@ def write_picture(outcomes: Sequence[Outcome], file: Path) -> None:
                 axes.axhline(target.bound, color=line.get_color(), linestyle="--", linewidth=1)
         unit = SHOWN[case][0].rpartition("_per_")
         axes.set(title=case, xlabel="queued recipes", xscale="log", ylabel="a second" if unit[1] else "ms")
-        # Room for the names above what they are of.
+        # Room for the legend above the lines.
         axes.set_ylim(bottom=0, top=axes.get_ylim()[1] * 1.35)
         axes.legend(fontsize="x-small", loc="upper center", ncols=2)
     figure.savefig(file, metadata={"Date": None})
 
 
 def require_matplotlib() -> None:
-    """Raises NoPictures before anything is measured in vain."""
+    """Raise NoPictures if matplotlib is missing, before anything is measured."""
     try:
         import matplotlib  # noqa: F401  (only whether it is there)
     except ModuleNotFoundError:
         raise NoPictures(
-            "for its picture `bench all` needs matplotlib:"
+            "`bench all` needs matplotlib for its picture. Install it:"
             f" {sys.executable} -m pip install 'labledger[bench]'"
         ) from None
 
 
 class NoPictures(LabledgerError):
-    """What draws is not installed."""
+    """The library that draws the picture is not installed."""

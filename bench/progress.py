@@ -1,12 +1,12 @@
-"""Who hears how far it is."""
+"""Progress of a benchmark."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-Told = Callable[[str, int, int], None]
-"""Told of progress: what is done, how much of it, and how much there is to do."""
+ProgressCallback = Callable[[str, int, int], None]
+"""Called with the name of a step, the amount that is done, and the total."""
 
 
-def nobody(what: str, done: int, of: int) -> None:
-    """For who does not look on."""
+def no_progress(what: str, done: int, of: int) -> None:
+    """Ignore the progress."""

@@ -1,4 +1,4 @@
-"""What `labledger bench all` leaves in its folder: a page, a picture, and every outcome as JSON."""
+"""The report of `labledger bench all`: a page, a picture, and every outcome as JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from bench.outcome import Outcome
+from bench.outcome import CaseOutcome
 from bench.picture import write_picture
 from bench.targets import PENDING_GROWTH, TARGETS, are_said_of
 
@@ -18,7 +18,7 @@ PAGE, PICTURE, OUTCOMES = "report.md", "growth.svg", "outcomes.json"
 REACHED, MISSED, OTHER_SIZES = "reached", "**missed**", "other sizes"
 
 
-def write_report(outcomes: Sequence[Outcome], folder: Path) -> None:
+def write_report(outcomes: Sequence[CaseOutcome], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     write_picture(outcomes, folder / PICTURE)
     documents = [outcome.document() for outcome in outcomes]
@@ -26,7 +26,7 @@ def write_report(outcomes: Sequence[Outcome], folder: Path) -> None:
     (folder / PAGE).write_text("\n".join(page(outcomes)) + "\n", encoding="utf-8")
 
 
-def page(outcomes: Sequence[Outcome]) -> Iterator[str]:
+def page(outcomes: Sequence[CaseOutcome]) -> Iterator[str]:
     yield from ("# `labledger bench all`", "", _machine(), "")
     yield from _targets(outcomes)
     yield from ("", f"![how the figures grow with the queue]({PICTURE})", "")
@@ -39,13 +39,13 @@ def _machine() -> str:
     return (
         f"Labledger {version('labledger')} on {datetime.now(UTC):%Y-%m-%d}: {os.cpu_count()} cores"
         f" ({_processor()}), {memory_gb:.0f} GB of memory, {platform.system()} {platform.machine()},"
-        f" Python {platform.python_version()}. Targets are said of the default sizes; the deepest"
-        " queue is held against them."
+        f" Python {platform.python_version()}. Targets apply to the default sizes; the deepest"
+        " queue is compared with them."
     )
 
 
 def _processor() -> str:
-    """Where the kernel does not say, what Python knows."""
+    """Return the processor's name from the kernel, or else from Python."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -54,8 +54,8 @@ def _processor() -> str:
     return next(names, platform.processor() or "of unknown make")
 
 
-def _targets(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Of each case the run with the deepest queue counts."""
+def _targets(outcomes: Sequence[CaseOutcome]) -> Iterator[str]:
+    """Yield the table of targets. The run with the deepest queue counts for each case."""
     yield from ("| case | figure | target | measured | |", "|---|---|---|---|---|")
     deepest = {case: runs[-1] for case, runs in _by_case(outcomes).items()}
     for (case, name), target in TARGETS.items():
@@ -69,13 +69,13 @@ def _targets(outcomes: Sequence[Outcome]) -> Iterator[str]:
         yield _row(runs[-1], name, f"at most {PENDING_GROWTH:g}", round(grown, 2), grown <= PENDING_GROWTH)
 
 
-def _row(run: Outcome, name: str, target: object, value: float, is_met: bool) -> str:
+def _row(run: CaseOutcome, name: str, target: object, value: float, is_met: bool) -> str:
     judged = (REACHED if is_met else MISSED) if are_said_of(run.sizes) else OTHER_SIZES
     return f"| `{run.case}` | {name} | {target} | {value:,} | {judged} |"
 
 
-def _case(case: str, runs: Sequence[Outcome]) -> Iterator[str]:
-    """Every figure, a column for each depth of the queue."""
+def _case(case: str, runs: Sequence[CaseOutcome]) -> Iterator[str]:
+    """Yield a table of every figure, with a column for each depth of the queue."""
     yield from (f"## {case}", "")
     heads = [f"{run.sizes.queued:,} queued" for run in runs]
     yield f"| {case} | {' | '.join(heads)} |"
@@ -95,9 +95,9 @@ def _names(figures: Iterable[Mapping[str, float]]) -> list[str]:
     return list(dict.fromkeys(name for each in figures for name in each))
 
 
-def _by_case(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
-    """In the order of the report, each with the shallowest queue first."""
-    found: dict[str, list[Outcome]] = {}
+def _by_case(outcomes: Sequence[CaseOutcome]) -> dict[str, list[CaseOutcome]]:
+    """Group outcomes by case, in the order of the report, each with the shallowest queue first."""
+    found: dict[str, list[CaseOutcome]] = {}
     for outcome in outcomes:
         found.setdefault(outcome.case, []).append(outcome)
     return found

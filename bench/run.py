@@ -1,4 +1,4 @@
-"""One case: set up, measured, and held against what the machine did meanwhile."""
+"""One case: prepared, measured, and compared with the limits of the machine."""
 
 from __future__ import annotations
 
@@ -22,144 +22,148 @@ from bench.cases import (
     submit,
     verify,
 )
-from bench.cluster_fixture import Stand, stand
-from bench.deployment import whole
+from bench.cluster_fixture import BenchCluster, bench_cluster
+from bench.deployment import deployment
 from bench.limits.database import of_the_database
 from bench.limits.http import of_http
-from bench.outcome import Figures, Outcome, Sizes
-from bench.progress import Told, nobody
+from bench.outcome import CaseOutcome, Figures, Sizes
+from bench.progress import ProgressCallback, no_progress
 
-# For each of the limits, at most.
+# Maximum for each of the limits.
 LIMIT_SECONDS = 2.5
 
 
-def nothing(made: Stand, sizes: Sizes, told: Told) -> None:
-    """A case that needs no more than it makes itself."""
+def nothing(made: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> None:
+    """Prepare nothing."""
 
 
 def any_sizes(sizes: Sizes) -> None:
-    """A case that makes do with little."""
+    """Accept any sizes."""
 
 
 def as_given(sizes: Sizes) -> Sizes:
-    """A case that asks for nothing beside."""
+    """Return the sizes unchanged."""
     return sizes
 
 
 @dataclass(frozen=True)
-class Case:
-    """`ratios` are of a figure to a limit, by the name they are shown under; `require` raises TooSmall, and
-    `sized` says of what sizes it is where some are left open.
+class BenchCase:
+    """A case.
+
+    `ratios` maps the name of a ratio to its figure and its limit. `require` raises TooSmall. `sized` fills in
+    sizes that were left open.
     """
 
     about: str
-    prepare: Callable[[Stand, Sizes, Told], None]
-    measure: Callable[[Stand, Sizes, Told], Figures]
+    prepare: Callable[[BenchCluster, Sizes, ProgressCallback], None]
+    measure: Callable[[BenchCluster, Sizes, ProgressCallback], Figures]
     ratios: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    place: Callable[[], AbstractContextManager[Stand]] = stand
+    place: Callable[[], AbstractContextManager[BenchCluster]] = bench_cluster
     require: Callable[[Sizes], None] = any_sizes
     sized: Callable[[Sizes], Sizes] = as_given
 
 
-CASES: Mapping[str, Case] = {
-    "pending": Case(
+CASES: Mapping[str, BenchCase] = {
+    "pending": BenchCase(
         "from the end of a recipe to the next allocation of its system",
         full_lab.fill_behind,
         pending.measure,
         {"p50_in_durable_inserts": ("p50_ms", "durable_insert_and_notify_ms")},
         require=pending.require_enough,
     ),
-    "saturated": Case(
+    "saturated": BenchCase(
         "a deep queue in front of systems that are all idle",
         full_lab.fill,
         saturated.measure,
         {"of_raw_insert": ("events_per_second", "raw_insert_events_per_second")},
     ),
-    "submit": Case(
+    "submit": BenchCase(
         "jobs over HTTP from sixteen clients, as XML, behind a deep queue",
         full_lab.fill_behind,
         submit.measure,
         {"of_bare_falcon": ("jobs_per_second", "bare_falcon_requests_per_second")},
     ),
-    "lifecycle": Case(
+    "lifecycle": BenchCase(
         "recipes from submission to completed over HTTP, in a lab whose machines take no time",
         nothing,
         lifecycle.measure,
     ),
-    "start": Case(
+    "start": BenchCase(
         "the start of a scheduler on a long log, without and with a snapshot",
         history.grow,
         start.measure,
     ),
-    "rebuild": Case(
-        "the read models made anew from a long log",
+    "rebuild": BenchCase(
+        "the rebuild of the read models from a long log",
         history.grow,
         rebuild.measure,
         {"of_raw_insert": ("events_per_second", "raw_insert_events_per_second")},
     ),
-    "verify": Case(
-        "every decision of a saturated run made again, twice",
+    "verify": BenchCase(
+        "every decision of a saturated run recomputed, twice",
         verify.prepare,
         verify.measure,
     ),
-    "multihost": Case(
+    "multihost": BenchCase(
         "sets of two to eight recipes on half a lab, beside single ones",
         multihost.prepare,
         multihost.measure,
     ),
-    "query": Case(
+    "query": BenchCase(
         "every read resource while all systems are given away",
         full_lab.fill,
         query.measure,
     ),
-    "explanation": Case(
+    "explanation": BenchCase(
         "why recipes wait, and why others got their systems, over HTTP",
         full_lab.fill_behind,
         explanation.measure,
-        sized=full_lab.ruled,
+        sized=full_lab.with_policies,
     ),
-    "change": Case(
-        "from a change of policy or inventory of a thousand systems until all is decided that follows",
+    "change": BenchCase(
+        "from a change of policy or inventory of a thousand systems to the last decision that follows",
         change.prepare,
         change.measure,
-        sized=full_lab.ruled,
+        sized=full_lab.with_policies,
     ),
-    "recovery": Case(
+    "recovery": BenchCase(
         "from kill -9 to the next answer and the next allocation, under `labledger up`",
         full_lab.fill_behind,
         recovery.measure,
-        place=whole,
+        place=deployment,
     ),
 }
 
 
-def run(name: str, sizes: Sizes, told: Told = nobody) -> Outcome:
-    """On a database of its own, which is gone afterwards."""
-    (outcome,) = run_together([name], sizes, told)
+def run(name: str, sizes: Sizes, on_progress: ProgressCallback = no_progress) -> CaseOutcome:
+    """Run a case on a temporary database."""
+    (outcome,) = run_together([name], sizes, on_progress)
     return outcome
 
 
-def run_together(names: Sequence[str], sizes: Sizes, told: Told = nobody) -> Iterator[Outcome]:
-    """Several cases on one database: each goes on where the one before has left it."""
+def run_together(
+    names: Sequence[str], sizes: Sizes, on_progress: ProgressCallback = no_progress
+) -> Iterator[CaseOutcome]:
+    """Run several cases on one database; each continues where the previous one ended."""
     sizes = CASES[names[0]].sized(sizes)
     with CASES[names[0]].place() as made:
-        found = limits(made, min(LIMIT_SECONDS, sizes.seconds), told)
-        CASES[names[0]].prepare(made, sizes, told)
+        found = limits(made, min(LIMIT_SECONDS, sizes.seconds), on_progress)
+        CASES[names[0]].prepare(made, sizes, on_progress)
         for name in names:
-            figures = CASES[name].measure(made, sizes, told)
-            yield Outcome(name, sizes, figures, found, _ratios(CASES[name], figures, found))
+            figures = CASES[name].measure(made, sizes, on_progress)
+            yield CaseOutcome(name, sizes, figures, found, _ratios(CASES[name], figures, found))
 
 
-def limits(made: Stand, seconds: float, told: Told = nobody) -> Figures:
-    """While nothing else runs."""
+def limits(made: BenchCluster, seconds: float, on_progress: ProgressCallback = no_progress) -> Figures:
+    """Measure the limits of the machine while nothing else runs."""
     found: dict[str, float] = {}
-    told("limits of this machine", 0, 2)
+    on_progress("limits of this machine", 0, 2)
     found |= of_the_database(made.owner_url, seconds)
-    told("limits of this machine", 1, 2)
+    on_progress("limits of this machine", 1, 2)
     found |= of_http(made.settings, seconds)
-    told("limits of this machine", 2, 2)
+    on_progress("limits of this machine", 2, 2)
     return found
 
 
-def _ratios(case: Case, figures: Figures, found: Figures) -> Figures:
+def _ratios(case: BenchCase, figures: Figures, found: Figures) -> Figures:
     return {shown: round(figures[figure] / found[limit], 3) for shown, (figure, limit) in case.ratios.items()}

@@ -1,17 +1,17 @@
-"""Waiting until nothing is left to do: for the scheduler, and for the projector."""
+"""Waiting for the scheduler and the projectors to have nothing left to do."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 
-from bench.cluster_fixture import Stand
+from bench.cluster_fixture import BenchCluster
 from bench.measurements import SQL
 
-# Longer nothing may take: then something is wrong.
-PATIENCE_SECONDS = 900.0
+# A longer wait is an error.
+TIMEOUT_SECONDS = 900.0
 LOOK_SECONDS = 0.02
-# What no system is, so that the scheduler gives the job up as soon as it looks at it.
+# No system satisfies this, so the scheduler gives the job up as soon as it answers it.
 NOBODY = {"element": "hostname", "op": "=", "value": "nobody.invalid"}
 IMPOSSIBLE = {
     "whiteboard": "is it my turn yet?",
@@ -25,47 +25,47 @@ IMPOSSIBLE = {
 }
 
 
-def settle(stand: Stand) -> None:
-    """Wait until nothing is decided any more.
+def settle(cluster: BenchCluster) -> None:
+    """Wait until nothing is left to decide.
 
-    That the log stands still for a while does not say so: some decisions take longer. But triggers are
-    answered in log order. So a job is submitted that is given up in its turn, until nothing else has
-    happened from its submission to its end.
+    A pause in the log does not prove that: some decisions take longer. But triggers are answered in log
+    order. So a job that no system can run is submitted again and again, until nothing else happens between
+    its submission and its end.
     """
     while True:
-        before = stand.log.end()
-        asked = take_turn(stand)
-        ((others,),) = stand.log.rows(SQL["others_after"], (before, asked))
+        before = cluster.log.end()
+        subjects = take_turn(cluster)
+        ((others,),) = cluster.log.rows(SQL["others_after"], (before, subjects))
         if not others:
             return
 
 
-def take_turn(stand: Stand) -> list[str]:
-    """Returns when the scheduler has given up a job that was submitted now; the subjects of that job."""
-    with stand.client() as client:
+def take_turn(cluster: BenchCluster) -> list[str]:
+    """Submit a job, wait until the scheduler has given it up, and return its subjects."""
+    with cluster.client() as client:
         ids = client.post("/jobs", IMPOSSIBLE)
     recipe = f"recipe/{ids['recipe_ids'][0]}"
-    wait_until(lambda: _is_given_up(stand, recipe), "the scheduler does not come to rest")
+    wait_until(lambda: _is_given_up(cluster, recipe), "the scheduler does not come to rest")
     return [f"job/{ids['job_id']}", f"recipe-set/{ids['recipe_set_ids'][0]}", recipe]
 
 
-def wait_for_projectors(stand: Stand) -> float:
-    """The seconds until the read models show the end of the log."""
-    began, end = time.monotonic(), stand.log.end()
-    with stand.client() as client:
+def wait_for_projectors(cluster: BenchCluster) -> float:
+    """Wait until the read models show the end of the log, and return the seconds that took."""
+    began, end = time.monotonic(), cluster.log.end()
+    with cluster.client() as client:
         wait_until(
             lambda: client.get("/queue", limit=1)["position"] >= end, "the projector does not catch up"
         )
     return time.monotonic() - began
 
 
-def wait_until(is_so: Callable[[], bool], otherwise: str, patience_seconds: float = PATIENCE_SECONDS) -> None:
-    deadline = time.monotonic() + patience_seconds
+def wait_until(is_so: Callable[[], bool], otherwise: str, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
+    deadline = time.monotonic() + timeout_seconds
     while not is_so():
         if time.monotonic() > deadline:
             raise TimeoutError(otherwise)
         time.sleep(LOOK_SECONDS)
 
 
-def _is_given_up(stand: Stand, recipe: str) -> bool:
-    return any(recorded.event.TOPIC == "recipe.aborted" for recorded in stand.log.load({recipe: 0})[recipe])
+def _is_given_up(cluster: BenchCluster, recipe: str) -> bool:
+    return any(recorded.event.TOPIC == "recipe.aborted" for recorded in cluster.log.load({recipe: 0})[recipe])

@@ -1,1 +1,1 @@
-"""PostgreSQL for both sides: errors, SQL by name, binary COPY."""
+"""PostgreSQL for store and projections: errors, named SQL statements, binary COPY."""

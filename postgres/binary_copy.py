@@ -1,6 +1,6 @@
-"""Rows as COPY takes them in its binary format, and arrays: no number and no moment is read from a text.
+"""Encoders for rows and arrays in PostgreSQL's binary formats, so that the server parses no text.
 
-Made column by column: most of what one says it says again and again.
+Rows are encoded column by column, because most columns repeat a few values.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from psycopg.pq import Format
 
 Row = tuple[Any, ...]
 Encoded = Callable[[Row], Iterable[bytes]]
-"""The values of one column, each with its length before it."""
+"""Encodes one column: the length of each value, then the value."""
 
 NEVER = "infinity"
-"""The moment after all others."""
-# Some megabytes.
+"""The timestamp after all others."""
+# Some megabytes at a time.
 ROWS_AT_ONCE: Final = 20_000
 
 _BEGINNING: Final = b"PGCOPY\n\xff\r\n\0" + bytes(8)
@@ -36,8 +36,8 @@ _LAST: Final = 2**63 - 1
 _ARRAY: Final = Struct(">iiIii").pack
 
 
-class Copied(NamedTuple):
-    """Rows of one table, and the statement that takes them."""
+class CopyData(NamedTuple):
+    """Encoded rows of one table, and the COPY statement for them."""
 
     statement: bytes
     rows: bytes
@@ -47,18 +47,20 @@ class Copied(NamedTuple):
             copy.write(self.rows)
 
 
-class Copying:
-    """Into a table's columns, by name with their PostgreSQL types."""
+class CopyEncoder:
+    """An encoder for rows of one table. `columns` maps names to PostgreSQL types."""
 
     def __init__(self, table: str, columns: Mapping[str, str]) -> None:
         self._statement = f"COPY {table} ({', '.join(columns)}) FROM STDIN (FORMAT binary)".encode()
         self._encoders = tuple(_ENCODERS[type_] for type_ in columns.values())
 
-    def copied(self, rows: Sequence[Row]) -> Iterator[Copied]:
-        """In pieces, so that the first are taken while the next are made; none where there are no rows."""
+    def encode(self, rows: Sequence[Row]) -> Iterator[CopyData]:
+        """Yield the rows in pieces, so that the server reads one while the next is encoded; none without
+        rows.
+        """
         for first in range(0, len(rows), ROWS_AT_ONCE):
             piece = rows[first : first + ROWS_AT_ONCE]
-            yield Copied(self._statement, encoded(piece, self._encoders))
+            yield CopyData(self._statement, encoded(piece, self._encoders))
 
 
 def encoded(rows: Iterable[Row], encoders: Sequence[Encoded]) -> bytes:
@@ -69,7 +71,7 @@ def encoded(rows: Iterable[Row], encoders: Sequence[Encoded]) -> bytes:
 
 
 class Array(NamedTuple):
-    """A column in the binary format of arrays, to be asked for as `%s::type[]`."""
+    """A column as a binary array, for a parameter `%s::type[]`."""
 
     encoded: bytes
 
@@ -80,12 +82,12 @@ def array(type_: str, column: Row) -> Array:
 
 
 def arrays(types: Iterable[str], rows: Iterable[Row]) -> list[Array]:
-    """Return the columns of rows, by their PostgreSQL types."""
+    """Return the columns of rows as arrays of the given PostgreSQL types."""
     return [array(type_, column) for type_, column in zip(types, zip(*rows, strict=True), strict=True)]
 
 
 class _ArrayDumper(Dumper):
-    """The type is that which the statement names."""
+    """Passes on the bytes; the statement names the type."""
 
     format = Format.BINARY
 
@@ -96,8 +98,8 @@ class _ArrayDumper(Dumper):
 adapters.register_dumper(Array, _ArrayDumper)
 
 
-class _Known(dict[Any, bytes]):
-    """What values of one column are encoded as. Those that are equal are encoded alike."""
+class _EncodingCache(dict[Any, bytes]):
+    """Value -> encoding, for one column. Equal values have equal encodings."""
 
     def __init__(self, encode: Callable[[Any], bytes]) -> None:
         self._encode = encode
@@ -108,7 +110,7 @@ class _Known(dict[Any, bytes]):
 
 
 def _repeated(encode: Callable[[Any], bytes]) -> Encoded:
-    return lambda column: map(_Known(encode).__getitem__, column)
+    return lambda column: map(_EncodingCache(encode).__getitem__, column)
 
 
 def _number(format_: str) -> Encoded:
@@ -117,15 +119,15 @@ def _number(format_: str) -> Encoded:
 
     def encode(column: Row) -> Iterable[bytes]:
         if None in column:
-            return map(_Known(lambda value: pack(size, value)).__getitem__, column)
-        # Mostly ids and positions, each another one.
+            return map(_EncodingCache(lambda value: pack(size, value)).__getitem__, column)
+        # Ids and positions, which rarely repeat.
         return map(pack, repeat(size), column)
 
     return encode
 
 
 def _documents(column: Row) -> Iterable[bytes]:
-    """One that is not there is NULL, not `null`."""
+    """Encode documents; None is NULL, not the JSON `null`."""
     return (_NULL if each is None else _with_length(b"\1" + orjson.dumps(each)) for each in column)
 
 
@@ -137,7 +139,7 @@ def _moment(value: Any) -> bytes:
     return _MOMENT(8, _LAST if value == NEVER else (value - _EPOCH) // _MICROSECOND)
 
 
-# Of two zeros that are equal, the one without a sign.
+# Adding 0.0 makes a negative zero positive.
 _FLOAT: Final = Struct(">id").pack
 
 _ENCODERS: Final[Mapping[str, Encoded]] = {

@@ -1,4 +1,4 @@
-"""What the parts that speak PostgreSQL have in common."""
+"""Errors of PostgreSQL that mean that the database is away."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from domain.errors import LabledgerError
 AWAY = (
     psycopg.OperationalError,
     psycopg.InterfaceError,
-    # By its class it would be a fault of ours: the server has given up who hung within a transaction.
+    # The server ended a session that was idle within a transaction.
     psycopg.errors.IdleInTransactionSessionTimeout,
-    # So would be this: this one is a standby, or read-only for a while. Another takes writes, or it will.
+    # The server is a standby, or read-only for a while.
     psycopg.errors.ReadOnlySqlTransaction,
 )
-"""What psycopg raises while the database is away."""
+"""Errors of psycopg that mean that the database is away. The last two are no OperationalError there."""
 
 
 class DatabaseAway(LabledgerError):
@@ -27,9 +27,9 @@ class DatabaseFull(DatabaseAway):
 
 
 def away(error: Exception) -> DatabaseAway:
-    """What is told of an error of psycopg, or of one that was raised from it."""
+    """Return the DatabaseAway for an error of psycopg, or for an error that was raised from one."""
     cause = error.__cause__ or error
     if isinstance(cause, psycopg.errors.DiskFull):
-        # What follows on the first line is of the statement that happened to need the room.
+        # The other lines describe the statement that happened to need the space.
         return DatabaseFull(str(error).partition("\n")[0])
     return DatabaseAway(str(error).strip())

@@ -1,4 +1,4 @@
-"""SQL lives in `.sql` files as named queries: a line `-- name: what_it_answers`, then the query."""
+"""Named queries in `.sql` files: a line `-- name: NAME` before each query."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 
 
 def named_queries(file: Path) -> dict[str, bytes]:
-    """Name -> query of one file, as bytes, which is what psycopg takes as trusted SQL."""
+    """Return name -> query of one file, as bytes, the type that psycopg accepts as trusted SQL."""
     parts = _NAME.split(file.read_text("utf-8"))
     names, texts = parts[1::2], parts[2::2]
     if len(set(names)) != len(names):

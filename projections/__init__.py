@@ -1,1 +1,1 @@
-"""What can be known from the log: read models and their tables."""
+"""Read models: tables that are folded from the log, and the queries over them."""

@@ -1,4 +1,4 @@
-"""A log position that only ascends, and that others wait for."""
+"""A log position that only ascends, and tasks that wait for it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 
 
 class Advancing:
-    """For one event loop. Waiting takes no lock, so a waiter may be cancelled at any time."""
+    """A position for one event loop. Waiting takes no lock, so a waiter may be cancelled at any time."""
 
     def __init__(self) -> None:
         self.position = 0
@@ -19,7 +19,7 @@ class Advancing:
         self._wake()
 
     def close(self) -> None:
-        """Nothing will come any more: nobody waits."""
+        """End all waits, now and later."""
         self.closed = True
         self._wake()
 
@@ -28,7 +28,7 @@ class Advancing:
         moved.set()
 
     async def reach(self, position: int, timeout_seconds: float) -> bool:
-        """Wait until the position is reached; False when the time is up before, or nothing will come."""
+        """Wait until the position is reached; return False after the timeout or `close`."""
         deadline = time.monotonic() + timeout_seconds
         while self.position < position and not self.closed:
             try:

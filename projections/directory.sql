@@ -1,7 +1,7 @@
--- Documents by kind and name, tokens among them; and what lab controllers are told.
+-- Documents by kind and name, tokens included, and commands to lab controllers.
 
 -- name: documents
--- What is true still is found by an index of its own, so that it is not looked for among all that was true once.
+-- Open intervals have an index of their own, so that the query does not scan closed ones for them.
 SELECT name, version, document FROM (
     SELECT name, version, document FROM read.documents
     WHERE kind = %(kind)s AND until_position = 9223372036854775807 AND since_position <= %(at)s
@@ -20,8 +20,8 @@ SELECT name, version, document FROM (
 WHERE until_position > %(at)s
 
 -- name: tokens
--- All, those of a user, or one by its id; what opens them is not shown. Of a user's those made since a position:
--- before that somebody else had the name.
+-- All tokens, those of a user, or one by its id, without the secret. Those of a user begin at a position, because an
+-- earlier user may have had the same name.
 SELECT d.name AS token_id, d.document ->> 'user' AS "user", d.document ->> 'role' AS role,
        d.document ->> 'lab_controller' AS lab_controller,
        (SELECT min(f.since) FROM read.documents f WHERE f.kind = 'token' AND f.name = d.name) AS created_at,
@@ -35,12 +35,12 @@ WHERE d.kind = 'token' AND d.since_position <= %(at)s AND d.until_position > %(a
 ORDER BY d.name LIMIT %(limit)s
 
 -- name: commands
--- What a lab controller was told after a command it has seen, with what it needs to do it; `unfinished`: only what
--- it has not done yet. One to provision has the `guests` that start with the recipe, each {"recipe_id",
--- "guestname", "guestargs", "distro_tree_id", "tree", "distro", "tasks"}, and the `members` of its recipe set; `recipe_id`
--- and what comes from the recipe are null where a person has the system.
--- Trees and guests are as of the command itself: asked again, the answer is the same, whatever left meanwhile.
--- `then`: `at` is of the past, so that what is unfinished now is not what was.
+-- The commands to a lab controller after a command, with all data to execute them; with `unfinished` only those that
+-- are not finished. A command to provision has the `guests` that start with the recipe, each {"recipe_id", "guestname",
+-- "guestargs", "distro_tree_id", "tree", "distro", "tasks"}, and the `members` of its recipe set. `recipe_id` and the
+-- data of the recipe are null if a person has the system.
+-- Trees and guests are as of the command, so that a repeated query has the same result after later removals.
+-- `then` says that `at` is in the past, so that the present state of a command does not tell whether it was unfinished.
 SELECT c.command_id, c.kind, c.system, c.recipe_id, so.state, c.distro_tree_id, t.document AS tree, d.distro,
        d.job_id, d.recipe_set_id, d.tasks, coalesce(g.guests, '[]') AS guests, coalesce(s.members, '[]') AS members
 FROM read.commands c
@@ -79,8 +79,8 @@ SELECT command_id, lab_controller, kind, system, recipe_id FROM read.commands
 WHERE command_id = ANY (%(command_ids)s::bigint[]) AND until_position = 9223372036854775807
 
 -- name: recipes_in_documents
--- What the documents of their jobs say of these host recipes, each with its `guests` and with the ids of these in the
--- same order. Recipes are numbered in the order of the document. A document is read once, however many of its recipes.
+-- The parts of the job documents for these host recipes, each with its `guests`, and with the ids of the guests in the
+-- same order. Recipes are numbered in the order of the document. Each document is read once for all its recipes.
 SELECT h.recipe_id, said.recipe, octet_length(said.recipe::text) AS size_bytes,
        ARRAY (SELECT g.recipe_id FROM read.recipe_details g
               WHERE g.host_recipe_id = h.recipe_id ORDER BY g.recipe_id) AS guest_ids

@@ -1,6 +1,6 @@
-"""How long recipes waited, were provisioned and ran: by what is counted, and in which phase a state is.
+"""Measures, buckets and phases of the durations of recipes: waiting, provisioning, execution.
 
-Whoever changes `BOUNDS` writes a migration that empties the read models: counts of other buckets are no use.
+A change of `BOUNDS` needs a migration that empties the read models, because stored counts are by bucket.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from domain.recipe.lifecycle import BEFORE_START
 _MINUTE, _HOUR, _DAY = 60.0, 3_600.0, 86_400.0
 
 BOUNDS: Mapping[str, tuple[float, ...]] = {
-    # From submission until its set was placed for good: an idle lab answers in a second, a full one in days.
+    # From submission until the set is placed for good: a second in an idle lab, days in a full one.
     "wait": (
         *(1.0, 5.0, 15.0, 30.0, _MINUTE, 2 * _MINUTE, 5 * _MINUTE, 10 * _MINUTE, 30 * _MINUTE),
         *(_HOUR, 2 * _HOUR, 4 * _HOUR, 8 * _HOUR, 12 * _HOUR),
         *(_DAY, 2 * _DAY, 4 * _DAY, 7 * _DAY, 14 * _DAY),
     ),
-    # From then until its first task began. A watchdog ends it after 3 hours, unless the job says otherwise.
+    # Until the first task begins. A watchdog ends this after 3 hours, unless the job sets another time.
     "provisioning": (
         *(10.0, 30.0, _MINUTE, 2 * _MINUTE, 3 * _MINUTE, 5 * _MINUTE, 10 * _MINUTE, 15 * _MINUTE),
         *(20 * _MINUTE, 30 * _MINUTE, 45 * _MINUTE, _HOUR, 2 * _HOUR, 3 * _HOUR),
     ),
-    # From then until its last task ended, however it ended.
+    # Until the last task ends, with any result.
     "execution": (
         *(10.0, _MINUTE, 5 * _MINUTE, 15 * _MINUTE, 30 * _MINUTE),
         *(_HOUR, 2 * _HOUR, 4 * _HOUR, 8 * _HOUR, 12 * _HOUR, _DAY, 2 * _DAY, 4 * _DAY, 7 * _DAY),
     ),
 }
-"""Measure -> upper bounds of its buckets in seconds, themselves included; one more bucket has no bound."""
+"""Measure -> inclusive upper bounds of its buckets in seconds; the last bucket has no bound."""
 
 PHASES: Mapping[str, tuple[str, ...]] = {
     "queueing": BEFORE_START,
@@ -38,11 +38,11 @@ PHASES: Mapping[str, tuple[str, ...]] = {
     "execution": ("running",),
     "reserved": ("reserved",),
 }
-"""Phase -> the states it is made of. Unlike the measure "wait", queueing leaves out what a recipe spent on a
-system that was withdrawn before it was provisioned.
+"""Phase -> its states. Unlike the measure "wait", queueing excludes time on a system that was withdrawn
+before its provisioning began.
 """
 
 
 def bucket_of(measure: str, seconds: float) -> int:
-    """The number of the bucket, from 0; that of the last is the number of bounds."""
+    """Return the index of the bucket, from 0; the unbounded bucket is the last."""
     return bisect_left(BOUNDS[measure], seconds)

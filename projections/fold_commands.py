@@ -1,4 +1,4 @@
-"""What lab controllers must do, and how far they are with it."""
+"""Folds of the commands to lab controllers."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from projections.read_models import ReadModels, number_of
 from projections.rows import CommandRow
 
 
-def command(models: ReadModels, recorded: Recorded, follows: Command | None, now: Now) -> None:
-    """The command that follows from an event, if one does."""
+def put_command(models: ReadModels, recorded: Recorded, follows: Command | None, now: Now) -> None:
+    """Add the command that follows from an event, if any."""
     if follows is None:
         return
     row = CommandRow(
@@ -27,7 +27,7 @@ def command(models: ReadModels, recorded: Recorded, follows: Command | None, now
     models.commands.put((recorded.position,), row, now)
 
 
-def command_state(models: ReadModels, recorded: Recorded, event: Any, now: Now) -> None:
+def put_command_state(models: ReadModels, recorded: Recorded, event: Any, now: Now) -> None:
     key = (number_of(recorded),)
     row = models.commands.of(key)
     models.commands.put(key, row._replace(state=event.STATE, reason=getattr(event, "reason", None)), now)

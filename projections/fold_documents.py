@@ -1,4 +1,4 @@
-"""Named things by version: users, groups, pools, lab controllers, distro trees and tokens."""
+"""Folds of documents: users, groups, pools, lab controllers, distro trees and tokens."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from projections.read_models import ReadModels
 from projections.rows import DocumentRow
 
 
-def document(models: ReadModels, recorded: Recorded, event: Event, now: Now) -> None:
+def put_document(models: ReadModels, recorded: Recorded, event: Event, now: Now) -> None:
     key = split_subject(recorded.subject)
     before = models.documents.get(key)
     document = document_after(before.document if before else {}, event)
     models.documents.put(key, DocumentRow(recorded.version, document), now)
 
 
-def document_removed(models: ReadModels, recorded: Recorded, _: Event, now: Now) -> None:
-    """It is not there any more, but still was before."""
+def remove_document(models: ReadModels, recorded: Recorded, _: Event, now: Now) -> None:
+    """End the document's interval; queries of the past still find it."""
     models.documents.end(split_subject(recorded.subject), now)

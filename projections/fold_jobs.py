@@ -1,4 +1,4 @@
-"""Jobs and recipe sets: as they were submitted, and as their recipes make them."""
+"""Folds of jobs and recipe sets, which take state and result from their recipes."""
 
 from __future__ import annotations
 
@@ -43,29 +43,29 @@ def recipe_set_submitted(
 def priority_changed(
     models: ReadModels, recorded: Recorded, event: recipe_set_events.RecipeSetPriorityChanged, now: Now
 ) -> None:
-    """Its recipes that are in the queue change their place there."""
+    """Change the priority of a set, and of its recipes in the queue."""
     set_id = number_of(recorded)
     row = models.recipe_sets.of((set_id,))
     models.recipe_sets.put((set_id,), row._replace(priority=event.priority), now)
-    for recipe_id in models.members.of_set[set_id]:
+    for recipe_id in models.recipe_cache.of_set[set_id]:
         waiting = models.queue.get((recipe_id,))
         if waiting is not None:
             models.queue.put((recipe_id,), waiting._replace(priority=int(Priority[event.priority])), now)
 
 
 def roll_up(models: ReadModels, recipe_id: int, now: Now, result: str = "New") -> None:
-    """Update state and result of a recipe's set and job, after the recipe moved or had a result.
+    """Update state and result of a recipe's set and job after a change of the recipe.
 
-    `result` is the new one: a reported one, or Warn for a task or recipe that was given up.
+    `result` is the new result: a reported one, or Warn for an aborted task or recipe.
     """
-    members = models.members
-    job_id, set_id = members.recipes[recipe_id][:2]
+    cache = models.recipe_cache
+    job_id, set_id = cache.recipes[recipe_id][:2]
     _, priority, before, so_far = models.recipe_sets.of((set_id,))
-    state, worst = members.sets[set_id].together, _worst(so_far, result)
+    state, worst = cache.sets[set_id].rolled_up, _worst(so_far, result)
     if state != before or worst != so_far:
         models.recipe_sets.put((set_id,), RecipeSetRow(job_id, priority, state, worst), now)
     before, so_far, changed = models.jobs.of((job_id,))
-    state, worst = members.jobs[job_id].together, _worst(so_far, result)
+    state, worst = cache.jobs[job_id].rolled_up, _worst(so_far, result)
     if state != before or worst != so_far:
         models.jobs.put((job_id,), JobRow(state, worst, changed), now)
 

@@ -1,29 +1,30 @@
-"""Recipes, their tasks and the queue, and the commands that follow from recipes.
+"""Folds of recipes, their tasks, the queue and durations, and the commands that follow from recipes.
 
-A guest recipe is a recipe with a history and tasks like any other, but never in the queue: it waits for no
-system of its own, and whoever reads the queue would count its host twice.
+A guest recipe has a history and tasks like any other recipe. It is never in the queue, because it needs no
+system of its own, and adds no durations, because its host spends the same time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from domain.events import Recorded
+from domain.fast_dataclasses import maker
 from domain.lab_commands.derive import PlacedRecipe, of_recipe
 from domain.priority import Priority
 from domain.recipe import events as recipe_events
-from domain.recipe.lifecycle import OPEN_TASK, UNPLACED
+from domain.recipe.lifecycle import BEFORE_START, OPEN_TASK, UNPLACED
 from domain.recipe.place import NOWHERE, place_after
 from domain.roll_up import GIVEN_UP_RESULT, result_in, result_of
-from domain.values import maker
-from projections.fold_commands import command
-from projections.fold_durations import durations
+from projections.durations import bucket_of
+from projections.fold_commands import put_command
 from projections.fold_jobs import roll_up
 from projections.intervals import Now
-from projections.members import Member
 from projections.read_models import ReadModels, number_of
-from projections.rows import QueueRow, RecipeDetailsRow, RecipeRow, TaskResultRow, TaskRow
+from projections.recipe_cache import RecipeIdentity
+from projections.rows import DurationRow, QueueRow, RecipeDetailsRow, RecipeRow, TaskResultRow, TaskRow
 
 _placed_recipe = maker(PlacedRecipe)
 
@@ -31,7 +32,7 @@ _placed_recipe = maker(PlacedRecipe)
 def recipe_new(models: ReadModels, recorded: Recorded, event: recipe_events.RecipeNew, now: Now) -> None:
     recipe_id = number_of(recorded)
     task_ids = [task["task_id"] for task in event.tasks]
-    models.members.add(recipe_id, _member(recorded, event), task_ids)
+    models.recipe_cache.add(recipe_id, _member(recorded, event), task_ids)
     for task_id in task_ids:
         models.tasks.put((task_id,), TaskRow(recipe_id, "new", "New"), now)
     recipe_state(models, recorded, event, now)
@@ -57,8 +58,8 @@ def recipe_details(models: ReadModels, recorded: Recorded, event: recipe_events.
     models.recipe_details.add(row, now)
 
 
-def _member(recorded: Recorded, event: recipe_events.RecipeNew) -> Member:
-    return Member(
+def _member(recorded: Recorded, event: recipe_events.RecipeNew) -> RecipeIdentity:
+    return RecipeIdentity(
         job_id=event.job_id,
         recipe_set_id=event.recipe_set_id,
         submission=recorded.position,
@@ -73,21 +74,21 @@ def recipe_state(models: ReadModels, recorded: Recorded, event: Any, now: Now) -
     place = place_after((before.system, before.lab_controller) if before else NOWHERE, event)
     after = RecipeRow(str(event.STATE), *place, getattr(event, "reason", None))
     models.recipes.put((recipe_id,), after, now)
-    models.members.move(recipe_id, after.state, now[1])
+    models.recipe_cache.move(recipe_id, after.state, now[1])
     _index_queue(models, recipe_id, after, now)
     ended = recipe_events.state_of_open_tasks(event)
     if ended is not None:
         _end_tasks(models, recipe_id, ended, now)
     if before is not None:
-        durations(models, recipe_id, before.state, after.state, now)
+        count_durations(models, recipe_id, before.state, after.state, now)
     placed = before and _placed(models, recipe_id, before)
     if placed is not None:
-        command(models, recorded, of_recipe(placed, event), now)
+        put_command(models, recorded, of_recipe(placed, event), now)
     roll_up(models, recipe_id, now, "New" if ended is None else GIVEN_UP_RESULT)
 
 
 def _index_queue(models: ReadModels, recipe_id: int, after: RecipeRow, now: Now) -> None:
-    member = models.members.recipes[recipe_id]
+    member = models.recipe_cache.recipes[recipe_id]
     if after.state not in UNPLACED or member.host_recipe_id is not None:
         models.queue.end((recipe_id,), now)
         return
@@ -104,15 +105,15 @@ def _index_queue(models: ReadModels, recipe_id: int, after: RecipeRow, now: Now)
 def _placed(models: ReadModels, recipe_id: int, before: RecipeRow) -> PlacedRecipe | None:
     if before.system is None or before.lab_controller is None:
         return None
-    member = models.members.recipes[recipe_id]
-    host_state = None if member.host_recipe_id is None else models.members.state[member.host_recipe_id]
+    member = models.recipe_cache.recipes[recipe_id]
+    host_state = None if member.host_recipe_id is None else models.recipe_cache.state[member.host_recipe_id]
     return _placed_recipe(
         recipe_id, before.state, before.system, before.lab_controller, member.distro_tree_id, host_state
     )
 
 
 def _end_tasks(models: ReadModels, recipe_id: int, state: str, now: Now) -> None:
-    for task_id in models.members.tasks[recipe_id]:
+    for task_id in models.recipe_cache.tasks[recipe_id]:
         row = models.tasks.of((task_id,))
         if row.state in OPEN_TASK:
             models.tasks.put((task_id,), _ended(row, state), now)
@@ -158,3 +159,24 @@ def task_result(models: ReadModels, recorded: Recorded, event: recipe_events.Tas
     worst = result_of((row.result, event.result))
     models.tasks.put((event.task_id,), TaskRow(row.recipe_id, row.state, worst), now)
     roll_up(models, recipe_id, now, event.result)
+
+
+def count_durations(models: ReadModels, recipe_id: int, before: str, after: str, now: Now) -> None:
+    """Count the durations that end with a change of state."""
+    if models.recipe_cache.recipes[recipe_id].host_recipe_id is not None:
+        return
+    began = models.recipe_cache.began[recipe_id]
+    if before == "waiting" and after not in BEFORE_START:
+        # While the recipe is waiting, its system may be withdrawn, and the wait goes on.
+        _add_duration(models, "wait", began["new"], began["waiting"], now)
+    if after == "running":
+        _add_duration(models, "provisioning", began["waiting"], now[1], now)
+    if before == "running" and after not in UNPLACED:
+        _add_duration(models, "execution", began["running"], now[1], now)
+
+
+def _add_duration(models: ReadModels, measure: str, since: datetime, until: datetime, now: Now) -> None:
+    seconds = (until - since).total_seconds()
+    key = (measure, bucket_of(measure, seconds))
+    so_far = models.durations.get(key) or DurationRow(0, 0.0)
+    models.durations.put(key, DurationRow(so_far.count + 1, so_far.seconds + seconds), now)

@@ -1,4 +1,4 @@
-"""Systems, their usage, and the idle pool: the rows of what an event makes of a system in the domain."""
+"""Folds of systems, their usage and the idle pool, by the domain's own `evolve`."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ from domain.events import Event, Moment, Recorded, split_subject
 from domain.lab_commands.derive import of_system
 from domain.system.state import Loan, Reservation, System, evolve
 from domain.system.usage import in_idle_pool
-from projections.fold_commands import command
-from projections.fold_documents import document
+from projections.fold_commands import put_command
+from projections.fold_documents import put_document
 from projections.intervals import Now
 from projections.read_models import ReadModels
 from projections.rows import IdleRow, SystemRow, UsageRow
 
 
-def system(models: ReadModels, recorded: Recorded, event: Event, now: Now) -> None:
-    """Any event of a system."""
+def put_system(models: ReadModels, recorded: Recorded, event: Event, now: Now) -> None:
+    """Put the rows that follow from any event of a system."""
     fqdn = split_subject(recorded.subject)[1]
     row = models.systems.get((fqdn,))
     before = _system(models, fqdn, row) if row else None
-    after = models.known_systems[fqdn] = evolve(before, fqdn, event, Moment.of(recorded))
+    after = models.folded_systems[fqdn] = evolve(before, fqdn, event, Moment.of(recorded))
     if before is None or not hasattr(event, "USAGE"):
         models.systems.put((fqdn,), _row(after, row.pools if row else []), now)
     models.system_usage.put((fqdn,), UsageRow(after.condition, after.usage, after.recipe_id), now)
     _index_idle(models, after, now)
     if before is not None:
-        command(models, recorded, of_system(before, event), now)
+        put_command(models, recorded, of_system(before, event), now)
 
 
-def lab_serving(models: ReadModels, recorded: Recorded, event: Event, now: Now) -> None:
-    """The idle systems of a lab go into the idle pool, or out of it, all at once."""
-    document(models, recorded, event, now)
+def put_lab_serving(models: ReadModels, recorded: Recorded, event: Event, now: Now) -> None:
+    """Put the idle systems of a lab into the idle pool, or take all of them out."""
+    put_document(models, recorded, event, now)
     lab_controller = split_subject(recorded.subject)[1]
     for (fqdn,), row in models.systems.items():
         if row.lab_controller == lab_controller:
             _index_idle(models, _system(models, fqdn, row), now)
 
 
-def pool_system(models: ReadModels, recorded: Recorded, event: Any, now: Now) -> None:
-    document(models, recorded, event, now)
+def put_pool_system(models: ReadModels, recorded: Recorded, event: Any, now: Now) -> None:
+    put_document(models, recorded, event, now)
     pool = split_subject(recorded.subject)[1]
     row = models.systems.of((event.system,))
     others = [name for name in row.pools if name != pool]
@@ -64,10 +64,10 @@ def _is_serving(models: ReadModels, lab_controller: str) -> bool:
 
 
 def _system(models: ReadModels, fqdn: str, row: SystemRow) -> System:
-    """As it was folded, or as its rows have it: those keep neither its version nor since when it is used."""
-    known = models.known_systems.get(fqdn)
-    if known is not None:
-        return known
+    """Return the folded state, or one made from the rows, without the version and the start of the usage."""
+    folded = models.folded_systems.get(fqdn)
+    if folded is not None:
+        return folded
     condition, usage, recipe_id = models.system_usage.of((fqdn,))
     reservation = None
     if row.reserved_by is not None:

@@ -1,4 +1,4 @@
-"""From events to read models: the tables below say which event moves what."""
+"""Tables from events to the functions that fold them into the read models."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from domain.lab_commands import events as command_events
 from domain.recipe import events as recipe_events
 from domain.recipe_set import events as recipe_set_events
 from domain.system import events as system_events
-from projections.fold_commands import command_state
-from projections.fold_documents import document, document_removed
+from projections.fold_commands import put_command_state
+from projections.fold_documents import put_document, remove_document
 from projections.fold_jobs import (
     job_changed,
     job_document,
@@ -30,7 +30,7 @@ from projections.fold_recipes import (
     task_result_details,
     task_state,
 )
-from projections.fold_systems import lab_serving, pool_system, system
+from projections.fold_systems import put_lab_serving, put_pool_system, put_system
 from projections.intervals import Now
 from projections.read_models import ReadModels
 
@@ -56,70 +56,70 @@ FOLDED: dict[type[Event], Fold] = {
     recipe_events.TaskCompleted: task_state("completed"),
     recipe_events.TaskAborted: task_aborted,
     recipe_events.TaskResult: task_result,
-    system_events.SystemRegistered: system,
-    system_events.SystemIdle: system,
-    system_events.SystemPending: system,
-    system_events.SystemScheduled: system,
-    system_events.SystemWaiting: system,
-    system_events.SystemInstalling: system,
-    system_events.SystemRunning: system,
-    system_events.SystemConditionChanged: system,
-    system_events.SystemProvisioningFailed: system,
-    system_events.SystemInventoryChanged: system,
-    system_events.SystemLabControllerChanged: system,
-    system_events.SystemOwnerChanged: system,
-    system_events.SystemDrained: system,
-    system_events.SystemUndrained: system,
-    system_events.SystemReservationBegun: system,
-    system_events.SystemReservationEnded: system,
-    system_events.SystemAccessPolicyChanged: system,
-    system_events.SystemLoaned: system,
-    system_events.SystemLoanEnded: system,
-    directory_events.PoolSystemAdded: pool_system,
-    directory_events.PoolSystemRemoved: pool_system,
-    directory_events.LabControllerRegistered: lab_serving,
-    directory_events.LabControllerChanged: document,
-    directory_events.LabControllerEnabled: lab_serving,
-    directory_events.LabControllerDisabled: lab_serving,
-    directory_events.LabControllerSilent: lab_serving,
-    directory_events.LabControllerHeard: lab_serving,
-    directory_events.LabControllerRemoved: document_removed,
-    directory_events.DistroTreeRegistered: document,
-    directory_events.DistroTreeChanged: document,
-    directory_events.DistroTreeRemoved: document_removed,
-    directory_events.UserRegistered: document,
-    directory_events.UserChanged: document,
-    directory_events.UserPasswordSet: document,
-    directory_events.UserRemoved: document_removed,
-    directory_events.GroupRegistered: document,
-    directory_events.GroupChanged: document,
-    directory_events.GroupRemoved: document_removed,
-    directory_events.PoolRegistered: document,
-    directory_events.PoolChanged: document,
-    directory_events.PoolAccessPolicyChanged: document,
-    directory_events.PoolRemoved: document_removed,
-    directory_events.TokenCreated: document,
-    directory_events.TokenRevoked: document,
-    command_events.CommandRunning: command_state,
-    command_events.CommandCompleted: command_state,
-    command_events.CommandFailed: command_state,
+    system_events.SystemRegistered: put_system,
+    system_events.SystemIdle: put_system,
+    system_events.SystemPending: put_system,
+    system_events.SystemScheduled: put_system,
+    system_events.SystemWaiting: put_system,
+    system_events.SystemInstalling: put_system,
+    system_events.SystemRunning: put_system,
+    system_events.SystemConditionChanged: put_system,
+    system_events.SystemProvisioningFailed: put_system,
+    system_events.SystemInventoryChanged: put_system,
+    system_events.SystemLabControllerChanged: put_system,
+    system_events.SystemOwnerChanged: put_system,
+    system_events.SystemDrained: put_system,
+    system_events.SystemUndrained: put_system,
+    system_events.SystemReservationBegun: put_system,
+    system_events.SystemReservationEnded: put_system,
+    system_events.SystemAccessPolicyChanged: put_system,
+    system_events.SystemLoaned: put_system,
+    system_events.SystemLoanEnded: put_system,
+    directory_events.PoolSystemAdded: put_pool_system,
+    directory_events.PoolSystemRemoved: put_pool_system,
+    directory_events.LabControllerRegistered: put_lab_serving,
+    directory_events.LabControllerChanged: put_document,
+    directory_events.LabControllerEnabled: put_lab_serving,
+    directory_events.LabControllerDisabled: put_lab_serving,
+    directory_events.LabControllerSilent: put_lab_serving,
+    directory_events.LabControllerHeard: put_lab_serving,
+    directory_events.LabControllerRemoved: remove_document,
+    directory_events.DistroTreeRegistered: put_document,
+    directory_events.DistroTreeChanged: put_document,
+    directory_events.DistroTreeRemoved: remove_document,
+    directory_events.UserRegistered: put_document,
+    directory_events.UserChanged: put_document,
+    directory_events.UserPasswordSet: put_document,
+    directory_events.UserRemoved: remove_document,
+    directory_events.GroupRegistered: put_document,
+    directory_events.GroupChanged: put_document,
+    directory_events.GroupRemoved: remove_document,
+    directory_events.PoolRegistered: put_document,
+    directory_events.PoolChanged: put_document,
+    directory_events.PoolAccessPolicyChanged: put_document,
+    directory_events.PoolRemoved: remove_document,
+    directory_events.TokenCreated: put_document,
+    directory_events.TokenRevoked: put_document,
+    command_events.CommandRunning: put_command_state,
+    command_events.CommandCompleted: put_command_state,
+    command_events.CommandFailed: put_command_state,
 }
 
-# What is true for ever once it happened stands on nothing else.
+# Facts: rows that never change and depend on no other row.
 FACTS: dict[type[Event], Fold] = {
     job_events.JobSubmitted: job_document,
     recipe_events.RecipeNew: recipe_details,
     recipe_events.TaskResult: task_result_details,
 }
 
-# A watchdog moves with every task: when it expires is the scheduler's to know, from the log.
-NOT_SHOWN: frozenset[type[Event]] = frozenset({recipe_events.WatchdogSet})
+# Each task resets the watchdog. Only the scheduler needs the expiry, and reads it from the log.
+SKIPPED_EVENTS: frozenset[type[Event]] = frozenset({recipe_events.WatchdogSet})
 
 
 def fold(models: ReadModels, recorded: Recorded) -> None:
-    """Take one event into the read models. Every kind of event has its row here, or is named as not shown."""
+    """Fold one event. Every class of events is a key of `FOLDED`, or in `SKIPPED_EVENTS`."""
     kind = type(recorded.event)
-    if kind in NOT_SHOWN:
+    if kind in SKIPPED_EVENTS:
         return
     now = recorded.position, recorded.recorded_at
     if kind in FACTS:

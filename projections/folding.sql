@@ -1,30 +1,29 @@
--- What the projector asks and says beside its tables (`intervals.py`), by name. An `until_position` of
--- 9223372036854775807 means that the interval is open. No schema is named: the same code folds into the read models
--- and into others beside them.
+-- Statements of the projector, besides those of `intervals.py`. An `until_position` of 9223372036854775807 means that
+-- the interval is open. The statements name no schema, because a rebuild folds into another one.
 
 -- name: stored_position
 SELECT position FROM progress WHERE name = 'all'
 
 -- name: begin
--- Whoever finds nothing folded yet notes up to where the log has to be folded before what is there is the whole.
+-- Before the first page, store the end of the log: the read models are complete once they reach it.
 UPDATE progress SET whole_from = (SELECT coalesce(max(notification_id), 0) FROM log.events)
 WHERE name = 'all' AND position = 0
 
 -- name: move
--- Which table it was says whether these are still the read models of the page before.
+-- The oid of the table tells the projector whether a rebuild has replaced the read models.
 UPDATE progress SET position = %s, recorded_at = %s WHERE name = 'all' AND position = %s RETURNING tableoid::bigint
 
--- name: tell
+-- name: notify
 SELECT pg_notify(%s, %s)
 
 -- name: analyze
--- So that the planner knows them as they are.
+-- Update the statistics of the planner.
 SELECT live.analyze_read_models()
 
 -- name: members
--- The recipes that a page touches, their hosts, and all of the sets that it touches; when each was new, and when it
--- last began to be waiting and running. OFFSET 0 has each looked up by its number: before the tables of a young service
--- are analyzed, the planner believes that hardly any row is open, and reads all of them instead.
+-- The recipes of a page, their hosts, and all recipes of its sets, with the times when each was new, and last began
+-- waiting and running. OFFSET 0 makes the planner look up each by its number: before the tables of a young service are
+-- analyzed, it expects hardly any open rows, and reads all of them instead.
 SELECT d.recipe_id, lived.state,
        ARRAY (SELECT t.task_id FROM (
                   SELECT task_id, until_position FROM tasks WHERE recipe_id = d.recipe_id OFFSET 0) AS t
@@ -32,7 +31,7 @@ SELECT d.recipe_id, lived.state,
        d.since, lived.waiting, lived.running,
        d.job_id, d.recipe_set_id, d.since_position, d.distro_tree_id, d.host_recipe_id
 FROM (
-    -- Apart, for an index each: as one condition they are looked for among all recipes there ever were.
+    -- Three queries, each with its index; one condition would scan all recipes.
     SELECT unnest(%(recipes)s::integer[]) AS recipe_id
     UNION SELECT recipe_id FROM recipe_details WHERE recipe_set_id = ANY (%(sets)s::integer[])
     UNION SELECT host_recipe_id FROM recipe_details
@@ -46,7 +45,7 @@ CROSS JOIN LATERAL (
 ORDER BY d.recipe_id
 
 -- name: states_of_jobs
--- How many recipes of a job's sets are in each state.
+-- The number of recipes in each state, by set of a job.
 SELECT d.job_id, d.recipe_set_id, r.state, count(*)
 FROM recipe_details d
 CROSS JOIN LATERAL (
@@ -54,7 +53,7 @@ CROSS JOIN LATERAL (
 WHERE d.job_id = ANY (%s) GROUP BY d.job_id, d.recipe_set_id, r.state
 
 -- name: idle_of_labs
--- Systems that go into the idle pool, or out of it, with their lab: all others of it are not idle.
+-- The idle systems of labs, which join or leave the idle pool with the lab.
 SELECT s.fqdn FROM systems s
 JOIN system_usage u ON u.fqdn = s.fqdn AND u.until_position = 9223372036854775807 AND u.usage = 'idle'
 WHERE s.lab_controller = ANY (%s) AND s.until_position = 9223372036854775807

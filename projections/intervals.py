@@ -1,8 +1,8 @@
-"""Tables of intervals: what was true of a key, from which position to before which, and the same in time.
+"""Tables of intervals: the rows of each key, valid from one position to before another, and the same in time.
 
-A page of events is folded in memory over the open rows of the keys it touches; then closings and new rows are
-written with one statement each, however many events the page has. What was folded or fetched once stays known
-for the pages to come: nobody else writes these tables.
+A page of events is folded in memory over the open rows of its keys. Then one statement closes rows, and
+another writes new ones, for any number of events. Rows stay cached for later pages, because no other process
+writes these tables.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from psycopg import Cursor
 
-from postgres.binary_copy import NEVER, Copied, Copying, Row, arrays
-from projections.counts import Counts
+from postgres.binary_copy import NEVER, CopyData, CopyEncoder, Row, arrays
+from projections.counts import OpenRowCounts
 from projections.rows import types_of
 
 Key = tuple[Any, ...]
 R = TypeVar("R", bound=NamedTuple)
 Now = tuple[int, datetime]
-"""Position and recorded_at of the event that is being folded."""
+"""Position and recorded_at of the folded event."""
 
 OPEN = 2**63 - 1
 _SINCE = {"since_position": "bigint", "since": "timestamptz"}
@@ -31,8 +31,8 @@ _FOR_EVER = (OPEN, NEVER)
 class Intervals(Generic[R]):
     """One interval table. `keys` are its key columns with their PostgreSQL types.
 
-    `all_known`: the table is empty, so there is nothing to fetch, now or later. `counts` is given each change
-    of the open rows.
+    `tables_are_empty` says that all rows come from this process, so that none is ever fetched. `counts`
+    counts the open rows.
     """
 
     def __init__(
@@ -41,105 +41,105 @@ class Intervals(Generic[R]):
         keys: dict[str, str],
         row: type[R],
         *,
-        all_known: bool = False,
-        counts: Counts | None = None,
+        tables_are_empty: bool = False,
+        counts: OpenRowCounts | None = None,
     ) -> None:
         self._row = row
         self._counts = counts
-        self._all_known = all_known
+        self._tables_are_empty = tables_are_empty
         self._load, self._close = _statements(table, keys, row._fields)
         self._key_types = tuple(keys.values())
-        self._copying = Copying(table, {**keys, **types_of(row), **_SINCE, **_UNTIL})
-        # What is true, and since when where that is not stored yet.
+        self._encoder = CopyEncoder(table, {**keys, **types_of(row), **_SINCE, **_UNTIL})
+        # The open rows, each with its beginning if it is not stored yet.
         self._open: dict[Key, tuple[R, Now | None]] = {}
-        # The keys whose open row is known, or that they have none.
-        self._known: set[Key] = set()
+        # The keys whose open row, or the lack of one, is cached.
+        self._cached: set[Key] = set()
         self._start()
 
     def __len__(self) -> int:
-        """Of how many keys it is known what is true."""
-        return len(self._open) if self._all_known else len(self._known)
+        """Return the number of cached keys."""
+        return len(self._open) if self._tables_are_empty else len(self._cached)
 
     def _start(self) -> None:
-        # The keys that have a row since the last page. Where nothing is stored, all that are open have.
+        # The keys with a new row on this page; not used if the tables are empty.
         self._moved: dict[Key, None] = {}
-        # What is stored and was open, and what neither began nor ended before.
+        # Stored rows that this page closes, and rows that began and ended without being stored.
         self._closed: dict[Key, Now] = {}
         self._ended: list[Row] = []
 
     def load(self, cursor: Cursor[Any], keys: Iterable[Key]) -> None:
-        """Begin a page: fetch the open rows of those keys it touches that are not known."""
-        if self._all_known:
+        """Begin a page: fetch the open rows of its keys that are not cached."""
+        if self._tables_are_empty:
             return
-        wanted = [key for key in dict.fromkeys(keys) if key not in self._known]
-        self._known.update(wanted)
+        wanted = [key for key in dict.fromkeys(keys) if key not in self._cached]
+        self._cached.update(wanted)
         if wanted:
             width = len(wanted[0])
             for row in cursor.execute(self._load, arrays(self._key_types, wanted)).fetchall():
                 self._open[row[:width]] = self._row._make(row[width:]), None
 
     def get(self, key: Key) -> R | None:
-        """What is true of the key now, if anything is."""
-        known = self._open.get(key)
-        return None if known is None else known[0]
+        """Return the open row of a key, or None."""
+        found = self._open.get(key)
+        return None if found is None else found[0]
 
     def of(self, key: Key) -> R:
-        """What is true of the key now; something must be, or the log tells of what never began."""
-        known = self._open.get(key)
-        assert known is not None, f"{'/'.join(map(str, key))} is unknown"
-        return known[0]
+        """Return the open row of a key. Raises AssertionError without one: then the log is inconsistent."""
+        found = self._open.get(key)
+        assert found is not None, f"{'/'.join(map(str, key))} is unknown"
+        return found[0]
 
     def items(self) -> Iterator[tuple[Key, R]]:
-        """What is true now of all keys that are known, those that the page touches among them."""
+        """Return all cached keys with their open rows."""
         return ((key, row) for key, (row, _) in self._open.items())
 
     def put(self, key: Key, row: R, now: Now) -> None:
-        """From now on this is true of the key; nothing new if it was already."""
-        known = self._open.get(key)
-        if known is not None:
-            if known[0] == row:
+        """Replace the open row of a key, unless it is equal."""
+        before = self._open.get(key)
+        if before is not None:
+            if before[0] == row:
                 return
-            self._end(key, known, now)
+            self._end(key, before, now)
         if self._counts is not None:
-            self._counts.move(known and known[0], row)
+            self._counts.move(before and before[0], row)
         self._open[key] = row, now
-        if not self._all_known:
-            self._known.add(key)
+        if not self._tables_are_empty:
+            self._cached.add(key)
             self._moved[key] = None
 
     def end(self, key: Key, now: Now) -> None:
-        """From now on nothing is true of the key."""
-        known = self._open.pop(key, None)
-        if known is not None:
-            self._end(key, known, now)
+        """Close the open row of a key, if there is one."""
+        before = self._open.pop(key, None)
+        if before is not None:
+            self._end(key, before, now)
             if self._counts is not None:
-                self._counts.move(known[0], None)
+                self._counts.move(before[0], None)
 
-    def _end(self, key: Key, known: tuple[R, Now | None], now: Now) -> None:
-        row, since = known
+    def _end(self, key: Key, before: tuple[R, Now | None], now: Now) -> None:
+        row, since = before
         if since is None:
             self._closed[key] = now
         else:
             self._ended.append(key + row + since + now)
 
-    def take_ended(self) -> Iterator[Copied]:
-        """The rows that have begun and ended. What is true now is kept back, until `take_rest`."""
+    def take_ended(self) -> Iterator[CopyData]:
+        """Yield the closed rows that are not stored; open rows follow with `take_rest`."""
         ended, self._ended = self._ended, []
-        return self._copying.copied(ended)
+        return self._encoder.encode(ended)
 
-    def take_rest(self) -> Iterator[Copied]:
-        """All rows that are not written yet."""
+    def take_rest(self) -> Iterator[CopyData]:
+        """Yield all rows that are not stored."""
         rows, open_ = self._ended, self._open
-        for key in open_ if self._all_known else self._moved:
-            known = open_.get(key)
-            if known is None:
+        for key in open_ if self._tables_are_empty else self._moved:
+            found = open_.get(key)
+            if found is None:
                 continue
-            row, since = known
+            row, since = found
             if since is not None:
                 rows.append(key + row + since + _FOR_EVER)
                 open_[key] = row, None
         self._start()
-        return self._copying.copied(rows)
+        return self._encoder.encode(rows)
 
     def flush(self, cursor: Cursor[Any]) -> None:
         """Write the page."""
@@ -151,21 +151,21 @@ class Intervals(Generic[R]):
 
 
 class Facts(Generic[R]):
-    """A table of what is true for ever once it happened."""
+    """A table of rows that never change."""
 
     def __init__(self, table: str, row: type[R]) -> None:
-        self._copying = Copying(table, {**types_of(row), **_SINCE})
+        self._encoder = CopyEncoder(table, {**types_of(row), **_SINCE})
         self._rows: list[Row] = []
 
     def add(self, row: R, now: Now) -> None:
         self._rows.append(row + now)
 
-    def take_ended(self) -> Iterator[Copied]:
-        """All there are."""
+    def take_ended(self) -> Iterator[CopyData]:
+        """Yield all rows that are not stored."""
         rows, self._rows = self._rows, []
-        return self._copying.copied(rows)
+        return self._encoder.encode(rows)
 
-    def take_rest(self) -> Iterator[Copied]:
+    def take_rest(self) -> Iterator[CopyData]:
         return self.take_ended()
 
     def flush(self, cursor: Cursor[Any]) -> None:
@@ -174,13 +174,15 @@ class Facts(Generic[R]):
 
 
 def _statements(table: str, keys: dict[str, str], columns: tuple[str, ...]) -> tuple[bytes, bytes]:
-    """Load open rows by key, close them. The names are this program's own, never input."""
+    """Return the statements that load and close open rows. The names are constants of this program, never
+    input.
+    """
     names = tuple(keys)
     wanted = ", ".join(f"%s::{type_}[]" for type_ in keys.values())
     same = " AND ".join(f"t.{name} = wanted.{name}" for name in names)
     open_ = f"t.until_position = {OPEN}"
     shown = ", ".join(f"t.{name}" for name in (*names, *columns))
-    # OFFSET 0: each by its key, also where the planner believes that hardly any row is open (`members`).
+    # OFFSET 0 makes the planner look up each key, even if it expects hardly any open rows (as in `members`).
     load = (
         f"SELECT found.* FROM unnest({wanted}) AS wanted ({', '.join(names)})"
         f" CROSS JOIN LATERAL (SELECT {shown} FROM {table} t WHERE {same} AND {open_} OFFSET 0) AS found"

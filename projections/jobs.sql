@@ -1,7 +1,7 @@
 -- Jobs and their recipe sets.
 
 -- name: job_ids
--- Which jobs a page lists is asked by what finds them soonest (`projections/filters.py`), the newest first.
+-- Ids of the jobs of a page, newest first. `projections/filters.py` chooses the fastest of the four queries.
 SELECT job_id FROM read.job_documents WHERE job_id < %(before)s AND since_position <= %(at)s
 ORDER BY job_id DESC LIMIT %(limit)s
 
@@ -21,7 +21,7 @@ WHERE d.group_name = %(group)s AND d.job_id < %(before)s AND d.since_position <=
 ORDER BY d.job_id DESC LIMIT %(limit)s
 
 -- name: job_ids_in_state
--- OFFSET 0 keeps the planner from reading all of history in the order of the jobs, or all jobs of an owner.
+-- OFFSET 0 keeps the planner from a scan of the history in the order of jobs, or of all jobs of an owner.
 SELECT so.job_id FROM (
     SELECT job_id FROM read.jobs
     WHERE (CASE WHEN until_position = 9223372036854775807 THEN state END) = %(state)s
@@ -39,7 +39,7 @@ WHERE so.job_id < %(before)s
 ORDER BY so.job_id DESC LIMIT %(limit)s
 
 -- name: jobs
--- Those with these ids. The ids of their recipe sets, which come with the job and stay, are JSON text.
+-- Jobs by id. The ids of their recipe sets, which never change, are JSON text.
 SELECT d.job_id, j.state, j.result, coalesce(j.changed ->> 'whiteboard', d.whiteboard) AS whiteboard, d.owner,
        d.group_name AS "group", d.since AS submitted_at,
        array_to_json(ARRAY (
@@ -50,7 +50,7 @@ FROM read.job_documents d JOIN read.jobs j
 WHERE d.job_id = ANY (%(job_ids)s) ORDER BY d.job_id DESC
 
 -- name: job
--- The document has what people have changed since it was submitted; it is JSON text.
+-- The document includes later changes by users. It is JSON text.
 SELECT d.job_id, j.state, j.result, coalesce(j.changed ->> 'whiteboard', d.whiteboard) AS whiteboard, d.owner,
        d.submitter, d.group_name AS "group", d.since AS submitted_at,
        (CASE WHEN j.changed IS NULL THEN d.document
@@ -65,10 +65,10 @@ FROM read.recipe_sets s JOIN read.job_documents d USING (job_id)
 WHERE s.recipe_set_id = %(recipe_set_id)s AND s.since_position <= %(at)s AND s.until_position > %(at)s
 
 -- name: recipe_sets
--- Of a job, or one by its id (the other is null), with recipes and tasks: JSON text, [{"recipe_set_id", "priority",
--- "state", "result", "recipes": [{…, "tasks": [{"task_id", "name", "state", "result"}]}]}]. A task has the name that was
--- submitted; the result of a recipe is the worst of its tasks by `result_order`, which begins with the best, and at least
--- Warn once the recipe is cancelled or aborted.
+-- The recipe sets of a job, or one by its id (the other parameter is null), with recipes and tasks, as JSON text:
+-- [{"recipe_set_id", "priority", "state", "result", "recipes": [{…, "tasks": [{"task_id", "name", "state", "result"}]}]}].
+-- A task has its submitted name. The result of a recipe is the worst of its tasks by `result_order`, which begins with
+-- the best, and at least Warn for a cancelled or aborted recipe.
 SELECT coalesce(json_agg(shown ORDER BY shown.recipe_set_id), '[]')::text AS recipe_sets
 FROM (
     SELECT s.recipe_set_id, s.priority, s.state, s.result,

@@ -1,7 +1,7 @@
-"""Keep the read models up to the log, a page of whole commits at a time, each page exactly once.
+"""The projector, which folds pages of whole commits into the read models, each page exactly once.
 
-Rows and position are written in one transaction, and the position only moves from where it was: of two
-projectors that fold the same page, one commits, the other starts over.
+Rows and position are written in one transaction, which requires the previous position. If two projectors fold
+the same page, one commits, and the other starts over.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ SCHEMA = "read"
 
 
 class Projector:
-    """Not thread-safe. The connection must be autocommit and may write to the schema; it stays set to it.
+    """A projector for one schema. Not thread-safe.
 
-    `models` are what is known already of what it says there.
+    The connection must be autocommit and may write to the schema, which becomes its search path. `models` is
+    a cache of the rows in that schema.
     """
 
     def __init__(
@@ -38,7 +39,7 @@ class Projector:
         self.position = self.stored_position()
 
     def stored_position(self) -> int:
-        """How far they are, whoever moves them."""
+        """Return the position of the read models, which another projector may have moved."""
         row = self._connection.execute(SQL["stored_position"]).fetchone()
         assert row is not None, "the read models were never migrated"
         return int(row[0])
@@ -48,7 +49,7 @@ class Projector:
         try:
             self._project(page)
         except BaseException:
-            # What was folded is not what is stored.
+            # The cache has rows that were rolled back.
             self._models = ReadModels()
             raise
         self.position = page[-1].position
@@ -61,19 +62,19 @@ class Projector:
             for recorded in page:
                 fold(self._models, recorded)
             self._models.flush(cursor)
-            cursor.execute(SQL["tell"], (CHANNEL, str(last.position)))
+            cursor.execute(SQL["notify"], (CHANNEL, str(last.position)))
 
     def _move(self, cursor: Cursor[Any], last: Recorded) -> None:
-        """First of all, so that a second projector waits here, and folds nothing over another's rows."""
+        """Move the position first, so that a second projector waits here, before it folds anything."""
         moved = cursor.execute(SQL["move"], (last.position, last.recorded_at, self.position)).fetchone()
         if moved is None:
             raise OutOfStep(f"the read models are not at position {self.position}")
         table = int(moved[0])
         if self._table not in (None, table):
-            # They were made anew, and stand where the old ones stood: what these said does not count.
+            # A rebuild has replaced the tables, so the cache is invalid.
             self._models = ReadModels()
         self._table = table
 
 
 class OutOfStep(LabledgerError):
-    """Somebody else moves these read models."""
+    """Another projector moves these read models."""

@@ -1,4 +1,4 @@
-"""The read models of one partition, as tables that a page of events is folded into."""
+"""The read models of one partition: tables that pages of events are folded into."""
 
 from __future__ import annotations
 
@@ -10,42 +10,42 @@ from psycopg import Cursor
 
 from domain.events import Recorded
 from domain.system.state import System
-from postgres.binary_copy import Copied
+from postgres.binary_copy import CopyData
 from projections import rows
-from projections.counts import RECIPE_COUNTS, SYSTEM_COUNTS, Counts
+from projections.counts import RECIPE_COUNTS, SYSTEM_COUNTS, OpenRowCounts
 from projections.durations import BOUNDS
 from projections.intervals import Facts, Intervals
-from projections.members import Members
+from projections.page_subjects import PageSubjects
+from projections.recipe_cache import RecipeCache
 from projections.sql import SQL
-from projections.touched import Touched
 
 _BUCKETS = [(measure, bucket) for measure, bounds in BOUNDS.items() for bucket in range(len(bounds) + 1)]
 
-# Keys of all tables, some 300 bytes each. Then everything is forgotten, and fetched when it is touched again.
-MOST_KEPT = 500_000
+# Keys in all tables, of some 300 bytes each. A larger cache is dropped as a whole.
+MAX_CACHED_KEYS = 500_000
 
 
 class ReadModels:
     """All read models, page by page: `begin`, fold each event in order (`folding`), `flush`.
 
-    `all_known`: the tables are empty, and so nothing has to be begun.
+    `tables_are_empty` says that the tables are empty, so that nothing is ever fetched.
     """
 
-    def __init__(self, *, all_known: bool = False) -> None:
-        self._know(all_known=all_known)
+    def __init__(self, *, tables_are_empty: bool = False) -> None:
+        self._reset(tables_are_empty=tables_are_empty)
 
     @property
     def size(self) -> int:
-        """Of how many keys it is known what is true."""
+        """Return the number of cached keys."""
         return sum(map(len, self._intervals))
 
-    def _know(self, *, all_known: bool) -> None:
+    def _reset(self, *, tables_are_empty: bool) -> None:
         self.job_documents = Facts("job_documents", rows.JobDocumentRow)
         self.recipe_details = Facts("recipe_details", rows.RecipeDetailsRow)
         self.task_results = Facts("task_results", rows.TaskResultRow)
-        self.recipe_counts = Counts(RECIPE_COUNTS, rows.RecipeRow)
-        self.system_counts = Counts(SYSTEM_COUNTS, rows.UsageRow)
-        number, text, table = "integer", "text", partial(Intervals, all_known=all_known)
+        self.recipe_counts = OpenRowCounts(RECIPE_COUNTS, rows.RecipeRow)
+        self.system_counts = OpenRowCounts(SYSTEM_COUNTS, rows.UsageRow)
+        number, text, table = "integer", "text", partial(Intervals, tables_are_empty=tables_are_empty)
         self.jobs = table("jobs", {"job_id": number}, rows.JobRow)
         self.recipe_sets = table("recipe_sets", {"recipe_set_id": number}, rows.RecipeSetRow)
         self.recipes = table("recipes", {"recipe_id": number}, rows.RecipeRow, counts=self.recipe_counts)
@@ -57,34 +57,34 @@ class ReadModels:
         self.documents = table("documents", {"kind": text, "name": text}, rows.DocumentRow)
         self.commands = table("commands", {"command_id": "bigint"}, rows.CommandRow)
         self.durations = table("durations", {"measure": text, "bucket": number}, rows.DurationRow)
-        # What the rows of systems say, where an event of theirs was folded.
-        self.known_systems: dict[str, System] = {}
-        self.members = Members(all_known=all_known)
+        # The states of systems, for those with a folded event.
+        self.folded_systems: dict[str, System] = {}
+        self.recipe_cache = RecipeCache(tables_are_empty=tables_are_empty)
 
     def begin(self, cursor: Cursor[Any], page: Sequence[Recorded]) -> None:
-        """Fetch what the page stands on and is not known, with one query per table."""
-        if self.size > MOST_KEPT:
-            self._know(all_known=False)
-        touched = Touched(page)
+        """Fetch the rows that the fold of the page needs and that are not cached, one query per table."""
+        if self.size > MAX_CACHED_KEYS:
+            self._reset(tables_are_empty=False)
+        touched = PageSubjects(page)
         self._begin_recipes(cursor, touched)
         self._begin_systems(cursor, touched)
         self.commands.load(cursor, _keys(touched.numbers("command")))
 
-    def _begin_recipes(self, cursor: Cursor[Any], touched: Touched) -> None:
+    def _begin_recipes(self, cursor: Cursor[Any], touched: PageSubjects) -> None:
         recipe_ids, sets = touched.numbers_stored("recipe"), touched.numbers_stored("recipe-set")
-        members = self.members
-        members.load(cursor, recipe_ids, sets)
-        known = [recipe_id for recipe_id in recipe_ids if recipe_id in members.recipes]
-        of_known = [members.recipes[recipe_id] for recipe_id in known]
-        self.jobs.load(cursor, _keys((*(one.job_id for one in of_known), *touched.numbers_stored("job"))))
-        self.recipe_sets.load(cursor, _keys((*(one.recipe_set_id for one in of_known), *sets)))
+        cache = self.recipe_cache
+        cache.load(cursor, recipe_ids, sets)
+        existing = [recipe_id for recipe_id in recipe_ids if recipe_id in cache.recipes]
+        recipes = [cache.recipes[recipe_id] for recipe_id in existing]
+        self.jobs.load(cursor, _keys((*(one.job_id for one in recipes), *touched.numbers_stored("job"))))
+        self.recipe_sets.load(cursor, _keys((*(one.recipe_set_id for one in recipes), *sets)))
         self.recipes.load(cursor, _keys(recipe_ids))
-        self.tasks.load(cursor, _keys(task for recipe_id in known for task in members.tasks[recipe_id]))
-        # The priority of a set is that of all its recipes.
-        self.queue.load(cursor, _keys((*recipe_ids, *members.of_sets(sets))))
+        self.tasks.load(cursor, _keys(task for recipe_id in existing for task in cache.tasks[recipe_id]))
+        # A change of a set's priority changes the rows of all its recipes.
+        self.queue.load(cursor, _keys((*recipe_ids, *cache.of_sets(sets))))
         self.durations.load(cursor, _BUCKETS if touched.names("recipe") else ())
 
-    def _begin_systems(self, cursor: Cursor[Any], touched: Touched) -> None:
+    def _begin_systems(self, cursor: Cursor[Any], touched: PageSubjects) -> None:
         fqdns = touched.names("system")
         if touched.enabled_labs:
             found = cursor.execute(SQL["idle_of_labs"], (touched.enabled_labs,)).fetchall()
@@ -99,18 +99,18 @@ class ReadModels:
         for table in self._tables:
             table.flush(cursor)
 
-    def take_ended(self) -> Iterator[Copied]:
-        """All that will not change any more; the rest is kept back, until `take_rest`."""
+    def take_ended(self) -> Iterator[CopyData]:
+        """Yield the rows that will not change any more; the others follow with `take_rest`."""
         for table in self._tables:
             yield from table.take_ended()
 
-    def take_rest(self) -> Iterator[Copied]:
-        """All that is not written yet."""
+    def take_rest(self) -> Iterator[CopyData]:
+        """Yield all rows that are not stored."""
         for table in self._tables:
             yield from table.take_rest()
 
     @property
-    def _tables(self) -> tuple[Facts[Any] | Counts | Intervals[Any], ...]:
+    def _tables(self) -> tuple[Facts[Any] | OpenRowCounts | Intervals[Any], ...]:
         facts = self.job_documents, self.recipe_details, self.task_results
         return *facts, self.recipe_counts, self.system_counts, *self._intervals
 
@@ -127,5 +127,5 @@ def _keys(names: Iterable[Any]) -> list[tuple[Any]]:
 
 
 def number_of(recorded: Recorded) -> int:
-    """The number of a job, recipe set, recipe or command that an event is about."""
+    """Return the number of the event's job, recipe set, recipe or command."""
     return int(recorded.subject.partition("/")[2])

@@ -1,4 +1,4 @@
-"""Ask the read models: named queries, as of a position, and when that position is reached."""
+"""Queries to the read models, as of a position, and waits until a position is reached."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from domain.errors import LabledgerError
 from postgres.errors import AWAY, DatabaseAway
 from projections.advancing import Advancing
 from projections.projector import CHANNEL
-from projections.queries import QUERIES
+from projections.sql import QUERIES
 
 Row = dict[str, Any]
 Params = Mapping[str, Any] | tuple[Any, ...]
-Asked = tuple[str, Params]
-"""A named query and what it is asked with."""
+NamedQuery = tuple[str, Params]
+"""A named query and its parameters."""
 
-# How long after the database is back it may take to notice.
+# The delay after which a returned database may be noticed.
 RETRY_SECONDS = 0.2
-# How long after any other fault it is looked again.
+# The pause after any other fault.
 FAULT_SECONDS = 1.0
 
 logger = logging.getLogger(__name__)
@@ -46,18 +46,18 @@ class BeingBuilt(LabledgerError):
 
 
 class _SessionDied(DatabaseAway):
-    """This one did; another may live."""
+    """This session died; another one may live."""
 
 
 class At(NamedTuple):
-    """What a read is about. `moment` is that of one of the past, None for now and before the first event."""
+    """The position of a read. `moment` is its time, or None for the present and before the first event."""
 
     position: int
     moment: datetime | None = None
 
 
 class Reader:
-    """Asynchronous; open it in the event loop that uses it. Reads as the given role."""
+    """An asynchronous reader of the read models under a role. Open it in the event loop that uses it."""
 
     def __init__(self, url: str, role: str, pool_size: int = 4) -> None:
         self._url = url
@@ -68,8 +68,8 @@ class Reader:
             max_size=pool_size,
             open=False,
             timeout=2.0,
-            # The pool gives up soon, and is told when trying again makes sense: its own attempts lie further
-            # and further apart, and who waits meanwhile would wait for none.
+            # The pool's own attempts come at growing intervals, and callers would wait for them. So the pool
+            # gives up soon, and `_follow` makes it check when the database is back.
             reconnect_timeout=RETRY_SECONDS,
             kwargs={"autocommit": True, "row_factory": dict_row},
             configure=self._set_up,
@@ -82,23 +82,23 @@ class Reader:
     async def _set_up(self, connection: AsyncConnection[Any]) -> None:
         await connection.execute(f"SET ROLE {self._role}".encode())
         await connection.execute(b"SET timezone = 'UTC'")
-        # Numbers that JSON allows and 64 bits do not hold are read as floats: what is read can be answered.
+        # orjson reads integers of more than 64 bits as floats, which it can write again.
         set_json_loads(orjson.loads, connection)
         await connection.execute(b"SET jit = off")
-        # What is read is in memory nearly always: rather an index in order than all rows, sorted.
+        # Nearly all pages are in memory, so an index in order is better than a sort of all rows.
         await connection.execute(b"SET random_page_cost = 1.1")
-        # What is not asked for is null: a plan made for any parameters reads and sorts all there is.
+        # Unused filters are null. A generic plan, made for any parameters, would read and sort whole tables.
         await connection.execute(b"SET plan_cache_mode = force_custom_plan")
-        # There are others who want the processors.
+        # Other processes need the processors.
         await connection.execute(b"SET max_parallel_workers_per_gather = 0")
-        # One question must not keep the others waiting.
+        # One slow query must not block the others.
         await connection.execute(b"SET statement_timeout = '10s'")
 
     async def open(self) -> None:
-        """Returns once it knows how far the read models are. Raises DatabaseAway while the database is."""
+        """Read the position of the read models and follow it. Raises DatabaseAway."""
         await self._pool.open(wait=False)
         (row,) = await self.rows("progress")
-        self._stand(row["position"], row["whole_from"])
+        self._set_position(row["position"], row["whole_from"])
         self._follower = asyncio.create_task(self._follow())
 
     async def close(self) -> None:
@@ -108,21 +108,21 @@ class Reader:
         await self._pool.close()
 
     async def rows(self, query: str, params: Params = ()) -> list[Row]:
-        """The rows of a named query. Raises DatabaseAway while the database is."""
+        """Return the rows of a named query. Raises DatabaseAway."""
         (found,) = await self.together((query, params))
         return found
 
-    async def together(self, *asked: Asked) -> list[list[Row]]:
-        """The rows of several queries, on one way to the database and back: what belongs to one answer.
+    async def together(self, *asked: NamedQuery) -> list[list[Row]]:
+        """Return the rows of several queries, in one round trip. Raises DatabaseAway.
 
-        They are asked again while the pool hands out sessions that died with a database that was away.
+        The queries are repeated while the pool returns sessions that died with the database.
         """
         for _ in range(self._pool_size):
             with suppress(_SessionDied):
                 return await self._ask(asked)
         return await self._ask(asked)
 
-    async def _ask(self, asked: Sequence[Asked]) -> list[list[Row]]:
+    async def _ask(self, asked: Sequence[NamedQuery]) -> list[list[Row]]:
         try:
             async with self._pool.connection() as connection:
                 try:
@@ -137,9 +137,9 @@ class Reader:
         return found[0] if found else None
 
     async def as_of(self, wanted: int | datetime | None) -> At:
-        """Where to read: at the end of the last commit up to a position or moment, else now.
+        """Return the end of the last commit up to a position or moment, or the present for None.
 
-        Raises BeingBuilt for now, while that is a moment of long ago.
+        Raises BeingBuilt for the present while the read models are being built.
         """
         if wanted is None:
             self.require_whole()
@@ -151,12 +151,12 @@ class Reader:
 
     @property
     def position(self) -> int:
-        """How far the read models are."""
+        """Return the position of the read models."""
         return self._progress.position
 
     @property
     def whole_from(self) -> int:
-        """From which position on they are the whole of what was there when they were begun."""
+        """Return the end of the log at the time at which the build of the read models began."""
         return self._whole_from
 
     @property
@@ -164,13 +164,14 @@ class Reader:
         return self.position >= self._whole_from
 
     def require_whole(self) -> None:
-        """Raises BeingBuilt before that: what is not in them may be in the log."""
+        """Raise BeingBuilt while the read models lack events of the time before they were begun."""
         if not self.is_whole:
             raise BeingBuilt(self.position, self._whole_from)
 
     async def reach(self, position: int, timeout_seconds: float) -> None:
-        """Wait until the read models reflect a position. Raises NotThereYet when the time is up, BeingBuilt
-        without waiting where it may take minutes.
+        """Wait until the read models reflect a position.
+
+        Raises NotThereYet after the timeout, or BeingBuilt at once if it may take minutes.
         """
         if position > self.position:
             self.require_whole()
@@ -178,20 +179,20 @@ class Reader:
             raise NotThereYet(f"they are at {self.position}, {position} was asked for")
 
     async def changed(self, since: int, timeout_seconds: float) -> None:
-        """Wait until the read models move past a position, or the time is up."""
+        """Wait until the read models move past a position, or until the timeout."""
         await self._progress.reach(since + 1, timeout_seconds)
 
     async def _follow(self) -> None:
-        """Keep `position` true: told by notifications, and by a look once a second in case one was lost.
+        """Keep `position` current, by notifications, and by a query once a second in case one was lost.
 
-        Whatever happens it goes on: nobody would notice that it has ended but those who wait for a position.
+        The task survives every error, because only waits for a position would notice its end.
         """
         while True:
             try:
                 async with await AsyncConnection.connect(self._url, autocommit=True) as connection:
                     await self._set_up(connection)
                     await connection.execute(f"LISTEN {CHANNEL}".encode())
-                    # The database may have been away: whoever waits for a session gets one now.
+                    # After an outage, give waiting queries new sessions at once.
                     await self._pool.check()
                     while True:
                         await self._look(connection)
@@ -207,20 +208,23 @@ class Reader:
         cursor = await connection.execute(QUERIES["progress"])
         row = await cursor.fetchone()
         assert row is not None, "the read models were never migrated"
-        self._stand(row[0], row[2])
+        position, _, whole_from = row
+        self._set_position(position, whole_from)
 
-    def _stand(self, position: int, whole_from: int) -> None:
+    def _set_position(self, position: int, whole_from: int) -> None:
         if position < self._progress.position:
-            # They were emptied, and are built anew: who waits for them to move on has nothing to wait for.
+            # The read models were emptied and are rebuilt: end the waits for old positions.
             before, self._progress = self._progress, Advancing()
             before.close()
         self._whole_from = whole_from
         self._progress.advance(position)
 
 
-async def _answers(connection: AsyncConnection[Row], asked: Sequence[Asked]) -> list[list[Row]]:
-    """Each is prepared when it is first asked: one that psycopg prepares later, behind another that fails, it
-    believes prepared for as long as the session lasts, and the server knows nothing of it.
+async def _answers(connection: AsyncConnection[Row], asked: Sequence[NamedQuery]) -> list[list[Row]]:
+    """Run the queries in a pipeline, and prepare each at its first use.
+
+    psycopg would prepare a query later by itself. If an earlier query of the pipeline then fails, psycopg
+    takes that query for prepared until the session ends, but the server has not prepared it.
     """
     if len(asked) == 1:
         ((query, params),) = asked

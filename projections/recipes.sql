@@ -1,9 +1,9 @@
 -- Recipes, their tasks, and the queue.
 
 -- name: queue
--- Unplaced recipes, guests left out. `since` is that of the state: a priority that changed does not move it. What is
--- true still and what has ended are found by an index each, so that neither passes over the rest of history, and each
--- comes in order, so that no more of the queue is looked at than is answered.
+-- Unplaced recipes, without guests. `since` is the beginning of the state; a change of priority does not change it.
+-- Open and closed intervals have an index each, in the order of the queue, so that the query reads no more rows than
+-- it returns.
 SELECT q.recipe_id, d.recipe_set_id, d.job_id, q.state, q.priority, q.lab_controller, q.submission,
        r.since, r.since_position, d.owner, d.group_name AS "group", d.whiteboard
 FROM (
@@ -28,7 +28,7 @@ JOIN read.recipes r ON r.recipe_id = q.recipe_id AND r.since_position <= %(at)s 
 ORDER BY NOT q.assigned, -q.priority, q.submission, q.recipe_id
 
 -- name: queue_of
--- These recipes, as `queue` tells of them, in no order.
+-- Recipes by id, with the columns of `queue`, in no order.
 SELECT r.recipe_id, d.recipe_set_id, d.job_id, r.state, r.lab_controller, r.since, r.since_position,
        d.owner, d.group_name AS "group", d.whiteboard
 FROM read.recipes r JOIN read.recipe_details d USING (recipe_id)
@@ -48,7 +48,7 @@ JOIN read.recipes r
 WHERE d.recipe_id = %(recipe_id)s
 
 -- name: tasks
--- Of a recipe, with the names that were submitted.
+-- The tasks of a recipe, with their submitted names.
 SELECT t.task_id, named.task ->> 'name' AS name, t.state, t.result
 FROM read.recipe_details d
 CROSS JOIN LATERAL jsonb_array_elements(d.tasks) AS named (task)
@@ -67,14 +67,14 @@ SELECT task_id, path, result, message, score, logs, log_urls, since AS at, since
 FROM read.task_results WHERE recipe_id = %(recipe_id)s AND since_position <= %(at)s ORDER BY since_position
 
 -- name: history_of_recipe
--- What ended later had no end then.
+-- Intervals that ended after `at` are open.
 SELECT state, system, lab_controller, reason, since, CASE WHEN until_position <= %(at)s THEN until END AS until,
        since_position, CASE WHEN until_position <= %(at)s THEN until_position END AS until_position
 FROM read.recipes WHERE recipe_id = %(recipe_id)s AND since_position <= %(at)s ORDER BY since_position
 
 -- name: seconds_in_states
--- Of the recipes of a job, of a set or of one recipe, together; the other two are null. What had not ended lasted
--- until `moment`, which is null for now. Nothing is spent once a recipe is finished.
+-- The seconds in each state, summed over the recipes of a job, of a set, or for one recipe; the other parameters are
+-- null. Open intervals count until `moment`, which is null for the present. Finished states do not count.
 SELECT r.state, sum(extract(epoch FROM greatest(ended.at - r.since, '0')))::double precision AS seconds
 FROM read.recipe_details d JOIN read.recipes r USING (recipe_id)
 CROSS JOIN LATERAL (

@@ -1,6 +1,6 @@
-"""The columns of the read models' tables, beside their keys and since when they are true.
+"""Columns of the tables of the read models, without keys and intervals.
 
-`store/migrations/` says what PostgreSQL makes of them.
+`store/migrations/` defines the tables.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class JobDocumentRow(NamedTuple):
 
 
 class RecipeDetailsRow(NamedTuple):
-    """What never changes of a recipe. A guest names its host and the virtual machine it runs in."""
+    """The constant properties of a recipe. A guest has a host recipe and a name for its virtual machine."""
 
     recipe_id: int
     recipe_set_id: int
@@ -54,7 +54,7 @@ class TaskResultRow(NamedTuple):
 
 
 class JobRow(NamedTuple):
-    """`changed` is what people have made of the document since, null where nobody has."""
+    """`changed` has the later changes of the document by users, null if there are none."""
 
     state: str
     result: str
@@ -69,7 +69,7 @@ class RecipeSetRow(NamedTuple):
 
 
 class RecipeRow(NamedTuple):
-    """`reason` is that of its state, where the event of that state gives one."""
+    """`reason` comes from the event of the state, if that gives one."""
 
     state: str
     system: str | None
@@ -84,7 +84,7 @@ class TaskRow(NamedTuple):
 
 
 class QueueRow(NamedTuple):
-    """`priority` is a number, to be ordered by; `submission` the position of the recipe's first event."""
+    """`priority` is a number to sort by, `submission` the position of the recipe's first event."""
 
     state: str
     assigned: bool
@@ -104,7 +104,7 @@ class UsageRow(NamedTuple):
 
 
 class SystemRow(NamedTuple):
-    """`access_policy` is its own, null where it was never given one."""
+    """`access_policy` is the system's own, null if it never had one."""
 
     lab_controller: str
     owner: str
@@ -127,14 +127,16 @@ class DocumentRow(NamedTuple):
 
 
 class DurationRow(NamedTuple):
-    """Recipes that took so long, and their seconds together. Named as in Prometheus, not as in `tuple`."""
+    """The number of recipes in a bucket, and the sum of their seconds. Named as in Prometheus, not as in
+    `tuple`.
+    """
 
     count: BigInt  # type: ignore[assignment]
     seconds: float
 
 
 class CommandRow(NamedTuple):
-    """As `domain.lab_commands.derive` makes it, and how far the lab controller is with it."""
+    """A command of `domain.lab_commands.derive`, with its state."""
 
     lab_controller: str
     kind: str
@@ -157,7 +159,7 @@ _TYPES = {
 
 
 def types_of(row: type[NamedTuple]) -> dict[str, str]:
-    """PostgreSQL's types of the columns, by name."""
+    """Return column name -> PostgreSQL type."""
     return dict(_types(get_type_hints(row, include_extras=True)))
 
 

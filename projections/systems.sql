@@ -1,11 +1,11 @@
--- Systems, the idle pool, and what systems do and did.
+-- Systems, the idle pool, and the usage of systems.
 --
--- What is hidden is unnested: PostgreSQL looks up a row in a hash table of it, where it would go through an array.
+-- Hidden systems are unnested, because PostgreSQL then uses a hash table, and would search an array row by row.
 
 -- name: systems
--- All, or the one called `fqdn`, or those of which something was true; what is not asked for is null. `hidden` are left
--- out. A person has it where `reserved_by` is not null; `reserved_until` is null for one without an end, as is
--- `loaned_until`, `reserved_distro_tree_id` for one that is not provisioned first.
+-- All systems that match the filters, except `hidden` ones; unused filters are null. A person has the system if
+-- `reserved_by` is not null. `reserved_until` and `loaned_until` are null without an end, `reserved_distro_tree_id` is
+-- null without provisioning.
 SELECT s.fqdn, s.lab_controller, s.owner, s.condition, s.draining, s.reserved_by, s.reserved_until,
        s.reserved_distro_tree_id, s.loaned_to, s.loaned_until, s.pools, s.inventory, u.usage, u.recipe_id
 FROM (
@@ -29,7 +29,7 @@ WHERE s.fqdn > %(after)s
 ORDER BY s.fqdn LIMIT %(limit)s
 
 -- name: access_to_system
--- Its own access policy, null where it was never given one, and the pool whose policy counts in its place.
+-- The own access policy of a system, null if it never had one, and the pool whose policy replaces it.
 SELECT access_policy, active_pool FROM read.systems
 WHERE fqdn = %(fqdn)s AND since_position <= %(at)s AND until_position > %(at)s
 
@@ -48,7 +48,7 @@ WHERE fqdn > %(after)s AND (%(hidden)s::text[] IS NULL OR fqdn NOT IN (SELECT un
 ORDER BY fqdn LIMIT %(limit)s
 
 -- name: usage_of_system
--- What ended later had no end then.
+-- Intervals that ended after `at` are open.
 SELECT condition, usage, recipe_id, since, CASE WHEN until_position <= %(at)s THEN until END AS until,
        since_position, CASE WHEN until_position <= %(at)s THEN until_position END AS until_position
 FROM read.system_usage
@@ -58,12 +58,12 @@ WHERE fqdn = %(fqdn)s AND since_position <= %(at)s
 ORDER BY since_position
 
 -- name: system_usage
--- Seconds per condition and usage from one moment to before another, grouped by what was true of the system at the
--- time: one that moved from lab to lab counts for each as long as it was there. A system in two pools counts in both,
--- one in no pool under null, and so do architectures. `until` is at most the moment of `at`; systems that are `hidden`
+-- Seconds by condition and usage from one moment to before another, grouped by a property of the system at that time:
+-- a system that moved between labs counts in each for the time there. A system in two pools counts in both, and one in
+-- no pool under null; the same holds for architectures. `until` must not be after the moment of `at`. `hidden` systems
 -- count in every sum that does not name them.
 WITH span AS MATERIALIZED (
-    -- Commits before the first and after the last have no part in it.
+    -- The positions at both ends.
     SELECT coalesce((SELECT c.last_position FROM log.commits c WHERE c.recorded_at <= %(since)s::timestamptz
                      ORDER BY c.recorded_at DESC, c.last_position DESC LIMIT 1), 0) AS first,
            least((SELECT c.last_position FROM log.commits c WHERE c.recorded_at < %(until)s::timestamptz
@@ -73,11 +73,11 @@ SELECT g.key, u.condition, u.usage,
        sum(extract(epoch FROM least(u.ended, s.ended, %(until)s::timestamptz)
                             - greatest(u.since, s.since, %(since)s::timestamptz)))::double precision AS seconds
 FROM span CROSS JOIN (
-    -- Also those that were removed: no system is ever forgotten.
+    -- Removed systems keep an open row, and are included.
     SELECT fqdn FROM read.systems WHERE until_position = 9223372036854775807
        AND (%(hidden)s::text[] IS NULL OR %(group_by)s <> 'system'
             OR fqdn NOT IN (SELECT unnest(%(hidden)s::text[])))) AS known
--- OFFSET 0 keeps the planner from reading all of history for what the keys find in it, system by system.
+-- OFFSET 0 makes the planner use the key of each system instead of a scan of the history.
 CROSS JOIN LATERAL (
     SELECT i.lab_controller, i.pools, i.inventory, i.since, i.since_position, i.until_position,
            CASE WHEN i.until_position <= %(at)s THEN i.until ELSE 'infinity' END AS ended
@@ -105,9 +105,9 @@ WHERE greatest(u.since, s.since, %(since)s::timestamptz) < least(u.ended, s.ende
 GROUP BY g.key, u.condition, u.usage ORDER BY g.key NULLS LAST, u.condition, u.usage
 
 -- name: usage_of_each_system
--- The same from the beginning and system by system, a page of systems in order: whatever a system was in, all of its
--- history counts, so it is read once. `groups` is JSON text, [{"key", "seconds": {condition: {usage: seconds}}}]: there
--- may be thousands, and whoever answers has nothing to do with them but to hand them on.
+-- Seconds by condition and usage since the beginning, for a page of systems in order. The history of each system is
+-- read once. `groups` is JSON text, [{"key", "seconds": {condition: {usage: seconds}}}], because the answer passes on
+-- thousands of groups unchanged.
 WITH page AS MATERIALIZED (
     SELECT s.fqdn FROM read.systems s
     WHERE s.until_position = 9223372036854775807 AND s.fqdn > %(after)s
@@ -122,7 +122,7 @@ SELECT coalesce(json_agg(json_build_object('key', fqdn, 'seconds', seconds) ORDE
 FROM (
     SELECT fqdn, json_object_agg(condition, seconds ORDER BY condition) AS seconds FROM (
         SELECT fqdn, condition, json_object_agg(usage, seconds ORDER BY usage) AS seconds FROM (
-            -- Intervals are summed without a rounding error, and in a third of the time of numerics.
+            -- Sums of type interval have no rounding error, and take a third of the time of numerics.
             SELECT u.fqdn, u.condition, u.usage,
                    date_part('epoch', sum(least(u.ended, %(until)s::timestamptz) - u.since)) AS seconds
             FROM page CROSS JOIN LATERAL (
@@ -136,8 +136,8 @@ FROM (
 ) AS of_system
 
 -- name: changes_of_system
--- What was true of a system from each change on, and what was before: null before the first. The latest first; `before`
--- is a position.
+-- Each change of a system, latest first: the row after the change, and the row before it, null for the first.
+-- `before` is a position.
 SELECT s.since_position, s.since, to_jsonb(s) AS becomes, to_jsonb(b) AS was
 FROM read.systems s
 LEFT JOIN LATERAL (

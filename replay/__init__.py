@@ -1,1 +1,1 @@
-"""The same domain on recorded or simulated time; today the simulated lab, and labs made up from a seed."""
+"""Replay of logs and simulation: the audit, the recomputation of decisions, a simulated lab and workloads."""

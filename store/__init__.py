@@ -1,6 +1,7 @@
-"""The log in PostgreSQL, on the extension points of the eventsourcing library.
+"""The event log in PostgreSQL, on the extension points of the eventsourcing library.
 
-`log.append` (in `migrations`) is the one statement that writes; `recorder` speaks it, and `mapper` turns
-events into rows and back. `group_commit` joins what many threads append, `tailer` delivers what was appended,
-and `lease` says who decides.
+The function `log.append` (in `migrations`) is the only way to write. `recorder` calls it, `mapper` converts
+events to rows and back, and `event_log` joins both. `group_commit` combines concurrent appends, `tailer`
+delivers new rows, and `lease` elects the scheduler that decides. `in_memory` is the same log without a
+database.
 """

@@ -1,4 +1,4 @@
-"""Aggregates as the log has made them, kept in memory and brought up to date by one query for many."""
+"""A cache of aggregates, brought up to date from the log with one query for many."""
 
 from __future__ import annotations
 
@@ -11,34 +11,38 @@ from domain.read_set import ReadSet, neighbours
 from domain.subjects import State, evolve
 from store.event_log import EventLog
 
-REMEMBERED = 20_000
+MAX_CACHED_STATES = 20_000
 
 
 class Aggregates:
-    """States are immutable, so sharing them is safe; each load asks only for events that are new."""
+    """States of aggregates by subject, the least recently used dropped first. Thread-safe: states are
+    immutable.
+    """
 
-    def __init__(self, log: EventLog, remembered: int = REMEMBERED) -> None:
+    def __init__(self, log: EventLog, max_cached: int = MAX_CACHED_STATES) -> None:
         self._log = log
-        self._remembered = remembered
+        self._max_cached = max_cached
         self._states: OrderedDict[str, State] = OrderedDict()
         self._lock = threading.Lock()
 
     def load(self, subjects: Iterable[str]) -> dict[str, State]:
-        """The states of those that exist, all as of one position. Blocking; one query."""
+        """Return the states of existing aggregates, all as of one position. Blocking; one query for new
+        events.
+        """
         with self._lock:
-            known = {subject: self._states.get(subject) for subject in dict.fromkeys(subjects)}
-        news = self._log.load({subject: state.version if state else 0 for subject, state in known.items()})
+            states = {subject: self._states.get(subject) for subject in dict.fromkeys(subjects)}
+        news = self._log.load({subject: state.version if state else 0 for subject, state in states.items()})
         for subject, events in news.items():
-            state = known[subject]
+            state = states[subject]
             for recorded in events:
                 state = evolve(subject, state, recorded.event, Moment.of(recorded))
-            known[subject] = state
-        found = {subject: state for subject, state in known.items() if state is not None}
-        self._remember(found)
+            states[subject] = state
+        found = {subject: state for subject, state in states.items() if state is not None}
+        self._cache(found)
         return found
 
     def as_of(self, subject: str, position: int) -> State | None:
-        """The state that one had at a position. Blocking; one query, and nothing remembered."""
+        """Return the state at a position. Blocking; one query, without the cache."""
         state: State | None = None
         for recorded in self._log.load({subject: 0})[subject]:
             if recorded.position <= position:
@@ -46,10 +50,11 @@ class Aggregates:
         return state
 
     def gather(self, subjects: Iterable[str]) -> ReadSet:
-        """The same with everything that belongs to them: of a recipe its whole set, of that its systems.
+        """Return the aggregates with their neighbours: a recipe's whole set, and the systems of the set.
 
-        Blocking. What is remembered tells what belongs together, so mostly one query is enough; four (from
-        systems five) when nothing is, however many subjects, and one more each time it changes meanwhile.
+        Blocking. Mostly one query is enough, because cached states name their neighbours. Without cached
+        states it takes four queries (five from systems) for any number of subjects, and one more for each
+        concurrent change.
         """
         wanted = self._together(subjects)
         while True:
@@ -60,7 +65,7 @@ class Aggregates:
             wanted.update(dict.fromkeys(more))
 
     def _together(self, subjects: Iterable[str]) -> dict[str, None]:
-        """The subjects and, as far as is remembered, all that belongs to them."""
+        """Return the subjects and, by cached states, their neighbours."""
         found = dict.fromkeys(subjects)
         todo = list(found)
         with self._lock:
@@ -71,10 +76,10 @@ class Aggregates:
                 todo += fresh
         return found
 
-    def _remember(self, found: dict[str, State]) -> None:
+    def _cache(self, found: dict[str, State]) -> None:
         with self._lock:
             for subject, state in found.items():
                 self._states[subject] = state
                 self._states.move_to_end(subject)
-            while len(self._states) > self._remembered:
+            while len(self._states) > self._max_cached:
                 self._states.popitem(last=False)

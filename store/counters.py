@@ -1,6 +1,6 @@
-"""What processes count, added up in one table over all of them: no event, and no part of history.
+"""Counters of all processes, added up in one table beside the log.
 
-A process that is killed takes along what it has counted since it last wrote; nothing is ever added twice.
+A killed process loses its counts since the last write. No count is ever added twice.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from store.sql import SQL
 
 
 class Series(NamedTuple):
-    """What is counted: a name, and labels with their values, in the order of the labels."""
+    """A name, and labels with their values, sorted by label."""
 
     name: str
     labels: tuple[tuple[str, str], ...] = ()
@@ -28,7 +28,7 @@ def series(name: str, **labels: str) -> Series:
 
 
 Totals = Mapping[Series, float]
-"""What a process has counted since it was started."""
+"""The counts of a process since its start."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,10 @@ class _Batch:
 
 
 class Counters:
-    """Of one process, which says by `totals` what it has counted; not thread-safe.
+    """The counters of one process, which `totals` returns. Not thread-safe.
 
-    `watchers` tells how many it has now. Without it the process is not heard of while it counts nothing.
+    `watchers` returns the present number of watchers. Without it, a process writes nothing while it counts
+    nothing.
     """
 
     def __init__(
@@ -55,7 +56,9 @@ class Counters:
         self._is_written = True
 
     def write(self) -> None:
-        """Add what is new to the table. Blocking; raises DatabaseAway: the next call then begins with it."""
+        """Add new counts to the table. Blocking. Raises DatabaseAway; the next call then repeats the batch
+        first.
+        """
         if not self._is_written:
             self._add()
         self._batch, self._is_written = self._next(), False
@@ -72,7 +75,7 @@ class Counters:
         return _Batch(self._batch.number + 1, news, totals)
 
     def _add(self) -> None:
-        """Made again, whatever became of it, a batch does not change anything any more."""
+        """Add the batch. The table ignores a batch that it has already."""
         news = self._batch.news
         if news or self._watchers is not None:
             names = [name for name, _ in news]

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL: one place that says how a session of the service is set up."""
+"""Connections to PostgreSQL, and the setup of each session of the service."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from postgres.errors import AWAY, DatabaseAway
 
 SERVICE_ROLE = "labledger_service"
 
-# A peer that is gone must be noticed in seconds, or its lease and its locks outlive it.
+# A dead peer must be noticed in seconds, because its lease and its locks outlive it.
 LIVENESS = {
     "connect_timeout": 5,
     "keepalives_idle": 5,
@@ -26,14 +26,14 @@ LIVENESS = {
 
 
 def connect(url: str, **options: Any) -> Connection[Any]:
-    """A session of the service role, autocommit."""
+    """Open a session in autocommit, under the service role."""
     connection = Connection.connect(with_liveness(url), autocommit=True, **options)
     set_up(connection)
     return connection
 
 
 def probe(url: str) -> None:
-    """Raises DatabaseAway with the cause, which a pool would keep to itself."""
+    """Raise DatabaseAway if no connection can be made. Its cause would not show in the errors of a pool."""
     try:
         connect(url).close()
     except Error as error:
@@ -47,13 +47,13 @@ def with_liveness(url: str) -> str:
 
 def set_up(connection: Connection[Any]) -> None:
     connection.autocommit = True
-    # Rights are those of the service role, also where the login is an owner. Plans are small: no JIT.
+    # The service role limits the rights of a login that is an owner, too. JIT costs more than small plans do.
     connection.execute(f"SET ROLE {SERVICE_ROLE}".encode())
     connection.execute(b"SET jit = off")
     connection.execute(b"SET timezone = 'UTC'")
-    # Whoever hangs within a transaction must not keep its locks from the others.
+    # A process that hangs within a transaction must not keep its locks.
     connection.execute(b"SET idle_in_transaction_session_timeout = '10s'")
-    # A lock may be kept all the same: an append must not wait for ever.
+    # An append must not wait for ever for a lock that is kept all the same.
     connection.execute(b"SET lock_timeout = '10s'")
 
 
@@ -80,12 +80,12 @@ class Datastore(PostgresDatastore):
             open=False,
             configure=self.after_connect_func(),
             timeout=2.0,
-            # The pool waits longer and longer between attempts; who asks next should not have to.
+            # The pool would wait longer after each attempt, and callers would wait with it.
             reconnect_timeout=1.0,
         )
 
     def register_type_adapters(self) -> None:
-        """Not used here, and asking for them would need the database before anything is wanted of it."""
+        """Do nothing: the adapters are unused, and their registration would need the database at startup."""
 
     def after_connect_func(self) -> Callable[[Connection[Any]], None]:
         return set_up
@@ -96,7 +96,7 @@ class Datastore(PostgresDatastore):
             with super().get_connection() as connection:
                 yield connection
         except InternalError as error:
-            # The library goes by psycopg's classes, where these are faults of ours.
+            # The library classes errors like psycopg, for which some of `AWAY` are internal errors.
             if not isinstance(error.__cause__, AWAY):
                 raise
             raise OperationalError(str(error)) from error.__cause__

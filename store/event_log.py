@@ -1,4 +1,4 @@
-"""The log as the rest of the program sees it: append, load, read."""
+"""The event log: append, load, select and follow events."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from psycopg.errors import LockNotAvailable
 from psycopg.rows import tuple_row
 from psycopg_pool import PoolTimeout
 
-from domain.directory.state import DIRECTORY_TOPICS
-from domain.directory.visibility import FOLLOWED as OF_ACCESS
-from domain.distro_choice.installable import FOLLOWED
+from domain.directory import state, visibility
+from domain.distro_choice import installable
 from domain.events import Recorded
 from domain.job.submission import Counts, Ids
 from postgres.errors import DatabaseFull, away
@@ -23,17 +22,19 @@ from store.mapper import EventMapper
 from store.recorder import NewRow, Recorder, StoredAppend
 from store.requests import AppendRequest, Committed, Outcome
 from store.selection import EVERYTHING, Selection, subjects_of
-from store.sql import BOUNDED, PAGE_BYTES, SQL, bounded_rows
+from store.sql import BOUNDED, MAX_PAGE_BYTES, SQL, bounded_rows
 from store.tailer import Tailer
 
 logger = logging.getLogger(__name__)
 
-FOLDED_TOPICS = frozenset((*DIRECTORY_TOPICS, *(followed.TOPIC for followed in (*FOLLOWED, *OF_ACCESS))))
-"""Of what a process that serves folds."""
+FOLDED_TOPICS = frozenset(
+    event.TOPIC for event in (*state.FOLDED_EVENTS, *visibility.FOLDED_EVENTS, *installable.FOLDED_EVENTS)
+)
+"""The topics of the events that a serving process folds."""
 
 
 class EventLog(EventStore[str]):
-    """Each call raises DatabaseAway while the database is."""
+    """The event log in PostgreSQL. Each method that queries it raises DatabaseAway, and blocks."""
 
     mapper: EventMapper
     recorder: Recorder
@@ -45,16 +46,16 @@ class EventLog(EventStore[str]):
         super().__init__(EventMapper(), Recorder(self.datastore))
 
     def append(self, requests: Sequence[AppendRequest]) -> list[Outcome]:
-        """Append in one statement. Requests of one call must not share a subject or a command id."""
+        """Append all requests in one statement. They must not share a subject or a command id."""
         stored = [self._stored(request) for request in requests]
         try:
             outcomes = self.recorder.insert(stored)
         except (OperationalError, InterfaceError) as error:
             if isinstance(error.__cause__, LockNotAvailable):
                 self._end_hung_writers()
-            told = away(error)
-            self._was_full = self._was_full or isinstance(told, DatabaseFull)
-            raise told from error
+            is_away = away(error)
+            self._was_full = self._was_full or isinstance(is_away, DatabaseFull)
+            raise is_away from error
         self._was_full = False
         return outcomes
 
@@ -64,7 +65,7 @@ class EventLog(EventStore[str]):
             logger.warning("log: sessions that held up appends were ended", extra={"sessions": ended})
 
     def is_full(self) -> bool:
-        """Whether an append was refused for want of room, none was taken since, and there still is none."""
+        """Return whether the last append failed because the disk was full, and it still is."""
         return self._was_full and not self.rows(SQL["has_room"], ())[0][0]
 
     def _stored(self, request: AppendRequest) -> StoredAppend:
@@ -87,19 +88,19 @@ class EventLog(EventStore[str]):
         )
 
     def load(self, after: Mapping[str, int]) -> dict[str, list[Recorded]]:
-        """The events of each subject after the given version (0: all), in one query."""
+        """Return subject -> its events after the given version (0: all), in one query."""
         found: dict[str, list[Recorded]] = {subject: [] for subject in after}
         for recorded in self._recorded(SQL["load"], (list(after), list(after.values()))):
             found[recorded.subject].append(recorded)
         return found
 
     def at(self, positions: Sequence[int]) -> dict[int, Recorded]:
-        """The events at these positions."""
+        """Return position -> the event there."""
         found = self._recorded(SQL["at_positions"], (list(positions),))
         return {recorded.position: recorded for recorded in found}
 
     def directory(self, upto: int) -> Iterable[Recorded]:
-        """The events of the directory, and of who may have which system, up to a position."""
+        """Return the events of directory and access up to a position."""
         return self._recorded(SQL["directory"], (sorted(FOLDED_TOPICS), upto))
 
     def select(
@@ -108,9 +109,9 @@ class EventLog(EventStore[str]):
         upto: int,
         limit: int,
         selection: Selection = EVERYTHING,
-        size_bytes: int = PAGE_BYTES,
+        size_bytes: int = MAX_PAGE_BYTES,
     ) -> tuple[list[Recorded], int]:
-        """A part of the log for showing, and the position up to which nothing is left out of it."""
+        """Return the first selected events of a range, and the position up to which they are complete."""
         query = "all_between" if selection.is_everything else "selected"
         asked = {
             "after": after,
@@ -130,16 +131,16 @@ class EventLog(EventStore[str]):
         return found, upto if is_whole else rows[-1].position
 
     def end(self) -> int:
-        """The last position, 0 when the log is empty."""
+        """Return the last position; 0 for an empty log."""
         ((position,),) = self.rows(SQL["end"], ())
         return int(position)
 
     def commit_of(self, command_id: str) -> Committed | None:
-        """The commit that was made for a command id, if there is one."""
+        """Return the commit of a command id, if there is one."""
         return self.commits_of([command_id]).get(command_id)
 
     def commits_of(self, command_ids: Sequence[str]) -> dict[str, Committed]:
-        """Those of them that were made, by command id."""
+        """Return command id -> commit, for those that exist."""
         return {
             command_id: Committed(first, last, recorded_at, True, digest, answer)
             for command_id, first, last, recorded_at, digest, answer in self.rows(
@@ -148,7 +149,7 @@ class EventLog(EventStore[str]):
         }
 
     def take_ids(self, jobs: Sequence[Counts]) -> list[Ids]:
-        """Numbers for jobs, in one query; each kind ascends, and one that is not used leaves a gap."""
+        """Return ids for jobs, in one query. Ids of each kind ascend; unused ones leave gaps."""
         wanted = [len(jobs), *map(sum, zip(*jobs, strict=True))]
         (found,) = self.rows(SQL["take_ids"], wanted)
         job_ids, *parts = map(iter, found)
@@ -168,8 +169,9 @@ class EventLog(EventStore[str]):
         return map(self.mapper.recorded, self.rows(query, params))
 
     def rows(self, query: bytes, params: Any) -> list[tuple[Any, ...]]:
-        """The rows of one statement, which may be made twice: it is asked again while the pool hands out
-        sessions that died when the database was away.
+        """Return the rows of one statement, which must be safe to repeat.
+
+        The statement is repeated while the pool returns sessions that died with the database.
         """
         for attempt in range(self._pool_size + 1):
             try:

@@ -1,4 +1,4 @@
-"""Many threads append, one commits: whatever has queued up goes into the log in one statement."""
+"""Group commit: a thread appends all queued requests with one statement."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from store.event_log import EventLog
 from store.requests import AppendRequest, Committed, Conflict, Fenced, Outcome
 
 MAX_EVENTS = 5_000
-# Where several were committed together, the next are on their way: waited for, they make half as many
-# commits, and each commit wakes every process. Who is alone does not wait. It is looked again as long as
-# more have come since the last look.
+# After a group of several requests more are on their way. To wait for them halves the number of commits, and
+# each commit wakes every process. The thread does not wait after a single request, and checks again only
+# while requests arrive.
 GATHER_SECONDS = 0.003
-MOST_LOOKS = 6
+MAX_CHECKS = 6
 
 
 @dataclass
 class CommitCounters:
-    """For the metrics."""
+    """Counts for the metrics."""
 
     commits: int = 0
     requests: int = 0
@@ -37,7 +37,7 @@ class CommitCounters:
 
 @dataclass
 class _Waiting:
-    """`loop` is that of the one who waits, None for a thread."""
+    """A queued request. `loop` is the caller's event loop, or None for a thread."""
 
     request: AppendRequest
     future: Future[Outcome] | asyncio.Future[Outcome]
@@ -45,19 +45,20 @@ class _Waiting:
     loop: asyncio.AbstractEventLoop | None = None
 
     def begin(self) -> bool:
-        """From here on it cannot be cancelled; False: who gave up before gets nothing written."""
+        """Return False if the request was cancelled; from now on it cannot be."""
         if isinstance(self.future, Future):
             return self.future.set_running_or_notify_cancel()
         return not self.future.cancelled()
 
 
 class GroupCommit:
-    """One thread, one statement for all that waits. Requests that touch the same subject or carry the same
-    command id go one group after the other, so that each is judged against what the one before has done.
+    """A queue of requests, and the thread that appends them in groups.
 
-    While the database is away a request is tried again until `patience_seconds` have passed since it was
-    handed in, then fails with DatabaseAway: whether it is in the log is then unknown, and asking again with
-    the same command id finds out.
+    Requests with a common subject or command id go into successive groups, so that each is judged by the
+    result of the one before.
+
+    While the database is away, a request is retried until `patience_seconds` after its submission, and then
+    fails with DatabaseAway. It may be in the log all the same: a repetition with the same command id tells.
     """
 
     def __init__(self, log: EventLog, patience_seconds: float = 5.0) -> None:
@@ -87,11 +88,11 @@ class GroupCommit:
         return time.monotonic() + self._patience_seconds
 
     def is_full(self) -> bool:
-        """Blocking; raises DatabaseAway."""
+        """Return whether the database's disk is full. Blocking. Raises DatabaseAway."""
         return self._log.is_full()
 
     def close(self) -> None:
-        """Commit what was handed in, then stop."""
+        """Commit all queued requests, then stop."""
         self._inbox.put(None)
         self._thread.join()
 
@@ -107,8 +108,8 @@ class GroupCommit:
                 self._commit(group)
 
     def _gather(self) -> bool:
-        """False once `close` was called."""
-        for _ in range(MOST_LOOKS):
+        """Wait for more requests; return False after `close` was called."""
+        for _ in range(MAX_CHECKS):
             before = len(self._backlog)
             time.sleep(GATHER_SECONDS)
             if not self._collect(wait=False):
@@ -118,7 +119,7 @@ class GroupCommit:
         return True
 
     def _collect(self, wait: bool) -> bool:
-        """Move what is in the inbox to the backlog; False once `close` was called."""
+        """Move requests from the inbox to the backlog; return False after `close` was called."""
         try:
             item = self._inbox.get(block=wait and not self._backlog)
             while item is not None:
@@ -144,7 +145,7 @@ class GroupCommit:
             else:
                 group.append(waiting)
                 events += len(request.changes)
-            # Also what is put off holds its place before later requests of the same subject.
+            # A deferred request stays before later requests of its subjects.
             touched |= marks
         self._backlog = later
         return group
@@ -168,7 +169,7 @@ class GroupCommit:
         if len(group) == 1 or isinstance(error, DatabaseAway):
             _answer(group, [error] * len(group))
             return
-        # One of them cannot be stored at all; that must not be the others' loss.
+        # One request cannot be stored at all. Commit the others.
         for waiting in group:
             self._commit([waiting])
 
@@ -177,7 +178,7 @@ class GroupCommit:
         give_up_at = max(waiting.give_up_at for waiting in group)
         while True:
             try:
-                # A request whose answer was lost is found by its command id, and not written again.
+                # A request whose answer was lost is found by its command id, and is not written twice.
                 return self._log.append(requests)
             except DatabaseAway:
                 if time.monotonic() >= give_up_at:
@@ -190,7 +191,7 @@ _Answered = tuple[_Waiting, "Outcome | Exception"]
 
 
 def _answer(group: Sequence[_Waiting], answers: Sequence[Outcome | Exception]) -> None:
-    """An event loop is woken once for all that wait in it: each time would cost as much as an answer."""
+    """Set the answers. Each event loop is woken once, because a wake-up costs as much as an answer."""
     of_loop: dict[asyncio.AbstractEventLoop | None, list[tuple[_Waiting, Outcome | Exception]]] = defaultdict(
         list
     )
@@ -200,17 +201,17 @@ def _answer(group: Sequence[_Waiting], answers: Sequence[Outcome | Exception]) -
         if loop is None:
             _settle(some)
         else:
-            # Of a loop that is closed nobody waits any more.
+            # A closed loop has no callers left.
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(_settle, some)
 
 
-def _settle(some: Sequence[_Answered]) -> None:
-    for waiting, answer in some:
-        # Who gave up meanwhile wants to hear nothing.
+def _settle(answers: Sequence[_Answered]) -> None:
+    for waiting, answer in answers:
+        # The caller gave up meanwhile.
         if waiting.future.done():
             continue
-        # What became of a request is an error, too, but none that was raised.
+        # Conflict and Fenced are exceptions, too, but results here.
         if isinstance(answer, (Committed, Conflict, Fenced)):
             waiting.future.set_result(answer)
         else:

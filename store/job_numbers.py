@@ -1,4 +1,4 @@
-"""Numbers for new jobs: whoever asks while others are being answered is answered together with all who do."""
+"""Ids for new jobs; concurrent requests share one query."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import NamedTuple
 from domain.job.submission import Counts, Ids
 from store.event_log import EventLog
 
-# Of several who ask together for jobs of one size, each asks again soon: so many times as many are taken.
-AHEAD = 3
-# Then nobody gets them any more: of two processes the one that was idle would give old ones to new jobs.
-KEPT_SECONDS = 0.05
+# Callers that ask together for jobs of one size ask again soon: take that many times more ids for them.
+PREFETCHED = 3
+# Then spare ids are dropped, or a process that was idle would give low ids to later jobs.
+SPARE_SECONDS = 0.05
 
 
 class _Spare(NamedTuple):
-    """What nobody has asked for yet: the next job, if it is of that size."""
+    """Spare ids for a job of this size."""
 
     wanted: Counts
     ids: Ids
 
 
-class Numbers:
-    """For one event loop. They ascend in the order in which they are asked for."""
+class JobNumberSource:
+    """A source of ids for one event loop. Ids ascend in the order of the calls."""
 
     def __init__(self, log: EventLog) -> None:
         self._log = log
@@ -33,7 +33,7 @@ class Numbers:
         self._spare_until = 0.0
 
     async def take(self, wanted: Counts) -> Ids:
-        """Those of one job. Raises DatabaseAway."""
+        """Return the ids of one job. Raises DatabaseAway."""
         loop = asyncio.get_running_loop()
         if self._spare and self._spare[0].wanted == wanted and loop.time() < self._spare_until:
             return self._spare.popleft().ids
@@ -48,7 +48,7 @@ class Numbers:
         while self._waiting:
             waiting, self._waiting = self._waiting, []
             wanted = [counts for counts, _ in waiting]
-            ahead = wanted * AHEAD if len(wanted) > 1 and len(set(wanted)) == 1 else []
+            ahead = wanted * PREFETCHED if len(wanted) > 1 and len(set(wanted)) == 1 else []
             try:
                 found = await asyncio.to_thread(self._log.take_ids, wanted + ahead)
             except Exception as error:
@@ -61,14 +61,14 @@ class Numbers:
         self._answering = None
 
     def _keep(self, ahead: list[Counts], found: list[Ids]) -> None:
-        """Unless somebody asked meanwhile, who is answered with later ones."""
+        """Keep spare ids, unless a caller waits already and will get later ones."""
         if not self._waiting:
             self._spare.extend(map(_Spare, ahead, found))
-            self._spare_until = asyncio.get_running_loop().time() + KEPT_SECONDS
+            self._spare_until = asyncio.get_running_loop().time() + SPARE_SECONDS
 
 
 def _settle(futures: list[asyncio.Future[Ids]], error: Exception) -> None:
     for future in futures:
-        # Who gave up meanwhile wants to hear nothing.
+        # The caller gave up meanwhile.
         if not future.done():
             future.set_exception(error)

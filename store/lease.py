@@ -1,5 +1,7 @@
-"""The right of one process to decide: an advisory lock on a session of its own, an epoch that fences, and a
-promise to say again and again that the holder gets on.
+"""The lease, which gives one process the right to decide.
+
+It consists of an advisory lock in a session of its own, an epoch that fences appends of earlier holders, and
+a time until which the holder must renew it.
 """
 
 from __future__ import annotations
@@ -22,10 +24,10 @@ LEASE_SECONDS = 10.0
 
 
 class Lease:
-    """Held as long as the session lives. Whoever takes it next raises the epoch, which fences this one.
+    """A lease, held while its session lives. The next holder raises the epoch, which fences this one.
 
-    A holder that does not renew it for `seconds` loses it to whoever asks for it next. `renew` may be called
-    by another thread than the rest.
+    A holder that does not renew it for `seconds` loses it to the next process that asks. `renew` may be
+    called by another thread than the other methods.
     """
 
     def __init__(self, url: str, name: str, holder: str, seconds: float = LEASE_SECONDS) -> None:
@@ -38,7 +40,7 @@ class Lease:
         self._may_end_others = True
 
     def try_take(self) -> Fence | None:
-        """The fence to append with, or None while somebody else holds the lease and gets on."""
+        """Return the fence for appends, or None while another process holds and renews the lease."""
         try:
             session = self._session = self._session or connect(self._url)
             self._epoch = self._take(session)
@@ -53,30 +55,30 @@ class Lease:
         return epoch
 
     def _end_hung_holder(self, session: psycopg.Connection[Any]) -> bool:
-        """Whether there was one."""
+        """End the session of a holder that does not renew the lease; return whether there was one."""
         try:
             hung = _one(session, SQL["end_hung_holder"], (self.name,))
         except InsufficientPrivilege:
             if self._may_end_others:
-                logger.error("lease: its holder hangs, and logs in as another role: end it by hand")
+                logger.error("lease: the holder hangs, and has another login role: end its process by hand")
             self._may_end_others = False
             return False
         if hung is not None:
-            logger.warning("lease: its holder hangs, and was cut off", extra={"holder": hung})
+            logger.warning("lease: the holder hung; its session was ended", extra={"holder": hung})
         return hung is not None
 
     def renew(self) -> None:
-        """Keep it for as long again. What goes wrong here, `held` will say."""
+        """Renew the lease. Errors are logged only; `is_held` detects a lost lease."""
         session, epoch = self._session, self._epoch
         if session is not None and epoch is not None:
             try:
                 session.execute(SQL["renew_lease"], (self.name, epoch))
             except psycopg.Error as error:
-                # Not only AWAY: a session that is released meanwhile ends this in ways of its own.
+                # A concurrent `release` of the session may raise other errors than AWAY.
                 logger.warning("lease: not renewed: %s", error)
 
-    def held(self) -> bool:
-        """Whether the session, and with it the lock, still lives."""
+    def is_held(self) -> bool:
+        """Return whether the session, and with it the lock, still lives."""
         if self._session is None:
             return False
         try:

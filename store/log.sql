@@ -1,7 +1,7 @@
 -- name: append
--- Append, and count the bytes of each author in the same transaction. The lock that log.append takes serialises the
--- upserts, too. `APPENDS` (sql.py) puts the parts below in their places, and leaves out those that no request needs:
--- each would cost a tenth of the append even without rows.
+-- Append, and count the bytes of each author in the same transaction. The lock of log.append serialises the upserts,
+-- too. `APPENDS` (sql.py) inserts the parts below and omits unused ones, because each would cost a tenth of the append
+-- even without rows.
 WITH done AS MATERIALIZED (
     SELECT * FROM log.append(
         %b::text[], %b::text[], %b::bigint[], %b::bytea[], %b::bytea[],
@@ -13,7 +13,7 @@ SELECT d.outcome, d.first_position, d.last_position, d.recorded_at, d.digest, d.
 FROM done d ORDER BY d.request
 
 -- name: written_by_one
--- By the author of one request.
+-- Count for the author of one request.
 written AS (
     INSERT INTO live.written AS w (actor, day, events, bytes)
     SELECT a.actor, (d.recorded_at AT TIME ZONE 'UTC')::date, a.events, a.bytes
@@ -27,7 +27,7 @@ written AS (
 (SELECT w.bytes FROM written w)
 
 -- name: written_by_many
--- By the authors of several requests.
+-- Count for the authors of several requests.
 author AS MATERIALIZED (
     SELECT d.request, a.actor, (d.recorded_at AT TIME ZONE 'UTC')::date AS day, a.events, a.bytes
     FROM unnest(%b::text[], %b::bigint[], %b::bigint[]) WITH ORDINALITY AS a (actor, events, bytes, request)
@@ -43,8 +43,8 @@ author AS MATERIALIZED (
 (SELECT w.bytes FROM written w JOIN author a USING (actor) WHERE a.request = d.request)
 
 -- name: append_recipes
--- Of requests that begin or finish recipes. The owner of a finished recipe stands in its first event, which its writer
--- has read before; it is read once, since that event is long.
+-- Count unfinished recipes for requests that begin or finish recipes. The owner of a finished recipe is in its first
+-- event, which the writer has read before. It is read once, because that event is long.
 , new AS MATERIALIZED (
     SELECT n.request, n.owner, n.recipes
     FROM unnest(%b::integer[], %b::text[], %b::bigint[]) AS n (request, owner, recipes)
@@ -87,8 +87,8 @@ ORDER BY day DESC, bytes DESC, actor LIMIT %(limit)s
 SELECT recipes FROM live.unfinished WHERE owner = %s
 
 -- name: load
--- The events of many aggregates, each after the version that is known already, in version order. OFFSET 0 keeps the
--- planner from reading the whole log for what each of them finds in it by its index.
+-- The events of many aggregates, each after a version, in version order. OFFSET 0 makes the planner use the index for
+-- each aggregate instead of a scan of the whole log.
 SELECT e.notification_id, e.commit_end, e.recorded_at, e.originator_id, e.originator_version, e.topic, e.state
 FROM unnest(%s::text[], %s::bigint[]) AS wanted (subject, after)
 CROSS JOIN LATERAL (
@@ -104,7 +104,7 @@ FROM log.events WHERE notification_id > %(after)s ORDER BY notification_id LIMIT
 -- name: all_but
 SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state
 FROM log.events WHERE notification_id > %(after)s AND notification_id <= %(upto)s
-  AND topic <> ALL (%(left_out)s::text[])
+  AND topic <> ALL (%(excluded_topics)s::text[])
 ORDER BY notification_id
 
 -- name: moments
@@ -136,8 +136,8 @@ FROM log.events WHERE notification_id > %(after)s AND notification_id <= %(upto)
 ORDER BY notification_id LIMIT %(limit)s
 
 -- name: selected
--- Topic by topic and subject by subject, so that a rare one does not read the log for the next. Rows are compared
--- whole, because only the index that is meant has them in that order: what is common or rare, no plan can know.
+-- One topic or subject at a time, so that a rare one does not scan the log for its next row. The comparisons of whole
+-- rows force the intended index, because the planner cannot know which topics are rare.
 SELECT e.notification_id, e.commit_end, e.recorded_at, e.originator_id, e.originator_version, e.topic, e.state
 FROM (
     SELECT found.* FROM unnest(%(topics)s::text[]) AS wanted (topic)
@@ -161,7 +161,7 @@ FROM (
 ORDER BY e.notification_id LIMIT %(limit)s
 
 -- name: bounded
--- The first rows of a query that together have so many bytes, at least one; and how many rows there were.
+-- The first rows of a query up to a number of bytes, at least one row; each with the number of rows of the query.
 SELECT notification_id, commit_end, recorded_at, originator_id, originator_version, topic, state, available
 FROM (
     SELECT inside.*, count(*) OVER () AS available,
@@ -193,19 +193,19 @@ SELECT live.end_hung_holder(%s)
 SELECT live.end_hung_writers()
 
 -- name: heard
--- A contact that was stamped before the clock was set back gives way to the next one.
+-- The latest contact counts, even if its time is earlier because the clock was set back.
 INSERT INTO live.contacts (lab_controller, last_heard_at) VALUES (%s, clock_timestamp())
 ON CONFLICT (lab_controller) DO UPDATE SET last_heard_at = excluded.last_heard_at
 RETURNING last_heard_at
 
 -- name: last_heard
--- One row at least, for the time.
+-- At least one row, for the time.
 SELECT clock_timestamp(), c.lab_controller, c.last_heard_at
 FROM (SELECT) AS one LEFT JOIN live.contacts AS c ON true
 
 -- name: add_to_counters
--- One batch of a writer, added once however often it is asked. In one order, so that no two writers wait for
--- each other in a circle. Writers that have not been heard of for long are forgotten.
+-- Add one batch of a writer; a repetition changes nothing. The order of the rows avoids deadlocks between writers.
+-- Writers without a batch for a day are deleted.
 WITH gone AS (
     DELETE FROM live.counter_writers WHERE writer IN (
         SELECT writer FROM live.counter_writers WHERE told_at < now() - interval '1 day' AND writer <> %(writer)s
@@ -237,16 +237,16 @@ WHERE (name, attempt) = (
 ORDER BY number
 
 -- name: save_snapshot_piece
--- The same again, by one who did not hear that it is there, changes nothing. No piece waits for the disk: one that is
--- lost with the server is missing, and then nobody trusts the others.
+-- A repetition after a lost answer changes nothing. The commit does not wait for the disk: if a crash of the server
+-- loses a piece, the snapshot is incomplete and is not used.
 INSERT INTO live.snapshots (name, attempt, number, is_last, code, position, content)
 SELECT %s, %s, %s, %s, %s, %s, %s FROM set_config('synchronous_commit', 'off', true)
 ON CONFLICT (name, attempt, number) DO NOTHING
 RETURNING number
 
--- name: forget_older_snapshots
--- None that is newer: who was stopped in the middle of its own may find that of another scheduler. Nor the first whole
--- one of so many positions, if it is of this code and not too old: that is for who asks about the past.
+-- name: delete_older_snapshots
+-- Newer snapshots stay, because another scheduler may have saved one while this one was stopped. The first complete
+-- snapshot of this code in each recent span of positions stays, too, for explanations of the past.
 WITH kept AS (
     SELECT min(position) AS position FROM live.snapshots
     WHERE name = %(name)s AND code = %(code)s AND is_last AND position > %(position)s - %(reach)s

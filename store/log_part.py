@@ -1,4 +1,4 @@
-"""The log but for some topics, from a position on, in a session of its own."""
+"""A reader of the log without some topics, in a session of its own."""
 
 from __future__ import annotations
 
@@ -11,24 +11,26 @@ from store.datastore import connect
 from store.mapper import EventMapper
 from store.sql import SQL
 
-# So many rows are in memory at once: they may be whole jobs.
-ROWS_AT_ONCE = 500
+# The number of rows in memory; a row may be a whole job.
+MAX_ROWS = 500
 
 
 class LogPart:
-    """Close it. Raises what psycopg does while the database is away."""
+    """The log without the excluded topics, after a position. Close it. Raises the errors of psycopg."""
 
-    def __init__(self, url: str, left_out: Sequence[str], after: int = 0) -> None:
+    def __init__(self, url: str, excluded_topics: Sequence[str], after: int = 0) -> None:
         self.position = after
-        self._left_out = left_out
+        self._excluded_topics = excluded_topics
         self._mapper = EventMapper()
         self._connection = connect(url)
 
     def upto(self, position: int) -> Iterator[Recorded]:
-        """What comes next, up to a position that is in the log. To be read to its end."""
-        asked = {"after": self.position, "upto": position, "left_out": self._left_out}
+        """Yield the next events, up to a position that is in the log. Exhaust the iterator before the next
+        call.
+        """
+        asked = {"after": self.position, "upto": position, "excluded_topics": self._excluded_topics}
         cursor = self._connection.cursor(row_factory=tuple_row)
-        rows = cursor.stream(SQL["all_but"], asked, binary=True, size=ROWS_AT_ONCE)
+        rows = cursor.stream(SQL["all_but"], asked, binary=True, size=MAX_ROWS)
         yield from map(self._mapper.recorded, rows)
         self.position = position
 

@@ -1,4 +1,4 @@
-"""Events to stored rows and back, as JSON by orjson, on the library's Mapper."""
+"""The mapper between events and stored rows, as JSON by orjson, on the library's Mapper."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 from eventsourcing.persistence import Mapper, StoredEvent, Transcoder
 
-import domain.all_events  # noqa: F401  (so that every topic in the log is known)
+import domain.all_events  # noqa: F401  (registers every topic)
 from domain.events import TOPICS, Basis, Batch, Change, Event, Recorded, Stamp, from_data
 
 
@@ -27,8 +27,8 @@ class StoredRow(NamedTuple):
     state: bytes
 
 
-# As `state` begins, and what it has before the fields: no text holds these bytes, its quotation marks are
-# escaped.
+# The beginning of `state`, and the marks before its fields. No JSON text contains these bytes, because
+# quotation marks are escaped there.
 _VERSION: Final = re.compile(rb'\{"version":([0-9]{1,9}),')
 _DATA: Final = b',"data":'
 _BASIS: Final = b'"basis":'
@@ -37,7 +37,7 @@ NUL = b"\\u0000"
 
 
 class Versioned(NamedTuple):
-    """A change with the version it takes in its aggregate; what the library calls a domain event."""
+    """A change with its version in the aggregate: a domain event of the library."""
 
     originator_id: str
     originator_version: int
@@ -45,7 +45,7 @@ class Versioned(NamedTuple):
 
 
 class OrjsonTranscoder(Transcoder):
-    """Datetimes become RFC 3339 in UTC, events their fields by name; everything else must be JSON already."""
+    """A transcoder for events, with datetimes as RFC 3339 in UTC. All other values must be JSON."""
 
     def encode(self, obj: Any) -> bytes:
         return _json(obj)
@@ -59,7 +59,7 @@ def _json(value: object) -> bytes:
 
 
 class EventMapper(Mapper[str]):
-    """Topics and versions are those of the domain's registry, upcasting included."""
+    """A mapper by the topics and versions of the domain's registry. It upcasts older versions."""
 
     def __init__(self) -> None:
         super().__init__(OrjsonTranscoder())
@@ -75,16 +75,16 @@ class EventMapper(Mapper[str]):
         )
 
     def state(self, change: Change) -> bytes:
-        """What the log has of it beside its subject, version and topic."""
+        """Return the column `state`: version, stamp and fields of the event."""
         subject, event, stamp = change
-        known, stamped = self._stamped
-        if known is not stamp:
-            # The next events will have it, too.
+        last_stamp, stamped = self._stamped
+        if last_stamp is not stamp:
+            # The next events mostly have the same stamp.
             stamped = _json(_stamped(stamp))[1:-1]
             self._stamped = (stamp, stamped)
         state = b'{"version":%d,%b,"data":%b}' % (event.VERSION, stamped, _json(event))
         if NUL in state:
-            # The doors refuse it. One that got by would stop every reader of the log for ever.
+            # API and parsers refuse it. In the log, it would stop every reader for ever.
             raise ValueError(f"{event.TOPIC} of {subject} holds a NUL")
         return state
 
@@ -99,7 +99,7 @@ class EventMapper(Mapper[str]):
             fields = orjson.loads(data[:-1])
             version, stamp = _head(head)
         except (orjson.JSONDecodeError, KeyError):
-            # Stored otherwise than we do it.
+            # The JSON has another order or spacing than `state` writes.
             stored = orjson.loads(state)
             return from_data(topic, stored["version"], stored["data"]), _stamp(stored)
         return from_data(topic, version, fields), stamp
@@ -115,14 +115,14 @@ class EventMapper(Mapper[str]):
         return row.state.find(_BASIS, 0, row.state.find(_DATA)) >= 0
 
     def recorded(self, row: StoredRow | tuple[Any, ...]) -> Recorded:
-        """Decode a row. A plain tuple of the same columns is enough: wrapping each would cost a tenth."""
+        """Decode a row, which may be a plain tuple: to wrap it would add a tenth to the cost."""
         position, commit_end, recorded_at, subject, version, topic, state = row
         event, stamp = self.read(topic, state)
         return Recorded(position, commit_end, recorded_at, subject, version, event, stamp)
 
 
 def _stamped(stamp: Stamp) -> dict[str, Any]:
-    """What a stored event has beside its version and data."""
+    """Return the stored fields of a stamp."""
     stored: dict[str, Any] = {"at": stamp.at, "actor": stamp.actor, "cause": stamp.cause}
     if stamp.basis is not None:
         stored["basis"] = stamp.basis.position
@@ -138,7 +138,7 @@ def _stamped(stamp: Stamp) -> dict[str, Any]:
 # The events of one decision, or of one request, have one stamp.
 @lru_cache(64)
 def _head(head: bytes) -> tuple[int, Stamp]:
-    """Version and stamp of what is stored, up to its fields."""
+    """Return version and stamp from the part of `state` before the fields."""
     stored = orjson.loads(head + b"}")
     return stored["version"], _stamp(stored)
 

@@ -1,22 +1,32 @@
-"""Bring a database up to date: dated SQL files, each applied once, in order, under one lock."""
+"""Migrations: dated SQL files, each applied once, in order, under one lock; and the check that they are
+applied.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import psycopg
+from psycopg.errors import DataError, ProgrammingError
 
 import domain.all_events  # noqa: F401  (so that every topic is registered)
 from domain.errors import LabledgerError
 from domain.events import TOPICS
+from postgres.errors import AWAY, away
 from postgres.named_sql import named_queries
+from store.datastore import connect
+from store.sql import SQL as LOG
 
 SQL = named_queries(Path(__file__).with_name("migrate.sql"))
 FOLDER = Path(__file__).with_name("migrations")
 LOCK = 0x4C4C_4D49
-"""Held by whoever changes the schema, or must have it stay as it is."""
+"""The key of the lock that a process holds to change the schema, or to keep it unchanged."""
+
+
+ADVICE: Final = "run `labledger migrate`"
 
 
 @dataclass(frozen=True)
@@ -68,5 +78,31 @@ def _is_applied(migration: Migration, applied: dict[str, str]) -> bool:
     return digest is not None
 
 
+def require_migrated(url: str) -> None:
+    """Raise NotMigrated unless the database has each migration and topic of this program, or DatabaseAway."""
+    try:
+        with connect(url) as session:
+            wanted = [migration.name for migration in migrations()]
+            unapplied = session.execute(LOG["missing_migrations"], (wanted,)).fetchall()
+            missing = session.execute(LOG["missing_topics"], (sorted(TOPICS),)).fetchall()
+    except AWAY as error:
+        raise away(error) from error
+    except (ProgrammingError, DataError) as error:
+        # The service role or the table does not exist, or the role may not read it.
+        raise NotMigrated(f"{str(error).partition(chr(10))[0]}: {ADVICE}") from error
+    if unapplied:
+        raise NotMigrated(f"the database lacks the migrations {_named(unapplied)}: {ADVICE}")
+    if missing:
+        raise NotMigrated(f"the log takes no events of the topics {_named(missing)}: {ADVICE}")
+
+
+def _named(rows: list[tuple[str]]) -> str:
+    return ", ".join(name for (name,) in rows)
+
+
 class ChangedMigration(LabledgerError):
-    """A migration is not what it was."""
+    """A migration was changed after it was applied."""
+
+
+class NotMigrated(LabledgerError):
+    """The database has not been migrated for this program."""

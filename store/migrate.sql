@@ -1,10 +1,10 @@
--- What every run of `migrate` makes so, whatever was applied before: none of it is in a dump of one database.
+-- The part of every run of `migrate` that is not in a dump of one database.
 
 -- name: register_topics
 INSERT INTO log.topics (topic) SELECT unnest(%s::text[]) ON CONFLICT DO NOTHING
 
 -- name: close_database
--- Nobody but the owner and the members of the service role connects. Only the owner of the database can say so.
+-- Allow connections of the owner and of members of the service role only. This needs the owner of the database.
 DO $$
 DECLARE
     name   text := current_database();
@@ -17,7 +17,7 @@ BEGIN
         EXECUTE format('REVOKE CONNECT, TEMPORARY ON DATABASE %I FROM PUBLIC', name);
         EXECUTE format('GRANT CONNECT, TEMPORARY ON DATABASE %I TO labledger_service', name);
     END IF;
-    -- A login that does not inherit has the privilege by itself, or not at all.
+    -- A login that does not inherit needs the privilege itself.
     FOR member IN SELECT m.member FROM pg_auth_members m WHERE m.roleid = 'labledger_service'::regrole LOOP
         IF NOT has_database_privilege(member, name, 'CONNECT') THEN
             EXECUTE format('GRANT CONNECT ON DATABASE %I TO %s', name, member);

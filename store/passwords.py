@@ -1,7 +1,8 @@
-"""Hashes of passwords: a table beside the log, since who reads the log could guess at them for ever.
+"""Hashes of passwords, in a table beside the log, so that a reader of the log cannot guess passwords from
+them.
 
-Which of them counts is said by the log (docs/decisions/0013). Each call blocks, and raises DatabaseAway while
-the database is.
+The log determines the valid hash of each user (docs/decisions/0013). Each function blocks and raises
+DatabaseAway.
 """
 
 from __future__ import annotations
@@ -14,17 +15,19 @@ from store.event_log import EventLog
 SQL = named_queries(Path(__file__).with_name("passwords.sql"))
 
 
-def keep_hash(log: EventLog, password_id: str, user: str, hashed: str) -> None:
-    """Before the event that makes it count: one that counts and has no hash would lock its user out."""
-    log.rows(SQL["keep"], (password_id, user, hashed))
+def store_hash(log: EventLog, password_id: str, user: str, hashed: str) -> None:
+    """Store a hash. Call it before the event that makes it valid, or a failure between both locks the user
+    out.
+    """
+    log.rows(SQL["store"], (password_id, user, hashed))
 
 
 def hash_of(log: EventLog, password_id: str, user: str) -> str | None:
-    """None once it does not count any more."""
+    """Return a hash, or None if it is not valid any more."""
     rows = log.rows(SQL["hash_of"], (password_id, user))
     return next((str(hashed) for (hashed,) in rows), None)
 
 
-def forget_hashes(log: EventLog, user: str) -> None:
-    """Delete the hashes that no longer count by the log, and old ones that never counted."""
-    log.rows(SQL["forget"], (user,))
+def delete_stale_hashes(log: EventLog, user: str) -> None:
+    """Delete the hashes that are not valid any more, and old ones that never became valid."""
+    log.rows(SQL["delete_stale"], (user,))

@@ -14,8 +14,8 @@ from store.sql import SQL
 
 
 @dataclass(frozen=True)
-class Written:
-    """The events and bytes that an actor has appended on one day (UTC)."""
+class DailyLogUsage:
+    """The number of events and bytes that an actor appended on one day (UTC)."""
 
     day: date
     actor: str
@@ -23,10 +23,10 @@ class Written:
     bytes: int
 
 
-def written(log: EventLog, since: date, limit: int, actor: str | None = None) -> list[Written]:
-    """Return the counts of one actor, or of all, from a day on: the last day first, in it the most bytes."""
+def daily_log_usage(log: EventLog, since: date, limit: int, actor: str | None = None) -> list[DailyLogUsage]:
+    """Return the counts of one actor, or of all, since a day, sorted by day and bytes, highest first."""
     asked = {"since": since, "actor": actor, "limit": limit}
-    return [Written(*row) for row in log.rows(SQL["written"], asked)]
+    return [DailyLogUsage(*row) for row in log.rows(SQL["written"], asked)]
 
 
 def unfinished_count(log: EventLog, owner: str) -> int:

@@ -1,4 +1,4 @@
-"""What the database says of how the service does."""
+"""The state of the service as seen by the database."""
 
 from __future__ import annotations
 
@@ -13,21 +13,23 @@ QUERY = named_queries(Path(__file__).with_name("readiness.sql"))["readiness"]
 
 @dataclass(frozen=True)
 class Holder:
-    """Who has the right to decide, and when it last said so."""
+    """The holder of the lease, and the time since its last renewal."""
 
     name: str
     renewed_seconds_ago: float
     lease_seconds: float
 
     @property
-    def gets_on(self) -> bool:
+    def is_live(self) -> bool:
         return self.renewed_seconds_ago <= self.lease_seconds
 
 
 @dataclass(frozen=True)
-class Standing:
-    """`behind_seconds`: how long the event after the position asked about has been there; 0 without one.
-    `append_hangs`: one append has held up all others for four seconds.
+class DatabaseState:
+    """The state of database, log and lease.
+
+    `behind_seconds` is the age of the event after the given position, 0 without one. `append_hangs` says that
+    an append has blocked all others for four seconds.
     """
 
     writable: bool
@@ -37,13 +39,13 @@ class Standing:
     holder: Holder | None
 
     @property
-    def holder_gets_on(self) -> bool:
-        return self.holder is not None and self.holder.gets_on
+    def has_live_holder(self) -> bool:
+        return self.holder is not None and self.holder.is_live
 
 
-def standing(log: EventLog, lease: str, position: int) -> Standing:
-    """Blocking; raises DatabaseAway."""
+def database_state(log: EventLog, lease: str, position: int) -> DatabaseState:
+    """Return the state, with `behind_seconds` for a position. Blocking. Raises DatabaseAway."""
     (found,) = log.rows(QUERY, {"lease": lease, "position": position})
     writable, end, behind_seconds, append_hangs, *held = found
     holder = Holder(*held) if held[0] is not None else None
-    return Standing(writable, end, max(0.0, behind_seconds), append_hangs, holder)
+    return DatabaseState(writable, end, max(0.0, behind_seconds), append_hangs, holder)

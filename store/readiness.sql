@@ -1,5 +1,5 @@
 -- name: readiness
--- One look: whether this server can be written to, how far the log is ahead of a position, and who holds a lease.
+-- Whether this server accepts writes, how far the log is ahead of a position, and the holder of a lease.
 SELECT NOT pg_is_in_recovery() AND current_setting('default_transaction_read_only') = 'off' AS writable,
        coalesce((SELECT max(notification_id) FROM log.events), 0) AS log_end,
        coalesce((SELECT extract(epoch FROM clock_timestamp() - e.recorded_at) FROM log.events e

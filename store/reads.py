@@ -1,6 +1,6 @@
-"""What was read by those whose reads are recorded: a table as append-only as the log (docs/decisions/0014).
+"""The record of reads, an append-only table like the log (docs/decisions/0014).
 
-Each call blocks, and raises DatabaseAway while the database is.
+Each function blocks and raises DatabaseAway.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ SQL = named_queries(Path(__file__).with_name("reads.sql"))
 
 @dataclass(frozen=True)
 class Read:
-    """Who asked for what, and by which token; `query` is what stands behind the question mark.
+    """A read with user, token and request. `query` is the query string.
 
-    A stream goes on after `last_event_id`, whatever the query says; without one, after what that says.
+    A stream begins after `last_event_id`, or without one where the query says.
     """
 
     user: str
@@ -41,16 +41,16 @@ class RecordedRead:
 
 
 def record(log: EventLog, read: Read) -> int:
-    """The id of the record, which is kept when this returns: only then may the read be answered.
+    """Record a read and return the id of the record. Call it before the answer.
 
-    One whose session dies meanwhile may be recorded twice, never not at all.
+    The read is recorded twice if the session dies at the wrong moment, but never lost.
     """
     ((read_id,),) = log.rows(SQL["record"], astuple(read))
     return int(read_id)
 
 
 def select(log: EventLog, after: int, limit: int, user: str | None = None) -> list[RecordedRead]:
-    """In the order in which they were recorded, those after an id; of one user, or of all."""
+    """Return reads after an id, of one user or of all, in the order of the records."""
     query = SQL["select"] if user is None else SQL["select_of_user"]
     rows = log.rows(query, {"after": after, "limit": limit, "user": user})
     return [RecordedRead(read_id, recorded_at, Read(*read)) for read_id, recorded_at, *read in rows]

@@ -1,5 +1,5 @@
 -- name: record
--- One after the other, commit included: who reads on after an id misses none that became visible later.
+-- The lock serialises the commits, so that a reader that continues after an id misses no record.
 WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock(hashtext('log.reads')))
 INSERT INTO log.reads
     (user_name, role, token_id, method, path, query, request_id, is_stream, last_event_id)

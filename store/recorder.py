@@ -29,14 +29,15 @@ from store.sql import APPENDS
 FINISHED_TOPICS = frozenset(f"recipe.{state}" for state in FINISHED)
 
 NewRow = tuple[str, int, str, bytes]
-"""subject, version, topic, state of an event to append"""
+"""subject, version, topic and state of an event to append"""
 
 
 @dataclass(frozen=True)
 class StoredAppend:
-    """One append request with its events already mapped to rows.
+    """An append request with its events mapped to rows.
 
-    `actor` is the author of all rows, `new_recipes` their number by owner; both are counted for quotas.
+    `actor` is the author of all rows, `new_recipes` maps owners to their number of new recipes; both count
+    for quotas.
     """
 
     command_id: str
@@ -51,14 +52,14 @@ class StoredAppend:
 
     @property
     def byte_count(self) -> int:
-        """Return the number of bytes that count against the quota of the author."""
+        """Return the number of bytes that count for the quota of the author."""
         return sum(len(state) for *_, state in self.rows) + (
             len(self.original.content) if self.original else 0
         )
 
 
 class Recorder(PostgresApplicationRecorder):
-    """Appends through `log.append`. Tables come from migrations, never from here."""
+    """A recorder that appends with `log.append`. Migrations create the tables."""
 
     datastore: Datastore
 
@@ -76,19 +77,19 @@ class Recorder(PostgresApplicationRecorder):
         raise NotImplementedError("the log is followed by store.tailer.Tailer only")
 
     def insert(self, requests: Sequence[StoredAppend]) -> list[Outcome]:
-        """Append all requests in one statement; each has its own outcome. Raises the library's errors."""
+        """Insert all requests in one statement; return an outcome for each. Raises the library's errors."""
         with self.datastore.get_connection() as connection:
             cursor = connection.cursor(row_factory=tuple_row, binary=True)
             try:
                 rows = cursor.execute(*_statement(requests), prepare=True).fetchall()
             except psycopg.errors.UniqueViolation as error:
-                # Two events of one request with the same version: a fault of the caller, not a race.
+                # Two events of one request have the same version: an error of the caller, not a race.
                 raise IntegrityError(str(error)) from error
         return [_outcome(request, row) for request, row in zip(requests, rows, strict=True)]
 
 
 def _statement(requests: Sequence[StoredAppend]) -> tuple[bytes, list[Any]]:
-    """Return the statement that appends these requests, without parts that none needs, and its parameters."""
+    """Return the statement that appends these requests, without unused parts, and its parameters."""
     recipes, originals = _recipes(requests), _originals(requests)
     is_one, with_recipes, with_originals = len(requests) == 1, any(recipes), any(originals)
     written = [[each.actor, len(each.rows), each.byte_count] for each in requests]
@@ -125,16 +126,16 @@ def _arrays(requests: Sequence[StoredAppend]) -> list[list[Any]]:
 
 
 def _originals(requests: Sequence[StoredAppend]) -> list[list[Any]]:
-    kept = [(number, each.original) for number, each in enumerate(requests, start=1) if each.original]
+    originals = [(number, each.original) for number, each in enumerate(requests, start=1) if each.original]
     return [
-        [number for number, _ in kept],
-        [original.sha256 for _, original in kept],
-        [original.content for _, original in kept],
+        [number for number, _ in originals],
+        [original.sha256 for _, original in originals],
+        [original.content for _, original in originals],
     ]
 
 
 def _recipes(requests: Sequence[StoredAppend]) -> list[list[Any]]:
-    """Return the arrays that the counts of unfinished recipes are taken from."""
+    """Return the arrays for the counts of unfinished recipes."""
     new = [
         (number, owner, count)
         for number, request in enumerate(requests, start=1)
@@ -161,5 +162,5 @@ def _outcome(request: StoredAppend, row: tuple[Any, ...]) -> Outcome:
         return Conflict(f"not all at the expected version: {', '.join(sorted(request.expected))}")
     if outcome == "fenced":
         return Fenced(f"lease {request.fence.lease if request.fence else ''} has a later epoch")
-    is_known = outcome == "known"
-    return Committed(first, last, recorded_at, is_known, digest, answer, author_bytes, unfinished_count)
+    repeated = outcome == "known"
+    return Committed(first, last, recorded_at, repeated, digest, answer, author_bytes, unfinished_count)

@@ -1,4 +1,4 @@
-"""What is asked of the log, and what it answers."""
+"""Append requests to the log, and their outcomes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from domain.recipe.events import RecipeNew
 
 @dataclass(frozen=True)
 class Fence:
-    """By which lease, and which epoch of it, a decision is appended."""
+    """The lease, and its epoch, under which a decision is appended."""
 
     lease: str
     epoch: int
@@ -24,13 +24,13 @@ class Fence:
 
 @dataclass(frozen=True)
 class AppendRequest:
-    """Changes that go into the log together or not at all.
+    """Changes that are appended all together or not at all.
 
-    The caller gives `command_id` once: the same id again writes nothing and gets the first answer, so a
-    caller that lost the answer finds the commit. `expected` are the versions of the aggregates that the
-    changes rest on, 0 for one that does not exist yet; each changed subject must be among them. `digest` and
-    `answer` are kept with the commit for a repeated request. `new_recipes` is the number of recipes that the
-    changes begin, by owner. `original` are the submitted bytes, which are stored beside the log.
+    `command_id` identifies the request: a repetition writes nothing and gets the first answer, so that a
+    caller that lost the answer finds its commit. `expected` has the versions of all aggregates that the
+    changes depend on, 0 for a new one; it must contain each changed subject. `digest` and `answer` are stored
+    with the commit for repeated requests. `new_recipes` maps owners to their number of new recipes.
+    `original` has the submitted bytes, which are stored beside the log.
     """
 
     command_id: str
@@ -61,10 +61,11 @@ class AppendRequest:
 
 @dataclass(frozen=True)
 class Committed:
-    """The changes are in the log. `repeated`: they were already, by the same command id.
+    """The changes are in the log. `repeated` says that an earlier request with the command id put them there.
 
-    `author_bytes` counts what their actor wrote on the UTC day of `recorded_at`, `unfinished_count` the
-    unfinished recipes of the owner of new recipes, both with this commit; None where it changed neither.
+    `author_bytes` is the number of bytes that the actor wrote on the UTC day of `recorded_at`,
+    `unfinished_count` the number of unfinished recipes of the owner of new recipes, this commit included;
+    None if it changed neither.
     """
 
     first_position: int
@@ -85,7 +86,7 @@ def new_command_id() -> str:
 
 
 def require_committed(outcome: Outcome) -> Committed:
-    """The commit of an append that went through; raises what it became instead."""
+    """Return the commit of a successful append; raise any other outcome."""
     if isinstance(outcome, Committed):
         return outcome
     raise outcome
@@ -96,4 +97,4 @@ class Conflict(LabledgerError):
 
 
 class Fenced(LabledgerError):
-    """The lease this was decided under belongs to somebody else now."""
+    """The lease of this decision has another holder now."""

@@ -1,4 +1,4 @@
-"""Which events somebody wants to see."""
+"""Selections of events by topic and subject."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from domain.events import TOPICS, Recorded, split_subject
 
 ALL_OF_A_KIND = "/*"
 
-# Who may not see a system is not told by its pools of it, either.
+# Events of a pool that are about a system, too: users who may not see the system must not see them.
 OF_TWO: Final = (PoolSystemAdded, PoolSystemRemoved)
 OF_TWO_TOPICS: Final = frozenset(event.TOPIC for event in OF_TWO)
 
 
 def subjects_of(recorded: Recorded) -> tuple[str, ...]:
-    """What an event is about, and the system that it is about as well."""
+    """Return the subject of an event, and the system of an event of a pool."""
     event = recorded.event
     beside = (f"system/{event.system}",) if isinstance(event, OF_TWO) else ()
     return recorded.subject, *beside
@@ -26,9 +26,11 @@ def subjects_of(recorded: Recorded) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Selection:
-    """What is None selects nothing out. `recipe/*` is every recipe: the topics of a subject begin with its
-    kind, so that all of a kind is found by topics, in the log as in what comes. `hidden` topics are left out
-    of all of it, and so is what is about `unseen` subjects (`subjects_of`), of which there mostly are none.
+    """A selection of events by topic and subject; None selects all.
+
+    `recipe/*` stands for every recipe. The topics of a subject begin with its kind, so that all events of a
+    kind are found by their topics. Events of `hidden` topics and about `unseen` subjects (`subjects_of`) are
+    excluded.
     """
 
     topics: tuple[str, ...] | None = None
@@ -42,7 +44,7 @@ class Selection:
 
     @cached_property
     def anywhere(self) -> tuple[str, ...]:
-        """The topics that are wanted whatever they are about, unless all are."""
+        """Return the topics that are selected for all subjects, or none if everything is selected."""
         wanted = [topic for topic in dict.fromkeys(self.topics or TOPICS) if topic not in self.hidden]
         if not self._named:
             return tuple(wanted if self.topics else ())
@@ -50,7 +52,7 @@ class Selection:
 
     @cached_property
     def subjects(self) -> tuple[str, ...]:
-        """What is wanted by its own name, unless all of its kind is."""
+        """Return the subjects selected by name, without those of a kind that is selected as a whole."""
         named = dict.fromkeys(self._named)
         return tuple(one for one in named if split_subject(one)[0] not in self._kinds)
 
@@ -63,7 +65,7 @@ class Selection:
         return self.unseen.isdisjoint(subjects)
 
     def wants_of_subject(self, topic: str) -> bool:
-        """Whether it wants such an event of one of its `subjects`, or of any where it wants everything."""
+        """Return whether events of the topic are selected for `subjects`, or for all subjects."""
         return topic not in self.hidden and (not self.topics or topic in self.topics)
 
     @cached_property

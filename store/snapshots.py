@@ -1,10 +1,10 @@
-"""What the scheduler knew at a position, kept so that the next one need not read the whole log.
+"""Snapshots of the scheduler's state at a position, so that the next scheduler need not read the whole log.
 
-The newest is what a scheduler begins with. Of those before, one is kept for every part of the recent past,
-for who asks what was known then.
+A scheduler starts from the newest snapshot. One older snapshot is kept for each span of the recent past, for
+explanations of that time.
 
-Good only for the very code that made it: a change of any file of the domain makes it worthless, and so does a
-log that ends before it.
+A snapshot is valid only for the code that made it: a change of any file of the domain invalidates it. A log
+that ends before the snapshot does so, too.
 """
 
 from __future__ import annotations
@@ -27,23 +27,22 @@ from store.sql import SQL
 
 logger = logging.getLogger(__name__)
 
-# Of so many events one stays: they are read in some four seconds. With a deep queue it is tens of megabytes.
+# One snapshot is kept for this number of events, which are read in some four seconds. With a long queue a
+# snapshot has tens of megabytes.
 SPAN_EVENTS: Final = 200_000
-# So far back: what lies before is read from the beginning of the log.
+# Snapshots reach back this far; an earlier state is folded from the beginning of the log.
 REACH_EVENTS: Final = 2_000_000
 
 
 class Snapshots:
-    """Each call is blocking, and raises DatabaseAway while the database is."""
+    """The snapshots of one partition. Each method blocks and raises DatabaseAway."""
 
     def __init__(self, log: EventLog, name: str) -> None:
         self._log = log
         self._name = name
 
     def load(self, upto: int | None = None) -> Partition:
-        """The partition of the newest snapshot, up to a position of the log where one is given; an empty one
-        where there is none to be trusted.
-        """
+        """Return the partition of the newest valid snapshot, up to a position if given, or an empty one."""
         upto = self._log.end() if upto is None else upto
         rows = self._log.rows(SQL["snapshot"], (self._name, code_version(), upto))
         if not rows:
@@ -51,22 +50,24 @@ class Snapshots:
         try:
             return restored(orjson.loads(content) for (content,) in rows)
         except (ValueError, LookupError, TypeError) as error:
-            logger.warning("snapshot of %s is of no use, reading the whole log: %r", self._name, error)
+            logger.warning("snapshot of %s is unreadable, reading the whole log: %r", self._name, error)
             return Partition()
 
     def saving(self, partition: Partition) -> Iterator[None]:
-        """What the partition knows at the first step. Each stores a piece; it may go on between them."""
+        """Store the partition as of the first step, a piece at each step. The partition may change between
+        steps.
+        """
         attempt, position = uuid.uuid4().hex, partition.position
         for number, (piece, is_last) in enumerate(_with_last(pieces(partition))):
             key = (self._name, attempt, number, is_last, code_version(), position)
             self._log.rows(SQL["save_snapshot_piece"], (*key, orjson.dumps(piece)))
             yield
-        kept = {"span": SPAN_EVENTS, "reach": REACH_EVENTS, "code": code_version()}
-        self._log.rows(SQL["forget_older_snapshots"], {"name": self._name, "position": position, **kept})
+        retention = {"span": SPAN_EVENTS, "reach": REACH_EVENTS, "code": code_version()}
+        self._log.rows(SQL["delete_older_snapshots"], {"name": self._name, "position": position, **retention})
 
 
 def _with_last(made: Iterator[Piece]) -> Iterator[tuple[Piece, bool]]:
-    """Each piece, and whether it is the last; there is one at least."""
+    """Yield each piece of at least one, and whether it is the last."""
     piece = next(made)
     for following in made:
         yield piece, False
@@ -76,7 +77,7 @@ def _with_last(made: Iterator[Piece]) -> Iterator[tuple[Piece, bool]]:
 
 @cache
 def code_version() -> str:
-    """A digest over every file of the domain, by name."""
+    """Return a digest of the names and contents of all files of the domain."""
     digest = sha256()
     for name, content in sorted(_sources(resources.files("domain"), "domain")):
         digest.update(f"{name}\0{len(content)}\0".encode() + content)

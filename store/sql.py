@@ -13,7 +13,7 @@ from store.mapper import StoredRow
 SQL = named_queries(Path(__file__).with_name("log.sql"))
 
 # Events may carry whole jobs: what is read at once is bounded by bytes, too.
-PAGE_BYTES = 4 << 20
+MAX_PAGE_BYTES = 4 << 20
 
 BOUNDED = {name: SQL["bounded"].replace(b"QUERY", SQL[name]) for name in ("page", "all_between", "selected")}
 

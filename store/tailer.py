@@ -1,8 +1,8 @@
-"""Follow the log: LISTEN first, then read; poll as a backstop; reconnect; deliver whole commits.
+"""The tailer, which follows the log and delivers whole commits. It listens, polls and reconnects.
 
-LISTEN comes before the first read, so nothing falls between the two. A notification may be lost all the same
-(a connection may die unseen), so the tailer looks by itself once in `poll_seconds`; what only that look found
-is counted, because it should never happen.
+LISTEN comes before the first read, so that no event is missed between them. A notification may be lost all
+the same (a connection may die unnoticed), so the tailer also polls every `poll_seconds`. Pages that only a
+poll found are counted, because they should never occur.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from psycopg.rows import tuple_row
 from postgres.errors import AWAY
 from store.datastore import connect
 from store.mapper import StoredRow
-from store.sql import BOUNDED, PAGE_BYTES, SQL, bounded_rows
+from store.sql import BOUNDED, MAX_PAGE_BYTES, SQL, bounded_rows
 
 logger = logging.getLogger(__name__)
 
@@ -31,9 +31,9 @@ MANY_COMMITS = 3
 
 @dataclass
 class TailerCounters:
-    """For the metrics: reconnections, and pages that only the backstop poll found.
+    """Counts for the metrics: reconnections, and pages that only the backstop poll found.
 
-    Tailers that come one after the other may count together.
+    Successive tailers may share them.
     """
 
     reconnects: int = 0
@@ -41,12 +41,12 @@ class TailerCounters:
 
 
 class Tailer:
-    """Yields pages of rows after a position, each page a number of whole commits, for ever.
+    """An endless iterator of pages of rows after a position. Each page consists of whole commits.
 
-    An empty page is yielded when `poll_seconds` pass without news, so that the reader can look around.
-    A reader that was cut off goes on where it stopped. Not thread-safe, but for looking at `read_at`, the
-    monotonic time of the last look that succeeded, or of the beginning; `close` ends it. `has_unread` says
-    whether the last look left something for the next, which then need not wait to be told of it.
+    A page is empty if `poll_seconds` pass without new events, so that the caller can do other things. After a
+    lost connection the tailer continues where it stopped; `close` ends it. `read_at` is the monotonic time of
+    the last successful read, or of the creation. `has_unread` says that there are more rows, for which the
+    next page need not wait. Not thread-safe, except for reading `read_at`.
     """
 
     def __init__(
@@ -72,45 +72,46 @@ class Tailer:
             yield self.next_page(self._poll_seconds)
 
     def next_page(self, timeout_seconds: float) -> list[StoredRow]:
-        """The next page, or an empty one after the time given or when the connection had to be renewed."""
+        """Return the next page, or an empty one after the timeout or a lost connection."""
         try:
             connection = self._connected()
             if self.has_unread and (page := self._read(connection)):
                 return page
-            is_told = self._is_told_of_more(connection, timeout_seconds)
+            is_notified = self._wait_for_news(connection, timeout_seconds)
             page = self._read(connection)
-            if page and not is_told:
-                self._hear_of_it(connection)
+            if page and not is_notified:
+                self._expect_notification(connection)
             return page
         except AWAY as error:
             if self._connection is not None or self.counters.reconnects == 0:
-                logger.warning("log: connection lost, going on from position %d: %s", self.position, error)
+                logger.warning("log: connection lost, continuing from position %d: %s", self.position, error)
             self._disconnect()
             self.counters.reconnects += 1
             time.sleep(min(0.1, timeout_seconds))
             return []
 
     def skip_to(self, position: int) -> None:
-        """The reader knows what is up to there; a position that was read already changes nothing."""
+        """Skip the rows up to a position, which the caller has already. Positions never go back."""
         self.position = max(self.position, position)
 
     def close(self) -> None:
         self._closed = True
         self._disconnect()
 
-    def _is_told_of_more(self, connection: psycopg.Connection[Any], timeout_seconds: float) -> bool:
-        """Most notifications are of what was read with the one before, or of what the reader wrote itself."""
+    def _wait_for_news(self, connection: psycopg.Connection[Any], timeout_seconds: float) -> bool:
+        """Wait for a notification of an unread position; many are of rows that were read or skipped."""
         deadline = time.monotonic() + timeout_seconds
-        while furthest := _furthest_told(connection, max(0.0, deadline - time.monotonic())):
+        while furthest := _last_notified(connection, max(0.0, deadline - time.monotonic())):
             if furthest > self.position:
                 return True
         return False
 
-    def _hear_of_it(self, connection: psycopg.Connection[Any]) -> None:
-        """What was committed just now shows a moment before its notification comes; one of what was committed
-        behind it may come with that one, and none will again.
+    def _expect_notification(self, connection: psycopg.Connection[Any]) -> None:
+        """Wait for the notification of rows just read; it may arrive a moment after the commit is visible.
+
+        A notification of later rows may arrive with it, and will not be repeated.
         """
-        furthest = _furthest_told(connection, GRACE_SECONDS)
+        furthest = _last_notified(connection, GRACE_SECONDS)
         if not furthest:
             self.counters.backstop_finds += 1
         self.has_unread |= furthest > self.position
@@ -132,9 +133,9 @@ class Tailer:
             connection.close()
 
     def _read(self, connection: psycopg.Connection[Any]) -> list[StoredRow]:
-        looked_at = time.monotonic()
+        read_at = time.monotonic()
         cursor = connection.cursor(row_factory=tuple_row, binary=True)
-        asked = {"after": self.position, "limit": self.page_size, "bytes": PAGE_BYTES}
+        asked = {"after": self.position, "limit": self.page_size, "bytes": MAX_PAGE_BYTES}
         found = cursor.execute(BOUNDED["page"], asked, prepare=True).fetchall()
         page, available = bounded_rows(found)
         self.has_unread = len(page) < available or available == self.page_size
@@ -144,25 +145,23 @@ class Tailer:
             page += map(StoredRow._make, rest)
         if page:
             self.position = page[-1].position
-        self.read_at = looked_at
+        self.read_at = read_at
         return page
 
 
-def is_of_many(page: Sequence[StoredRow]) -> bool:
-    """So many commits are not of one person who waits for what he did."""
+def has_many_commits(page: Sequence[StoredRow]) -> bool:
+    """Return whether the page has so many commits that they are not the work of one waiting user."""
     return len({row.commit_end for row in page}) >= MANY_COMMITS
 
 
-def _furthest_told(connection: psycopg.Connection[Any], timeout_seconds: float) -> int:
-    """The last position that a notification has named by then; 0: none came. One without any asks to look."""
-    told = connection.notifies(timeout=timeout_seconds, stop_after=1)
-    return max((_position(each.payload) for each in told), default=0)
+def _last_notified(connection: psycopg.Connection[Any], timeout_seconds: float) -> int:
+    """Return the highest position in the notifications of that time, or 0 without any."""
+    notifications = connection.notifies(timeout=timeout_seconds, stop_after=1)
+    return max((_position(each.payload) for each in notifications), default=0)
 
 
 def _position(payload: str) -> int:
-    """Return the position that a notification names; sys.maxsize for another payload, which any role may
-    send.
-    """
+    """Return the position in a payload; sys.maxsize for any other text, which any role may send."""
     try:
         return int(payload)
     except ValueError:

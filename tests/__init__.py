@@ -1,1 +1,1 @@
-"""Proof, cheapest first; `python -m tests` runs all of it."""
+"""All tests; `python -m tests` runs them."""

@@ -1,4 +1,4 @@
-"""Fixtures that any test may ask for; what they are made of is in `tests/harness`."""
+"""Fixtures for all tests, built from `tests/harness`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from xdist.workermanage import NodeManager
 
-from runtime.embedded.environment import forget_libpq
+from runtime.embedded.database import remove_libpq
 from tests.harness.folders import keep_temporary_files_in_memory
 
 if TYPE_CHECKING:
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from tests.in_process.environment import Environment
 
 
-# How long a machine takes to generate an example says nothing about the code.
+# Slow generation of examples is a property of the machine, not of the code.
 settings.register_profile("labledger", suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("labledger")
 
 
 def pytest_configure() -> None:
-    """A test run that is told to end cleans up as one that is interrupted does."""
+    """Prepare signals, temporary files and bytecode; SIGTERM cleans up as Ctrl-C does."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    # Where tests are started in the background, a shell has Ctrl-C ignored, and so would every process
-    # started here: those that are to be ended by it would never end.
+    # A shell ignores Ctrl-C for background processes. The processes that tests start would inherit that, and
+    # those that a test ends with Ctrl-C would never end.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    # They stop servers then; who is killed over it leaves them behind.
+    # Test processes stop their servers at exit; one that is killed leaves them behind.
     NodeManager.EXIT_TIMEOUT = 120
     keep_temporary_files_in_memory()
-    # Programs are started by the hundred, and each would compile all that it imports.
+    # Tests start hundreds of programs, and each would compile its imports.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
 
@@ -49,7 +49,7 @@ def servers() -> Iterator[ServerPool]:
     # Imported here, so that tests of pure code run without a database driver or a composition root.
     from tests.harness.pool import ServerPool
 
-    forget_libpq()
+    remove_libpq()
     with ExitStack() as stack:
         yield ServerPool(stack)
 

@@ -1,4 +1,4 @@
-"""The lock files beside the ranges of setup.cfg. `script/lock --check` resolves them anew."""
+"""The pins in the lock files, compared with setup.cfg; `script/lock --check` resolves the ranges anew."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def test_lock__every_pin__has_a_hash_and_no_address(file: str) -> None:
         assert PIN.match(entry) and "--hash=sha256:" in entry, entry
 
 
-def test_lock__of_the_tests__pins_what_the_other_pins() -> None:
+def test_lock__of_the_tests__contains_the_pins_of_the_other() -> None:
     both = [dict(_pins(TOP / file)) for file in LOCKS]
     assert both[0].items() <= both[1].items()
 
 
 def _pins(file: Path) -> Iterator[tuple[str, set[str]]]:
-    """Yield names with their versions: several where a version serves only some Pythons."""
+    """Yield names with their versions: several if a version is for some versions of Python."""
     found: dict[str, set[str]] = {}
     for pin in PIN.finditer(file.read_text()):
         found.setdefault(canonicalize_name(pin["name"]), set()).add(pin["version"])

@@ -13,7 +13,7 @@ from projections.projector import OutOfStep, Projector
 from projections.sql import SQL
 from store.datastore import connect
 from store.mapper import EventMapper, StoredRow
-from store.tailer import Tailer, TailerCounters, is_of_many
+from store.tailer import Tailer, TailerCounters, has_many_commits
 
 RETRY_SECONDS = 0.5
 # A page takes a good deal less.
@@ -86,7 +86,7 @@ def _project(
 
 def seconds_each(page: Sequence[StoredRow]) -> float:
     """How long after the beginning of this page the next one may begin."""
-    return SECONDS_EACH_OF_MANY if is_of_many(page) else SECONDS_EACH
+    return SECONDS_EACH_OF_MANY if has_many_commits(page) else SECONDS_EACH
 
 
 def _stand_by(url: str, stopping: Callable[[], bool]) -> None:

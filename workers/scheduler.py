@@ -1,8 +1,7 @@
-"""The scheduler process: fold the log, decide, append what was decided, decide again.
+"""The scheduler process: it folds the log, decides, appends its decisions, and decides again.
 
-It remembers nothing that is not in the log: what waits for an answer follows from the state of recipes and
-systems, and from what was raised since the last answer. A new holder of the lease goes on where the last one
-stopped.
+All its state follows from the log: unanswered triggers follow from the states of recipes and systems, and
+from the triggers raised since the last answer. A new holder of the lease goes on where the last one stopped.
 """
 
 from __future__ import annotations
@@ -14,23 +13,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from domain.events import Basis
+from domain.events import Basis, Change, Stamp
 from domain.scheduling.decisions.decide import POLICY_VERSION, decide
 from domain.scheduling.decisions.draft import Decision
-from domain.scheduling.world.not_folded import NOT_FOLDED
 from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.skipped_events import SKIPPED_TOPICS
 from postgres.errors import DatabaseAway
 from store.event_log import EventLog
 from store.lease import LEASE_SECONDS, SCHEDULER, Lease
 from store.mapper import StoredRow
-from store.requests import Committed, Conflict, Fence, Fenced
+from store.requests import AppendRequest, Committed, Conflict, Fence, Fenced, new_command_id
 from store.snapshots import Snapshots
 from store.tailer import Tailer
 from workers.consistency import ConsistencyLoop
-from workers.decided import append_request
 from workers.heartbeat import Heartbeat, Progress
 from workers.snapshotting import Keeping
 
+ACTOR = "scheduler"
 DECISIONS_PER_COMMIT = 500
 RETRY_SECONDS = 0.2
 
@@ -39,9 +38,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class SchedulerCounters:
-    """Since it was started; conflicts are commits that were refused because something had moved.
+    """Counts since the start of the process.
 
-    `decisions` are by the kind of their triggers, `events` those of the commits.
+    `decisions` are counted by the kind of their triggers; `events` are those of the commits. `conflicts` are
+    commits that were refused because a recipe or system had changed.
     """
 
     decisions: Counter[str] = field(default_factory=Counter)
@@ -51,10 +51,10 @@ class SchedulerCounters:
 
 
 class Scheduler:
-    """`step` once, or `run` until told to stop, in the thread that made it.
+    """A scheduler: call `step` once, or `run` until it is to stop, in the thread that made it.
 
-    The tailer stands where the partition does. Without `consistency` the loop is off, without `snapshots` the
-    next scheduler reads the whole log.
+    The tailer and the partition have the same position. Without `consistency` there is no consistency loop;
+    without `snapshots` the next scheduler reads the whole log.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Scheduler:
         self._clock = clock
         self._consistency = consistency
         self._fence: Fence | None = None
-        # How often in a row something had moved: who decides less at a time is sooner in the log.
+        # The number of conflicts in a row. Smaller commits have fewer conflicts.
         self._refused = 0
         self._stopping: Callable[[], bool] = lambda: False
         self._progress = Progress()
@@ -91,14 +91,14 @@ class Scheduler:
                     if self._tailer.read_at > read_at:
                         self._progress.came_round()
                 except DatabaseAway as error:
-                    # Nothing was decided that is not in the log, or will be decided again.
+                    # Decisions that are not in the log are taken anew.
                     logger.warning("%s: %s", error.title, error)
                     self._progress.in_vain()
                     time.sleep(RETRY_SECONDS)
             self._leave()
 
     def _leave(self) -> None:
-        """Told to stop: what it knows is kept for the next one, if the database is there."""
+        """Save a snapshot for the next scheduler, if the database can be reached, and release the lease."""
         try:
             if self._fence is not None and self._keeping is not None:
                 self._keeping.keep()
@@ -108,9 +108,9 @@ class Scheduler:
         self._tailer.close()
 
     def step(self, timeout_seconds: float) -> None:
-        """Take in what the log has; decide while there is something to decide and the lease is held.
+        """Fold the new events of the log; then decide, if this process holds the lease.
 
-        Without the lease it folds the log all the same, and so is ready when the holder goes.
+        Without the lease the process folds the log as well, so that it is ready to take over.
         """
         if self._undecided() or self._keeping_on():
             page = self._next_page(0.0)
@@ -123,7 +123,7 @@ class Scheduler:
             self._decide()
 
     def _idle_page(self, timeout_seconds: float) -> Sequence[StoredRow]:
-        """There is nothing to do before it comes."""
+        """Wait for the next page: there is nothing else to do."""
         began = time.monotonic()
         page = self._next_page(timeout_seconds)
         if self._keeping is not None:
@@ -131,7 +131,7 @@ class Scheduler:
         return page
 
     def _next_page(self, timeout_seconds: float) -> Sequence[StoredRow]:
-        """The tailer bears it that it cannot read; a holder that cannot is to be replaced."""
+        """Read the next page. A failed read is no progress, so that a holder that cannot read is replaced."""
         read_at = self._tailer.read_at
         page = self._tailer.next_page(timeout_seconds)
         if self._tailer.read_at == read_at:
@@ -141,7 +141,7 @@ class Scheduler:
     def _take_in(self, page: Sequence[StoredRow]) -> None:
         mapper = self._log.mapper
         for row in page:
-            if row.topic in NOT_FOLDED:
+            if row.topic in SKIPPED_TOPICS:
                 mapper.require_readable(row)
                 self.partition.pass_over(row.position)
             else:
@@ -161,7 +161,7 @@ class Scheduler:
             now = self._clock()
             self._commit(now, self._consistency.correct(self.partition, now, monotonic_seconds))
         elif self._keeping is not None and not self._undecided() and self._keeping.is_due():
-            # Only while there is nothing better to do.
+            # Snapshots wait until there is nothing to decide.
             self._keeping.keep_some()
 
     def _keeping_on(self) -> bool:
@@ -171,24 +171,24 @@ class Scheduler:
         return self._fence is not None and bool(self.partition.triggers)
 
     def _holds_lease(self) -> bool:
-        if self._fence is not None and self._lease.held():
+        if self._fence is not None and self._lease.is_held():
             return True
         self._fence = None
         fence = self._lease.try_take()
         if fence is None:
             return False
         logger.info("lease taken", extra={"lease": fence.lease, "epoch": fence.epoch})
-        # The holder before may have appended until the moment its lease was fenced.
+        # The previous holder may have appended until its lease was fenced.
         self._read_through(self._log.end())
         if self._stopping():
-            # Perhaps not read to the end: nothing may be decided on that.
+            # The log may not be read to its end, so nothing may be decided.
             self._lease.release()
             return False
         self._fence = fence
         return True
 
     def _commit(self, now: datetime, decisions: Sequence[Decision]) -> None:
-        """Append decisions on what the partition knows; until that is done for sure, they are not made."""
+        """Append the tentative decisions, and confirm them if they are in the log for certain."""
         if not decisions:
             return
         assert self._fence is not None, "only the holder of the lease decides"
@@ -214,7 +214,7 @@ class Scheduler:
             self._fence = None
             self._lease.release()
         elif isinstance(outcome, Conflict):
-            # Somebody moved a recipe or system meanwhile; what they did is in the log to be read.
+            # Another process changed a recipe or system meanwhile; its events are in the log.
             self.counters.conflicts += 1
             self._refused += 1
             self._read_through(self._log.end())
@@ -226,3 +226,15 @@ class Scheduler:
 
 def lease_for(url: str, holder: str, seconds: float = LEASE_SECONDS) -> Lease:
     return Lease(url, SCHEDULER, holder, seconds)
+
+
+def append_request(decisions: Sequence[Decision], basis: Basis, fence: Fence) -> AppendRequest:
+    """Return the request to append all decisions of one basis in one commit."""
+    changes: list[Change] = []
+    expected: dict[str, int] = {}
+    for number, decision in enumerate(decisions):
+        stamp = Stamp(at=basis.now, actor=ACTOR, cause=decision.trigger.cause, basis=basis, number=number)
+        changes += [Change(subject, event, stamp) for subject, event in decision.events]
+        for subject, version in decision.expected:
+            expected.setdefault(subject, version)
+    return AppendRequest(command_id=new_command_id(), changes=tuple(changes), expected=expected, fence=fence)

@@ -16,7 +16,7 @@ from runtime.embedded.home import make_folder, write_private
 
 
 @dataclass(frozen=True)
-class Login:
+class SavedLogin:
     """A token of a user, issued by the server at this URL."""
 
     url: str
@@ -30,14 +30,14 @@ class Login:
 class Logins:
     """All logins of a user, latest first."""
 
-    kept: tuple[Login, ...] = ()
+    kept: tuple[SavedLogin, ...] = ()
 
     @classmethod
     def load(cls, file: Path | None = None) -> Logins:
         file = file or login_file()
         try:
             rows = json.loads(file.read_text(encoding="utf-8"))["logins"]
-            return cls(tuple(Login(**row) for row in rows))
+            return cls(tuple(SavedLogin(**row) for row in rows))
         except (FileNotFoundError, NotADirectoryError, PermissionError):
             return cls()
         except (ValueError, KeyError, TypeError):
@@ -45,10 +45,10 @@ class Logins:
                 [Fault(str(file), 'must contain {"logins": […]}; delete it to start without logins')]
             ) from None
 
-    def at(self, url: str) -> Login | None:
+    def at(self, url: str) -> SavedLogin | None:
         return next((login for login in self.kept if login.url == url), None)
 
-    def with_(self, login: Login) -> Logins:
+    def with_(self, login: SavedLogin) -> Logins:
         return Logins((login, *self.without(login.url).kept))
 
     def without(self, url: str) -> Logins:

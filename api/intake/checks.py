@@ -15,7 +15,7 @@ from api.intake.document import Job
 from api.intake.limits import FAULT_LIMIT, RECIPES_IN_JOB_LIMIT, RECIPES_IN_SET_LIMIT
 from api.intake.model_words import words_of
 from api.intake.near_names import fields_at, is_a_field, suggestion
-from api.intake.places import Places
+from api.intake.places import TextPlaces
 from api.intake.requirements import LANGUAGES, Required
 from api.intake.unsupported import NOT_YET
 from domain.directory.name_index import NameIndex
@@ -38,7 +38,7 @@ _WORDS: Final[Mapping[str, Callable[[ErrorDetails], str]]] = {
 def check_document(
     document: dict[str, Any],
     recipes: Sequence[Required],
-    places: Places,
+    places: TextPlaces,
     names: NameIndex,
     submitter: str,
     tags: RetentionTags,
@@ -55,7 +55,7 @@ def check_document(
     return job, findings
 
 
-def _shape(document: dict[str, Any], places: Places) -> tuple[Job | None, list[Finding]]:
+def _shape(document: dict[str, Any], places: TextPlaces) -> tuple[Job | None, list[Finding]]:
     try:
         return Job.model_validate(document), []
     except ValidationError as wrong:
@@ -65,7 +65,7 @@ def _shape(document: dict[str, Any], places: Places) -> tuple[Job | None, list[F
         return None, worded + [Finding((), "is wrong")] * (len(errors) - len(worded))
 
 
-def _finding(error: ErrorDetails, places: Places) -> Finding:
+def _finding(error: ErrorDetails, places: TextPlaces) -> Finding:
     """Return the finding of an error: a missing part at its parent, a wrong key at its member."""
     path = error["loc"]
     if error["type"] == "missing":
@@ -101,7 +101,7 @@ def _sizes(recipes: Sequence[Required]) -> Iterator[Finding]:
         yield Finding((), f"has {len(recipes)} recipes, guests included; {allowed}")
 
 
-def _alternatives(recipes: Iterable[Required], places: Places) -> Iterator[Finding]:
+def _alternatives(recipes: Iterable[Required], places: TextPlaces) -> Iterator[Finding]:
     """Yield faults of alternative fields, which a model of single fields cannot express."""
     for path, recipe, _ in recipes:
         required, own = places.word("distro_requires"), places.word("distro")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from api.intake.limits import FAULT_LIMIT
-from api.intake.places import Places
+from api.intake.places import TextPlaces
 from api.intake.xml_job import read_xml
 from api.intake.xml_text import parse_xml
 from domain.errors import FaultyInput
@@ -23,7 +23,7 @@ class Embedded:
     """`grafts`: path of a form -> path of its text, places in the text."""
 
     def __init__(self) -> None:
-        self.grafts: dict[Path, tuple[Path, Places]] = {}
+        self.grafts: dict[Path, tuple[Path, TextPlaces]] = {}
         self.findings: list[Finding] = []
 
     def read_all(self, document: dict[str, Any]) -> None:

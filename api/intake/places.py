@@ -16,7 +16,7 @@ from api.intake.xml_positions import Position, positions_of
 from domain.requirements.findings import Finding, Path, dotted
 
 
-class Place(NamedTuple):
+class TextPlace(NamedTuple):
     """`rest` is the end of the path that `where` does not show, for the message to name."""
 
     line: int
@@ -25,8 +25,8 @@ class Place(NamedTuple):
     rest: str = ""
 
 
-class Places(Protocol):
-    def find(self, path: Path) -> Place:
+class TextPlaces(Protocol):
+    def find(self, path: Path) -> TextPlace:
         """Return the nearest place for a path, at least that of the whole document."""
 
     def word(self, field: str) -> str:
@@ -57,15 +57,15 @@ class XmlPlaces:
     def put(self, container: Any, key: str | int, element: etree._Element) -> None:
         self._elements[id(container), key] = element
 
-    def find(self, path: Path) -> Place:
+    def find(self, path: Path) -> TextPlace:
         element, shown = self._nearest(path)
         rest = path[shown:]
         first = SHOWN.get(rest[0], rest[0]) if rest else ""
         return self.of(element)._replace(rest=dotted((first, *rest[1:])) if rest else "")
 
-    def of(self, element: etree._Element) -> Place:
+    def of(self, element: etree._Element) -> TextPlace:
         line, column = self._positions[element]
-        return Place(line, column, f"line {line}, column {column}: {self._path(element)}")
+        return TextPlace(line, column, f"line {line}, column {column}: {self._path(element)}")
 
     def _path(self, element: etree._Element) -> str:
         """Return `recipeSet[2]/recipe[1]/task[3]`, the path below the root, or the name of the root."""
@@ -168,8 +168,8 @@ class JsonPlaces:
     def _positions(self) -> Mapping[Path, tuple[int, int]]:
         return positions_of_json(self._body.decode("utf-8"))
 
-    def find(self, path: Path) -> Place:
-        return Place(*place_of(path, self._positions))
+    def find(self, path: Path) -> TextPlace:
+        return TextPlace(*place_of(path, self._positions))
 
     def word(self, field: str) -> str:
         return f'"{field}"'
@@ -183,17 +183,17 @@ class JsonPlaces:
 class Grafted:
     """The places of a document with embedded texts, by the path of each embedded part."""
 
-    def __init__(self, trunk: Places, grafts: Mapping[Path, tuple[Path, Places]]) -> None:
+    def __init__(self, trunk: TextPlaces, grafts: Mapping[Path, tuple[Path, TextPlaces]]) -> None:
         self._trunk = trunk
         self._grafts = grafts
 
-    def find(self, path: Path) -> Place:
+    def find(self, path: Path) -> TextPlace:
         for end in range(len(path), 0, -1):
             graft = self._grafts.get(path[:end])
             if graft is not None:
                 written_at, places = graft
                 outer, inner = self._trunk.find(written_at), places.find(path[end:])
-                return Place(outer.line, outer.column, f"{outer.where}, {inner.where}", inner.rest)
+                return TextPlace(outer.line, outer.column, f"{outer.where}, {inner.where}", inner.rest)
         return self._trunk.find(path)
 
     def word(self, field: str) -> str:

@@ -12,7 +12,7 @@ from api.intake.embedded_xml import Embedded
 from api.intake.json_text import parse_json
 from api.intake.limits import FAULT_LIMIT, WORDS_LENGTH
 from api.intake.near_names import unknown
-from api.intake.places import Grafted, JsonPlaces, Places, XmlPlaces
+from api.intake.places import Grafted, JsonPlaces, TextPlaces, XmlPlaces
 from api.intake.requirements import Requirements, read_requirements
 from api.intake.spec import spec_of
 from api.intake.xml_job import read_xml
@@ -35,7 +35,7 @@ class Opened(NamedTuple):
     """A document, the places of its parts, and the faults found while it was parsed."""
 
     document: dict[str, Any]
-    places: Places
+    places: TextPlaces
     faults: list[Strange]
     findings: list[Finding]
 
@@ -52,7 +52,7 @@ def _open_json(body: bytes) -> Opened:
     return Opened(document, Grafted(JsonPlaces(body), embedded.grafts), [], embedded.findings)
 
 
-DOORS: Final[dict[str, Callable[[bytes], Opened]]] = {
+PARSERS: Final[dict[str, Callable[[bytes], Opened]]] = {
     "application/xml": _open_xml,
     "text/xml": _open_xml,
     "application/json": _open_json,
@@ -81,10 +81,10 @@ def read_job(
 
     With `strict`, warnings are faults. Warnings suggest names from `shown` (default: all names).
     """
-    door = DOORS.get(media_type.partition(";")[0].strip().lower())
-    if door is None:
-        unreadable("Content-Type", f"must be one of {', '.join(DOORS)}")
-    opened = door(body)
+    parse = PARSERS.get(media_type.partition(";")[0].strip().lower())
+    if parse is None:
+        unreadable("Content-Type", f"must be one of {', '.join(PARSERS)}")
+    opened = parse(body)
     if opened.document.get("retention_tag", "") == "":
         opened.document["retention_tag"] = tags.default
     required = read_requirements(opened.document, names)
@@ -113,7 +113,7 @@ def _warnings(
 
 
 def _worded(
-    places: Places, faults: Sequence[Strange], findings: Sequence[Finding], called: str
+    places: TextPlaces, faults: Sequence[Strange], findings: Sequence[Finding], called: str
 ) -> list[Fault]:
     """Return the faults in the order of the text, each once, at most `FAULT_LIMIT` and a count of the others.
 
@@ -130,13 +130,13 @@ def _worded(
     return shown if more <= 0 else [*shown, Fault("document", f"and {more} more {called}")]
 
 
-def _strange(fault: Strange, places: Places) -> Placed:
+def _strange(fault: Strange, places: TextPlaces) -> Placed:
     assert isinstance(places, XmlPlaces), "only XML has faults of elements"
     place = places.of(fault.element)
     return place.line, place.column, place.where, fault.words()
 
 
-def _place(finding: Finding, places: Places) -> Placed:
+def _place(finding: Finding, places: TextPlaces) -> Placed:
     line, column, where, rest = places.find(finding.path)
     message = places.message(finding)
     return line, column, where, f"{rest}: {message}" if rest else message

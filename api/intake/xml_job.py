@@ -7,7 +7,7 @@ from typing import Any, Final
 from lxml import etree
 
 from api.intake.places import local_name
-from api.intake.xml_record import Child, Record, Spread
+from api.intake.xml_record import ChildElement, Record, Spread
 from api.intake.xml_requirement import DISTRO_REQUIRES, HOST_REQUIRES
 from api.intake.xml_shapes import Attribute, ListOf, Pairs, Shape, Text
 from api.intake.xml_walk import Walk
@@ -20,15 +20,15 @@ _YES_OR_NO: Final = {
 
 _AUTOPICK: Final = Record(
     {"random": "random"},
-    {"pool": Child("pools", Text(), many=True)},
+    {"pool": ChildElement("pools", Text(), many=True)},
     values={"random": _YES_OR_NO},
 )
 
 _TASK: Final = Record(
     {"name": "name", "role": "role"},
     {
-        "fetch": Child("fetch", Record({"url": "url", "subdir": "subdir"})),
-        "params": Child("params", Pairs("param", "name", "value")),
+        "fetch": ChildElement("fetch", Record({"url": "url", "subdir": "subdir"})),
+        "params": ChildElement("params", Pairs("param", "name", "value")),
     },
 )
 
@@ -38,11 +38,11 @@ _DISTRO: Final = Record(
         "tree": Spread({"url": "tree_url"}),
         "kernel": Spread({"url": "kernel_url"}),
         "initrd": Spread({"url": "initrd_url"}),
-        "image": Child("image_url", Attribute("url")),
+        "image": ChildElement("image_url", Attribute("url")),
         "arch": Spread({"value": "arch"}),
         "osversion": Spread({"major": "osmajor", "minor": "osminor"}),
-        "name": Child("name", Attribute("value")),
-        "variant": Child("variant", Attribute("value")),
+        "name": ChildElement("name", Attribute("value")),
+        "variant": ChildElement("variant", Attribute("value")),
     },
 )
 
@@ -56,32 +56,32 @@ _ATTRIBUTES: Final = {
     name: name for name in ("whiteboard", "role", "kernel_options", "kernel_options_post", "ks_meta")
 }
 _CHILDREN: Final = {
-    "autopick": Child("autopick", _AUTOPICK),
-    "watchdog": Child("watchdog", Record({"panic": "panic"})),
-    "packages": Child("packages", ListOf("package", Attribute("name"))),
-    "ks_appends": Child("ks_appends", ListOf("ks_append", Text(verbatim=True))),
-    "repos": Child("repos", ListOf("repo", Record({"name": "name", "url": "url"}))),
-    "distroRequires": Child("distro_requires", DISTRO_REQUIRES),
-    "distro": Child("distro", _DISTRO),
-    "hostRequires": Child("host_requires", HOST_REQUIRES),
-    "partitions": Child("partitions", ListOf("partition", _PARTITION)),
-    "kickstart": Child("kickstart", Text(verbatim=True)),
-    "task": Child("tasks", _TASK, many=True),
-    "reservesys": Child("reservesys", _RESERVESYS),
+    "autopick": ChildElement("autopick", _AUTOPICK),
+    "watchdog": ChildElement("watchdog", Record({"panic": "panic"})),
+    "packages": ChildElement("packages", ListOf("package", Attribute("name"))),
+    "ks_appends": ChildElement("ks_appends", ListOf("ks_append", Text(verbatim=True))),
+    "repos": ChildElement("repos", ListOf("repo", Record({"name": "name", "url": "url"}))),
+    "distroRequires": ChildElement("distro_requires", DISTRO_REQUIRES),
+    "distro": ChildElement("distro", _DISTRO),
+    "hostRequires": ChildElement("host_requires", HOST_REQUIRES),
+    "partitions": ChildElement("partitions", ListOf("partition", _PARTITION)),
+    "kickstart": ChildElement("kickstart", Text(verbatim=True)),
+    "task": ChildElement("tasks", _TASK, many=True),
+    "reservesys": ChildElement("reservesys", _RESERVESYS),
 }
 
 _GUEST: Final = Record({"guestname": "guestname", "guestargs": "guestargs", **_ATTRIBUTES}, _CHILDREN)
 
-_RECIPE: Final = Record(_ATTRIBUTES, {"guestrecipe": Child("guests", _GUEST, many=True), **_CHILDREN})
+_RECIPE: Final = Record(_ATTRIBUTES, {"guestrecipe": ChildElement("guests", _GUEST, many=True), **_CHILDREN})
 
-_RECIPE_SET: Final = Record({"priority": "priority"}, {"recipe": Child("recipes", _RECIPE, many=True)})
+_RECIPE_SET: Final = Record({"priority": "priority"}, {"recipe": ChildElement("recipes", _RECIPE, many=True)})
 
 JOB: Final = Record(
     {name: name for name in ("user", "group", "retention_tag", "product")},
     {
-        "whiteboard": Child("whiteboard", Text()),
-        "notify": Child("notify", ListOf("cc", Text())),
-        "recipeSet": Child("recipe_sets", _RECIPE_SET, many=True),
+        "whiteboard": ChildElement("whiteboard", Text()),
+        "notify": ChildElement("notify", ListOf("cc", Text())),
+        "recipeSet": ChildElement("recipe_sets", _RECIPE_SET, many=True),
     },
     foreign="foreign",
 )

@@ -17,7 +17,7 @@ _WHOLE: Final = re.compile(r"\s*[+-]?[0-9]{1,19}\s*")
 
 
 @dataclass(frozen=True)
-class Child:
+class ChildElement:
     """The field that a child element fills; with `many`, one item of it."""
 
     field: str
@@ -76,7 +76,7 @@ class Record:
     """
 
     attributes: Mapping[str, str]
-    children: Mapping[str, Child | Spread] = field(default_factory=dict)
+    children: Mapping[str, ChildElement | Spread] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     numbers: tuple[str, ...] = ()
     foreign: str | None = None

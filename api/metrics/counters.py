@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -24,14 +24,15 @@ def serving(
     requests: RequestCounters,
     commits: CommitCounters,
     watching: WatchingCounters,
-    tailer: TailerCounters | None,
+    tailer: Callable[[], TailerCounters | None],
 ) -> Totals:
-    """Return the counters of a serving process; `tailer` is None until it follows the log."""
+    """Return the counters of a serving process; `tailer` returns None until the process follows the log."""
+    tailed = tailer()
     return {
         **requests.totals(),
         **{series(f"append_{name}"): total for name, total in asdict(commits).items()},
         **{series(f"watching_{name}"): total for name, total in asdict(watching).items()},
-        **({} if tailer is None else _tailed(SERVE, tailer)),
+        **({} if tailed is None else _tailed(SERVE, tailed)),
     }
 
 

@@ -14,7 +14,7 @@ from api.metrics.families import Samples, Values, counter, gauge, histogram, lim
 from projections.reader import Reader, Row
 from store.event_log import EventLog
 from store.lease import SCHEDULER
-from store.readiness import standing
+from store.readiness import database_state
 
 DECLARED: Final = {metric.name: metric for metric in GAUGES}
 # The query of a gauge and the column of its value; the label columns have the names of the labels.
@@ -56,8 +56,8 @@ async def measured(reader: Reader, log: EventLog) -> list[Metric]:
 
 async def _standing(reader: Reader, log: EventLog) -> dict[str, Samples]:
     """Return the state of the scheduler, as in `/readyz`."""
-    said = await asyncio.to_thread(standing, log, SCHEDULER, reader.position)
-    return {"log_position": {(): said.log_end}, "scheduler_active": {(): said.holder_gets_on}}
+    said = await asyncio.to_thread(database_state, log, SCHEDULER, reader.position)
+    return {"log_position": {(): said.log_end}, "scheduler_active": {(): said.has_live_holder}}
 
 
 def _samples(metric: Declared, rows: Iterable[Row]) -> Samples:

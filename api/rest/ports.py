@@ -20,7 +20,7 @@ from workers.explaining.explainer import Explainer
 
 
 class FeedParts(NameParts, Protocol):
-    """Parts of whatever follows the log in this process."""
+    """Parts that follow the log in this process."""
 
     @property
     def log(self) -> EventLog: ...
@@ -84,7 +84,7 @@ class CommandParts(ReadParts, LabParts, Protocol):
 
 
 class DocumentParts(ReadParts, PasswordParts, Protocol):
-    """Parts of named things."""
+    """Parts of users, groups, pools, lab controllers and distro trees."""
 
     @property
     def contacts(self) -> Contacts: ...

@@ -1,5 +1,5 @@
-"""The use cases of the HTTP API, one module each: load, decide, append.
+"""The use cases of the HTTP API: load, decide, append.
 
-The domain decides; a use case loads the state and appends the events. A conflict means that something
-changed in between: the use case retries on fresh state.
+The domain decides; a use case loads the state and appends the events. If the state has changed in between,
+the append is a conflict, and the use case retries on fresh state.
 """

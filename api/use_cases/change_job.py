@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from api.request_context import RequestContext
-from api.use_cases.commit import append_request, commit, commit_gathered, require_expected
+from api.use_cases.commit import append_for, commit, commit_gathered, require_expected
 from api.use_cases.ports import JobParts, WriteParts
 from api.use_cases.rights import own_job, own_recipe, own_recipe_set, require_own_lab
 from domain.errors import Refused, Unknown
@@ -35,7 +35,7 @@ async def change_job(
         job = own_job(parts, request, job_id)
         require_expected(request, job.subject, job.version)
         decided = decide_change(job, changes, parts.retention_tags)
-        return append_request(parts, request, decided, {job.subject: job.version}) if decided else None
+        return append_for(parts, request, decided, {job.subject: job.version}) if decided else None
 
     return await commit(parts, lambda: asyncio.to_thread(attempt))
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from api.request_context import RequestContext
-from api.use_cases.commit import append_request, commit_gathered, commit_named
+from api.use_cases.commit import append_for, commit_gathered, commit_named
 from api.use_cases.ports import WriteParts
-from api.use_cases.resolve import known
+from api.use_cases.resolve import existing
 from api.use_cases.rights import owned_by, require_own_pool
 from api.use_cases.system_rights import require_permission, rests_on
 from domain.access.policy import EDIT_POLICY, policy_form
@@ -35,7 +35,7 @@ async def change_pool_policy(
     in the group that owns the pool.
     """
     directory, subject = parts.feed.directory, f"pool/{pool}"
-    await known(parts.feed, "pool", pool)
+    await existing(parts.feed, "pool", pool)
     if _faults(directory, entries, None):
         await parts.feed.catch_up()
 
@@ -49,11 +49,11 @@ async def change_pool_policy(
         wanted = normalised(entries)
         if wanted == policy_form(policy_of_pool(directory, pool) or ()):
             return None
-        # A removal of a named user or group, or a change of the owning group, has to be a conflict.
+        # A concurrent removal of a named user or group, or change of the owning group, has to be a conflict.
         looked_at = (*_named(entries), *owned_by(directory, request, pool))
         versions = {named: directory.version(named) for named in looked_at}
         changed = PoolAccessPolicyChanged(entries=wanted)
-        return append_request(parts, request, [(subject, changed)], {subject: entry.version, **versions})
+        return append_for(parts, request, [(subject, changed)], {subject: entry.version, **versions})
 
     return await commit_named(parts, request, subject, decide)
 
@@ -80,7 +80,7 @@ async def change_system_policy(
         return change_policy(system, normalised(entries), active_pool, directory.pools_of(fqdn))
 
     def beside(gathered: ReadSet) -> Iterator[str]:
-        """Yield subjects whose change at the same moment has to be a conflict: names, and the active pool."""
+        """Yield the subjects whose concurrent change has to be a conflict: names, and the active pool."""
         system = gathered.system(fqdn)
         if system is not None:
             yield from rests_on(directory, system, request.actor)

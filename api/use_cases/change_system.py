@@ -25,7 +25,7 @@ from store.requests import Committed
 
 @dataclass(frozen=True)
 class SystemChange:
-    """The new values of a system, None for those that stay; `reason` is that of condition and draining.
+    """The new values of a system, None for those that stay; `reason` is for condition and draining.
 
     `properties` are merged into the inventory: None removes one. `pools` are compared with the present ones.
     """
@@ -69,7 +69,7 @@ async def change_system(
 
 
 def _named(change: SystemChange, system: System | None) -> Iterator[str]:
-    """Yield the subjects whose removal at the same moment has to be a conflict."""
+    """Yield the subjects whose concurrent removal has to be a conflict."""
     if change.owner is not None:
         yield f"user/{change.owner}"
     if change.lab_controller is not None:
@@ -100,7 +100,7 @@ def follows(
 
 
 def _steps(gathered: ReadSet, change: SystemChange) -> Iterator[Callable[[System], Decided]]:
-    """Yield the decisions, each of which takes the system after the one before."""
+    """Yield the decisions; each takes the system as the decision before left it."""
     lab_controller, owner = change.lab_controller, change.owner
     condition, reason = change.condition, change.reason
     if lab_controller is not None:

@@ -21,7 +21,7 @@ MAX_CPU_SECONDS: Final = 2.0
 async def distro_trees(parts: NameParts, spec: JobSpec, submitter: str) -> list[int | None]:
     """Return the tree of each recipe, in document order.
 
-        Raises FaultyInput if that takes too much work, TooOften while another long choice of the submitter is
+    Raises FaultyInput if that takes too much work, TooOften while another long choice of the submitter is
     running. A set that no lab could run is checked again against the end of the log.
     """
     chosen = await _chosen(parts, spec, submitter)
@@ -52,7 +52,7 @@ def _choose_all(trees: DistroTrees, spec: JobSpec, owner: str, now: datetime) ->
     chosen: list[Chosen] = []
     for recipe_set in spec.recipe_sets:
         if time.thread_time() - began_seconds > MAX_CPU_SECONDS:
-            _refuse(f"choosing its distro trees takes more than {MAX_CPU_SECONDS:g} s of CPU time")
+            _refuse(f"choosing the distro trees of the job takes more than {MAX_CPU_SECONDS:g} s of CPU time")
         chosen.append(trees.choose(recipe_set, owner, spec.group, now))
     return chosen
 
@@ -61,9 +61,8 @@ def _require_bounded(trees: DistroTrees, spec: JobSpec) -> None:
     count = trees.comparisons(spec.recipe_sets)
     if count > MAX_COMPARISONS:
         _refuse(
-            f"its requirements take {count} comparisons, patterns (like) and other questions times the values"
-            f" that {trees.systems} systems have; {MAX_COMPARISONS} are allowed: ask with fewer patterns, or"
-            " with ="
+            f"the requirements take {count} comparisons with the values of {trees.systems} systems, and"
+            f" {MAX_COMPARISONS} are allowed: use fewer patterns (like), or compare with ="
         )
 
 

@@ -18,7 +18,7 @@ from store.requests import AppendRequest, Committed, Conflict, Outcome, new_comm
 PATIENCE_SECONDS = 10.0
 
 
-def append_request(
+def append_for(
     parts: WriteParts,
     request: RequestContext,
     decided: Decided,
@@ -46,7 +46,7 @@ def append_request(
 
 
 async def append(parts: WriteParts, request: AppendRequest) -> Outcome:
-    """Append, and tell the quotas the counts that the commit returns."""
+    """Append, and pass the counts that the commit returns to the quotas."""
     outcome = await parts.commits.submit(request)
     parts.quotas.learn(request, outcome)
     return outcome
@@ -68,13 +68,13 @@ async def commit(
     deadline = time.monotonic() + PATIENCE_SECONDS
     outcome = await _attempt(parts, decide)
     if isinstance(outcome, Conflict):
-        # Retries run one after another: of many concurrent ones on one thing only one would succeed.
+        # Retries run one after another: of many concurrent ones on one subject only one would succeed.
         async with parts.retries:
             while isinstance(outcome, Conflict) and time.monotonic() < deadline:
                 await parts.feed.catch_up()
                 outcome = await _attempt(parts, decide)
     if isinstance(outcome, Conflict):
-        raise Conflict(f"others kept changing the same things: {outcome}")
+        raise Conflict(f"concurrent requests kept changing the same objects: {outcome}")
     return None if outcome is None else require_committed(outcome)
 
 
@@ -95,8 +95,8 @@ async def commit_gathered(
     """Commit a decision on jobs, recipes, recipe sets and systems.
 
     The first of the subjects is the one that the request is about. The append checks the versions of
-    everything that was gathered: of two decisions that each change what the other only read, one has to
-    retry. `beside` names the directory entries whose versions are checked too.
+    the whole read set: if two concurrent decisions each change a subject that the other only reads, one of
+    them has to retry. `beside` names the directory entries whose versions are checked too.
     """
     wanted = tuple(subjects)
 
@@ -111,7 +111,7 @@ async def commit_gathered(
             _require_expected(request, wanted[0], gathered)
             raise
         _require_expected(request, wanted[0], gathered)
-        return append_request(parts, request, decided, {**gathered.versions, **versions}) if decided else None
+        return append_for(parts, request, decided, {**gathered.versions, **versions}) if decided else None
 
     return await commit(parts, lambda: asyncio.to_thread(attempt))
 

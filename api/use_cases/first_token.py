@@ -20,9 +20,10 @@ ADMIN = "admin"
 
 
 def make_first_token(log: EventLog, now: datetime, keep: Callable[[str], None]) -> str | None:
-    """Create a token of the user admin; return None if an admin can log in. Of two calls at once one gets it.
+    """Create a token of the user admin; return None if an admin can log in.
 
-    `keep` stores the token before it is valid: a valid token that was lost would lock everybody out.
+    One of two concurrent calls gets it. `keep` stores the token before it is valid: a valid token that was
+    lost would lock everybody out.
     """
     directory = Directory()
     for recorded in log.directory(log.end()):

@@ -64,20 +64,20 @@ def require_same(request: RequestContext, done: Committed) -> None:
         raise FaultyInput([Fault(IDEMPOTENCY_KEY, "was used for another request")])
 
 
-async def parts_done_before(
+async def items_done_before(
     log: Log, request: RequestContext, numbers: Collection[int]
 ) -> dict[int, Committed]:
     """Return the earlier commits of the items of a message, by their numbers."""
     if request.command_id is None or not numbers:
         return {}
-    asked = {str(part(request, number).command_id): number for number in numbers}
+    asked = {str(item_request(request, number).command_id): number for number in numbers}
     found = await asyncio.to_thread(log.commits_of, list(asked))
     for done in found.values():
         require_same(request, done)
     return {asked[command_id]: done for command_id, done in found.items()}
 
 
-def part(request: RequestContext, number: int) -> RequestContext:
+def item_request(request: RequestContext, number: int) -> RequestContext:
     """Return the request for one item of a message, which has its own commit and so its own key."""
     if request.command_id is None:
         return request

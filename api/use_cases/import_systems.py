@@ -8,20 +8,20 @@ from collections.abc import Sequence
 import orjson
 
 from api.request_context import RequestContext
-from api.use_cases.commit import append_request, commit
-from api.use_cases.importing import Imported, Importing, Item
+from api.use_cases.commit import append_for, commit
+from api.use_cases.importing import Imported, Importing, ImportItem
 from api.use_cases.ports import WriteParts
 from domain.errors import Fault
 from store.requests import AppendRequest, Committed
 
 
 async def import_systems(
-    parts: WriteParts, request: RequestContext, items: Sequence[Item], faults: Sequence[Fault]
+    parts: WriteParts, request: RequestContext, items: Sequence[ImportItem], faults: Sequence[Fault]
 ) -> Committed | None:
     """Import all systems in one commit, whose answer is `counted`; return None if nothing changes.
 
-    `faults` are those found before. Raises FaultyInput with all faults, else NotPermitted or Refused; then
-    nothing is stored.
+    `faults` are those found before. Raises FaultyInput with all faults, else NotPermitted or Refused, and
+    stores nothing then.
     """
     await parts.feed.catch_up()
 
@@ -30,7 +30,7 @@ async def import_systems(
         if not made.decided:
             return None
         answer = orjson.dumps(counted(made.imported))
-        return append_request(parts, request, made.decided, made.versions, answer)
+        return append_for(parts, request, made.decided, made.versions, answer)
 
     done = await commit(parts, lambda: asyncio.to_thread(attempt))
     if done is not None:
@@ -39,7 +39,7 @@ async def import_systems(
 
 
 async def look_at_systems(
-    parts: WriteParts, request: RequestContext, items: Sequence[Item], faults: Sequence[Fault]
+    parts: WriteParts, request: RequestContext, items: Sequence[ImportItem], faults: Sequence[Fault]
 ) -> list[Imported]:
     """Return what the import would change. Raises the errors of `import_systems`."""
     await parts.feed.catch_up()
@@ -55,7 +55,7 @@ def counted(imported: Sequence[Imported]) -> dict[str, int]:
 
 
 def _decided(
-    parts: WriteParts, request: RequestContext, items: Sequence[Item], faults: Sequence[Fault]
+    parts: WriteParts, request: RequestContext, items: Sequence[ImportItem], faults: Sequence[Fault]
 ) -> Importing:
     """Return the decisions on all items. Blocking."""
     gathered = parts.aggregates.gather(f"system/{item.fqdn}" for item in items)

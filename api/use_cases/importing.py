@@ -1,4 +1,4 @@
-"""The decisions of an import of systems, item by item, each on the state after the ones before."""
+"""The decisions of an import of systems, item by item, each on the state after the previous ones."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NEEDED = ("lab_controller", "owner")
 
 
 @dataclass(frozen=True)
-class Place:
+class InputPlace:
     """The place of a system in the input, `systems[3]` or `row 5`, and the text before a part of it."""
 
     row: str
@@ -42,14 +42,14 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Item:
+class ImportItem:
     """One system of an import.
 
-    `place` is its place in the input; `document` registers an unknown system, `change` changes a known one.
+    `place` is its place in the input; `document` registers a new system, `change` changes an existing one.
     For an item with `faulty` fields, which are in neither, only the names in its other fields are checked.
     """
 
-    place: Place
+    place: InputPlace
     fqdn: str
     document: Mapping[str, Any]
     change: SystemChange
@@ -65,7 +65,10 @@ class Imported:
 
 @dataclass
 class Importing:
-    """Mutable: call `take` for each item. `versions` are those of everything that the decisions used."""
+    """An import in progress: call `take` for each item.
+
+    `versions` are the versions of all subjects that the decisions used.
+    """
 
     parts: WriteParts
     request: RequestContext
@@ -85,11 +88,11 @@ class Importing:
         # Field and message of an unknown name -> its place among the faults, and how many items have it.
         self._unknown: dict[Fault, tuple[int, int]] = {}
 
-    def take(self, item: Item) -> None:
+    def take(self, item: ImportItem) -> None:
         system = self._seen(item.fqdn)
         # Read before the decision, so that a later change is a conflict.
         versions = {subject: self._directory.version(subject) for subject in self._rests_on(item, system)}
-        wrong = [*self._faults_of(item, known=system is not None)]
+        wrong = [*self._faults_of(item, exists=system is not None)]
         self.faults += map(item.place.of, wrong)
         unknown = [*unknown_names(self._directory, item.document)]
         for fault in unknown:
@@ -110,7 +113,7 @@ class Importing:
             self.versions = {**versions, **self._looked_at(item, system), **self.versions}
 
     def _seen(self, fqdn: str) -> System | None:
-        """Return the system, None if it is unknown or the caller may not view it."""
+        """Return the system, None if it does not exist or the caller may not view it."""
         system = self.gathered.system(fqdn)
         return system if system and self._may_view(system) else None
 
@@ -118,7 +121,7 @@ class Importing:
         return holds(self._directory, self.request, system, VIEW)
 
     def _is_seen(self, fqdn: str) -> bool:
-        """Return whether the caller may view a system that the import spells otherwise."""
+        """Return whether the caller may view a system that the import spells differently."""
         system = self.parts.aggregates.gather([f"system/{fqdn}"]).system(fqdn)
         return system is not None and self._may_view(system)
 
@@ -131,18 +134,18 @@ class Importing:
         if self._refused:
             raise Refused("; ".join(self._refused))
 
-    def _faults_of(self, item: Item, *, known: bool) -> Iterator[Fault]:
+    def _faults_of(self, item: ImportItem, *, exists: bool) -> Iterator[Fault]:
         called = self._directory.system_called(item.fqdn)
         if item.fqdn.casefold() in self._named:
             yield Fault("fqdn", "occurs twice")
-        elif not known and called is not None and called != item.fqdn and self._is_seen(called):
+        elif not exists and called is not None and called != item.fqdn and self._is_seen(called):
             yield Fault("fqdn", f"exists with another spelling: {called}")
         self._named[item.fqdn.casefold()] = None
-        if not known:
+        if not exists:
             missing = (name for name in NEEDED if name not in item.document and name not in item.faulty)
             yield from (Fault(name, "is missing, but required for a new system") for name in missing)
 
-    def _add_unknown(self, place: Place, fault: Fault) -> None:
+    def _add_unknown(self, place: InputPlace, fault: Fault) -> None:
         """Add the first of equal faults, and count the others: an unknown owner is often in every row."""
         index, count = self._unknown.get(fault, (len(self.faults), 0))
         if count == 0:
@@ -152,8 +155,8 @@ class Importing:
             self.faults[index] = Fault(self.faults[index].where, f"{fault.message} (also for {others})")
         self._unknown[fault] = index, count + 1
 
-    def _rests_on(self, item: Item, system: System | None) -> Iterator[str]:
-        """Yield subjects whose change at the same moment has to be a conflict: names, rights, pools."""
+    def _rests_on(self, item: ImportItem, system: System | None) -> Iterator[str]:
+        """Yield the subjects whose concurrent change has to be a conflict: names, rights, pools."""
         for kind, name in (("user", item.change.owner), ("lab-controller", item.change.lab_controller)):
             if name is not None:
                 yield f"{kind}/{name}"
@@ -165,7 +168,7 @@ class Importing:
             yield f"pool/{pool}"
             yield from owned_by(self._directory, self.request, pool)
 
-    def _looked_at(self, item: Item, system: System | None) -> dict[str, int]:
+    def _looked_at(self, item: ImportItem, system: System | None) -> dict[str, int]:
         """Return the versions of the system, and of its recipe's set if its condition changes."""
         if system is None:
             return {}
@@ -174,16 +177,16 @@ class Importing:
         if recipe is not None and item.change.condition not in (None, system.condition):
             members = self.gathered.members(recipe.recipe_set_id)
             of_set = self.gathered.recipe_set(recipe.recipe_set_id)
-            assert of_set is not None, "whoever is gathered has its set"
+            assert of_set is not None, "a recipe is gathered together with its set"
             states += [of_set, *members.recipes, *members.systems.values()]
         return {state.subject: state.version for state in states}
 
-    def _added(self, item: Item) -> tuple[Decided, Imported]:
+    def _added(self, item: ImportItem) -> tuple[Decided, Imported]:
         require_admin(self.request, "add systems")
-        told = {name: value for name, value in item.document.items() if name != "fqdn"}
-        return register(item.document), Imported(item.fqdn, True, differences({}, told))
+        properties = {name: value for name, value in item.document.items() if name != "fqdn"}
+        return register(item.document), Imported(item.fqdn, True, differences({}, properties))
 
-    def _changed(self, item: Item) -> tuple[Decided, Imported]:
+    def _changed(self, item: ImportItem) -> tuple[Decided, Imported]:
         gathered = ReadSet(self._after)
         system = gathered.system(item.fqdn)
         assert system is not None, "it was gathered"
@@ -203,8 +206,8 @@ class Importing:
         becomes = {**_document(after), "pools": _moved(pools, moves)}
         return decided, Imported(item.fqdn, False, differences(before, becomes))
 
-    def _moves(self, item: Item) -> list[tuple[str, bool]]:
-        """Return the pools that a known system leaves (False) or joins (True)."""
+    def _moves(self, item: ImportItem) -> list[tuple[str, bool]]:
+        """Return the pools that an existing system leaves (False) or joins (True)."""
         if item.change.pools is None:
             return []
         present = self._directory.pools_of(item.fqdn)

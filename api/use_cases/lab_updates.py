@@ -12,11 +12,11 @@ from typing import Any
 
 from api.request_context import RequestContext
 from api.use_cases.change_system import SystemChange, change_system
-from api.use_cases.idempotency import part, parts_done_before, require_same
+from api.use_cases.idempotency import item_request, items_done_before, require_same
 from api.use_cases.ports import LabParts, WriteParts
 from api.use_cases.register_system import register_system
-from api.use_cases.report_command import moves_more, not_told, report_on, told
-from api.use_cases.report_drafts import CommandItem, Item
+from api.use_cases.report_command import commands_by_id, moves_more, report_on, unknown_command
+from api.use_cases.report_drafts import CommandItem, RecipeItem
 from api.use_cases.report_progress import Answer, answers_kept, report_progress
 from api.use_cases.rights import require_own_lab
 from api.use_cases.system_rights import require_may_give_away
@@ -26,7 +26,7 @@ from domain.system_admin.registration import unknown_names
 from store.requests import Committed
 
 # The maximum number of concurrent items; more would only wait for a database session.
-AT_ONCE = 16
+MAX_CONCURRENT_ITEMS = 16
 
 
 Take = Callable[[RequestContext], Awaitable[Committed | None]]
@@ -34,7 +34,7 @@ Take = Callable[[RequestContext], Awaitable[Committed | None]]
 
 
 @dataclass(frozen=True)
-class Told:
+class SystemUpdate:
     """An item with its own commit: the subject of its system, and the function that commits it."""
 
     about: str
@@ -42,39 +42,39 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Released:
+class RecipeRelease:
     """An item with its own commit that releases a recipe from its system."""
 
     take: Take
 
 
 @dataclass(frozen=True)
-class Reported:
+class ReportedCommand:
     """The state of a command of this lab controller."""
 
     lab_controller: str
     report: CommandItem
 
 
-Report = Item | CommandItem
+Report = RecipeItem | CommandItem
 
 
 async def take_updates(
     parts: LabParts,
     request: RequestContext,
     lab_controller: str | None,
-    items: Mapping[int, Item | Reported | Told | Released],
+    items: Mapping[int, RecipeItem | ReportedCommand | SystemUpdate | RecipeRelease],
 ) -> dict[int, Answer]:
     """Process items in order, each with its own answer; items on different systems run concurrently.
 
     Consecutive reports are processed together. `lab_controller` is the reporting one, None for an admin.
     Items and answers are keyed by their numbers in the message. Under an Idempotency-Key an item that was
-    committed before gets its first answer (`idempotency.part`); an item that changed nothing, or was refused,
-    is processed again. Raises FaultyInput for a key that was used with another message.
+    committed before gets its first answer (`idempotency.item_request`); an item that changed nothing, or was
+    refused, is processed again. Raises FaultyInput for a key that was used with another message.
     """
-    done = await parts_done_before(parts.log, request, items)
+    done = await items_done_before(parts.log, request, items)
     answers = answers_kept(done)
-    todo, unknown = await _known(parts, {n: item for n, item in items.items() if n not in answers})
+    todo, unknown = await _resolved(parts, {n: item for n, item in items.items() if n not in answers})
     answers |= unknown
     for kind, run in groupby(todo.items(), key=lambda numbered: _kind(numbered[1])):
         if kind is Report:
@@ -83,76 +83,76 @@ async def take_updates(
                 parts, request, lab_controller, list(reports.values()), list(reports)
             )
             answers.update(zip(reports, taken, strict=True))
-        elif kind is Told:
-            alone = {number: item for number, item in run if isinstance(item, Told)}
+        elif kind is SystemUpdate:
+            alone = {number: item for number, item in run if isinstance(item, SystemUpdate)}
             answers.update(await _side_by_side(request, alone))
         else:
             # In order: a system that is drained before its release must be draining when it is free.
             for number, item in run:
-                assert isinstance(item, Released), f"{kind} is no item"
-                answers[number] = await _answer(item, part(request, number))
-    # If the same message came twice concurrently, an item may have changed nothing or been refused because of
-    # the other's commit.
+                assert isinstance(item, RecipeRelease), f"{kind} is no item"
+                answers[number] = await _answer(item, item_request(request, number))
+    # If the same message arrived twice concurrently, an item may have changed nothing or been refused because
+    # of the other message's commit.
     if all(isinstance(answer, Committed) for answer in answers.values()):
         return answers
-    return answers | answers_kept(await parts_done_before(parts.log, request, items))
+    return answers | answers_kept(await items_done_before(parts.log, request, items))
 
 
 def _commands(items: Iterable[object]) -> dict[str, list[int]]:
     """Return the ids of the reported commands, by lab controller."""
     found: dict[str, list[int]] = defaultdict(list)
     for item in items:
-        if isinstance(item, Reported):
+        if isinstance(item, ReportedCommand):
             found[item.lab_controller].append(item.report.command_id)
     return found
 
 
-def _kind(item: Item | CommandItem | Told | Released) -> Any:
+def _kind(item: RecipeItem | CommandItem | SystemUpdate | RecipeRelease) -> Any:
     return Report if isinstance(item, Report) else type(item)
 
 
-async def _known(
-    parts: LabParts, items: Mapping[int, Item | Reported | Told | Released]
-) -> tuple[dict[int, Item | CommandItem | Told | Released], dict[int, Answer]]:
+async def _resolved(
+    parts: LabParts, items: Mapping[int, RecipeItem | ReportedCommand | SystemUpdate | RecipeRelease]
+) -> tuple[dict[int, RecipeItem | CommandItem | SystemUpdate | RecipeRelease], dict[int, Answer]]:
     """Return the items to process, and the answers for unknown commands.
 
     A report that changes more than its command becomes an item with its own commit.
     """
-    known: dict[int, Item | CommandItem | Told | Released] = {}
+    found: dict[int, RecipeItem | CommandItem | SystemUpdate | RecipeRelease] = {}
     unknown: dict[int, Answer] = {}
     commands: dict[int, dict[str, Any]] = {}
     for lab_controller, ids in _commands(items.values()).items():
-        commands |= await told(parts.reader, lab_controller, ids)
+        commands |= await commands_by_id(parts.reader, lab_controller, ids)
     for number, item in items.items():
-        if not isinstance(item, Reported):
-            known[number] = item
+        if not isinstance(item, ReportedCommand):
+            found[number] = item
         elif (command := commands.get(item.report.command_id)) is None:
-            unknown[number] = not_told(parts.reader, item.lab_controller, item.report.command_id)
+            unknown[number] = unknown_command(parts.reader, item.lab_controller, item.report.command_id)
         elif moves_more(command, item.report.state):
             take = partial(report_on, parts, command=command, item=item.report)
-            known[number] = Told(f"system/{command['system']}", take)
+            found[number] = SystemUpdate(f"system/{command['system']}", take)
         else:
-            known[number] = item.report
-    return known, unknown
+            found[number] = item.report
+    return found, unknown
 
 
-async def _side_by_side(request: RequestContext, items: Mapping[int, Told]) -> dict[int, Answer]:
+async def _side_by_side(request: RequestContext, items: Mapping[int, SystemUpdate]) -> dict[int, Answer]:
     answers: dict[int, Answer] = {}
     of_subject: dict[str, list[int]] = defaultdict(list)
     for number, item in items.items():
         of_subject[item.about].append(number)
-    free = asyncio.Semaphore(AT_ONCE)
+    free = asyncio.Semaphore(MAX_CONCURRENT_ITEMS)
 
     async def in_order(numbers: list[int]) -> None:
         async with free:
             for number in numbers:
-                answers[number] = await _answer(items[number], part(request, number))
+                answers[number] = await _answer(items[number], item_request(request, number))
 
     await asyncio.gather(*map(in_order, of_subject.values()))
     return answers
 
 
-async def _answer(item: Told | Released, request: RequestContext) -> Answer:
+async def _answer(item: SystemUpdate | RecipeRelease, request: RequestContext) -> Answer:
     """Commit an item. Raises FaultyInput if the key was used with another message."""
     try:
         done = await item.take(request)
@@ -197,9 +197,10 @@ async def add_or_change_system(
 async def change_own_system(
     parts: WriteParts, request: RequestContext, lab_controller: str, fqdn: str, change: SystemChange
 ) -> Committed | None:
-    """Raise the errors of `change_system`, and NotPermitted for a system of another lab.
+    """Change a system of the reporting lab controller; return None if nothing changes.
 
-    A new owner is also NotPermitted unless the present owner asks.
+    Raises the errors of `change_system`, and NotPermitted for a system of another lab, and for a new owner
+    unless the present owner asks.
     """
 
     def may(system: System) -> None:

@@ -43,7 +43,7 @@ async def lend_system(
         return upkeep.lend(system, Loan(user, until), None if until is None else written(until))
 
     def beside(gathered: ReadSet) -> Iterator[str]:
-        # A removal of the user at the same moment has to be a conflict.
+        # A concurrent removal of the user has to be a conflict.
         yield f"user/{user}"
         yield from rests_on(parts.feed.directory, _of(gathered, fqdn), request.actor)
 

@@ -48,7 +48,13 @@ async def log_in(
     if role not in (None, *ROLES):
         raise FaultyInput([Fault("role", unknown_role(str(role)))])
     if role == LAB_CONTROLLER:
-        raise FaultyInput([Fault("role", "a lab controller has a token of its own")])
+        raise FaultyInput(
+            [
+                Fault(
+                    "role", "cannot be that of a lab controller; an admin creates its token with POST /tokens"
+                )
+            ]
+        )
     await parts.feed.catch_up()
     password_id = parts.feed.directory.credentials.password_of(user)
     if not await is_password(parts, user, password_id, password, address):
@@ -58,7 +64,7 @@ async def log_in(
 
     def decide() -> AppendRequest:
         if parts.feed.directory.credentials.password_of(user) != password_id:
-            raise NotRecognised("the password has just been changed")
+            raise NotRecognised("the password was changed during the login; log in again")
         wanted = TokenRequest(user, _role(parts, user, role), expires_at=expires_at)
         require_token_quota(parts, wanted)
         return issued(parts, request, wanted, token, token_id)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from api.request_context import RequestContext
-from api.use_cases.commit import append_request, commit, require_expected
+from api.use_cases.commit import append_for, commit, require_expected
 from api.use_cases.ports import WriteParts
-from api.use_cases.resolve import known
+from api.use_cases.resolve import existing
 from api.use_cases.rights import owned_by, require_own_pool
 from api.use_cases.system_rights import holds, require_permission, require_viewed, rests_on
 from domain.access.policy import EDIT_POLICY
@@ -29,7 +29,7 @@ async def move_system(
     Adding requires the right to change the pool and `edit_policy` on the system, because the policies of the
     pool then apply to it. Removing requires one of both. Raises Unknown, Stale, and NotPermitted.
     """
-    await known(parts.feed, "system", fqdn)
+    await existing(parts.feed, "system", fqdn)
     # The directory must be current: neither an old version nor an old membership may match.
     await parts.feed.catch_up()
     done = await commit(parts, lambda: _move(parts, request, pool, fqdn, member=member))
@@ -60,7 +60,7 @@ async def _move(
     looked_at = (*rests_on(directory, system, request.actor), *owned_by(directory, request, pool))
     rests = {other: directory.version(other) for other in looked_at}
     versions = {**rests, subject: entry.version, system.subject: system.version}
-    return append_request(parts, request, decided, versions)
+    return append_for(parts, request, decided, versions)
 
 
 def require_may_move(

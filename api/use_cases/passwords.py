@@ -6,7 +6,7 @@ import asyncio
 import secrets
 
 from api.request_context import RequestContext
-from api.use_cases.commit import append_request, commit_named
+from api.use_cases.commit import append_for, commit_named
 from api.use_cases.ports import PasswordParts
 from api.use_cases.rights import require_oneself
 from domain.directory.events import UserPasswordSet
@@ -16,16 +16,17 @@ from domain.directory.tokens import equals_password_login
 from domain.errors import Fault, FaultyInput, NotPermitted, Refused, TooOften, Unknown
 from domain.names import display_name
 from postgres.errors import DatabaseAway
-from store.passwords import forget_hashes, hash_of, keep_hash
+from store.passwords import delete_stale_hashes, hash_of, store_hash
 from store.requests import AppendRequest, Committed
 
 
 async def set_password(
     parts: PasswordParts, request: RequestContext, user: str, new: str, current: str | None = None
 ) -> Committed:
-    """Set the user's password; the previous one no longer counts.
+    """Set the user's password; the previous one is no longer valid.
 
-    An admin sets anybody's. Others set their own, by the `current` one if they have any. Their tokens stay.
+    An admin may set the password of any user. Others set their own, and give the `current` one if they have
+    one. Tokens stay valid.
     Raises FaultyInput with all faults, Unknown, Stale, TooOften, and Refused when another request has set the
     password meanwhile. Raises NotPermitted for another user's password, a wrong `current`, and a first
     password by a token that opens less than the password would.
@@ -47,28 +48,28 @@ async def set_password(
         raise NotPermitted("the current password is wrong")
     password_id = secrets.token_hex(8)
     hashed = await parts.hashing.hashed(new)
-    await asyncio.to_thread(keep_hash, parts.log, password_id, user, hashed)
+    await asyncio.to_thread(store_hash, parts.log, password_id, user, hashed)
     done = await _count(parts, request, user, before, password_id)
-    await asyncio.to_thread(forget_hashes, parts.log, user)
+    await asyncio.to_thread(delete_stale_hashes, parts.log, user)
     return done
 
 
 async def _count(
-    parts: PasswordParts, request: RequestContext, user: str, known: str | None, password_id: str
+    parts: PasswordParts, request: RequestContext, user: str, before: str | None, password_id: str
 ) -> Committed:
-    """Replace the present hash by the new one."""
+    """Append the event that makes the new hash valid instead of the present one."""
     directory, subject = parts.feed.directory, f"user/{user}"
 
     def decide() -> AppendRequest:
         entry, replaced = directory.get("user", user), directory.credentials.password_of(user)
         if entry is None:
             raise Unknown(display_name("user", user))
-        if replaced != known and not request.is_admin:
+        if replaced != before and not request.is_admin:
             raise Refused(f"another request has set the password of {display_name('user', user)}")
         if replaced is None:
             _require_no_rise(parts, request, user)
         event = UserPasswordSet(password_id=password_id)
-        return append_request(parts, request, [(subject, event)], {subject: entry.version})
+        return append_for(parts, request, [(subject, event)], {subject: entry.version})
 
     done = await commit_named(parts, request, subject, decide)
     assert done is not None, "a password that is set is always something new"
@@ -98,7 +99,7 @@ async def is_password(
 ) -> bool:
     """Return whether the password is the one with that id; without an id, return False after as much time.
 
-    Raises TooOften, also if too many passwords are being checked, which does not count as an attempt.
+    Raises TooOften, also if too many passwords are being checked; that does not count as an attempt.
     """
     async with parts.attempts.attempt(user, address) as attempt:
         is_doubtful = password_id is None or parts.attempts.failed_count(user) > 0

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from api.request_context import RequestContext
-from api.use_cases.commit import append_request, commit_gathered, commit_named
+from api.use_cases.commit import append_for, commit_gathered, commit_named
 from api.use_cases.ports import WriteParts
-from api.use_cases.resolve import known
+from api.use_cases.resolve import existing
 from api.use_cases.rights import may_put, owned_by
 from domain.directory.admins import require_admin_without
 from domain.directory.changes import named_in, put, unknown_names
@@ -53,7 +53,7 @@ async def put_document(
         owners = owned_by(directory, request, name) if kind == "pool" else ()
         others = (*named_in(kind, document), *_rests_on(directory, kind, name, document), *owners)
         versions = {other: directory.version(other) for other in (*(one for one, _ in decided), *others)}
-        return append_request(parts, request, decided, versions)
+        return append_for(parts, request, decided, versions)
 
     try:
         return await commit_named(parts, request, subject, decide)
@@ -97,7 +97,7 @@ async def change_lab_controller(
 ) -> Committed | None:
     """Apply `changes` to a lab controller; return None if nothing changes. Raises Unknown, Stale."""
     kind, subject = "lab-controller", f"lab-controller/{name}"
-    await known(parts.feed, kind, name)
+    await existing(parts.feed, kind, name)
 
     def decide() -> AppendRequest | None:
         entry = parts.feed.directory.get(kind, name)
@@ -107,6 +107,6 @@ async def change_lab_controller(
         if not events:
             return None
         decided = [(subject, event) for event in events]
-        return append_request(parts, request, decided, {subject: entry.version})
+        return append_for(parts, request, decided, {subject: entry.version})
 
     return await commit_named(parts, request, subject, decide)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from api.request_context import RequestContext
-from api.use_cases.commit import append_request, commit_named
+from api.use_cases.commit import append_for, commit_named
 from api.use_cases.ports import WriteParts
 from domain.errors import FaultyInput, Refused
 from domain.system_admin.registration import register, unknown_names
@@ -22,17 +22,17 @@ async def register_system(
         await parts.feed.catch_up()
     decided = register(document)
     changed = dict.fromkeys(subject for subject, _ in decided)
-    # A removal of these at the same moment has to be a conflict.
+    # A concurrent removal of these has to be a conflict.
     named = (f"lab-controller/{document['lab_controller']}", f"user/{document['owner']}")
 
     def decide() -> AppendRequest:
-        known = directory.system_called(document["fqdn"])
-        if known is not None:
-            raise Refused(f"system {known} exists; change it, or its condition if it is Removed")
+        existing = directory.system_called(document["fqdn"])
+        if existing is not None:
+            raise Refused(f"system {existing} exists; change it, or its condition if it is Removed")
         if faults := unknown_names(directory, document):
             raise FaultyInput(faults)
         versions = {subject: directory.version(subject) for subject in (*changed, *named)}
-        return append_request(parts, request, decided, versions)
+        return append_for(parts, request, decided, versions)
 
     done = await commit_named(parts, request, subject, decide)
     assert done is not None, "a registration is always something new"

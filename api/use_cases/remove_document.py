@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from api.request_context import RequestContext
-from api.use_cases.commit import append_request, commit, require_expected
+from api.use_cases.commit import append_for, commit, require_expected
 from api.use_cases.ports import PasswordParts
 from api.use_cases.rights import require_admin
 from domain.directory.admins import require_admin_without
@@ -16,7 +16,7 @@ from domain.events import Decided
 from domain.names import display_name
 from domain.system.state import System
 from domain.system_admin.policy import part_with
-from store.passwords import forget_hashes
+from store.passwords import delete_stale_hashes
 from store.requests import AppendRequest, Committed
 
 
@@ -30,8 +30,8 @@ async def remove_document(
 
     Raises Unknown, Stale, NotPermitted unless the caller is an admin, and Refused for a user who owns
     systems, a group that owns pools, a lab controller with systems that are not Removed, and the last admin.
-    References that another process adds concurrently then name nobody: a later thing of the same name does
-    not get them (`Directory.had`), so only admins have the rights.
+    References that another process adds concurrently are then without effect: a later thing of the same name
+    does not get them (`Directory.had`), so only admins have the rights.
     """
     require_admin(request, f"remove {display_name(kind, name)}")
     await parts.feed.catch_up()
@@ -45,13 +45,13 @@ async def remove_document(
         if entry is None:
             return None
         systems = await _systems(parts, kind, name)
-        return append_request(parts, request, *_removal(kind, directory, name, systems))
+        return append_for(parts, request, *_removal(kind, directory, name, systems))
 
     done = await commit(parts, decide)
     if done is not None:
         await parts.feed.reach(done.position)
         if kind == "user":
-            await asyncio.to_thread(forget_hashes, parts.log, name)
+            await asyncio.to_thread(delete_stale_hashes, parts.log, name)
     return done
 
 
@@ -67,10 +67,10 @@ def _removal(
     if kind == "user":
         left = require_admin_without(directory, name)
         versions |= {other: directory.version(other) for other in left}
-        # A reservation made meanwhile has to be a conflict.
+        # A concurrent reservation has to be a conflict.
         versions |= {one.subject: one.version for one in systems if _is_for_people(one)}
     if kind == "lab-controller":
-        # These are Removed; a return of one of them meanwhile has to be a conflict.
+        # Its systems are Removed; a concurrent return of one of them has to be a conflict.
         versions |= {one.subject: one.version for one in systems if one.lab_controller == name}
     return [*of_systems, *decided], versions
 

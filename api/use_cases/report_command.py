@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from api.request_context import RequestContext
-from api.use_cases.commit import append_request, commit
+from api.use_cases.commit import append_for, commit
 from api.use_cases.ports import LabParts, Log, ReadModels, WriteParts
 from api.use_cases.report_drafts import CommandItem, of_commands
 from domain.errors import LabledgerError, Unknown
@@ -53,22 +53,22 @@ async def report_command(
     control becomes Broken. Raises Unknown, or Refused for a report that contradicts an earlier one;
     BeingBuilt if the read models may not know the command yet.
     """
-    found = await told(parts.reader, lab_controller, [item.command_id])
+    found = await commands_by_id(parts.reader, lab_controller, [item.command_id])
     if item.command_id not in found:
-        raise not_told(parts.reader, lab_controller, item.command_id)
+        raise unknown_command(parts.reader, lab_controller, item.command_id)
     return await report_on(parts, request, found[item.command_id], item)
 
 
-async def told(
+async def commands_by_id(
     reader: ReadModels, lab_controller: str, command_ids: Iterable[int]
 ) -> dict[int, dict[str, Any]]:
-    """Return those of the commands that belong to this lab controller, by id."""
+    """Return the given commands that belong to this lab controller, by id."""
     asked = [command_id for command_id in command_ids if command_id <= LAST_POSITION]
     rows = await reader.rows("commands_by_id", {"command_ids": asked})
     return {row["command_id"]: row for row in rows if row["lab_controller"] == lab_controller}
 
 
-def not_told(reader: ReadModels, lab_controller: str, command_id: int) -> LabledgerError:
+def unknown_command(reader: ReadModels, lab_controller: str, command_id: int) -> LabledgerError:
     """Return the error for an unknown command: BeingBuilt while the read models are built, else Unknown."""
     try:
         reader.require_whole()
@@ -100,7 +100,7 @@ def _decide(
     if not draft.decided:
         return None
     follows, versions = _follows(parts, command, item)
-    return append_request(parts, request, [*draft.decided, *follows], {**draft.versions, **versions})
+    return append_for(parts, request, [*draft.decided, *follows], {**draft.versions, **versions})
 
 
 def _follows(

@@ -1,4 +1,4 @@
-"""Drafts of the events of reports, each of which is committed or dropped separately."""
+"""Drafts of the events of reports; each draft is committed or dropped separately."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from store.aggregates import Aggregates
 
 
 @dataclass(frozen=True)
-class Item:
+class RecipeItem:
     """A report on a recipe."""
 
     recipe_id: int
@@ -43,7 +43,7 @@ class CommandItem:
 
 
 @dataclass
-class Draft:
+class ReportDraft:
     """The events of some reports, whose `places` are their indexes among the items.
 
     Reports may be `refused`, each with its error. `decided` has the events of the others, none if they change
@@ -61,12 +61,12 @@ class Draft:
 
 
 def of_recipes(
-    aggregates: Aggregates, directory: Directory, lab_controller: str | None, items: Mapping[int, Item]
-) -> list[Draft]:
+    aggregates: Aggregates, directory: Directory, lab_controller: str | None, items: Mapping[int, RecipeItem]
+) -> list[ReportDraft]:
     """Return a draft for each recipe set, and for each report on an unknown or foreign recipe. Blocking."""
     gathered = aggregates.gather(f"recipe/{item.recipe_id}" for item in items.values())
-    drafts: list[Draft] = []
-    of_set: dict[int, dict[int, Item]] = defaultdict(dict)
+    drafts: list[ReportDraft] = []
+    of_set: dict[int, dict[int, RecipeItem]] = defaultdict(dict)
     for place, item in items.items():
         recipe = gathered.recipe(item.recipe_id)
         try:
@@ -76,14 +76,14 @@ def of_recipes(
                 require_own_lab(lab_controller, recipe.subject, recipe.lab_controller)
             of_set[recipe.recipe_set_id][place] = item
         except (Unknown, NotPermitted) as error:
-            drafts.append(Draft((place,), {place: error}))
+            drafts.append(ReportDraft((place,), {place: error}))
     return drafts + [_of_set(gathered, directory, set_id, reports) for set_id, reports in of_set.items()]
 
 
 def _of_set(
-    gathered: ReadSet, directory: Directory, recipe_set_id: int, reports: Mapping[int, Item]
-) -> Draft:
-    draft = Draft(tuple(reports))
+    gathered: ReadSet, directory: Directory, recipe_set_id: int, reports: Mapping[int, RecipeItem]
+) -> ReportDraft:
+    draft = ReportDraft(tuple(reports))
     members = gathered.members(recipe_set_id)
     for place, item in reports.items():
         try:
@@ -102,7 +102,7 @@ def _of_set(
     return draft
 
 
-def of_commands(log: Log, items: Mapping[int, CommandItem]) -> list[Draft]:
+def of_commands(log: Log, items: Mapping[int, CommandItem]) -> list[ReportDraft]:
     """Return a draft for each command alone, without effects on its recipe or system. Blocking."""
     past = log.load({item.subject: 0 for item in items.values()})
     of_command: dict[str, dict[int, CommandItem]] = defaultdict(dict)
@@ -110,7 +110,7 @@ def of_commands(log: Log, items: Mapping[int, CommandItem]) -> list[Draft]:
         of_command[item.subject][place] = item
     drafts = []
     for subject, reports in of_command.items():
-        draft = Draft(tuple(reports), versions={subject: len(past[subject])})
+        draft = ReportDraft(tuple(reports), versions={subject: len(past[subject])})
         state = state_after([recorded.event for recorded in past[subject]])
         for place, item in reports.items():
             try:

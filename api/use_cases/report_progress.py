@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import orjson
 
 from api.request_context import RequestContext
-from api.use_cases.commit import PATIENCE_SECONDS, append, append_request
-from api.use_cases.idempotency import part, parts_done_before, require_same
+from api.use_cases.commit import PATIENCE_SECONDS, append, append_for
+from api.use_cases.idempotency import item_request, items_done_before, require_same
 from api.use_cases.ports import WriteParts
-from api.use_cases.report_drafts import CommandItem, Draft, Item, of_commands, of_recipes
+from api.use_cases.report_drafts import CommandItem, RecipeItem, ReportDraft, of_commands, of_recipes
 from domain.errors import LabledgerError, Refused
 from store.requests import AppendRequest, Committed, Conflict, require_committed
 
@@ -25,7 +25,7 @@ async def report_progress(
     parts: WriteParts,
     request: RequestContext,
     lab_controller: str | None,
-    items: Sequence[Item | CommandItem],
+    items: Sequence[RecipeItem | CommandItem],
     numbers: Sequence[int] | None = None,
 ) -> list[Answer]:
     """Process reports in the given order, each with its own answer: a refused one does not stop the others.
@@ -41,7 +41,7 @@ async def report_progress(
     is_first = True
     while len(answers) < len(items):
         if time.monotonic() > deadline:
-            raise Conflict("what was reported on kept changing")
+            raise Conflict("concurrent requests kept changing the reported recipes and commands")
         waiting = [place for place in range(len(items)) if place not in answers]
         drafts = await asyncio.to_thread(message.decide, waiting)
         # After the decision: an earlier commit of the same message is found here, a later one is a conflict.
@@ -63,8 +63,8 @@ def answers_kept(done: Mapping[int, Committed]) -> dict[int, Answer]:
     """Return the earlier answers to items of a repeated message, by their numbers."""
     kept: dict[int, Answer] = {}
     for number, commit in done.items():
-        told: dict[str, str | None] = orjson.loads(commit.answer) if commit.answer else {str(number): None}
-        kept |= {int(one): commit if why is None else Refused(why) for one, why in told.items()}
+        reasons: dict[str, str | None] = orjson.loads(commit.answer) if commit.answer else {str(number): None}
+        kept |= {int(one): commit if why is None else Refused(why) for one, why in reasons.items()}
     return kept
 
 
@@ -73,16 +73,16 @@ class _Message:
     parts: WriteParts
     request: RequestContext
     lab_controller: str | None
-    items: Sequence[Item | CommandItem]
+    items: Sequence[RecipeItem | CommandItem]
     numbers: Sequence[int] | None
 
-    def decide(self, waiting: Iterable[int]) -> list[Draft]:
+    def decide(self, waiting: Iterable[int]) -> list[ReportDraft]:
         """Return the drafts of the items at these places, on fresh state. Blocking."""
-        recipes: dict[int, Item] = {}
+        recipes: dict[int, RecipeItem] = {}
         commands: dict[int, CommandItem] = {}
         for place in waiting:
             item = self.items[place]
-            if isinstance(item, Item):
+            if isinstance(item, RecipeItem):
                 recipes[place] = item
             else:
                 commands[place] = item
@@ -99,12 +99,12 @@ class _Message:
         """
         if self.numbers is None:
             return {}
-        kept = answers_kept(await parts_done_before(self.parts.log, self.request, self.numbers))
+        kept = answers_kept(await items_done_before(self.parts.log, self.request, self.numbers))
         return {place: kept[number] for place in waiting if (number := self.numbers[place]) in kept}
 
-    async def append(self, drafts: Sequence[Draft]) -> dict[int, Answer]:
+    async def append(self, drafts: Sequence[ReportDraft]) -> dict[int, Answer]:
         """Append all drafts in one commit; return the answers by place, without items to decide again."""
-        outcome = await append(self.parts, self._append_request(drafts))
+        outcome = await append(self.parts, self._append(drafts))
         if isinstance(outcome, Conflict):
             return {}
         taken = require_committed(outcome)
@@ -117,18 +117,20 @@ class _Message:
         places = [place for draft in drafts for place in draft.places]
         return {place: kept[self.numbers[place]] for place in places if self.numbers[place] in kept}
 
-    def _append_request(self, drafts: Sequence[Draft]) -> AppendRequest:
+    def _append(self, drafts: Sequence[ReportDraft]) -> AppendRequest:
         """Return the append; its stored answer is {number: null, or the reason of the refusal}."""
         request, answer = self.request, None
         if request.command_id is not None and self.numbers is not None:
-            request = part(request, self.numbers[_first(drafts)])
-            told = {str(self.numbers[place]): draft.why(place) for draft in drafts for place in draft.places}
-            answer = orjson.dumps(told)
+            request = item_request(request, self.numbers[_first(drafts)])
+            reasons = {
+                str(self.numbers[place]): draft.why(place) for draft in drafts for place in draft.places
+            }
+            answer = orjson.dumps(reasons)
         # Drafts in the order of the message: the log keeps the order in which the lab acted.
         decided = [change for draft in drafts for change in draft.decided]
         versions = {subject: version for draft in drafts for subject, version in draft.versions.items()}
-        return append_request(self.parts, request, decided, versions, answer)
+        return append_for(self.parts, request, decided, versions, answer)
 
 
-def _first(drafts: Sequence[Draft]) -> int:
+def _first(drafts: Sequence[ReportDraft]) -> int:
     return min(draft.places[0] for draft in drafts)

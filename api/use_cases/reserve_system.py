@@ -9,7 +9,7 @@ from datetime import datetime
 
 from api.clock import written
 from api.request_context import RequestContext
-from api.use_cases.commit import append_request, commit, commit_gathered, require_expected
+from api.use_cases.commit import append_for, commit, commit_gathered, require_expected
 from api.use_cases.ports import WriteParts
 from api.use_cases.system_rights import (
     require_may_reserve,
@@ -28,7 +28,7 @@ from store.requests import AppendRequest, Committed
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ReservationRequest:
     """A requested reservation; `until` None: without an end. A distro tree is provisioned first."""
 
     user: str
@@ -37,11 +37,11 @@ class Wanted:
 
 
 async def reserve_system(
-    parts: WriteParts, request: RequestContext, fqdn: str, wanted: Wanted
+    parts: WriteParts, request: RequestContext, fqdn: str, wanted: ReservationRequest
 ) -> Committed | None:
     """Reserve a system; return None if the same reservation exists.
 
-    Raises FaultyInput for unknown names and a time that is over, Unknown, NotPermitted for a caller who may
+    Raises FaultyInput for unknown names and a past time, Unknown, NotPermitted for a caller who may
     not have the system, or who reserves for others and is no admin, and Refused for a system that cannot be
     reserved, is in a disabled lab, or cannot install the tree.
     """
@@ -53,11 +53,11 @@ async def reserve_system(
 
 
 async def _reserve(
-    parts: WriteParts, request: RequestContext, fqdn: str, wanted: Wanted
+    parts: WriteParts, request: RequestContext, fqdn: str, wanted: ReservationRequest
 ) -> AppendRequest | None:
     directory, subject, user = parts.feed.directory, f"system/{fqdn}", f"user/{wanted.user}"
     asked = Reservation(wanted.user, wanted.until, wanted.distro_tree_id)
-    # A removal of the user or the distro tree at the same moment has to be a conflict.
+    # A concurrent removal of the user or the distro tree has to be a conflict.
     named = {user: directory.version(user)}
     if faults := _faults(parts, wanted):
         raise FaultyInput(faults)
@@ -70,7 +70,7 @@ async def _reserve(
     require_viewed(directory, request, system)
     require_may_reserve(directory, system, asked.user)
     lab = f"lab-controller/{system.lab_controller}"
-    # So has the disabling of the lab.
+    # Disabling the lab concurrently, too.
     named[lab] = directory.version(lab)
     named |= {other: directory.version(other) for other in rests_on(directory, system, asked.user)}
     require_expected(request, subject, system.version)
@@ -79,14 +79,14 @@ async def _reserve(
     require_lab(system, asked.distro_tree_id, directory)
     until = None if asked.until is None else written(asked.until)
     decided = reserve(system, asked.user, until, asked.distro_tree_id)
-    return append_request(parts, request, decided, {subject: system.version, **named})
+    return append_for(parts, request, decided, {subject: system.version, **named})
 
 
 def _tree(directory: Directory, tree_id: int | None) -> DirectoryEntry | None:
     return None if tree_id is None else directory.get("distro-tree", str(tree_id))
 
 
-def _faults(parts: WriteParts, wanted: Wanted) -> list[Fault]:
+def _faults(parts: WriteParts, wanted: ReservationRequest) -> list[Fault]:
     faults = []
     if parts.feed.directory.get("user", wanted.user) is None:
         faults.append(Fault("user", unknown_name("user", wanted.user)))

@@ -1,4 +1,4 @@
-"""Lookup of a named thing in the directory, and in the rest of the log if it is unknown."""
+"""Lookup of a named thing in the directory, after catching up with the log if it is missing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from domain.errors import Unknown
 from domain.names import display_name
 
 
-async def known(feed: DirectoryView, kind: str, name: str) -> DirectoryEntry:
+async def existing(feed: DirectoryView, kind: str, name: str) -> DirectoryEntry:
     """Return the entry of a named thing. Raises Unknown if it does not exist at the end of the log."""
     entry = feed.directory.get(kind, name)
     if entry is None:

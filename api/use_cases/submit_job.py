@@ -10,7 +10,7 @@ import orjson
 
 from api.request_context import RequestContext
 from api.use_cases.choose_trees import distro_trees
-from api.use_cases.commit import append, append_request
+from api.use_cases.commit import append, append_for
 from api.use_cases.ports import JobParts
 from domain.errors import Unknown
 from domain.job.events import JobSubmitted
@@ -44,7 +44,7 @@ async def submit_job(
         "warnings": warnings,
     }
     return require_committed(
-        await append(parts, append_request(parts, request, decided, {}, orjson.dumps(answer), original))
+        await append(parts, append_for(parts, request, decided, {}, orjson.dumps(answer), original))
     )
 
 
@@ -58,7 +58,7 @@ async def _require_recipes(parts: JobParts, owner: str, more: int) -> None:
 def original_of(log: EventLog, job_id: int) -> Original:
     """Return the submitted bytes of a job in the log. Blocking.
 
-    Raises Unknown for a job from before the service kept these bytes.
+    Raises Unknown for a job that is older than the storage of these bytes.
     """
     subject = f"job/{job_id}"
     submitted = log.load({subject: 0})[subject][0].event

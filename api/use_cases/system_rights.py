@@ -88,7 +88,7 @@ def require_may_end_loan(directory: Directory, request: RequestContext, system: 
 def rests_on(directory: Directory, system: System, user: str) -> Iterator[str]:
     """Yield the subjects that give a user permissions on a system.
 
-    A permission that is withdrawn at the same moment is then a conflict.
+    A concurrent withdrawal of a permission is then a conflict.
     """
     if system.active_pool is not None:
         yield f"pool/{system.active_pool}"

@@ -11,7 +11,7 @@ import orjson
 
 from api.clock import written
 from api.request_context import RequestContext
-from api.use_cases.commit import append_request, commit_named, require_expected
+from api.use_cases.commit import append_for, commit_named, require_expected
 from api.use_cases.idempotency import done_before, require_same
 from api.use_cases.ports import NameParts, WriteParts
 from api.use_cases.rights import require_oneself
@@ -113,12 +113,12 @@ def issued(
         digest=digest_of(token),
         expires_at=None if wanted.expires_at is None else written(wanted.expires_at),
     )
-    # A removal of its user or lab controller at the same moment has to be a conflict.
+    # A concurrent removal of its user or lab controller has to be a conflict.
     named = [f"user/{wanted.user}"]
     named += [f"lab-controller/{wanted.lab_controller}"] if wanted.lab_controller else []
     versions = {subject: directory.version(subject) for subject in named}
     decided = [*role_given(directory, wanted), (f"token/{token_id}", event)]
-    return append_request(parts, request, decided, versions, answer=orjson.dumps({"token_id": token_id}))
+    return append_for(parts, request, decided, versions, answer=orjson.dumps({"token_id": token_id}))
 
 
 def _token_id(done: Committed) -> str:
@@ -126,13 +126,13 @@ def _token_id(done: Committed) -> str:
 
 
 def _made(parts: WriteParts, token_id: str) -> tuple[TokenCreated, int]:
-    """Return the first event of a token, even a revoked or expired one, and its version. Raises Unknown."""
+    """Return the first event and the version of a token, even if it is no longer valid. Raises Unknown."""
     subject = f"token/{token_id}"
     past = parts.log.load({subject: 0})[subject]
     if not past:
         raise Unknown(display_name("token", token_id))
     made = past[0].event
-    assert isinstance(made, TokenCreated), "with that a token begins"
+    assert isinstance(made, TokenCreated), "the first event of a token creates it"
     return made, past[-1].version
 
 
@@ -162,6 +162,6 @@ async def revoke_token(parts: WriteParts, request: RequestContext, token_id: str
     def decide() -> AppendRequest | None:
         decided, left = revoke(directory, token_id)
         versions = {other: directory.version(other) for other in (subject, *left)}
-        return append_request(parts, request, decided, versions) if decided else None
+        return append_for(parts, request, decided, versions) if decided else None
 
     return await commit_named(parts, request, subject, decide)

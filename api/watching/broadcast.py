@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from api.watching.capacity import max_watchers
 from api.watching.groups import WatcherGroups, seen
-from api.watching.message import Message
+from api.watching.message import EventMessage
 from api.watching.recent import Recent
 from api.watching.watcher import Watcher, WatcherConnection
 from store.event_log import EventLog
@@ -69,7 +69,7 @@ class Broadcast:
         self.position = position
         self.recent.begin(position)
 
-    def take(self, messages: Sequence[Message], sizes: Sequence[int]) -> None:
+    def take(self, messages: Sequence[EventMessage], sizes: Sequence[int]) -> None:
         """Take the events of the next whole commits, with their sizes."""
         to_wake: dict[Watcher, None] = {}
         self.recent.add(messages, sizes)
@@ -93,7 +93,7 @@ class Broadcast:
         """Return a watcher of all selected events after a position, for as long as it is allowed."""
         return Watcher(self, selection, after, line, still_allowed, who)
 
-    async def missed(self, after: int, selection: Selection) -> tuple[Sequence[Message], int]:
+    async def missed(self, after: int, selection: Selection) -> tuple[Sequence[EventMessage], int]:
         """Return some selected events after a position, and the position up to which they are complete."""
         recent = self.recent.after(after, MISSED_EVENTS)
         if recent is not None:
@@ -137,9 +137,9 @@ class Broadcast:
         for watcher in to_wake:
             watcher.wake()
 
-    def _read(self, after: int, upto: int, selection: Selection) -> tuple[Sequence[Message], int]:
+    def _read(self, after: int, upto: int, selection: Selection) -> tuple[Sequence[EventMessage], int]:
         found, through = self._log.select(after, upto, PAGE_EVENTS, selection, PAGE_BYTES)
-        messages = [Message.of(recorded) for recorded in found]
+        messages = [EventMessage.of(recorded) for recorded in found]
         for message in messages:
             # Decoded in this thread, outside the event loop.
             message.text  # noqa: B018

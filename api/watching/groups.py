@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from api.watching.message import Message
+from api.watching.message import EventMessage
 from store.selection import Selection
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class WatcherGroup:
         self.watchers: dict[Watcher, None] = {}
 
 
-def seen(selection: Selection, wanted: Sequence[Message]) -> Sequence[Message]:
+def seen(selection: Selection, wanted: Sequence[EventMessage]) -> Sequence[EventMessage]:
     """Return the messages without those about hidden subjects."""
     if not selection.unseen:
         return wanted
@@ -53,9 +53,11 @@ class WatcherGroups:
             del self._groups[group.selection]
             self._drop(group)
 
-    def wanted(self, messages: Iterable[Message]) -> Iterable[tuple[WatcherGroup, Sequence[Message]]]:
+    def wanted(
+        self, messages: Iterable[EventMessage]
+    ) -> Iterable[tuple[WatcherGroup, Sequence[EventMessage]]]:
         """Return the messages of each group, in order."""
-        found: defaultdict[WatcherGroup, list[Message]] = defaultdict(list)
+        found: defaultdict[WatcherGroup, list[EventMessage]] = defaultdict(list)
         for message in messages:
             for group in self._of_everything:
                 if group.selection.wants_of_subject(message.topic):

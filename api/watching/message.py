@@ -12,7 +12,7 @@ from domain.events import Recorded, shown_of
 from store.selection import OF_TWO_TOPICS, subjects_of
 
 
-class Message:
+class EventMessage:
     """An event to send, decoded and encoded once, for the first watcher: most events have no watcher."""
 
     __slots__ = ("_read", "_subjects", "_text", "position", "subject", "topic")
@@ -26,7 +26,7 @@ class Message:
         self._subjects: tuple[str, ...] = (subject,)
 
     @classmethod
-    def of(cls, recorded: Recorded) -> Message:
+    def of(cls, recorded: Recorded) -> EventMessage:
         return cls(recorded.position, recorded.event.TOPIC, recorded.subject, lambda: recorded)
 
     @property

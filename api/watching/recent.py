@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from api.watching.message import Message
+from api.watching.message import EventMessage
 
 # The buffer grows to twice this size before the older half is dropped.
 RECENT_EVENTS = 10_000
@@ -17,7 +17,7 @@ class Recent:
         self.complete_after = 0
         self._events = events
         self._size_bytes = size_bytes
-        self._messages: list[Message] = []
+        self._messages: list[EventMessage] = []
         self._sizes: list[int] = []
         self._bytes = 0
 
@@ -25,14 +25,14 @@ class Recent:
         """Start with an empty buffer after this position."""
         self.complete_after = position
 
-    def add(self, messages: Sequence[Message], sizes: Sequence[int]) -> None:
+    def add(self, messages: Sequence[EventMessage], sizes: Sequence[int]) -> None:
         self._messages.extend(messages)
         self._sizes.extend(sizes)
         self._bytes += sum(sizes)
         if len(self._messages) > 2 * self._events or self._bytes > 2 * self._size_bytes:
             self._drop_older()
 
-    def after(self, position: int, limit: int) -> Sequence[Message] | None:
+    def after(self, position: int, limit: int) -> Sequence[EventMessage] | None:
         """Return all messages after a position, None if they exceed `limit` or the buffer lacks some."""
         if position < self.complete_after:
             return None

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from api.watching.message import Message
+from api.watching.message import EventMessage
 from postgres.errors import DatabaseAway
 from store.selection import Selection
 
@@ -56,7 +56,7 @@ class Watcher:
         self._chunks = self._stream()
         self._loop = asyncio.get_running_loop()
         self._task: asyncio.Task[Any] | None = None
-        self._backlog: deque[Sequence[Message]] = deque()
+        self._backlog: deque[Sequence[EventMessage]] = deque()
         self._taken = 0
         self._is_live = False
         self._is_ended = False
@@ -81,7 +81,7 @@ class Watcher:
         self._broadcast.leave(self)
         await self._chunks.aclose()
 
-    def push(self, messages: Sequence[Message]) -> None:
+    def push(self, messages: Sequence[EventMessage]) -> None:
         """Store new events; the watcher is woken later."""
         self._backlog.append(messages)
 

@@ -1,1 +1,1 @@
-"""The cases of `labledger bench`, a module each: what is set up, what is measured."""
+"""The cases of `labledger bench`, one module each: preparation and measurement."""

@@ -1,4 +1,4 @@
-"""Why recipes wait, and why others got their systems, asked over HTTP one after the other."""
+"""Explanations of waiting and of placed recipes, requested over HTTP one after the other."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ from pathlib import Path
 from random import Random
 
 from bench.cases.full_lab import enable
-from bench.cluster_fixture import Stand, peak_mb
+from bench.cluster_fixture import BenchCluster, peak_mb
 from bench.completions import endings, running
 from bench.latencies import in_milliseconds
 from bench.measurements import SQL
 from bench.outcome import Figures, Sizes
-from bench.progress import Told
+from bench.progress import ProgressCallback
 from bench.settling import settle
 
 EXPLAINS = b"workers.explaining.child"
-# However long they take.
+# Minimum number of explanations, however long they take.
 LEAST = 5
 
 
-def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
-    """While nothing happens, and while recipes end; every system has a recipe, and the queue waits."""
-    enable(stand)
+def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> Figures:
+    """Measure while nothing happens and while recipes end. Every system has a recipe, and the queue waits."""
+    enable(cluster)
     chance = Random(f"explanation/{sizes.seed}")
-    waiting = [recipe_id for (recipe_id,) in stand.log.rows(SQL["unplaced"], ())]
+    waiting = [recipe_id for (recipe_id,) in cluster.log.rows(SQL["unplaced"], ())]
     if not waiting:
-        raise ValueError("nobody waits, so there is nothing to explain")
-    placed = [recipe_id for recipe_id, _ in running(stand)]
+        raise ValueError("no recipe waits, so there is nothing to explain")
+    placed = [recipe_id for recipe_id, _ in running(cluster)]
     chance.shuffle(waiting)
     chance.shuffle(placed)
-    told("explanations", 0, 4)
-    (first,) = _asked(stand, waiting[:1], 0.0, least=1)
-    told("explanations", 1, 4)
-    quiet = _asked(stand, waiting, sizes.seconds)
-    told("explanations", 2, 4)
-    with endings(stand, sizes.rate):
-        busy = _asked(stand, waiting, sizes.seconds)
-    settle(stand)
-    told("explanations", 3, 4)
-    granted = _asked(stand, placed, sizes.seconds)
-    told("explanations", 4, 4)
+    on_progress("explanations", 0, 4)
+    (first,) = _asked(cluster, waiting[:1], 0.0, least=1)
+    on_progress("explanations", 1, 4)
+    quiet = _asked(cluster, waiting, sizes.seconds)
+    on_progress("explanations", 2, 4)
+    with endings(cluster, sizes.rate):
+        busy = _asked(cluster, waiting, sizes.seconds)
+    settle(cluster)
+    on_progress("explanations", 3, 4)
+    granted = _asked(cluster, placed, sizes.seconds)
+    on_progress("explanations", 4, 4)
     return {
         "first_answer_seconds": round(first, 2),
         "explained": len(quiet),
@@ -50,33 +50,35 @@ def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
         **{f"while_recipes_end_{name}": value for name, value in in_milliseconds(busy).items()},
         "placed_explained": len(granted),
         **{f"placed_{name}": value for name, value in in_milliseconds(granted).items()},
-        "explainer_peak_mb": round(max(map(peak_mb, _explaining(stand)))),
+        "explainer_peak_mb": round(max(map(peak_mb, _explaining(cluster)))),
     }
 
 
-def _asked(stand: Stand, recipe_ids: Sequence[int], seconds: float, least: int = LEAST) -> list[float]:
-    """The seconds of each answer, for so long, and so many at least."""
+def _asked(
+    cluster: BenchCluster, recipe_ids: Sequence[int], seconds: float, least: int = LEAST
+) -> list[float]:
+    """Request explanations for a time, at least `least` of them, and return the seconds of each answer."""
     until, took = time.monotonic() + seconds, list[float]()
     recipes = cycle(recipe_ids)
-    with stand.client() as client:
+    with cluster.client() as client:
         while (began := time.monotonic()) < until or len(took) < least:
             client.get(f"/recipes/{next(recipes)}/explanation")
             took.append(time.monotonic() - began)
     return took
 
 
-def _explaining(stand: Stand) -> Iterator[int]:
-    """The processes that explain what is in this database."""
+def _explaining(cluster: BenchCluster) -> Iterator[int]:
+    """Yield the processes that explain recipes of this database."""
     for entry in Path("/proc").iterdir():
         try:
             if (
                 EXPLAINS in (entry / "cmdline").read_bytes()
-                and _database(stand) in (entry / "environ").read_bytes()
+                and _database(cluster) in (entry / "environ").read_bytes()
             ):
                 yield int(entry.name)
         except OSError:
             continue
 
 
-def _database(stand: Stand) -> bytes:
-    return stand.database_url.encode()
+def _database(cluster: BenchCluster) -> bytes:
+    return cluster.database_url.encode()

@@ -1,37 +1,38 @@
-"""Recipes from submission to completed, everything over HTTP: sixteen submitters, and a simulated lab."""
+"""Recipes from submission to completion, all over HTTP: sixteen submitters and a simulated lab."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
 
-from bench.cases.full_lab import made_up
+from bench.cases.full_lab import generated_lab
 from bench.cases.submit import CLIENTS, bodies
-from bench.cluster_fixture import Stand
-from bench.filling import Filling
+from bench.cluster_fixture import BenchCluster
 from bench.latencies import in_milliseconds
+from bench.log_filler import LogFiller
 from bench.measurements import SQL, span_of
 from bench.outcome import Figures, Sizes
-from bench.progress import Told
-from bench.raw_http import asked_for, request
+from bench.progress import ProgressCallback
+from bench.raw_http import request, request_times
 from bench.settling import wait_until
 
 
-def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
-    """Jobs are submitted for a time, and then everybody waits until the last of them is completed."""
-    lab = made_up(sizes)
-    stand.start("serve", "scheduler", "projector")
-    filling = Filling(stand, told)
-    filling.lab(lab)
-    stand.start_module("bench.lab", *(each["fqdn"] for each in lab["lab_controllers"]))
+def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> Figures:
+    """Submit jobs for a time, and then wait until the last of them is completed."""
+    lab = generated_lab(sizes)
+    cluster.start("serve", "scheduler", "projector")
+    filler = LogFiller(cluster, on_progress)
+    filler.lab(lab)
+    cluster.start_module("bench.lab", *(each["fqdn"] for each in lab["lab_controllers"]))
     made = [
-        request("POST", "/jobs", stand.token, body, "application/xml") for body in bodies(filling, lab, sizes)
+        request("POST", "/jobs", cluster.token, body, "application/xml")
+        for body in bodies(filler, lab, sizes)
     ]
-    before = stand.log.end()
-    took = asyncio.run(asked_for(stand.url, CLIENTS, sizes.seconds, itertools.cycle(made)))
-    wait_until(lambda: _completed(stand, before, len(took), told), "not all recipes are completed")
-    span = span_of(stand.log, "recipe.completed", before)
-    lives = [seconds for (seconds,) in stand.log.rows(SQL["lives"], (before,))]
+    before = cluster.log.end()
+    took = asyncio.run(request_times(cluster.url, CLIENTS, sizes.seconds, itertools.cycle(made)))
+    wait_until(lambda: _completed(cluster, before, len(took), on_progress), "not all recipes are completed")
+    span = span_of(cluster.log, "recipe.completed", before)
+    lives = [seconds for (seconds,) in cluster.log.rows(SQL["lives"], (before,))]
     return {
         "submitted": len(took),
         "completed": span.subjects,
@@ -41,7 +42,7 @@ def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
     }
 
 
-def _completed(stand: Stand, before: int, submitted: int, told: Told) -> bool:
-    completed = span_of(stand.log, "recipe.completed", before).subjects
-    told("completed", completed, submitted)
+def _completed(cluster: BenchCluster, before: int, submitted: int, on_progress: ProgressCallback) -> bool:
+    completed = span_of(cluster.log, "recipe.completed", before).subjects
+    on_progress("completed", completed, submitted)
     return completed >= submitted

@@ -1,4 +1,4 @@
-"""Recipes end at a given rate: from the commit of each end to that of the next allocation of its system."""
+"""Recipes end at a given rate: time from the commit of each end to the next allocation of its system."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 
 from bench.cases.full_lab import enable
-from bench.cluster_fixture import DIRECTLY, Stand
+from bench.cluster_fixture import DIRECTLY, BenchCluster
 from bench.latencies import in_milliseconds
 from bench.measurements import SQL, seconds_to_next
 from bench.outcome import Figures, Sizes
-from bench.progress import Told
+from bench.progress import ProgressCallback
 from bench.settling import settle
 from domain.errors import LabledgerError
 
@@ -23,16 +23,16 @@ CLIENTS = 8
 
 
 class TooSmall(LabledgerError):
-    """Of these sizes the case cannot be measured."""
+    """The case cannot be measured with these sizes."""
 
 
 def require_enough(sizes: Sizes) -> None:
-    """Raises TooSmall where less runs than is to end, or less waits than is to run then."""
+    """Raise TooSmall if fewer recipes run or wait than are to end."""
     wanted = int(sizes.rate * sizes.seconds)
     short = [
         f"{wanted} recipes are to end ({sizes.rate:g} a second, {sizes.seconds:g} s), but {what}"
         for size, what in (
-            (sizes.systems, f"--systems {sizes.systems} run no more"),
+            (sizes.systems, f"only {sizes.systems} can run (--systems)"),
             (sizes.queued, f"only {sizes.queued} wait (`all` begins with a hundredth of --queued)"),
         )
         if size < wanted
@@ -41,17 +41,18 @@ def require_enough(sizes: Sizes) -> None:
         raise TooSmall(f"pending: {'; '.join(short)}")
 
 
-def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
-    before = enable(stand)
+def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> Figures:
+    before = enable(cluster)
     wanted = int(sizes.rate * sizes.seconds)
-    recipe_ids = [recipe_id for (recipe_id,) in stand.log.rows(SQL["waiting"], (before, wanted))]
-    position = stand.log.end()
-    late = _end_in_time(stand, recipe_ids, sizes.rate, told)
-    settle(stand)
-    found = seconds_to_next(stand.log, position)
+    recipe_ids = [recipe_id for (recipe_id,) in cluster.log.rows(SQL["waiting"], (before, wanted))]
+    position = cluster.log.end()
+    late = _end_in_time(cluster, recipe_ids, sizes.rate, on_progress)
+    settle(cluster)
+    found = seconds_to_next(cluster.log, position)
     if not found:
         raise TooSmall(
-            f"pending: none of {sizes.queued} that wait wants what came free: --filters, --queued, --systems"
+            f"pending: none of the {sizes.queued} waiting recipes can use the systems that came free;"
+            " change --filters, --queued or --systems"
         )
     return {
         **in_milliseconds(found),
@@ -61,18 +62,22 @@ def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
     }
 
 
-def _end_in_time(stand: Stand, recipe_ids: list[int], rate: float, told: Told) -> list[float]:
-    """Each at its time, whether those before are answered or not; how late each was sent, in seconds."""
+def _end_in_time(
+    cluster: BenchCluster, recipe_ids: list[int], rate: float, on_progress: ProgressCallback
+) -> list[float]:
+    """End each recipe at its time, whether others were answered or not; return how late each was sent, in
+    seconds.
+    """
     began = time.monotonic()
     of_thread, done = threading.local(), itertools.count(1)
 
     def end(number: int) -> float:
         if not hasattr(of_thread, "client"):
-            of_thread.client = _client(stand)
+            of_thread.client = _client(cluster)
         late = time.monotonic() - began - number / rate
         said = {"state": "aborted", "reason": "ended by the benchmark"}
         of_thread.client.post(f"/recipes/{recipe_ids[number]}/progress", json=said).raise_for_status()
-        told("endings", next(done), len(recipe_ids))
+        on_progress("endings", next(done), len(recipe_ids))
         return late
 
     with ThreadPoolExecutor(CLIENTS) as pool:
@@ -85,6 +90,6 @@ def _paced(count: int, began: float, rate: float) -> Iterator[int]:
         yield number
 
 
-def _client(stand: Stand) -> httpx.Client:
-    headers = {"Authorization": f"Bearer {stand.token}"}
-    return httpx.Client(base_url=stand.url, headers=headers, timeout=60, **DIRECTLY)
+def _client(cluster: BenchCluster) -> httpx.Client:
+    headers = {"Authorization": f"Bearer {cluster.token}"}
+    return httpx.Client(base_url=cluster.url, headers=headers, timeout=60, **DIRECTLY)

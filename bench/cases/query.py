@@ -1,4 +1,4 @@
-"""What the read resources take while all systems of a lab are given away."""
+"""Response times of the read resources while all systems of a lab are allocated."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from threading import Event
 from typing import Any
 
 from bench.cases.full_lab import enable
-from bench.cluster_fixture import Stand
+from bench.cluster_fixture import BenchCluster
 from bench.latencies import in_milliseconds
 from bench.outcome import Figures, Sizes
-from bench.progress import Told
-from bench.raw_http import Wire, request
+from bench.progress import ProgressCallback
+from bench.raw_http import RawConnection, request
 from bench.settling import wait_for_projectors
 
 READERS = 4
-# However soon it is over.
+# Minimum, however soon all systems are allocated.
 LEAST_ROUNDS = 5
 
 Taken = dict[str, list[float]]
 """Seconds of each answer, by resource."""
 
 
-def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
-    """From before the first allocation until the read models show the last: the p99 of each, and of all."""
+def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> Figures:
+    """Read from before the first allocation until the read models show the last; return percentiles."""
     over, taken = Event(), defaultdict[str, list[float]](list)
-    paths = _paths(stand)
+    paths = _paths(cluster)
     with ThreadPoolExecutor(1) as beside:
-        readers = beside.submit(lambda: asyncio.run(_read_all(stand, paths, taken, over)))
+        readers = beside.submit(lambda: asyncio.run(_read_all(cluster, paths, taken, over)))
         try:
-            enable(stand)
-            wait_for_projectors(stand)
+            enable(cluster)
+            wait_for_projectors(cluster)
         finally:
             over.set()
-    # Who got no answer read no more: what was taken before that says nothing.
+    # A reader that got no answer has stopped: its earlier figures say nothing.
     readers.result()
     if len(taken) < len(paths):
         raise ValueError("some resources were not answered")
@@ -53,13 +53,13 @@ def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
     }
 
 
-def _paths(stand: Stand) -> Mapping[str, str]:
-    """Of every read resource one that has something to say, now and as of a moment of the past."""
-    with stand.client() as client:
+def _paths(cluster: BenchCluster) -> Mapping[str, str]:
+    """Return a path of every read resource, with data now and as of a past position."""
+    with cluster.client() as client:
         recipe = client.get("/queue", limit=1)["recipes"][0]["recipe_id"]
         found: dict[str, Any] = client.get(f"/recipes/{recipe}")
         system = client.get("/systems", limit=1)["systems"][0]["fqdn"]
-    end = stand.log.end()
+    end = cluster.log.end()
     job, recipe_set = f"/jobs/{found['job_id']}", f"/recipe-sets/{found['recipe_set_id']}"
     return {
         "queue": "/queue",
@@ -86,19 +86,19 @@ def _paths(stand: Stand) -> Mapping[str, str]:
     }
 
 
-async def _read_all(stand: Stand, paths: Mapping[str, str], taken: Taken, over: Event) -> None:
-    """Each reader goes round all resources, beginning at another."""
+async def _read_all(cluster: BenchCluster, paths: Mapping[str, str], taken: Taken, over: Event) -> None:
+    """Run the readers; each cycles through all resources, beginning at a different one."""
     names = list(paths)
-    asked = {name: request("GET", path, stand.token) for name, path in paths.items()}
+    requests = {name: request("GET", path, cluster.token) for name, path in paths.items()}
 
     async def keep_reading(first: int) -> None:
-        wire = await Wire.connected(stand.url)
+        connection = await RawConnection.connected(cluster.url)
         for name in cycle([*names[first:], *names[:first]]):
             if over.is_set() and len(taken[name]) >= LEAST_ROUNDS:
                 break
             began = time.monotonic()
-            await wire.ask(asked[name])
+            await connection.ask(requests[name])
             taken[name].append(time.monotonic() - began)
-        wire.close()
+        connection.close()
 
     await asyncio.gather(*(keep_reading(number * len(names) // READERS) for number in range(READERS)))

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import time
 
-from bench.cluster_fixture import Stand
+from bench.cluster_fixture import BenchCluster
 from bench.outcome import Figures, Sizes
-from bench.progress import Told
+from bench.progress import ProgressCallback
 
 
-def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
-    """The whole command, the start of its process and the swap included; nothing else runs."""
-    stand.stop_all()
-    events = stand.log.end()
+def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> Figures:
+    """Measure the whole command, including the start of its process and the swap, while nothing else runs."""
+    cluster.stop_all()
+    events = cluster.log.end()
     began = time.monotonic()
-    position = stand.command("replay", "rebuild")["position"]
+    position = cluster.command("replay", "rebuild")["position"]
     seconds = time.monotonic() - began
     if position < events:
         raise ValueError(f"the read models were built up to {position} of {events} events")

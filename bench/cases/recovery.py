@@ -1,4 +1,4 @@
-"""Processes are killed while recipes end and systems are given away: how soon is everything as before?"""
+"""Time to recover after processes are killed while recipes end and systems are allocated."""
 
 from __future__ import annotations
 
@@ -8,77 +8,82 @@ from collections.abc import Callable
 import httpx
 
 from bench.cases.full_lab import enable
-from bench.cluster_fixture import DIRECTLY, Stand
+from bench.cluster_fixture import DIRECTLY, BenchCluster
 from bench.completions import endings
-from bench.deployment import API, API_WORKER, POSTGRESQL, SCHEDULER, Whole
+from bench.deployment import API, API_WORKER, POSTGRESQL, SCHEDULER, Deployment
 from bench.measurements import SQL
 from bench.outcome import Figures, Sizes
-from bench.progress import Told
+from bench.progress import ProgressCallback
 from bench.settling import settle
 from postgres.errors import DatabaseAway
 
 KILLS = (SCHEDULER, API_WORKER, API, POSTGRESQL)
-# `up` holds it against a process when it dies again so soon.
+# `up` counts a death as a crash loop if the process ran for less than this.
 PAUSE_SECONDS = 11.0
 LOOK_SECONDS = 0.005
-PATIENCE_SECONDS = 60.0
+TIMEOUT_SECONDS = 60.0
 
 
-def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
-    """From the kill to the next write that is answered, and to the commit of the next allocation."""
-    assert isinstance(stand, Whole), "somebody has to start again what was killed"
-    enable(stand)
+def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> Figures:
+    """Measure from each kill to the next answered write, and to the commit of the next allocation."""
+    assert isinstance(cluster, Deployment), "the case needs a supervisor that restarts the killed processes"
+    enable(cluster)
     found: dict[str, float] = {}
-    with endings(stand, sizes.rate):
+    with endings(cluster, sizes.rate):
         for number, part in enumerate(KILLS):
-            told("kills", number, len(KILLS))
+            on_progress("kills", number, len(KILLS))
             time.sleep(min(PAUSE_SECONDS, sizes.seconds))
-            answered, allocated = _killed(stand, part)
+            answered, allocated = _killed(cluster, part)
             found |= {
                 f"{part}_next_answer_seconds": round(answered, 3),
                 f"{part}_next_allocation_seconds": round(allocated, 3),
             }
-    settle(stand)
-    ((held_twice,),) = stand.log.rows(SQL["held_twice"], ())
+    settle(cluster)
+    ((held_twice,),) = cluster.log.rows(SQL["held_twice"], ())
     return {**found, "systems_with_two_recipes": held_twice}
 
 
-def _killed(stand: Whole, part: str) -> tuple[float, float]:
-    """No allocation counts that was under way: where the scheduler has died, or has lost its session, only
-    one of another epoch, else only one after the answer.
+def _killed(cluster: Deployment, part: str) -> tuple[float, float]:
+    """Kill a part, and return the seconds to the next answer and to the next allocation.
+
+    An allocation that was already under way does not count: after the death of the scheduler or its session
+    only one of a later epoch counts, otherwise only one after the answer.
     """
-    ((epoch,),) = stand.log.rows(SQL["epoch"], ())
-    before = stand.log.end()
+    ((epoch,),) = cluster.log.rows(SQL["epoch"], ())
+    before = cluster.log.end()
     began = time.time()
-    stand.kill(part)
-    _wait(lambda: _answers(stand), f"nobody answers after {part} was killed")
+    cluster.kill(part)
+    _wait(lambda: _answers(cluster), f"the API does not answer after {part} was killed")
     answered = time.time()
     anew = part in (SCHEDULER, POSTGRESQL)
-    asked = {"after": before, "since": began if anew else answered, "epoch": epoch + anew}
-    _wait(lambda: bool(_allocations(stand, asked)), f"nothing is given away after {part} was killed")
-    return answered - began, _allocations(stand, asked)[0] - began
+    params = {"after": before, "since": began if anew else answered, "epoch": epoch + anew}
+    _wait(lambda: bool(_allocations(cluster, params)), f"no system is allocated after {part} was killed")
+    return answered - began, _allocations(cluster, params)[0] - began
 
 
 def _wait(is_so: Callable[[], bool], otherwise: str) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + TIMEOUT_SECONDS
     while not is_so():
         if time.monotonic() > deadline:
             raise TimeoutError(otherwise)
         time.sleep(LOOK_SECONDS)
 
 
-def _answers(stand: Stand) -> bool:
-    """A write that is durable once it is answered, on a connection of its own."""
+def _answers(cluster: BenchCluster) -> bool:
+    """Return whether a durable write on a new connection is answered."""
     try:
-        path, headers = f"{stand.url}/users/new-{time.time_ns()}", {"Authorization": f"Bearer {stand.token}"}
+        path, headers = (
+            f"{cluster.url}/users/new-{time.time_ns()}",
+            {"Authorization": f"Bearer {cluster.token}"},
+        )
         return httpx.put(path, json={}, headers=headers, timeout=5, **DIRECTLY).is_success
     except httpx.TransportError:
         return False
 
 
-def _allocations(stand: Stand, asked: dict[str, float]) -> list[float]:
-    """When the first was committed after the kill; none while there is none."""
+def _allocations(cluster: BenchCluster, params: dict[str, float]) -> list[float]:
+    """Return the time of the first allocation after the kill, if there is one."""
     try:
-        return [at for (at,) in stand.log.rows(SQL["first_allocation"], asked) if at is not None]
+        return [at for (at,) in cluster.log.rows(SQL["first_allocation"], params) if at is not None]
     except DatabaseAway:
         return []

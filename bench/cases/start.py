@@ -1,14 +1,14 @@
-"""The scheduler starts on a long log: without a snapshot, then with one, until it has answered."""
+"""Start of the scheduler on a long log, without and with a snapshot, until it has decided."""
 
 from __future__ import annotations
 
 import time
 from typing import Final, NamedTuple
 
-from bench.cluster_fixture import Stand
+from bench.cluster_fixture import BenchCluster
 from bench.measurements import SQL
 from bench.outcome import Figures, Sizes
-from bench.progress import Told
+from bench.progress import ProgressCallback
 from bench.settling import take_turn
 from store.lease import SCHEDULER
 from store.snapshots import Snapshots
@@ -16,15 +16,15 @@ from store.snapshots import Snapshots
 ENDED: Final = {"state": "aborted", "reason": "ended by the benchmark"}
 
 
-def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
-    """On what `history` has left."""
-    events = stand.log.end()
-    cold = _started(stand)
-    stand.stop("scheduler")
-    kept = Snapshots(stand.log, SCHEDULER).load().position
+def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> Figures:
+    """Measure on the log of `history`."""
+    events = cluster.log.end()
+    cold = _started(cluster)
+    cluster.stop("scheduler")
+    kept = Snapshots(cluster.log, SCHEDULER).load().position
     if kept < events:
-        raise ValueError("the scheduler has kept no snapshot when it was told to stop")
-    from_snapshot = _started(stand)
+        raise ValueError("the scheduler wrote no snapshot when it stopped")
+    from_snapshot = _started(cluster)
     return {
         "events": events,
         "cold_seconds": round(cold.seconds, 2),
@@ -37,8 +37,10 @@ def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
 
 
 class Started(NamedTuple):
-    """From the start of the process: until it has given away a system that came free before, and until a job
-    that was submitted meanwhile is answered; the most memory it had until then.
+    """Seconds from the start of the process, and its peak memory.
+
+    `allocation_seconds` is the time until it has allocated a system that came free before, `seconds` the time
+    until it has answered a job that was submitted meanwhile.
     """
 
     allocation_seconds: float
@@ -46,16 +48,16 @@ class Started(NamedTuple):
     peak_mb: float
 
 
-def _started(stand: Stand) -> Started:
-    before = stand.log.end()
-    with stand.client() as client:
-        ((recipe_id,),) = stand.log.rows(SQL["last_running"], ())
+def _started(cluster: BenchCluster) -> Started:
+    before = cluster.log.end()
+    with cluster.client() as client:
+        ((recipe_id,),) = cluster.log.rows(SQL["last_running"], ())
         client.post(f"/recipes/{recipe_id}/progress", ENDED)
     began = time.time()
-    stand.start("scheduler")
-    take_turn(stand)
+    cluster.start("scheduler")
+    take_turn(cluster)
     seconds = time.time() - began
-    ((allocated,),) = stand.log.rows(SQL["first_allocation"], {"after": before, "since": began, "epoch": 0})
+    ((allocated,),) = cluster.log.rows(SQL["first_allocation"], {"after": before, "since": began, "epoch": 0})
     if allocated is None:
-        raise ValueError("nobody in the queue wants the system that came free")
-    return Started(allocated - began, seconds, stand.peak_mb("scheduler"))
+        raise ValueError("no recipe in the queue fits the system that came free")
+    return Started(allocated - began, seconds, cluster.peak_mb("scheduler"))

@@ -1,4 +1,4 @@
-"""Jobs over HTTP behind a deep queue: sixteen clients, each one job after the other, as XML."""
+"""Submission of jobs over HTTP behind a deep queue: sixteen clients, each one job after the other, as XML."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ import time
 from typing import Any
 
 from api.intake.xml_writer import write_job
-from bench.cases.full_lab import enable, made_up
-from bench.cluster_fixture import Stand
-from bench.filling import Filling
+from bench.cases.full_lab import enable, generated_lab
+from bench.cluster_fixture import BenchCluster
 from bench.latencies import in_milliseconds
+from bench.log_filler import LogFiller
 from bench.outcome import Figures, Sizes
-from bench.progress import Told
-from bench.raw_http import asked_for, request
+from bench.progress import ProgressCallback
+from bench.raw_http import request, request_times
 from bench.settling import wait_for_projectors
 from replay.workload.generated_queue import generate_filters, generate_sets
 
 CLIENTS = 16
-# Made once, and sent in turn.
+# Written once, and sent in turn.
 BODIES = 2_000
 
 
-def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
-    enable(stand)
-    filling = Filling(stand, told)
-    filling.catch_up()
-    made = bodies(filling, made_up(sizes), sizes)
-    wait_for_projectors(stand)
-    requests = [request("POST", "/jobs", stand.token, body, "application/xml") for body in made]
+def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> Figures:
+    enable(cluster)
+    filler = LogFiller(cluster, on_progress)
+    filler.catch_up()
+    made = bodies(filler, generated_lab(sizes), sizes)
+    wait_for_projectors(cluster)
+    requests = [request("POST", "/jobs", cluster.token, body, "application/xml") for body in made]
     began = time.monotonic()
-    took = asyncio.run(asked_for(stand.url, CLIENTS, sizes.seconds, itertools.cycle(requests)))
-    # The last answers come when the time is up.
+    took = asyncio.run(request_times(cluster.url, CLIENTS, sizes.seconds, itertools.cycle(requests)))
+    # The last answers come after the time is up.
     seconds = time.monotonic() - began
     return {
         "jobs": len(took),
@@ -42,7 +42,7 @@ def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
     }
 
 
-def bodies(filling: Filling, lab: dict[str, Any], sizes: Sizes) -> list[bytes]:
-    """Jobs of one recipe each, as XML."""
+def bodies(filler: LogFiller, lab: dict[str, Any], sizes: Sizes) -> list[bytes]:
+    """Return jobs of one recipe each, as XML."""
     sets = generate_sets(generate_filters(lab, sizes.seed, sizes.filters), sizes.seed, (1,))
-    return [write_job(filling.job([recipe_set]).document) for recipe_set in itertools.islice(sets, BODIES)]
+    return [write_job(filler.job([recipe_set]).document) for recipe_set in itertools.islice(sets, BODIES)]

@@ -6,30 +6,32 @@ import time
 
 from bench.cases import saturated
 from bench.cases.full_lab import fill
-from bench.cluster_fixture import Stand
+from bench.cluster_fixture import BenchCluster
 from bench.outcome import Figures, Sizes
-from bench.progress import Told
+from bench.progress import ProgressCallback
 
 
-def prepare(stand: Stand, sizes: Sizes, told: Told) -> None:
-    fill(stand, sizes, told)
-    saturated.measure(stand, sizes, told)
+def prepare(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> None:
+    fill(cluster, sizes, on_progress)
+    saturated.measure(cluster, sizes, on_progress)
 
 
-def measure(stand: Stand, sizes: Sizes, told: Told) -> Figures:
-    """The whole command: each decision made again twice, and the audit, side by side; nothing else runs."""
-    stand.stop_all()
+def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> Figures:
+    """Measure the whole command: each decision recomputed twice, and the audit, in parallel, with nothing
+    else.
+    """
+    cluster.stop_all()
     began = time.monotonic()
-    found = stand.command("replay", "verify")
+    found = cluster.command("replay", "verify")
     seconds = time.monotonic() - began
     answers = found["hash_seeds"].values()
     decisions = [answer["decisions"] for answer in answers]
     return {
-        "events": stand.log.end(),
+        "events": cluster.log.end(),
         "decisions": min(decisions),
         "different": sum(answer["different"] + answer["unchecked"] + answer["mended"] for answer in answers),
         "rules_broken": int(found["audit"]["broken"]),
         "decisions_per_second": round(min(decisions) / seconds),
-        "events_per_second": round(stand.log.end() / seconds),
+        "events_per_second": round(cluster.log.end() / seconds),
         "seconds": round(seconds, 2),
     }

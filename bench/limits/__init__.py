@@ -1,1 +1,1 @@
-"""What the machine itself can do, measured in the same run: what a case is held against."""
+"""Limits of the machine, measured in the same run as a case and compared with its figures."""

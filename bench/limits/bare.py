@@ -1,4 +1,4 @@
-"""A Falcon that does nothing, under the very server of the API: `python -m bench.limits.bare`."""
+"""A minimal Falcon application under the server of the API: `python -m bench.limits.bare`."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import falcon
 from falcon.asgi import App, Request, Response
 
 from api.rest.serving.in_flight import InFlight
-from api.rest.serving.server import Server
+from api.rest.serving.server import HttpServer
 from runtime.processes.logs import set_up_logging
 from runtime.settings import SERVE, Settings
 
 
 class Bare:
     async def on_post(self, req: Request, resp: Response) -> None:
-        """Takes a body and answers with a few bytes, as every write does."""
+        """Read a body and answer with a few bytes, as every write does."""
         body = await req.stream.read()
         resp.status = falcon.HTTP_201
         resp.media = {"bytes": len(body)}
@@ -28,7 +28,7 @@ def application() -> InFlight:
 def main() -> None:
     settings = Settings.read()
     set_up_logging(settings, SERVE)
-    Server(settings, application).run()
+    HttpServer(settings, application).run()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What PostgreSQL does with the rows of the log when nobody has to decide on them."""
+"""Limits of PostgreSQL: inserts of log rows without any decision."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from postgres.named_sql import named_queries
 
 SQL = named_queries(Path(__file__).with_name("database.sql"))
 
-# As many as the scheduler decides before it commits.
+# The maximum number of decisions in a commit of the scheduler.
 GRANTS_AT_ONCE = 500
 ROUND_TRIPS = 300
 
 
 def of_the_database(owner_url: str, seconds: float) -> Figures:
-    """Events inserted by arrays, each array durable; one durable row until its listener has heard of it."""
+    """Measure inserts of events in arrays, each durable, and one durable insert until its notification."""
     with (
         psycopg.connect(owner_url, autocommit=True) as writer,
         psycopg.connect(owner_url, autocommit=True) as listener,
@@ -38,7 +38,7 @@ def of_the_database(owner_url: str, seconds: float) -> Figures:
 
 
 def _inserts(writer: psycopg.Connection[Any], seconds: float) -> float:
-    """By the time that the server needs; making the rows is nobody's limit."""
+    """Return the inserted events per second of server time; making the rows does not count."""
     events, took, first = 0, 0.0, 1
     while took < seconds:
         columns = of_grants(first, GRANTS_AT_ONCE)

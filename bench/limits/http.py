@@ -1,4 +1,4 @@
-"""What the server of the API answers when there is nothing to do, asked by the clients of `submit`."""
+"""Limits of HTTP: the server of the API with an empty application, under the clients of `submit`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 from dataclasses import replace
 
 from bench.outcome import Figures
-from bench.raw_http import Wire, asked_for, request
+from bench.raw_http import RawConnection, request, request_times
 from runtime.embedded.ports import any_free
 from runtime.processes.programs import program
 from runtime.processes.supervisor import end, spawn
@@ -18,22 +18,22 @@ from runtime.settings import Settings
 CLIENTS = 16
 READY_SECONDS = 30.0
 STOP_SECONDS = 10.0
-# As large as the jobs of `submit` are.
+# About the size of the jobs of `submit`.
 BODY = b"<job>" + b" " * 1_000 + b"</job>"
 
 
 def of_http(settings: Settings, seconds: float) -> Figures:
-    """POSTs a second that a bare Falcon application takes under the server of the API."""
+    """Measure the POST requests per second to a bare Falcon application under the server of the API."""
     port = any_free(settings.host)
-    told = replace(settings, port=port)
-    served = replace(program("serve", told), argv=[sys.executable, "-m", "bench.limits.bare"])
+    bare_settings = replace(settings, port=port)
+    served = replace(program("serve", bare_settings), argv=[sys.executable, "-m", "bench.limits.bare"])
     process = spawn(served)
     try:
         url = f"http://{settings.host}:{port}"
         asyncio.run(_answers(url))
-        asked = itertools.repeat(request("POST", "/", "none", BODY, "application/xml"))
+        requests = itertools.repeat(request("POST", "/", "none", BODY, "application/xml"))
         began = time.monotonic()
-        took = asyncio.run(asked_for(url, CLIENTS, seconds, asked))
+        took = asyncio.run(request_times(url, CLIENTS, seconds, requests))
         until_the_last = time.monotonic() - began
     finally:
         end(process, STOP_SECONDS, "bare server")
@@ -44,7 +44,7 @@ async def _answers(url: str) -> None:
     deadline = time.monotonic() + READY_SECONDS
     while True:
         try:
-            (await Wire.connected(url)).close()
+            (await RawConnection.connected(url)).close()
         except OSError:
             if time.monotonic() > deadline:
                 raise

@@ -1,4 +1,4 @@
-"""Rows as the scheduler writes them: the four events of an allocation, one after the other."""
+"""Rows as the scheduler writes them: the four events of an allocation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from domain.recipe.events import RecipeScheduled, RecipeWaiting
 from domain.scheduling.decisions.decide import POLICY_VERSION
 from domain.system.events import SystemScheduled, SystemWaiting
 from store.mapper import EventMapper, Versioned
-from workers.decided import ACTOR
+from workers.scheduler import ACTOR
 
 EVENTS_OF_A_GRANT = 4
 SYSTEMS = 10_000
@@ -18,11 +18,11 @@ LAB_CONTROLLER = "lab.s1-01.example.com"
 MOMENT = datetime(2026, 1, 1, 12, 30, 15, 123456, tzinfo=UTC)
 
 Columns = list[list[Any]]
-"""subjects, versions, topics, states, positions, commit ends: a list each."""
+"""Subjects, versions, topics, states, positions and commit ends, a list of each."""
 
 
 def of_grants(first: int, grants: int) -> Columns:
-    """Of so many allocations in one commit, numbered from `first`, so that no two rows have one key."""
+    """Return the rows of allocations in one commit, numbered from `first` so that no two rows share a key."""
     after = first * EVENTS_OF_A_GRANT
     end = after + grants * EVENTS_OF_A_GRANT
     columns: Columns = [[], [], [], [], list(range(after + 1, end + 1)), [end] * (end - after)]

@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from cli.arguments.params import PAST_EXAMPLES, Moment
+from cli.arguments.params import PAST_EXAMPLES, TimeParam
 
 
-class PositionOrMoment(Moment):
+class PositionOrMoment(TimeParam):
     allowed = "a log position or a time"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:

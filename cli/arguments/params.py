@@ -79,7 +79,7 @@ class Words(click.ParamType[str]):
         return str(value) if str(value).strip() else self.fail("must not be empty", param, ctx)
 
 
-class Moment(click.ParamType[str]):
+class TimeParam(click.ParamType[str]):
     """A time, converted to RFC 3339: any time with `past`, else a future time or a duration from now."""
 
     name = "time"

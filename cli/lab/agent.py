@@ -17,7 +17,7 @@ from cli.lab.link import LabLink
 from cli.lab.sender import Sender
 from replay.simulated_lab.behaviour import Behaviour
 from replay.simulated_lab.delivery import Delivery, next_delivery
-from replay.simulated_lab.lab import Lab, obey
+from replay.simulated_lab.lab import SimulatedLab, obey
 from replay.simulated_lab.recovery import recall, under_way
 
 POLL_SECONDS = 30
@@ -38,7 +38,7 @@ class LabAgent:
         self._fqdn = fqdn
         self._say = say
         self._stop = stop
-        self._lab = Lab(behaviour)
+        self._lab = SimulatedLab(behaviour)
         self._last_command = 0
         self._remembers = False
 
@@ -101,7 +101,7 @@ class LabAgent:
         fields = {name: command[name] for name in shown if command.get(name) is not None}
         self._note(str(command["kind"]), **fields)
 
-    def _vanish(self, delivery: Delivery) -> Lab:
+    def _vanish(self, delivery: Delivery) -> SimulatedLab:
         """Pause all communication, then continue from memory, or from the server after a loss of memory."""
         (step,) = delivery.steps
         self._note("vanished", **step.body)

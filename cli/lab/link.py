@@ -7,7 +7,7 @@ from typing import Any
 
 from api.client import Client, Problem
 from replay.simulated_lab.delivery import REFUSED
-from replay.simulated_lab.steps import Step
+from replay.simulated_lab.steps import LabStep
 
 
 class LabLink:
@@ -30,7 +30,7 @@ class LabLink:
             found += page
         return found
 
-    def update(self, steps: Sequence[Step]) -> list[dict[str, Any]]:
+    def update(self, steps: Sequence[LabStep]) -> list[dict[str, Any]]:
         """Send steps in one request, and return an answer to each. Raise Problem if a retry is needed."""
         items = [item(step) for step in steps]
         answers: list[dict[str, Any]] = self._client.post(f"{self._path}/updates", {"items": items})["items"]
@@ -71,7 +71,7 @@ class LabLink:
         return {**guest, "tasks": [{"id": task["task_id"]} for task in recipe.get("tasks") or ()]}
 
 
-def item(step: Step) -> dict[str, Any]:
+def item(step: LabStep) -> dict[str, Any]:
     if step.kind == "system":
         return {"system": dict(step.body)}
     if step.kind == "command":

@@ -8,9 +8,9 @@ from typing import Any
 
 from cli.lab.link import LabLink
 from replay.simulated_lab.delivery import CONFLICT, Delivery, heard
-from replay.simulated_lab.lab import Lab
+from replay.simulated_lab.lab import SimulatedLab
 from replay.simulated_lab.recovery import resume
-from replay.simulated_lab.steps import Step
+from replay.simulated_lab.steps import LabStep
 
 # New condition -> required old condition. Conditions that a person has set stay.
 BEFORE = {"Broken": "Automated", "Automated": "Broken"}
@@ -23,20 +23,20 @@ class Sender:
         self._link = link
         self._note = note
 
-    def send(self, lab: Lab, delivery: Delivery) -> Lab:
+    def send(self, lab: SimulatedLab, delivery: Delivery) -> SimulatedLab:
         """Send a delivery, and return the new lab. Raise Problem or Unreachable if a retry is needed."""
         wrong = [step for step in delivery.steps if step.kind == "system" and not self._still_applies(step)]
         lab, delivery = lab.without(lambda step: step in wrong), delivery.without(wrong)
         return self._update(lab, delivery) if delivery.steps else lab
 
-    def ask_about(self, lab: Lab, steps: Iterable[Step]) -> Lab:
+    def ask_about(self, lab: SimulatedLab, steps: Iterable[LabStep]) -> SimulatedLab:
         """Return the lab, synchronised with the states of the recipes of these steps on the server."""
         for recipe_id in dict.fromkeys(step.recipe_id for step in steps):
             if recipe_id is not None:
                 lab = resume(lab, self._link.recipe(recipe_id), time.monotonic())
         return lab
 
-    def _update(self, lab: Lab, delivery: Delivery) -> Lab:
+    def _update(self, lab: SimulatedLab, delivery: Delivery) -> SimulatedLab:
         said = [*delivery.steps, *delivery.repeated]
         for _ in range(1 + delivery.twice):
             answers = self._link.update(said)[: len(delivery.steps)]
@@ -49,13 +49,13 @@ class Sender:
             self._show(step, answer, again=answer["status"] == CONFLICT and step not in contradicted)
         return self.ask_about(lab, contradicted)
 
-    def _still_applies(self, step: Step) -> bool:
+    def _still_applies(self, step: LabStep) -> bool:
         found, wanted = self._link.condition(step.system), step.body["condition"]
         if found not in (BEFORE[wanted], wanted):
             self._note("left alone", system=step.system, condition=found)
         return found == BEFORE[wanted]
 
-    def _show(self, step: Step, answer: Mapping[str, Any], *, again: bool) -> None:
+    def _show(self, step: LabStep, answer: Mapping[str, Any], *, again: bool) -> None:
         """Report a step and its answer; a step that was refused because it came too early is retried."""
         if step.kind == "command":
             self._show_failed(step, answer)
@@ -65,7 +65,7 @@ class Sender:
         about = {} if step.recipe_id is None else {"recipe_id": step.recipe_id}
         self._note(what, **about, **{"system": step.system, **step.body}, **refused)
 
-    def _show_failed(self, step: Step, answer: Mapping[str, Any]) -> None:
+    def _show_failed(self, step: LabStep, answer: Mapping[str, Any]) -> None:
         if step.body["state"] == "failed":
             self._note("failed", system=step.system, command_id=step.command, **_refusal(answer))
 

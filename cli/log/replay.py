@@ -39,7 +39,7 @@ def rebuild(check: bool, data: str | None, as_json: bool) -> None:
     The services may run meanwhile. Exit status 1 also if --check finds differences. The database is that of
     LABLEDGER_OWNER_DATABASE_URL or LABLEDGER_DATABASE_URL, else that of a running `labledger up`.
     """
-    from runtime.embedded.running import database_url
+    from runtime.embedded.database import database_url
     from runtime.processes.garbage_collection import YOUNG_OF_A_FOLD, spare_what_lasts
     from runtime.settings import Settings
 

@@ -24,7 +24,7 @@ def verify(until: int | None, data: str | None, as_json: bool) -> None:
     or if a rule is violated. The services may run meanwhile. The database is that of
     LABLEDGER_OWNER_DATABASE_URL or LABLEDGER_DATABASE_URL, else that of a running `labledger up`.
     """
-    from runtime.embedded.running import database_url
+    from runtime.embedded.database import database_url
     from runtime.settings import Settings
     from workers.verification.verify import verify as verified
 

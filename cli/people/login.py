@@ -36,7 +36,7 @@ def login(client: Client, output: Output, user: str | None, role: str | None, fr
 
     The token is used until it expires or you log out.
     """
-    from api.client.login_file import Login, Logins
+    from api.client.login_file import Logins, SavedLogin
 
     name = user or getpass.getuser()
     password = _ask(f"Password of {name} at {client.url}", from_stdin)
@@ -45,7 +45,7 @@ def login(client: Client, output: Output, user: str | None, role: str | None, fr
         asked = {"user": name, "password": password} | ({"role": role} if role else {})
         answer = nobody.post("/login", asked)
     ends = answer["expires_at"]
-    file = Logins.load().with_(Login(client.url, name, answer["token"], answer["token_id"], ends)).save()
+    file = Logins.load().with_(SavedLogin(client.url, name, answer["token"], answer["token_id"], ends)).save()
     shown = {field: answer[field] for field in ("user", "role", "token_id", "expires_at")}
     until = f"until {clock(ends)} ({zone()})"
     output.line(

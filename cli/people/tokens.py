@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cli.arguments.params import Moment, OneOf
+from cli.arguments.params import OneOf, TimeParam
 from cli.lazy import SuggestingGroup
 from cli.lists import completing
 from cli.lists.directory import TOKENS
@@ -50,7 +50,7 @@ def first() -> None:
 @click.option(
     "--expires-in",
     "expires_at",
-    type=Moment(),
+    type=TimeParam(),
     metavar="TIME",
     help="Lifetime such as 30d, or a time [default: never expires].",
 )

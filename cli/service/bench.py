@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from bench.outcome import Outcome, Sizes
-    from bench.progress import Told
+    from bench.outcome import CaseOutcome, Sizes
+    from bench.progress import ProgressCallback
 
 
 # Repeated here, so that `--help` does not import the benchmark.
@@ -115,7 +115,7 @@ def bench(case: str, as_json: bool, folder: Path | None, **sizes: Any) -> None:
         click.echo(f"wrote the report to {report}")
 
 
-def _measured(case: str, sizes: Sizes, folder: Path, on_progress: Told) -> list[Outcome]:
+def _measured(case: str, sizes: Sizes, folder: Path, on_progress: ProgressCallback) -> list[CaseOutcome]:
     if case == ALL:
         from bench.all_cases import run_all
 
@@ -129,7 +129,7 @@ def _measured(case: str, sizes: Sizes, folder: Path, on_progress: Told) -> list[
 
 
 @contextmanager
-def _bars() -> Iterator[Told]:
+def _bars() -> Iterator[ProgressCallback]:
     import sys
 
     if not sys.stderr.isatty():

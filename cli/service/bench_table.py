@@ -5,11 +5,11 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
-from bench.outcome import Figures, Outcome
+from bench.outcome import CaseOutcome, Figures
 from bench.targets import TARGETS, are_said_of
 
 
-def show(outcome: Outcome) -> None:
+def show(outcome: CaseOutcome) -> None:
     """Print an outcome, with its targets if they apply to its sizes."""
     table = Table(
         "", "", "", title=f"bench {outcome.case}", title_justify="left", show_header=False, box=None
@@ -30,7 +30,7 @@ def show(outcome: Outcome) -> None:
     Console().print(table)
 
 
-def _target(outcome: Outcome, figure: str, value: float) -> str:
+def _target(outcome: CaseOutcome, figure: str, value: float) -> str:
     target = TARGETS.get((outcome.case, figure))
     if target is None or not are_said_of(outcome.sizes):
         return ""

@@ -64,14 +64,14 @@ def migrate(**given: Any) -> None:
 def serve(**given: Any) -> None:
     """Run the HTTP API."""
     # Imported before workers are forked, so that a restarted worker need not import again.
-    from api.rest.serving.server import Server
+    from api.rest.serving.server import HttpServer
     from api.root import http_application
 
     settings = Settings.read(**given)
     with _logged(settings, SERVE):
         # gunicorn retries only once a second.
         is_free_within(PORT_SECONDS, settings.port, settings.host)
-        Server(settings, lambda: http_application(settings)).run()
+        HttpServer(settings, lambda: http_application(settings)).run()
 
 
 @click.command()

@@ -14,8 +14,7 @@ from api.database_setup import first_admin_token, log_size, migrate
 from cli.arguments.setting_flags import flags
 from cli.service import up_messages as say
 from cli.service.until_ready import until_ready
-from runtime.embedded.database import EmbeddedDatabase
-from runtime.embedded.environment import forget_libpq
+from runtime.embedded.database import EmbeddedDatabase, remove_libpq
 from runtime.embedded.home import make_folder
 from runtime.embedded.locks import Taken, exclusive
 from runtime.embedded.ports import any_free, is_free_within
@@ -89,7 +88,7 @@ def _prepare_database(settings: Settings, supervisor: Supervisor, stack: ExitSta
     if settings.database_url is not None:
         migrate(settings)
         return settings
-    forget_libpq()
+    remove_libpq()
     database = EmbeddedDatabase(settings.data)
     stack.callback(database.stop)
     settings = database.start(settings)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.params import ID, Moment
+from cli.arguments.params import ID, TimeParam
 from cli.lists import completing
 from cli.remote import remote
 from cli.systems.kind import SYSTEM
@@ -23,7 +23,7 @@ Command = Callable[..., None]
 def until_option(example: str, otherwise: str) -> Callable[[Command], Command]:
     return click.option(
         "--until",
-        type=Moment(),
+        type=TimeParam(),
         metavar="TIME",
         help=f"End, such as {example}, 'tomorrow 18:00' or '2026-12-24 18:00' [default: until {otherwise}].",
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.arguments.as_of import as_of
-from cli.arguments.params import Moment, OneOf
+from cli.arguments.params import OneOf, TimeParam
 from cli.arguments.then import absence_explained, note_moment
 from cli.remote import remote, wide
 from cli.systems.kind import SYSTEM
@@ -35,7 +35,7 @@ SHARES = {
 }
 
 
-PAST = Moment(past=True)
+PAST = TimeParam(past=True)
 since_option = click.option(
     "--since", metavar="TIME", type=PAST, help="Start [default: the beginning of the log]."
 )

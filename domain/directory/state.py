@@ -24,12 +24,12 @@ from domain.system.failures import BROKEN_AFTER
 
 Document = Mapping[str, Any]
 
-DIRECTORY_TOPICS = sorted(
-    topic
-    for topic, cls in TOPICS.items()
-    if issubclass(cls, (directory_events.DirectoryEvent, SystemRegistered, SystemInventoryChanged))
+FOLDED_EVENTS: tuple[type[Event], ...] = tuple(
+    event
+    for event in TOPICS.values()
+    if issubclass(event, (directory_events.DirectoryEvent, SystemRegistered, SystemInventoryChanged))
 )
-"""The topics of the events that change a directory."""
+"""The events that change a directory."""
 
 # Events of an entry that do not change its document.
 _BESIDE = (

@@ -22,7 +22,7 @@ from domain.events import Event, Moment, Recorded, split_subject
 from domain.system import events as system_events
 from domain.system.state import System, evolve
 
-FOLLOWED: Final[tuple[type[Event], ...]] = (
+FOLDED_EVENTS: Final[tuple[type[Event], ...]] = (
     system_events.SystemRegistered,
     system_events.SystemOwnerChanged,
     system_events.SystemLabControllerChanged,
@@ -32,7 +32,7 @@ FOLLOWED: Final[tuple[type[Event], ...]] = (
     system_events.SystemLoaned,
     system_events.SystemLoanEnded,
 )
-"""The topics of system events that affect access."""
+"""The events of systems that affect access."""
 
 _OF_POOLS = (
     directory_events.PoolRegistered,
@@ -82,7 +82,7 @@ class VisibilityIndex:
         name = split_subject(recorded.subject)[1]
         if isinstance(event, system_events.SystemRegistered | system_events.SystemInventoryChanged):
             self._bring(name, event)
-        if isinstance(event, FOLLOWED):
+        if isinstance(event, FOLDED_EVENTS):
             self._change(name, recorded)
         elif isinstance(event, _OF_POOLS):
             for fqdn in self._by_active_pool.get(name, ()):

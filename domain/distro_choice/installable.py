@@ -29,7 +29,7 @@ from domain.scheduling.world.trees_away import TreesAway
 from domain.system import events as system_events
 from domain.system.state import System, evolve
 
-FOLLOWED: tuple[type[Event], ...] = (
+FOLDED_EVENTS: tuple[type[Event], ...] = (
     system_events.SystemRegistered,
     system_events.SystemInventoryChanged,
     system_events.SystemConditionChanged,
@@ -103,11 +103,11 @@ class Installable:
         kind, name = split_subject(recorded.subject)
         if kind in ("user", "group", "pool"):
             self._visible.invalidate()
-        if isinstance(event, FOLLOWED):
+        if isinstance(event, FOLDED_EVENTS):
             self._systems[name] = evolve(self._systems.get(name), name, event, Moment.of(recorded))
         if isinstance(event, system_events.SystemAccessPolicyChanged):
             self._mark_access_stale((name,))
-        elif isinstance(event, FOLLOWED):
+        elif isinstance(event, FOLDED_EVENTS):
             self._mark_stale(name)
         elif isinstance(event, PoolSystemAdded | PoolSystemRemoved):
             self._mark_stale(event.system)

@@ -6,8 +6,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import Final
 
+from domain.fast_dataclasses import maker
 from domain.recipe.events import TaskResult
-from domain.values import maker
 
 _DIGEST_BYTES: Final = 16
 

@@ -10,12 +10,12 @@ from operator import attrgetter
 from typing import Any
 
 from domain.events import Event, Moment
+from domain.fast_dataclasses import changed, changer
 from domain.recipe import events as recipe_events
 from domain.recipe import watchdog
 from domain.recipe.lifecycle import FINISHED, OPEN_TASK, STARTED
 from domain.recipe.place import place_after
 from domain.recipe.results import NO_RESULTS, Results
-from domain.values import changed, changer
 
 
 @dataclass(frozen=True, slots=True)

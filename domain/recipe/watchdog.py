@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from domain.events import Event, Moment
+from domain.fast_dataclasses import changed
 from domain.recipe import events as recipe_events
 from domain.recipe.lifecycle import STARTED
-from domain.values import changed
 
 if TYPE_CHECKING:
     from domain.recipe.state import Recipe

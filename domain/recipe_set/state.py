@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from domain.events import Event, Moment
+from domain.fast_dataclasses import changed
 from domain.priority import Priority
 from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
-from domain.values import changed
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from typing import Any
 
 from domain.access.policy import Policy, policy_of
 from domain.events import Event, Moment
+from domain.fast_dataclasses import changed, changer
 from domain.system import events as system_events
 from domain.system.failures import NO_FAILURES, Failures
-from domain.values import changed, changer
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""The read models made anew from the log, beside the live ones: to take their place, or to be compared."""
+"""Rebuild of the read models beside the live ones, to replace them or to be compared with them."""

@@ -1,4 +1,4 @@
-"""What the live read models say otherwise than those made anew, as of a position."""
+"""Differences between the live read models and rebuilt ones, as of a position."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any, NamedTuple
 
 from psycopg import Cursor, sql
 
-from projections.counts import COUNTED, Counted
+from projections.counts import COUNTED, CountedTable
 from projections.intervals import OPEN
 from projections.rebuild import schemas
 from projections.rebuild.schemas import SQL
 
-APART = frozenset({"progress", *(counted.table for counted in COUNTED)})
-"""How far somebody is says nothing of what is true, and counts are compared with the rows that they count."""
+NOT_COMPARED = frozenset({"progress", *(counted.table for counted in COUNTED)})
+"""Tables of progress, and of counts, which are compared with the rows that they count."""
 
 
 class Difference(NamedTuple):
-    """A row that is another, or that only one of the two has."""
+    """A row that differs, or that only one side has."""
 
     table: str
     key: dict[str, Any]
@@ -28,12 +28,12 @@ class Difference(NamedTuple):
 def differences(
     cursor: Cursor[Any], live: str, fresh: str, position: int, limit: int
 ) -> Iterator[Difference]:
-    """In order of their tables and keys, of each table no more than `limit`.
+    """Yield differences by table and key, at most `limit` of each table.
 
-    `fresh` must be at the position. `live` may be beyond it and move on: what came later is left out.
+    `fresh` must be at the position. `live` may be beyond it; later changes are ignored.
     """
     for table in schemas.tables(cursor, live):
-        if table not in APART:
+        if table not in NOT_COMPARED:
             yield from _of_table(cursor, table, live, fresh, position, limit)
     for counted in COUNTED:
         yield from _of_counts(cursor, counted, live, limit)
@@ -62,8 +62,8 @@ def _of_table(
         yield Difference(table, {name: either[name] for name in key}, live_row, fresh_row)
 
 
-def _of_counts(cursor: Cursor[Any], counted: Counted, live: str, limit: int) -> Iterator[Difference]:
-    """Compare counts with the live rows in one snapshot: these are compared with fresh ones anyhow.
+def _of_counts(cursor: Cursor[Any], counted: CountedTable, live: str, limit: int) -> Iterator[Difference]:
+    """Compare counts with the live rows in one snapshot, because those are compared with fresh rows already.
 
     A key without a row counts 0.
     """
@@ -85,7 +85,7 @@ def _of_counts(cursor: Cursor[Any], counted: Counted, live: str, limit: int) -> 
 
 
 def _as_of(column: str) -> sql.Composable:
-    """What ended later had no end then."""
+    """Return an expression for a column in which intervals that ended later are open."""
     never = {"until_position": "%(open)s::bigint", "until": "'infinity'::timestamptz"}.get(column)
     if never is None:
         return sql.Identifier(column)

@@ -1,8 +1,8 @@
-"""The log in two parts, each folded by itself: no event of the one moves what an event of the other reads.
+"""Two parts of the log that can be folded independently: recipes, and systems.
 
-What never changes of jobs and recipes stands on nothing, and goes with the systems: they are fewer.
-Folded from the beginning: what is not in memory is nowhere, so nothing is ever fetched; a row is given away
-when it has ended, so that none is ever changed.
+No event of one part changes a row that the other part reads. The facts of jobs and recipes depend on no row,
+and go with the systems, which are the smaller part. A part is folded from the beginning of the log, so it
+never fetches a row; it writes each row when the row has ended, so it never changes one.
 """
 
 from __future__ import annotations
@@ -10,53 +10,55 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from domain.events import Event, Recorded
-from postgres.binary_copy import Copied
-from projections.fold_commands import command_state
-from projections.fold_documents import document, document_removed
-from projections.fold_systems import lab_serving, pool_system, system
-from projections.folding import FACTS, FOLDED, NOT_SHOWN, Fold
+from postgres.binary_copy import CopyData
+from projections.fold_commands import put_command_state
+from projections.fold_documents import put_document, remove_document
+from projections.fold_systems import put_lab_serving, put_pool_system, put_system
+from projections.folding import FACTS, FOLDED, SKIPPED_EVENTS, Fold
 from projections.read_models import ReadModels, number_of
 
 RECIPES, SYSTEMS = "recipes", "systems"
 PARTS = (RECIPES, SYSTEMS)
 
-_OF_SYSTEMS = (system, lab_serving, pool_system, document, document_removed)
+_OF_SYSTEMS = (put_system, put_lab_serving, put_pool_system, put_document, remove_document)
 
 
 class Part:
-    """What is folded must not be of the topics that are `left_out`."""
+    """One part. Its events must not have one of the `excluded_topics`."""
 
     def __init__(self, name: str) -> None:
         self._folds = _of_systems() if name == SYSTEMS else _of_recipes()
-        self.left_out = sorted(kind.TOPIC for kind in (*FOLDED, *NOT_SHOWN) if kind not in self._folds)
-        self._models = ReadModels(all_known=True)
+        self.excluded_topics = sorted(
+            kind.TOPIC for kind in (*FOLDED, *SKIPPED_EVENTS) if kind not in self._folds
+        )
+        self._models = ReadModels(tables_are_empty=True)
 
     @property
     def kept(self) -> int:
-        """How many rows have not ended, and so are kept in memory."""
+        """Return the number of open rows, which are in memory."""
         return self._models.size
 
     def fold(self, happened: Iterable[Recorded]) -> None:
         models, folds = self._models, self._folds
         for recorded in happened:
             fold = folds[type(recorded.event)]
-            if fold is not command_state or self._has_command(number_of(recorded)):
+            if fold is not put_command_state or self._has_command(number_of(recorded)):
                 fold(models, recorded, recorded.event, (recorded.position, recorded.recorded_at))
 
     def _has_command(self, number: int) -> bool:
-        """Commands follow from recipes, or from systems; whoever has one is told of it."""
+        """Return whether the command follows from an event of this part."""
         return self._models.commands.get((number,)) is not None
 
-    def take_ended(self) -> Iterator[Copied]:
+    def take_ended(self) -> Iterator[CopyData]:
         return self._models.take_ended()
 
-    def take_rest(self) -> Iterator[Copied]:
-        """Also what is true now."""
+    def take_rest(self) -> Iterator[CopyData]:
+        """Yield the remaining rows, open ones included."""
         return self._models.take_rest()
 
 
 def _of_systems() -> dict[type[Event], Fold]:
-    return FACTS | {kind: fold for kind, fold in FOLDED.items() if fold in (*_OF_SYSTEMS, command_state)}
+    return FACTS | {kind: fold for kind, fold in FOLDED.items() if fold in (*_OF_SYSTEMS, put_command_state)}
 
 
 def _of_recipes() -> dict[type[Event], Fold]:

@@ -1,8 +1,8 @@
-"""Read models made anew beside the live ones, which a projector may move on all the while.
+"""Rebuild of the read models in a schema of its own, while a projector may move the live ones.
 
-Who reads the live ones never waits for it; the projector does while the last page or two are folded, and then
-finds itself before the new ones. Whenever it is killed, the live ones are whole, the old or the new; what it
-leaves behind, the next one clears away.
+Readers of the live tables never wait for a rebuild. The projector waits while the last page or two are
+folded, and then continues with the new tables. A killed rebuild leaves complete live tables, the old or the
+new ones. The next rebuild removes its remains.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from psycopg import Cursor
 
 from domain.errors import LabledgerError
 from domain.events import Recorded
-from postgres.binary_copy import Copied
+from postgres.binary_copy import CopyData
 from projections.projector import CHANNEL, SCHEMA, Projector
 from projections.rebuild import schemas
 from projections.rebuild.differences import Difference, differences
@@ -27,17 +27,18 @@ from projections.sql import SQL as FOLDING
 
 FRESH, OLD = "read_fresh", "read_old"
 _LOCK = (0x4C4C, 0x5242)
-# Who hangs while it swaps must not keep every projector waiting for ever.
+# A rebuild that hangs during the swap must not block all projectors for ever.
 HANGS_AFTER = "10s"
 
 Pages = Callable[[], Sequence[Recorded]]
-"""The page of the log after the last one; empty for a moment where the log ends."""
+"""Returns the next page of the log, or an empty one at its end."""
 
 
 class Rebuild:
-    """A session of the owner's; `migration_lock` keeps the schema as it is while it is held. Close it.
+    """One rebuild, in a session of the owner of the schema. Close it.
 
-    Raises AtWork while another one is, and NotMigrated where the database is not of this version.
+    `migration_lock` is the key of the lock that keeps migrations out. Raises AtWork while another rebuild
+    runs, and NotMigrated if the database is not of this version.
     """
 
     def __init__(self, owner_url: str, migration_lock: int, migrations: Iterable[str]) -> None:
@@ -54,7 +55,7 @@ class Rebuild:
 
     def _begin(self) -> None:
         if self._one("one_at_a_time", *_LOCK) is not True:
-            raise AtWork("another one is at work on these read models: wait for its end")
+            raise AtWork("another rebuild is running: wait for its end")
         self._connection.execute(SQL["end_if_hung"], (HANGS_AFTER,))
         with self._connection.transaction(), self._connection.cursor() as cursor:
             self._hold_version(cursor)
@@ -63,7 +64,7 @@ class Rebuild:
 
     @property
     def position(self) -> int:
-        """How far the new ones are."""
+        """Return the position of the new tables."""
         return 0 if self._fresh is None else self._fresh.position
 
     def live_position(self) -> int:
@@ -72,15 +73,15 @@ class Rebuild:
     def log_end(self) -> int:
         return int(self._one("log_end"))
 
-    def fill(self, rows: Sequence[Generator[Copied]]) -> None:
-        """Write the rows that the parts of the log come to, side by side, before anything else.
+    def fill(self, rows: Sequence[Generator[CopyData]]) -> None:
+        """Write the rows of the parts of the log in parallel, before any other call.
 
-        They wait for no keys, and for no disk: none of them counts before `complete`.
+        The tables have no keys yet, and commits do not wait for the disk; `complete` makes the rows durable.
         """
         self._sessions.work(partial(_write, each) for each in rows)
 
     def complete(self, position: int = 0) -> None:
-        """Give them their keys and indexes, at the position up to which they were filled."""
+        """Create keys and indexes, and set the position up to which the tables were filled."""
         self._sessions.work(
             partial(schemas.complete, schema=FRESH, statements=self._for_later[table])
             for table in self._largest_first()
@@ -89,46 +90,48 @@ class Rebuild:
         self._fresh = Projector(self._connection, FRESH)
 
     def fold(self, page: Sequence[Recorded]) -> None:
-        """What came later, as a projector does: it costs more, and shows at once."""
-        assert self._fresh is not None, "they are not complete"
+        """Fold a later page like a projector, which is slower per event than `fill`."""
+        assert self._fresh is not None, "call complete first"
         self._fresh.project(page)
 
     def swap(self, rest: Pages) -> None:
-        """Put the new ones in the place of the live ones, at their position or beyond it.
+        """Replace the live tables by the new ones, at the same position or a later one.
 
-        Raises NotMigrated where somebody has migrated the database meanwhile: the live ones stay.
+        Raises NotMigrated if the database was migrated meanwhile; then the live tables stay.
         """
         with self._connection.cursor() as cursor:
             names = self._largest_first()
             self._sessions.work(partial(schemas.analyse, schema=FRESH, table=name) for name in names)
             with self._connection.transaction():
                 self._hold_version(cursor)
-                # Readers go on. A projector waits here, as its first statement is about this table, and then
-                # finds the new one by the name.
+                # Readers continue. The first statement of a projector's page waits for this lock, and then
+                # finds the new table by name.
                 cursor.execute("LOCK TABLE read.progress IN EXCLUSIVE MODE")
                 while self.position < self.live_position():
                     if page := rest():
                         self.fold(page)
                 schemas.rename(cursor, SCHEMA, OLD)
                 schemas.rename(cursor, FRESH, SCHEMA)
-                cursor.execute(FOLDING["tell"], (CHANNEL, str(self.position)))
+                cursor.execute(FOLDING["notify"], (CHANNEL, str(self.position)))
             self._clear_away(cursor)
 
     def _largest_first(self) -> list[str]:
-        """The tables, so that the sessions are done with the last ones at the same time."""
+        """Return the tables by size, so that the sessions end at nearly the same time."""
         return [name for (name,) in self._connection.execute(SQL["largest_first"], (FRESH,)).fetchall()]
 
     def differences(self, limit: int) -> list[Difference]:
-        """What the live ones say otherwise as of the new ones' position, no more than so much of a table."""
+        """Return the differences of the live tables as of the new tables' position, at most `limit` of each
+        table.
+        """
         with self._connection.cursor() as cursor:
             return list(differences(cursor, SCHEMA, FRESH, self.position, limit))
 
     def close(self) -> None:
-        """The new ones, unless they were swapped, are dropped."""
+        """Drop the new tables, unless they were swapped."""
         try:
             with suppress(psycopg.Error), self._connection.cursor() as cursor:
                 self._clear_away(cursor)
-                # The server would let go of it only when it has noticed that the session ended.
+                # Without this the server keeps the lock until it notices the end of the session.
                 cursor.execute(SQL["let_others"], _LOCK)
         finally:
             self._connection.close()
@@ -140,7 +143,7 @@ class Rebuild:
             raise NotMigrated(OTHER_VERSION)
 
     def _clear_away(self, cursor: Cursor[Any]) -> None:
-        """What this one or a killed one has left. Whoever still reads the old ones is waited for."""
+        """Drop the remains of this or a killed rebuild, after all readers of the old tables are done."""
         for schema in (FRESH, OLD):
             schemas.drop(cursor, schema)
 
@@ -150,13 +153,13 @@ class Rebuild:
         return row[0]
 
 
-def _write(rows: Generator[Copied], cursor: Cursor[Any]) -> None:
+def _write(rows: Generator[CopyData], cursor: Cursor[Any]) -> None:
     schemas.search(cursor, FRESH, is_local=False)
     cursor.execute("SET synchronous_commit = off")
     with closing(rows):
-        for copied in rows:
-            copied.write(cursor)
+        for piece in rows:
+            piece.write(cursor)
 
 
 class AtWork(LabledgerError):
-    """The read models are being made anew already."""
+    """The read models are being rebuilt already."""

@@ -1,4 +1,4 @@
--- How the read models are copied without their rows, found and swapped, by name.
+-- Statements of the rebuild of the read models.
 
 -- name: one_at_a_time
 SELECT pg_try_advisory_lock(%s, %s)
@@ -10,7 +10,7 @@ SELECT pg_advisory_unlock(%s, %s)
 SELECT set_config('idle_in_transaction_session_timeout', %s, false)
 
 -- name: become_owner
--- Whoever may act for the owner does so: what is made stays the owner's, and the next migration may change it.
+-- Act as the owner of the schema, who then owns the new tables, so that the next migration may change them.
 SELECT set_config('role', pg_get_userbyid(nspowner), false) FROM pg_namespace WHERE nspname = %s
 
 -- name: hold_migrations
@@ -48,9 +48,9 @@ SELECT array_agg(attname::text ORDER BY attnum) FROM pg_attribute
 WHERE attrelid = format('%%I.%%I', %s::text, %s::text)::regclass AND attnum > 0 AND NOT attisdropped
 
 -- name: copy_of
--- The statements that make the schema `fresh` like `live`, with no rows, and for those that can wait for rows the
--- table they are about. All are run with their schema as search_path, so that definitions name none, and indexes and
--- keys have the names that migrations know.
+-- The statements that create the tables of `live` in the schema `fresh`, without rows. Those that can run after the
+-- rows are written name their table. All run with their schema as search_path, so that definitions name no schema, and
+-- indexes and keys have the names that migrations use.
 WITH tables AS (
     SELECT oid, relname, relacl, relowner, reloptions FROM pg_class
     WHERE relnamespace = to_regnamespace(%(live)s) AND relkind = 'r'

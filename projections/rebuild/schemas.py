@@ -1,4 +1,4 @@
-"""Schemas of read models: an empty copy of the live one, and dropping one whole."""
+"""Schemas of read models: to copy, complete, rename and drop them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SQL = named_queries(Path(__file__).with_name("rebuild.sql"))
 
 
 def search(cursor: Cursor[Any], schema: str, *, is_local: bool = True) -> None:
-    """Until the end of the transaction, or of the session, names without a schema are of this one."""
+    """Set the search path, until the end of the transaction or of the session."""
     cursor.execute("SELECT set_config('search_path', %s, %s)", (schema, is_local))
 
 
@@ -24,10 +24,10 @@ def tables(cursor: Cursor[Any], schema: str) -> list[str]:
 
 
 def copy(cursor: Cursor[Any], live: str, fresh: str) -> Mapping[str, list[str]]:
-    """Make `fresh` with the tables of `live`: their columns and rights, none of their rows.
+    """Create `fresh` with the tables of `live`: their columns and rights, without rows.
 
-    Returns, by table, the statements for their keys and indexes, to be run when there are rows: one at a
-    time they cost much more. In a transaction; its search_path is then `fresh`.
+    Returns table -> the statements for its keys and indexes, to run after the rows are written: to update an
+    index row by row costs much more. Call it in a transaction, whose search path becomes `fresh`.
     """
     search(cursor, live)
     statements = cursor.execute(SQL["copy_of"], {"live": live, "fresh": fresh}).fetchall()
@@ -44,10 +44,10 @@ def copy(cursor: Cursor[Any], live: str, fresh: str) -> Mapping[str, list[str]]:
 
 
 def complete(cursor: Cursor[Any], schema: str, statements: Sequence[str]) -> None:
-    """Run what `copy` has left for later of a table."""
+    """Run the statements that `copy` returned for a table."""
     with cursor.connection.transaction():
         search(cursor, schema)
-        # Others build those of other tables at the same time.
+        # Other sessions build the indexes of other tables at the same time.
         cursor.execute("SET LOCAL max_parallel_maintenance_workers = 0")
         cursor.execute("SET LOCAL maintenance_work_mem = '256MB'")
         cursor.execute("SET LOCAL synchronous_commit = off")
@@ -56,7 +56,7 @@ def complete(cursor: Cursor[Any], schema: str, statements: Sequence[str]) -> Non
 
 
 def drop(cursor: Cursor[Any], schema: str) -> None:
-    """Tables and all, if there is such a schema. Refused while anything that is not ours stands on it."""
+    """Drop a schema with its tables, if it exists. The server refuses while other objects depend on it."""
     found = tables(cursor, schema)
     if found:
         names = sql.SQL(", ").join(sql.Identifier(schema, name) for name in found)
@@ -69,5 +69,5 @@ def rename(cursor: Cursor[Any], schema: str, name: str) -> None:
 
 
 def analyse(cursor: Cursor[Any], schema: str, table: str) -> None:
-    """So that the first who asks gets the plan that everybody gets."""
+    """Gather statistics, so that the first queries get good plans."""
     cursor.execute(sql.SQL("ANALYZE {}").format(sql.Identifier(schema, table)))

@@ -1,4 +1,4 @@
-"""Sessions of the owner's that work on the same schema side by side."""
+"""Sessions of the owner that work on the same schema in parallel."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from domain.errors import LabledgerError
 from projections.projector import SCHEMA
 from projections.rebuild.schemas import SQL
 
-# As many as there are parts of the log. PostgreSQL works in each on a core of its own.
-SIDE_BY_SIDE = 2
+# One for each part of the log. PostgreSQL uses a core for each.
+MAX_SESSIONS = 2
 OTHER_VERSION = "the database is of another version than this program: run `labledger migrate`"
 
 Task = Callable[[Cursor[Any]], None]
 
 
 def owners(url: str) -> Connection[Any]:
-    """A session that makes what belongs to the owner of the read models. Raises NotMigrated without any."""
+    """Open a session in the role of the owner of the read models. Raises NotMigrated if they do not exist."""
     connection = psycopg.connect(url, autocommit=True)
     try:
         for setting in ("SET timezone = 'UTC'", "SET jit = off"):
@@ -40,7 +40,7 @@ class Sessions:
         self._url = url
 
     def work(self, tasks: Iterable[Task]) -> None:
-        """Each session takes the next task when it is done with one. Raises what went wrong first."""
+        """Run the tasks in parallel sessions. Raises the first error."""
         lock, waiting, wrong = Lock(), iter(tasks), list[BaseException]()
 
         def next_task() -> Task | None:
@@ -55,12 +55,12 @@ class Sessions:
             except BaseException as error:
                 wrong.append(error)
 
-        with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-            for _ in range(SIDE_BY_SIDE):
+        with ThreadPoolExecutor(MAX_SESSIONS) as pool:
+            for _ in range(MAX_SESSIONS):
                 pool.submit(work)
         if wrong:
             raise wrong[0]
 
 
 class NotMigrated(LabledgerError):
-    """The read models cannot be made anew."""
+    """The read models cannot be rebuilt."""

@@ -1,18 +1,18 @@
-"""Reads a log and says where it breaks the rules of the design, sharing nothing with what wrote the log.
+"""Audit of a log: checks each commit against the rules of the design, independent of the scheduler's code.
 
-`Audit` goes through a log in one pass, and says of its end what must hold when nothing is left to decide. It
-answers with violations; no violation is no proof.
+`Audit` reads a log in one pass and yields violations. `at_rest` checks the end of a log in which nothing is
+left to decide. A log without violations is not proven correct.
 """
 
 from replay.audit.audit import Audit, at_rest, check
 from replay.audit.invariant import Violation
 from replay.audit.leaves import UnknownLeaf
-from replay.audit.record import Commit, Record, commits, from_json, from_recorded, from_row
+from replay.audit.record import Commit, EventRecord, commits, from_json, from_recorded, from_row
 
 __all__ = [
     "Audit",
     "Commit",
-    "Record",
+    "EventRecord",
     "UnknownLeaf",
     "Violation",
     "at_rest",

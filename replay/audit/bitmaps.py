@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 
 def numbers_in(bitmap: int) -> Iterator[int]:
-    """The numbers of a set, lowest first."""
+    """Yield the numbers of a set in ascending order."""
     digits = f"{bitmap:b}"[::-1]
     number = digits.find("1")
     while number >= 0:

@@ -1,4 +1,4 @@
-"""How a value is held against what a requirement asks for; text of both has no case."""
+"""Comparisons of a value with the operand of a requirement. Text is compared without case."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 Test = Callable[[Any], bool]
-"""Of a value that is known."""
+"""A test of a value that is not None."""
 
 COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
@@ -28,12 +28,13 @@ def compared(op: str, operand: Any) -> Test:
 
 
 def like(pattern: str) -> Test:
-    """`%` stands for any text, `_` for one character. What is between two `%` is as good where it is found
-    first as anywhere else.
+    """Return a test by a pattern: `%` matches any text, `_` one character.
+
+    Each piece between two `%` is searched at its first match, which never excludes a match of the rest.
     """
     written = pattern.split("%")
     if len(written) == 3 and written[0] == written[2] == "" and "_" not in pattern:
-        # By far the most are of this kind, and there are many names to look through.
+        # Most patterns are of this kind, and they are tested against many names.
         return lambda value: written[1] in str(value)
     first, *rest = (
         re.compile("".join("." if sign == "_" else re.escape(sign) for sign in piece), re.DOTALL)

@@ -1,7 +1,7 @@
-"""Deadlines: the scheduler ends a recipe, or gives up a set, only when the time is over (design 4.5).
+"""Deadlines: the scheduler ends a recipe or gives up a set only after its deadline (design 4.5).
 
-From policy version 5 on a deadline counts from the time at which the database recorded the event that set it,
-before that from the time that the event names.
+From policy version 5 on a deadline counts from the database's time of the event that set it, before that from
+the time in the event.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from replay.audit.invariant import Found, Invariant
-from replay.audit.record import Record
+from replay.audit.record import EventRecord
 from replay.audit.tables import FINISHED, STARTED
 from replay.audit.world import World
 
@@ -24,8 +24,8 @@ TREE_CAUSE = "timer/distro-tree/"
 TREE_AWAY = timedelta(seconds=600)
 
 
-class Watchdog(NamedTuple):
-    """Both deadlines of a recipe, and the seconds that each of its tasks gives."""
+class WatchdogDeadlines(NamedTuple):
+    """Both deadlines of a recipe, and the seconds that each of its tasks grants."""
 
     is_guest: bool
     tasks: Mapping[int, int]
@@ -34,7 +34,7 @@ class Watchdog(NamedTuple):
 
 
 class WatchdogsInTime(Invariant):
-    """A watchdog expires neither early nor without a deadline."""
+    """The scheduler ends a recipe by its watchdog only when it has a deadline and that has passed."""
 
     name = "watchdogs_in_time"
     topics = (
@@ -43,9 +43,9 @@ class WatchdogsInTime(Invariant):
     )
 
     def __init__(self) -> None:
-        self._watchdogs: dict[str, Watchdog] = {}
+        self._watchdogs: dict[str, WatchdogDeadlines] = {}
 
-    def event(self, world: World, record: Record) -> Found:
+    def event(self, world: World, record: EventRecord) -> Found:
         if record.cause == CAUSE + record.name:
             yield from self._expired(record)
         if record.topic == "recipe.new":
@@ -55,28 +55,30 @@ class WatchdogsInTime(Invariant):
         elif (before := self._watchdogs.get(record.name)) is not None:
             self._watchdogs[record.name] = _after(before, record)
 
-    def _expired(self, record: Record) -> Found:
+    def _expired(self, record: EventRecord) -> Found:
         watchdog, now = self._watchdogs.get(record.name), _moment(record.now)
         if watchdog is None or now is None:
             return
         is_new = (record.policy_version or 0) >= BY_RECORDED_AT_FROM
         deadline = watchdog.by_recorded_at if is_new else watchdog.by_at
         if deadline is None or now < deadline:
-            what = f"its watchdog expires at {deadline}, and ended it at {now}"
+            what = f"ended by its watchdog at {now}, but its deadline is {deadline}"
             yield self.broken([record.position], [record.subject], what)
 
 
 class TreesAwayInTime(Invariant):
-    """From policy version 5 on a set is given up when its distro tree was away from every lab for 600 s."""
+    """A set is given up for a distro tree only when the tree was in no lab for 600 s (policy version 5
+    on).
+    """
 
     name = "trees_away_in_time"
     topics = ("distro-tree.registered", "distro-tree.changed", "distro-tree.removed", "recipe.aborted")
 
     def __init__(self) -> None:
-        # By tree since when it is in no lab; None while it is in one.
+        # Tree -> since when it is in no lab; None while it is in one.
         self._since: dict[str, datetime | None] = {}
 
-    def event(self, world: World, record: Record) -> Found:
+    def event(self, world: World, record: EventRecord) -> Found:
         if record.kind != "distro-tree":
             if record.cause.startswith(TREE_CAUSE) and (record.policy_version or 0) >= BY_RECORDED_AT_FROM:
                 yield from self._given_up(record, record.cause.removeprefix(TREE_CAUSE))
@@ -85,18 +87,18 @@ class TreesAwayInTime(Invariant):
         elif self._since.get(record.name, record) is None:
             self._since[record.name] = _moment(record.recorded_at)
 
-    def _given_up(self, record: Record, tree: str) -> Found:
+    def _given_up(self, record: EventRecord, tree: str) -> Found:
         if tree not in self._since:
             return
         since, now = self._since[tree], _moment(record.now)
         if now is not None and (since is None or now < since + TREE_AWAY):
-            what = f"distro tree {tree} is away since {since}, and its set was given up at {now}"
+            what = f"given up at {now}, but distro tree {tree} is in no lab since {since}"
             yield self.broken([record.position], [record.subject], what)
 
 
-def _begun(data: Mapping[str, Any]) -> Watchdog:
+def _begun(data: Mapping[str, Any]) -> WatchdogDeadlines:
     tasks = {task["task_id"]: _task_seconds(task.get("params") or {}) for task in data.get("tasks") or ()}
-    return Watchdog(data.get("host_recipe_id") is not None, tasks)
+    return WatchdogDeadlines(data.get("host_recipe_id") is not None, tasks)
 
 
 def _task_seconds(params: Mapping[str, str]) -> int:
@@ -104,7 +106,7 @@ def _task_seconds(params: Mapping[str, str]) -> int:
     return int(said) if said.isascii() and said.isdecimal() and len(said) < 8 else TASK_SECONDS
 
 
-def _after(watchdog: Watchdog, record: Record) -> Watchdog:
+def _after(watchdog: WatchdogDeadlines, record: EventRecord) -> WatchdogDeadlines:
     if record.happened in ("queued", "assigned", "scheduled"):
         return watchdog._replace(by_at=None, by_recorded_at=None)
     seconds = _seconds_given(watchdog, record)
@@ -115,7 +117,7 @@ def _after(watchdog: Watchdog, record: Record) -> Watchdog:
     return watchdog._replace(by_at=at + left, by_recorded_at=(recorded_at or at) + left)
 
 
-def _seconds_given(watchdog: Watchdog, record: Record) -> int | None:
+def _seconds_given(watchdog: WatchdogDeadlines, record: EventRecord) -> int | None:
     if record.happened in ("reserved", "watchdog-set"):
         return int(record.data["seconds"])
     if record.happened == "task-started":
@@ -125,5 +127,5 @@ def _seconds_given(watchdog: Watchdog, record: Record) -> int | None:
 
 
 def _moment(said: Any) -> datetime | None:
-    """Return a time, which a record has as a text or as a time."""
+    """Return a time that a record holds as text or as a time."""
     return datetime.fromisoformat(said) if isinstance(said, str) else said

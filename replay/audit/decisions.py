@@ -1,21 +1,21 @@
-"""Commits are whole; decisions are the scheduler's, numbered, with a cause and a basis that only rises."""
+"""Invariants of commits and decisions: complete commits, numbered decisions, causes, bases and epochs."""
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
 
+from replay.audit.affected import Affected
 from replay.audit.invariant import Found, Invariant
-from replay.audit.record import Commit, Record
+from replay.audit.record import Commit, EventRecord
 from replay.audit.tables import UNPLACED
-from replay.audit.touched import Touched
 from replay.audit.world import World
 
 SCHEDULER = "scheduler"
 
 
 class Positions:
-    """Those that ascend, in little space; others are not taken in."""
+    """Ascending positions in a compact array. A position that does not ascend is ignored."""
 
     def __init__(self) -> None:
         self._all = array("q")
@@ -30,14 +30,14 @@ class Positions:
 
 
 class WholeCommits(Invariant):
-    """Positions ascend, and a commit ends where it says."""
+    """Positions ascend, and each commit ends at the position that it names."""
 
     name = "whole_commits"
 
     def __init__(self) -> None:
         self._last = 0
 
-    def commit(self, world: World, commit: Commit, touched: Touched) -> Found:
+    def commit(self, world: World, commit: Commit, affected: Affected) -> Found:
         before = self._last
         for record in commit.records:
             if before >= record.position:
@@ -45,13 +45,16 @@ class WholeCommits(Invariant):
             before = record.position
         last = commit.records[-1]
         if last.position != last.commit_end:
-            what = f"the commit ends at {last.commit_end}, and that event is not there"
+            what = f"the commit ends at {last.commit_end}, but the event there is missing"
             yield self.broken([last.position], [last.subject], what)
         self._last = last.position
 
 
 class Decisions(Invariant):
-    """Only the scheduler decides, on whole commits, after its own last one; it says when, on what and why."""
+    """The scheduler alone decides, on a basis that ends a commit and includes its own last decisions.
+
+    Each event of a decision names a time and a cause.
+    """
 
     name = "decisions"
     topics = None
@@ -63,21 +66,23 @@ class Decisions(Invariant):
         self._ends = Positions()
         self._ends.add(0)
 
-    def event(self, world: World, record: Record) -> Found:
+    def event(self, world: World, record: EventRecord) -> Found:
         self._positions.add(record.position)
         if record.basis is None:
             yield from self._without_basis(world, record)
             return
         if record.actor != SCHEDULER:
-            yield self.broken([record.position], [record.subject], f"{record.actor} decides on a basis")
+            yield self.broken(
+                [record.position], [record.subject], f"an event of {record.actor} names a basis"
+            )
         if record.now is not None and record.at != record.now:
-            what = f"it happened at {record.at}, and was decided at {record.now}"
+            what = f"it happened at {record.at}, but was decided at {record.now}"
             yield self.broken([record.position], [record.subject], what)
         if not self._is_cause(record.cause, record.basis):
             what = f"{record.cause!r} cannot be its cause on basis {record.basis}"
             yield self.broken([record.position], [record.subject], what)
 
-    def _without_basis(self, world: World, record: Record) -> Found:
+    def _without_basis(self, world: World, record: EventRecord) -> Found:
         recipe = world.recipes.get(int(record.name)) if record.kind == "recipe" else None
         grant = record.topic == "recipe.scheduled" and recipe is not None and recipe.state in UNPLACED
         if record.actor == SCHEDULER or grant:
@@ -90,7 +95,7 @@ class Decisions(Invariant):
             return name.isdecimal() and int(name) <= basis and int(name) in self._positions
         return kind == "timer" and bool(name)
 
-    def commit(self, world: World, commit: Commit, touched: Touched) -> Found:
+    def commit(self, world: World, commit: Commit, affected: Affected) -> Found:
         if commit.decisions:
             for wrong in self._wrong_basis(commit):
                 yield self.broken(commit.about(), [record.subject for record in commit.records], wrong)
@@ -109,8 +114,8 @@ class Decisions(Invariant):
         if basis < before:
             return [f"basis {basis} follows basis {before}"]
         if basis < self._decided:
-            return [f"basis {basis} is without the decisions that end at {self._decided}"]
-        return [] if basis in self._ends else [f"basis {basis} is no end of a commit"]
+            return [f"basis {basis} is before the last decisions, which end at {self._decided}"]
+        return [] if basis in self._ends else [f"basis {basis} is not the end of a commit"]
 
 
 def _wrong_numbers(commit: Commit) -> list[str]:
@@ -124,7 +129,7 @@ def _wrong_numbers(commit: Commit) -> list[str]:
 
 
 class NobodyFencedWrites(Invariant):
-    """Who has the lease raises the epoch, and nobody decides in an earlier one from then on."""
+    """Each new holder of the lease raises the epoch, and no decision of an earlier epoch follows."""
 
     name = "nobody_fenced_writes"
 
@@ -132,14 +137,14 @@ class NobodyFencedWrites(Invariant):
         self._epoch = 0
         self._since = 0
 
-    def commit(self, world: World, commit: Commit, touched: Touched) -> Found:
+    def commit(self, world: World, commit: Commit, affected: Affected) -> Found:
         for decision in commit.decisions:
             for record in decision.records:
                 yield from self._written(record)
 
-    def _written(self, record: Record) -> Found:
+    def _written(self, record: EventRecord) -> Found:
         if record.epoch is None:
-            yield self.broken([record.position], [record.subject], "a decision of no epoch")
+            yield self.broken([record.position], [record.subject], "a decision without an epoch")
         elif record.epoch < self._epoch:
             what = f"decided in epoch {record.epoch}, after epoch {self._epoch} had begun"
             yield self.broken([self._since, record.position], [record.subject], what)

@@ -1,4 +1,4 @@
-"""The elements of a host requirement by their spellings, and what each asks of a system or of one disk."""
+"""The elements of a host requirement by their spellings, with the test of a system or a disk for each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from replay.audit import leaves
 from replay.audit.comparisons import COMPARE
 from replay.audit.facts import DEVICE_ATTRIBUTES
-from replay.audit.leaves import EQUALITY, Ask, Form, Question, UnknownLeaf
+from replay.audit.leaves import EQUALITY, Condition, Form, Predicate, UnknownLeaf
 
 ALL = (*COMPARE, "like")
 MATCHING = (*EQUALITY, "like")
@@ -16,11 +16,11 @@ MATCHING_NAMES = (*MATCHING, leaves.OTHER)
 VALUE = ("value",)
 SIZE = ("value", "units")
 
-Reader = Callable[[str, str, Form], Ask | None]
+Reader = Callable[[str, str, Form], Predicate | None]
 
 
 class Element(NamedTuple):
-    """How a leaf is read, which fact it asks for, and with what operators and attributes."""
+    """The reader of a leaf, the fact that it reads, and the operators and attributes that it accepts."""
 
     read: Reader
     fact: str
@@ -35,7 +35,7 @@ def _by_spelling(rows: Mapping[tuple[str, ...], Element]) -> Elements:
     return {spelling: element for spellings, element in rows.items() for spelling in spellings}
 
 
-OF_A_SYSTEM = _by_spelling(
+SYSTEM_ELEMENTS = _by_spelling(
     {
         ("system_type", "system/type"): Element(leaves.text, "type", MATCHING),
         ("system/status",): Element(leaves.text, "condition", MATCHING),
@@ -81,7 +81,7 @@ OF_A_SYSTEM = _by_spelling(
     }
 )
 
-OF_A_DISK = _by_spelling(
+DISK_ELEMENTS = _by_spelling(
     {
         ("model",): Element(leaves.text, "model"),
         ("size",): Element(leaves.size, "size_bytes", ALL, SIZE),
@@ -91,12 +91,12 @@ OF_A_DISK = _by_spelling(
 )
 
 
-def read_leaf(form: Form, elements: Elements) -> Question | None:
-    """None: it asks nothing. Raises UnknownLeaf."""
-    known = elements.get(form["element"])
+def read_leaf(form: Form, elements: Elements) -> Condition | None:
+    """Return the condition of a leaf, None if it is empty. Raise UnknownLeaf."""
+    element = elements.get(form["element"])
     op = form.get("op", "==")
     op = "==" if op == "=" else op
-    if known is None or op not in known.ops or set(form) - {"element", "op", *known.attributes}:
+    if element is None or op not in element.ops or set(form) - {"element", "op", *element.attributes}:
         raise UnknownLeaf(f"{dict(form)}")
-    ask = known.read(known.fact, op, form)
-    return None if ask is None else Question(frozenset({known.fact}), ask)
+    holds = element.read(element.fact, op, form)
+    return None if holds is None else Condition(frozenset({element.fact}), holds)

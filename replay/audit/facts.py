@@ -1,4 +1,4 @@
-"""What can be asked of a system, from its document: text has no case, and what is not known says so."""
+"""Facts about a system, read from its document. Text has no case; an unrecorded fact is None."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ DEVICE_ATTRIBUTES = (
 )
 
 
-class _OfASystem(dict[str, Any]):
-    """Each is looked for in the document when somebody asks for it first: of most, nobody ever does."""
+class _SystemFacts(dict[str, Any]):
+    """Facts that are read from the document on first access: most are never read."""
 
     def __init__(self, document: Document) -> None:
         super().__init__()
@@ -34,14 +34,16 @@ class _OfASystem(dict[str, Any]):
 
 
 def facts_of(document: Document) -> Facts:
-    """By name, each a value that can be a key. Sets (arches, pools, flags, keys, devices) are empty
-    where nothing is known of them; of anything else None says so.
+    """Return the facts by name. Each value is hashable.
+
+    Collections (arches, pools, flags, keys, devices) are empty if nothing is recorded; any other fact is None
+    then.
     """
-    return _OfASystem(document)
+    return _SystemFacts(document)
 
 
 def facts_of_disk(disk: tuple[Any, ...]) -> Facts:
-    """Of one of the `disks`."""
+    """Return the facts of one item of `disks`."""
     return dict(zip(DISK, disk, strict=True))
 
 
@@ -66,7 +68,7 @@ def _names(values: Any) -> frozenset[str]:
 
 
 def _day(moment: str | None) -> str | None:
-    """The day in UTC: days as text stand in the order of time."""
+    """Return the day in UTC as text, so that days sort by time."""
     if not moment:
         return None
     at = datetime.fromisoformat(moment)
@@ -74,7 +76,7 @@ def _day(moment: str | None) -> str | None:
 
 
 def _keys(values: Mapping[str, Any] | None) -> tuple[tuple[str, str], ...]:
-    """Each value with its key; keys that differ in case alone are one."""
+    """Return each value with its key. Keys that differ in case only are equal."""
     return tuple(
         (key.casefold(), str(value).casefold()) for key, held in (values or {}).items() for value in held
     )
@@ -90,7 +92,7 @@ def _device(device: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     )
 
 
-# What is asked of one disk.
+# The facts of one disk.
 DISK: dict[str, Callable[[Any], Any]] = {
     "model": _text,
     "size_bytes": _whole,
@@ -106,7 +108,7 @@ def _disks(disks: Any) -> tuple[tuple[Any, ...], ...] | None:
 
 
 def _together(disks: Any) -> int | None:
-    """The bytes of all disks; not known where there are none, or where one is not known."""
+    """Return the bytes of all disks, None if there are no disks or the size of one is not recorded."""
     sizes = [_whole(disk.get("size_bytes")) for disk in disks or ()]
     return None if None in sizes or not sizes else sum(size for size in sizes if size is not None)
 
@@ -117,12 +119,12 @@ def _exclusions(rows: Any) -> frozenset[tuple[str | None, ...]]:
 
 
 def _provisioned(document: Document) -> bool | None:
-    """Whether it can be switched on and off; that it cannot is never known of a system."""
+    """Return True if the system can be switched on and off, else None: no document says that it cannot."""
     return True if document.get("power_type") and document.get("lab_controller") else None
 
 
 def _installable(document: Document) -> tuple[frozenset[str], frozenset[tuple[str | None, ...]]]:
-    """Its architectures, and what of them it is known not to run."""
+    """Return the architectures, and the distros that the system excludes."""
     return _names(document.get("arches")), _exclusions(document.get("excluded_families"))
 
 

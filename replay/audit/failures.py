@@ -1,14 +1,14 @@
-"""Systems that fail to be provisioned: a row of failures makes a system Broken in the commit of its last."""
+"""Systems that fail to be provisioned: too many failures in a row make a system Broken in the same commit."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from replay.audit.affected import Affected
 from replay.audit.invariant import Found, Invariant
-from replay.audit.record import Commit, Record
+from replay.audit.record import Commit, EventRecord
 from replay.audit.tables import FINISHED
-from replay.audit.touched import Touched
 from replay.audit.world import World
 
 LIMIT = 2
@@ -17,17 +17,17 @@ FAILED = "system.provisioning-failed"
 
 
 class Row(NamedTuple):
-    """The jobs and the distros of the failures of a system in a row, each once."""
+    """The distinct jobs and distros of consecutive failures of a system."""
 
     jobs: dict[Any, None]
     distros: dict[Any, None]
 
 
 class BrokenWhenFailing(Invariant):
-    """An Automated system becomes Broken with the last of its failures; each failure gives up its recipe.
+    """An Automated system becomes Broken with the last allowed failure; each failure gives up its recipe.
 
-    The failures since the last run or change of condition count, by different jobs and different distros. The
-    limit is that of the lab controller; 0 is none.
+    Only failures since the last run or change of condition count, by distinct jobs and distinct distros. The
+    lab controller sets the limit; 0 means no limit.
     """
 
     name = "broken_when_failing"
@@ -39,16 +39,16 @@ class BrokenWhenFailing(Invariant):
 
     def __init__(self) -> None:
         self._limits: dict[str, int] = {}
-        # The job and the distro of each unfinished recipe.
+        # Unfinished recipe -> its job and distro.
         self._recipes: dict[str, tuple[Any, Any]] = {}
         self._rows: dict[str, Row] = {}
-        # Rows that a run has ended in this commit. A system that is kept runs before its failure is recorded,
-        # and its row goes on.
+        # Rows that a run has ended in this commit. A reserved system runs before its failure is recorded, and
+        # its row continues.
         self._ended: dict[str, Row] = {}
-        self._failed: list[Record] = []
-        self._due: dict[str, Record] = {}
+        self._failed: list[EventRecord] = []
+        self._due: dict[str, EventRecord] = {}
 
-    def event(self, world: World, record: Record) -> Found:
+    def event(self, world: World, record: EventRecord) -> Found:
         if record.kind == "lab-controller":
             self._limits[record.name] = record.data.get("broken_after", LIMIT)
         elif record.topic == "recipe.new":
@@ -64,7 +64,7 @@ class BrokenWhenFailing(Invariant):
             if record.data.get("condition") == "Broken":
                 self._due.pop(record.name, None)
 
-    def _fails(self, world: World, record: Record) -> Found:
+    def _fails(self, world: World, record: EventRecord) -> Found:
         system, failed = world.systems.get(record.name), self._recipes.get(str(record.data["recipe_id"]))
         self._failed.append(record)
         if system is None or failed is None:
@@ -75,19 +75,19 @@ class BrokenWhenFailing(Invariant):
         jobs, distros = len(row.jobs), len(row.distros)
         recorded = len(record.data["jobs"]), len(record.data["distros"])
         if recorded != (min(jobs, MAX_COUNTED), min(distros, MAX_COUNTED)):
-            what = f"it has failed for {jobs} jobs and {distros} distros in a row, and records {recorded}"
+            what = f"it has failed for {jobs} jobs and {distros} distros in a row, but records {recorded}"
             yield self.broken([record.position], [record.subject], what)
         if system.condition == "Automated" and 0 < self._limits.get(system.lab, LIMIT) <= min(jobs, distros):
             self._due[record.name] = record
 
-    def commit(self, world: World, commit: Commit, touched: Touched) -> Found:
+    def commit(self, world: World, commit: Commit, affected: Affected) -> Found:
         for record in self._due.values():
-            what = "it has failed too often in a row, and does not become Broken"
+            what = "it failed too often in a row, but does not become Broken"
             yield self.broken([record.position], [record.subject], what)
         for record in self._failed:
             recipe = world.recipes.get(int(record.data["recipe_id"]))
             if recipe is not None and recipe.state != "reserved":
-                what = f"{record.subject} was not provisioned for it, and it is {recipe.state}"
+                what = f"the provisioning of {record.subject} failed for it, but it is {recipe.state}"
                 yield self.broken([record.position], [recipe.subject, record.subject], what)
         self._due.clear()
         self._ended.clear()

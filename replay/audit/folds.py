@@ -1,6 +1,6 @@
-"""What each event does to the world, from topics and plain data alone.
+"""Folds: the change that each event makes to the world, from its topic and plain data.
 
-What makes no sense (an event of an unknown subject) is passed over: saying so is up to the invariants.
+An event that makes no sense, such as one of an unknown subject, changes nothing: the invariants report it.
 """
 
 from __future__ import annotations
@@ -8,22 +8,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from replay.audit.record import Record
-from replay.audit.rights import submitters
+from replay.audit.record import EventRecord
+from replay.audit.rights import submit_entries
 from replay.audit.state import State
 from replay.audit.tables import RECIPE_MOVES, USAGE_MOVES
 from replay.audit.values import Distro, Recipe, RecipeSet, System
 
-Fold = Callable[[State, Record], None]
+Fold = Callable[[State, EventRecord], None]
 
 # Recipes and sets
 
 
-def _new(state: State, record: Record) -> None:
+def _new(state: State, record: EventRecord) -> None:
     data = record.data
     wants = state.wants(data["host_requires"], _distro(data))
-    who = state.who(data.get("owner"), data.get("group"))
-    recipe = Recipe(int(record.name), data["recipe_set_id"], data.get("host_recipe_id"), wants, who)
+    submitter = state.submitter(data.get("owner"), data.get("group"))
+    recipe = Recipe(int(record.name), data["recipe_set_id"], data.get("host_recipe_id"), wants, submitter)
     state.put_recipe(recipe)
 
 
@@ -34,7 +34,7 @@ def _distro(data: Mapping[str, Any]) -> Distro | None:
     return None if own is None else Distro(None, own["arch"], own["osmajor"], own.get("osminor") or "0")
 
 
-def _moved(state: State, record: Record) -> None:
+def _moved(state: State, record: EventRecord) -> None:
     recipe = state.recipes.get(int(record.name))
     if recipe is None:
         return
@@ -49,35 +49,35 @@ def _moved(state: State, record: Record) -> None:
         state.put_recipe(recipe.moved(happened, recipe.system, recipe.lab))
 
 
-def _submitted(state: State, record: Record) -> None:
+def _submitted(state: State, record: EventRecord) -> None:
     number, data = int(record.name), record.data
     submitted = RecipeSet(number, data["priority"], record.position, tuple(data["recipe_ids"]))
     state.put(state.sets, number, submitted)
 
 
-def _priority(state: State, record: Record) -> None:
-    known = state.sets.get(int(record.name))
-    if known is not None:
-        state.put(state.sets, known.set_id, known._replace(priority=record.data["priority"]))
+def _priority(state: State, record: EventRecord) -> None:
+    recipe_set = state.sets.get(int(record.name))
+    if recipe_set is not None:
+        state.put(state.sets, recipe_set.set_id, recipe_set._replace(priority=record.data["priority"]))
 
 
 # Systems
 
 
-def _registered(state: State, record: Record) -> None:
+def _registered(state: State, record: EventRecord) -> None:
     data = record.data
     place = data["lab_controller"], data["owner"], data["condition"]
     state.put_system(System(record.name, *place, data["inventory"], record.position))
 
 
-def _used(state: State, record: Record) -> None:
+def _used(state: State, record: EventRecord) -> None:
     system = state.systems.get(record.name)
     if system is not None:
         state.put(state.systems, record.name, system.used(record.happened, record.data.get("recipe_id")))
 
 
 def _accepts(draining: bool) -> Fold:
-    def fold(state: State, record: Record) -> None:
+    def fold(state: State, record: EventRecord) -> None:
         system = state.systems.get(record.name)
         if system is not None:
             state.put(state.systems, record.name, system._replace(draining=draining))
@@ -86,9 +86,9 @@ def _accepts(draining: bool) -> Fold:
 
 
 def _described(change: Callable[[Mapping[str, Any]], dict[str, Any]]) -> Fold:
-    """It is another system from now on."""
+    """Return a fold that changes the description of a system."""
 
-    def fold(state: State, record: Record) -> None:
+    def fold(state: State, record: EventRecord) -> None:
         system = state.systems.get(record.name)
         if system is not None:
             state.put_system(system._replace(**change(record.data), described=record.position))
@@ -96,25 +96,25 @@ def _described(change: Callable[[Mapping[str, Any]], dict[str, Any]]) -> Fold:
     return fold
 
 
-# What is known by name
+# Directory
 
 
-def _tree(state: State, record: Record) -> None:
+def _tree(state: State, record: EventRecord) -> None:
     state.put(state.trees, int(record.name), None if record.happened == "removed" else record.data)
 
 
-def _lab(state: State, record: Record) -> None:
+def _lab(state: State, record: EventRecord) -> None:
     enabled = record.data["enabled"] if record.happened == "registered" else record.happened == "enabled"
     state.put(state.enabled, record.name, enabled)
     if record.happened == "registered":
         state.put(state.silent, record.name, record.data.get("silent") or None)
 
 
-def _contact(state: State, record: Record) -> None:
+def _contact(state: State, record: EventRecord) -> None:
     state.put(state.silent, record.name, record.happened == "silent" or None)
 
 
-def _in_pool(state: State, record: Record) -> None:
+def _in_pool(state: State, record: EventRecord) -> None:
     fqdn = record.data["system"]
     others = [name for name in state.pools.get(fqdn, ()) if name != record.name]
     added = [record.name] if record.happened == "system-added" else []
@@ -123,19 +123,19 @@ def _in_pool(state: State, record: Record) -> None:
         state.put_system(state.systems[fqdn]._replace(described=record.position))
 
 
-def _policy(state: State, record: Record) -> None:
-    """Of a pool; one that is gone has none."""
+def _policy(state: State, record: EventRecord) -> None:
+    """Set the policy of a pool; a removed pool has none."""
     gone = record.happened == "removed"
     if gone and record.name not in state.policies:
         return
-    state.put(state.policies, record.name, None if gone else submitters(record.data["entries"]))
+    state.put(state.policies, record.name, None if gone else submit_entries(record.data["entries"]))
     for fqdn, pools in state.pools.items():
         if record.name in pools and fqdn in state.systems:
             state.put_system(state.systems[fqdn])
 
 
-def _group(state: State, record: Record) -> None:
-    """Who comes back has not left."""
+def _group(state: State, record: EventRecord) -> None:
+    """Set the people of a group. A person who returns no longer counts as a former member."""
     name, gone = record.name, record.happened == "removed"
     people = frozenset[str](() if gone else (*record.data["owners"], *record.data["members"]))
     were = state.people.get(name, frozenset()) | state.left.get(name, frozenset())
@@ -157,7 +157,7 @@ FOLDS: dict[str, Fold] = {
     "system.inventory-changed": _described(lambda data: {"inventory": data["inventory"]}),
     "system.lab-controller-changed": _described(lambda data: {"lab": data["lab_controller"]}),
     "system.owner-changed": _described(lambda data: {"owner": data["owner"]}),
-    "system.access-policy-changed": _described(lambda data: {"policy": submitters(data["entries"])}),
+    "system.access-policy-changed": _described(lambda data: {"policy": submit_entries(data["entries"])}),
     "system.reservation-begun": _described(lambda data: {"user": data["user"]}),
     "system.reservation-ended": _described(lambda _: {"user": None}),
     "system.loaned": _described(lambda data: {"borrower": data["user"]}),
@@ -169,4 +169,4 @@ FOLDS: dict[str, Fold] = {
     **{f"pool.{what}": _policy for what in ("access-policy-changed", "removed")},
     **{f"group.{what}": _group for what in ("registered", "changed", "removed")},
 }
-"""Any other event changes nothing here."""
+"""Any other event changes nothing."""

@@ -1,4 +1,4 @@
-"""What a decision gives to whom, judged on what the scheduler knew: its basis and the decisions before it."""
+"""Invariants of grants, checked against the scheduler's view: the basis and the decisions before."""
 
 from __future__ import annotations
 
@@ -7,157 +7,160 @@ from itertools import chain
 from typing import NamedTuple
 
 from replay.audit.invariant import Found, Invariant
-from replay.audit.known import Known
-from replay.audit.record import Decision, Record
+from replay.audit.ranking import SystemRank, eligible_recipes, rank_on
+from replay.audit.record import EventRecord, RecordedDecision
 from replay.audit.safety import could_take_safely, is_safe, stuck, wanting
-from replay.audit.standing import Standing, standing, takers
+from replay.audit.scheduler_view import SchedulerView
+from replay.audit.system_matcher import SystemMatcher
 from replay.audit.tables import FREE
 from replay.audit.values import Recipe, System
-from replay.audit.viable import Judge
 
 
 class Grant(NamedTuple):
-    """A recipe that had no system gets this one, in a decision."""
+    """A decision's event that gives a system to a recipe without one."""
 
     recipe: Recipe
     system: System
-    record: Record
+    record: EventRecord
 
 
-class OfDecisions(Invariant):
-    """Base of those that ask who could have what.
+class DecisionInvariant(Invariant):
+    """Base of the invariants about the recipes and systems that a decision had to choose from.
 
-    `known` is what the basis of a decision says, and all that was decided in its commit before.
+    `view` is the state at the basis of a decision, with the earlier decisions of its commit.
     """
 
-    def __init__(self, judge: Judge) -> None:
-        self._judge = judge
+    def __init__(self, matcher: SystemMatcher) -> None:
+        self._matcher = matcher
 
-    def grant(self, known: Known, grant: Grant) -> Found:
-        """Before the system is given to the recipe."""
+    def grant(self, view: SchedulerView, grant: Grant) -> Found:
+        """Check an event before the system is given to the recipe."""
         yield from ()
 
-    def unwanted(self, known: Known, system: System, record: Record) -> Found:
-        """Before a pending system becomes idle."""
+    def unwanted(self, view: SchedulerView, system: System, record: EventRecord) -> Found:
+        """Check an event before a pending system becomes idle."""
         yield from ()
 
-    def decided(self, known: Known, decision: Decision) -> Found:
-        """After a decision."""
+    def decided(self, view: SchedulerView, decision: RecordedDecision) -> Found:
+        """Check a decision after its last event."""
         yield from ()
 
 
-class UsableGrant(OfDecisions):
-    """What is granted was free, and usable for the recipe."""
+class UsableGrant(DecisionInvariant):
+    """A granted system was free, and usable for the recipe."""
 
     name = "usable_grant"
 
-    def grant(self, known: Known, grant: Grant) -> Found:
+    def grant(self, view: SchedulerView, grant: Grant) -> Found:
         recipe, system, record = grant
         subjects = recipe.subject, system.subject
         if system.usage not in FREE and system.recipe_id != recipe.recipe_id:
             what = f"{system.fqdn} was {system.usage} with recipe {system.recipe_id}"
             yield self.broken([record.position], subjects, what)
-        is_known = self._judge.is_known(known.need(recipe))
-        if is_known and not self._judge.is_right(recipe, system):
+        is_readable = self._matcher.is_readable(view.need(recipe))
+        if is_readable and not self._matcher.is_obtainable_for(recipe, system):
             yield self.broken([record.position], subjects, f"{system.fqdn} is not usable for it")
 
 
-class LentSystem(OfDecisions):
-    """A system on loan goes to the recipes of its borrower alone."""
+class LentSystem(DecisionInvariant):
+    """A system on loan goes only to recipes of its borrower."""
 
     name = "lent_system"
 
-    def grant(self, known: Known, grant: Grant) -> Found:
+    def grant(self, view: SchedulerView, grant: Grant) -> Found:
         recipe, system, record = grant
-        if self._judge.is_lent_away(recipe, system):
-            whose = f"{system.fqdn} is on loan to {system.borrower}, {recipe.subject} is of {recipe.who}"
-            what = f"grant of a system on loan to another: {whose}"
+        if self._matcher.is_lent_away(recipe, system):
+            loan = f"{system.fqdn} is on loan to {system.borrower}"
+            whose = f"{recipe.subject} belongs to {recipe.submitter}"
+            what = f"grant of a system on loan to another: {loan}, {whose}"
             yield self.broken([record.position], [recipe.subject, system.subject], what)
 
 
-class AllowedGrant(OfDecisions):
-    """Whoever is granted a system may submit to it."""
+class AllowedGrant(DecisionInvariant):
+    """A system goes only to recipes whose owner or group may submit to it."""
 
     name = "allowed_grant"
 
-    def grant(self, known: Known, grant: Grant) -> Found:
+    def grant(self, view: SchedulerView, grant: Grant) -> Found:
         recipe, system, record = grant
-        if not self._judge.may_submit(recipe, system):
-            whose = f"{recipe.subject} is of {recipe.who}"
-            what = f"grant without access: {whose}, and nothing lets them submit to {system.fqdn}"
+        if not self._matcher.may_submit(recipe, system):
+            whose = f"{recipe.subject} belongs to {recipe.submitter}"
+            what = f"grant without access: {whose}, who may not submit to {system.fqdn}"
             yield self.broken([record.position], [recipe.subject, system.subject], what)
 
 
-class NobodyJumped(OfDecisions):
-    """Nobody who stood before the winner could have used the system, and safely.
+class NobodyJumped(DecisionInvariant):
+    """No recipe that ranks before the winner could have taken the system safely.
 
-    A policy that answers triggers in batches is held to the order known when the batch began: recipes that a
-    decision of the batch has assigned stand among the queued ones, and new sets are served in rank order. A
-    new set of several recipes is answered whole, so on each system it counts with its nominal priority.
+    A policy that answers triggers in batches is checked against the order at the beginning of the batch:
+    recipes that a decision of the batch has assigned rank as queued, and new sets are served in rank order. A
+    new set of several recipes is answered as a whole, so it counts with its nominal priority on each system.
     """
 
     name = "nobody_jumped"
 
-    def __init__(self, judge: Judge, *, in_batches: bool) -> None:
-        super().__init__(judge)
+    def __init__(self, matcher: SystemMatcher, *, in_batches: bool) -> None:
+        super().__init__(matcher)
         self._in_batches = in_batches
 
-    def grant(self, known: Known, grant: Grant) -> Found:
+    def grant(self, view: SchedulerView, grant: Grant) -> Found:
         recipe, system, _ = grant
-        its = standing(known, self._judge, recipe, system)
-        others = takers(known, self._judge, system, its)
-        if self._in_batches and known.answering == recipe.set_id:
-            others = chain(others, self._new_before(known, recipe, system, its))
+        its = rank_on(view, self._matcher, recipe, system)
+        others = eligible_recipes(view, self._matcher, system, its)
+        if self._in_batches and view.answering == recipe.set_id:
+            others = chain(others, self._new_before(view, recipe, system, its))
         for other in others:
-            theirs = standing(known, self._judge, other, system)
-            who = f"{other.subject} ({theirs}), which stood before {recipe.subject} ({its})"
-            what = f"{system.fqdn} went past {who}"
+            theirs = rank_on(view, self._matcher, other, system)
+            other_rank = f"{other.subject} ({theirs}), which ranks before {recipe.subject} ({its})"
+            what = f"{system.fqdn} passed over {other_rank}"
             subjects = recipe.subject, other.subject, system.subject
             yield self.broken([grant.record.position], subjects, what)
             return
 
-    def _new_before(self, known: Known, recipe: Recipe, system: System, its: Standing) -> Iterator[Recipe]:
+    def _new_before(
+        self, view: SchedulerView, recipe: Recipe, system: System, its: SystemRank
+    ) -> Iterator[Recipe]:
         """Yield the recipes of new sets of the batch that rank before a new one and could take its system."""
-        if len(known.hosts(recipe.set_id)) > 1:
+        if len(view.hosts(recipe.set_id)) > 1:
             its = its._replace(line=1, effective=its.nominal)
-        for number in known.new_sets.before(known.sets[recipe.set_id], its.effective, known.batch):
-            for other in known.hosts(number):
-                stands_before = standing(known, self._judge, other, system) < its
-                if stands_before and could_take_safely(known, self._judge, other, system):
+        for number in view.new_sets.before(view.sets[recipe.set_id], its.effective, view.batch):
+            for other in view.hosts(number):
+                stands_before = rank_on(view, self._matcher, other, system) < its
+                if stands_before and could_take_safely(view, self._matcher, other, system):
                     yield other
 
 
-class NobodyOverlooked(OfDecisions):
-    """A pending system becomes idle only if nobody in the queue could take it."""
+class NobodyOverlooked(DecisionInvariant):
+    """A pending system becomes idle only if no recipe in the queue could take it."""
 
     name = "nobody_overlooked"
 
-    def unwanted(self, known: Known, system: System, record: Record) -> Found:
-        for recipe in takers(known, self._judge, system):
-            what = f"{system.fqdn} became idle, and {recipe.subject} could take it"
+    def unwanted(self, view: SchedulerView, system: System, record: EventRecord) -> Found:
+        for recipe in eligible_recipes(view, self._matcher, system):
+            what = f"{system.fqdn} became idle, but {recipe.subject} could take it"
             yield self.broken([record.position], [recipe.subject, system.subject], what)
             return
 
 
-class NoUnsafeGrant(OfDecisions):
-    """A grant that does not complete its set leaves an order in which every holder can be completed."""
+class NoUnsafeGrant(DecisionInvariant):
+    """Every holder can still be completed after a grant that does not complete its set."""
 
     name = "no_unsafe_grant"
 
-    def __init__(self, judge: Judge) -> None:
-        super().__init__(judge)
+    def __init__(self, matcher: SystemMatcher) -> None:
+        super().__init__(matcher)
         self._grants: list[Grant] = []
 
-    def grant(self, known: Known, grant: Grant) -> Found:
+    def grant(self, view: SchedulerView, grant: Grant) -> Found:
         self._grants.append(grant)
         yield from ()
 
-    def decided(self, known: Known, decision: Decision) -> Found:
+    def decided(self, view: SchedulerView, decision: RecordedDecision) -> Found:
         grants, self._grants = self._grants, []
         for recipe, system, record in grants:
-            if not wanting(known, recipe.set_id):
+            if not wanting(view, recipe.set_id):
                 continue
-            if not is_safe(known, self._judge, system.lab):
-                left = [f"recipe-set/{number}" for number in stuck(known, self._judge, system.lab)]
-                what = f"the grant of {system.fqdn} leaves {', '.join(left)} that cannot be completed"
+            if not is_safe(view, self._matcher, system.lab):
+                left = [f"recipe-set/{number}" for number in stuck(view, self._matcher, system.lab)]
+                what = f"after the grant of {system.fqdn}, {', '.join(left)} cannot be completed"
                 yield self.broken([record.position], [recipe.subject, system.subject, *left], what)

@@ -1,4 +1,4 @@
-"""What an invariant is: a name, the moments at which it may look, and what it says when it is broken."""
+"""The base class of invariants, and the violation that an invariant reports."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from replay.audit.record import Commit, Record
-from replay.audit.touched import Touched
+from replay.audit.affected import Affected
+from replay.audit.record import Commit, EventRecord
 from replay.audit.world import World
 
 
 @dataclass(frozen=True)
 class Violation:
-    """Which invariant is broken, where in the log, and by whom."""
+    """A broken invariant, with the positions and subjects concerned."""
 
     invariant: str
     positions: tuple[int, ...]
@@ -29,18 +29,18 @@ Found = Iterator[Violation]
 
 
 class Invariant:
-    """Base: looks nowhere. One instance goes through one log, and may remember what it saw."""
+    """Base: checks nothing. One instance reads one log, and may keep state."""
 
     name: ClassVar[str]
     topics: ClassVar[tuple[str, ...] | None] = ()
-    """The events before which it looks; None: before all."""
+    """The topics of the events to check; None means all events."""
 
-    def event(self, world: World, record: Record) -> Found:
-        """Before an event: `world` has all events before it."""
+    def event(self, world: World, record: EventRecord) -> Found:
+        """Check an event. `world` is the state before it."""
         yield from ()
 
-    def commit(self, world: World, commit: Commit, touched: Touched) -> Found:
-        """After a commit, of which `touched` says whom it may have changed."""
+    def commit(self, world: World, commit: Commit, affected: Affected) -> Found:
+        """Check a commit. `world` is the state after it, `affected` holds what it may have changed."""
         yield from ()
 
     def broken(self, positions: Iterable[int], subjects: Iterable[str], what: str) -> Violation:

@@ -1,4 +1,4 @@
-"""The kinds of questions that an element of a host requirement may be, of one system or one disk of it."""
+"""Readers of the leaves of a host requirement. Each returns a test of the facts of a system or a disk."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any, NamedTuple
 from replay.audit.comparisons import COMPARE, Test, compared, like
 from replay.audit.facts import DEVICE_ATTRIBUTES, Facts
 
-Answer = bool | None
-Ask = Callable[[Facts], Answer]
+Ternary = bool | None
+Predicate = Callable[[Facts], Ternary]
 Form = Mapping[str, Any]
 
 
-class Question(NamedTuple):
-    """`about` are the facts that the answer depends on."""
+class Condition(NamedTuple):
+    """A test, and the facts (`about`) that its result depends on."""
 
     about: frozenset[str]
-    ask: Ask
+    holds: Predicate
 
 
 EQUALITY = ("==", "!=")
-# Of a list that has members: as `!=`. An empty list answers neither this nor its negation.
+# For collections: as `!=`, but an empty collection satisfies neither this nor its negation.
 OTHER = "other"
 
 UNITS = {
@@ -39,51 +39,51 @@ UNITS = {
     "TiB": 1024**4,
 }
 
-# Longer ones are text.
+# Longer numbers are compared as text.
 WHOLE = re.compile(r"-?[0-9]{1,18}")
 TRUTHS = {"true": True, "1": True, "false": False, "0": False}
 
 
-def _compared(fact: str, op: str, operand: Any) -> Ask:
+def _compared(fact: str, op: str, operand: Any) -> Predicate:
     if op == "like":
-        return _known(fact, like(str(operand).casefold()))
+        return _tested(fact, like(str(operand).casefold()))
     compare = COMPARE[op]
 
-    def ask(facts: Facts) -> Answer:
+    def holds(facts: Facts) -> Ternary:
         value = facts[fact]
         return None if value is None else compare(value, operand)
 
-    return ask
+    return holds
 
 
-def _known(fact: str, test: Test) -> Ask:
-    def ask(facts: Facts) -> Answer:
+def _tested(fact: str, test: Test) -> Predicate:
+    def holds(facts: Facts) -> Ternary:
         value = facts[fact]
         return None if value is None else test(value)
 
-    return ask
+    return holds
 
 
-# Each reads one kind of leaf: (name of the fact, operator, form).
+# Readers: each takes the name of the fact, the operator and the form of a leaf.
 
 
-def text(fact: str, op: str, form: Form) -> Ask:
+def text(fact: str, op: str, form: Form) -> Predicate:
     return _compared(fact, op, str(form["value"]).casefold())
 
 
-def whole(fact: str, op: str, form: Form) -> Ask:
+def whole(fact: str, op: str, form: Form) -> Predicate:
     return _compared(fact, op, form["value"] if op == "like" else int(form["value"]))
 
 
-def number(fact: str, op: str, form: Form) -> Ask:
-    """A pattern is laid against it as people write it: without places that are nought."""
+def number(fact: str, op: str, form: Form) -> Predicate:
+    """Compare a number; a pattern is matched against the number without a zero fraction."""
     if op != "like":
         return _compared(fact, op, float(form["value"]))
     test = like(str(form["value"]).casefold())
-    return _known(fact, lambda value: test(int(value) if value == int(value) else value))
+    return _tested(fact, lambda value: test(int(value) if value == int(value) else value))
 
 
-def size(fact: str, op: str, form: Form) -> Ask:
+def size(fact: str, op: str, form: Form) -> Predicate:
     if form.get("units", "bytes") not in UNITS:
         raise UnknownLeaf(f"{dict(form)}")
     if op == "like":
@@ -91,27 +91,27 @@ def size(fact: str, op: str, form: Form) -> Ask:
     return _compared(fact, op, int(form["value"]) * UNITS[form.get("units", "bytes")])
 
 
-def truth(fact: str, op: str, form: Form) -> Ask:
-    """Whether it is so, or is not."""
+def truth(fact: str, op: str, form: Form) -> Predicate:
+    """Compare a truth value."""
     wanted = TRUTHS.get(str(form["value"]).casefold())
     if wanted is None:
         raise UnknownLeaf(f"{dict(form)}")
     return _compared(fact, op, wanted)
 
 
-def yes(fact: str, op: str, form: Form) -> Ask:
-    """It is so, whatever word for yes is written."""
+def yes(fact: str, op: str, form: Form) -> Predicate:
+    """Require a true value. Any word but a negative one may be written."""
     if str(form["value"]).casefold() in ("", "no", "false", "0"):
         raise UnknownLeaf(f"{dict(form)}")
     return _compared(fact, op, True)
 
 
-def day(fact: str, op: str, form: Form) -> Ask:
+def day(fact: str, op: str, form: Form) -> Predicate:
     return _compared(fact, op, str(form["value"]))
 
 
-def day_or_never(fact: str, op: str, form: Form) -> Ask:
-    """It has not happened yet: the empty day. It has: not the empty day."""
+def day_or_never(fact: str, op: str, form: Form) -> Predicate:
+    """Compare a day; the empty text stands for no day."""
     if form["value"] != "":
         return day(fact, op, form)
     if op not in EQUALITY:
@@ -119,7 +119,7 @@ def day_or_never(fact: str, op: str, form: Form) -> Ask:
     return lambda facts: (facts[fact] is None) is (op == "==")
 
 
-def member(fact: str, op: str, form: Form) -> Ask:
+def member(fact: str, op: str, form: Form) -> Predicate:
     wanted = str(form["value"]).casefold()
     if op == OTHER:
         return lambda facts: (wanted not in facts[fact]) if facts[fact] else None
@@ -131,15 +131,18 @@ def member(fact: str, op: str, form: Form) -> Ask:
     return lambda facts: any(map(test, facts[fact]))
 
 
-def member_or_none(fact: str, op: str, form: Form) -> Ask:
-    """The empty name stands for none at all."""
+def member_or_none(fact: str, op: str, form: Form) -> Predicate:
+    """Compare the members of a collection; the empty text stands for an empty collection."""
     if form["value"] != "" or op not in EQUALITY:
         return member(fact, op, form)
     return lambda facts: (not facts[fact]) is (op == "==")
 
 
-def keyed(fact: str, op: str, form: Form) -> Ask:
-    """Some value of the key is as asked; `!=`: none is. Without a value: it has the key, or lacks it."""
+def keyed(fact: str, op: str, form: Form) -> Predicate:
+    """Require a value of a key; `!=` requires that no value matches.
+
+    Without a value, require that the key exists; `!=` that it does not.
+    """
     if op == OTHER:
         has_not = keyed(fact, "!=", form)
         return lambda facts: has_not(facts) if facts[fact] else None
@@ -153,7 +156,7 @@ def keyed(fact: str, op: str, form: Form) -> Ask:
 
 
 def _of_key(op: str, wanted: str) -> Test:
-    """Two whole numbers compare as such, anything else as text."""
+    """Compare two whole numbers as numbers, anything else as text."""
     as_text = compared(op, wanted)
     if op == "like" or not WHOLE.fullmatch(wanted):
         return as_text
@@ -161,8 +164,11 @@ def _of_key(op: str, wanted: str) -> Test:
     return lambda held: as_number(int(held)) if WHOLE.fullmatch(held) else as_text(held)
 
 
-def device(fact: str, op: str, form: Form) -> Ask | None:
-    """One device has all of it; `!=`: none has. Its type is never a pattern. Nothing is asked of nothing."""
+def device(fact: str, op: str, form: Form) -> Predicate | None:
+    """Require a device with all given attributes; `!=` requires that there is none.
+
+    The type is never a pattern. Return None if no attribute is given.
+    """
     wanted = {name: str(form[name]).casefold() for name in DEVICE_ATTRIBUTES if form.get(name) is not None}
     if not wanted:
         return None
@@ -177,20 +183,21 @@ def device(fact: str, op: str, form: Form) -> Ask | None:
     return lambda facts: any(is_such(dict(each)) for each in facts[fact]) is (op != "!=")
 
 
-def compatible(fact: str, op: str, form: Form) -> Ask:
-    """It has the architecture, and excludes neither the family nor, if one is named, the version; where none
-    is, no version at all.
+def compatible(fact: str, op: str, form: Form) -> Predicate:
+    """Require an architecture and a family that the system does not exclude.
+
+    An exclusion of the named version counts as well, and any exclusion of a version if none is named.
     """
     arch, family = str(form["arch"]).casefold(), str(form["osmajor"]).casefold()
     version = None if form.get("osminor") is None else str(form["osminor"]).casefold()
 
-    def ask(facts: Facts) -> Answer:
+    def holds(facts: Facts) -> Ternary:
         arches, exclusions = facts[fact]
         excluded = {row[2] for row in exclusions if row[:2] == (arch, family)}
         return arch in arches and not (excluded if version is None else excluded & {None, version})
 
-    return ask
+    return holds
 
 
 class UnknownLeaf(Exception):
-    """This question is not known here, and its answer will not be guessed."""
+    """A condition that the audit cannot evaluate."""

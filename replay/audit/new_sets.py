@@ -17,7 +17,7 @@ def rank_of(recipe_set: RecipeSet) -> Rank:
 
 
 class NewSets:
-    """Mutable."""
+    """The new recipe sets, sorted by rank. Mutable."""
 
     def __init__(self) -> None:
         self._ranks: dict[int, Rank] = {}
@@ -39,10 +39,11 @@ class NewSets:
             self.discard(recipe_set.set_id)
             self.add(recipe_set)
 
-    def before(self, recipe_set: RecipeSet, effective: int, known_at: int) -> Iterator[int]:
+    def before(self, recipe_set: RecipeSet, effective: int, upto: int) -> Iterator[int]:
         """Yield the sets that may rank before this one, which has an effective priority on a system.
 
-        These were submitted up to a position. Their own effective priority is the nominal one at most.
+        The sets submitted after a position do not count. The effective priority of the others is at most
+        their nominal one.
         """
         end = bisect_left(self._sorted, max(rank_of(recipe_set), (effective,)))
-        return (number for _, submission, number in self._sorted[:end] if submission <= known_at)
+        return (number for _, submission, number in self._sorted[:end] if submission <= upto)

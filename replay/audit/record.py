@@ -1,4 +1,4 @@
-"""The events of a log as plain records, and the commits and decisions they make up."""
+"""The events of a log as plain records, and the commits and decisions that they form."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import Any, NamedTuple
 import orjson
 
 Recorded = Any
-"""An event as the program has it in memory. It is no type of the program's: what writes logs is not imported
-by what checks them.
-"""
+"""An event in memory. It is untyped here: the audit does not import the code that writes logs."""
 
 
-UNREAD = frozenset({"job.submitted"})
-"""What is in them nobody asks here: it is a whole job, of which each recipe says its part again."""
+SKIPPED_TOPICS = frozenset({"job.submitted"})
+"""Topics whose data is skipped: it is a whole job, and each recipe repeats its part."""
 
 
-class Record(NamedTuple):
-    """One event. `kind` and `name` are its subject, whose `version` it makes; `number` counts the decisions
-    of its commit.
+class EventRecord(NamedTuple):
+    """One event.
+
+    `kind` and `name` form its subject, `version` is the version of the subject after it, and `number` is the
+    number of the decision in its commit.
     """
 
     position: int
@@ -38,12 +38,12 @@ class Record(NamedTuple):
     number: int | None = None
     epoch: int | None = None
     policy_version: int | None = None
-    # When it happened, and the time of its basis: two texts, or two times. None where nobody says.
+    # The time of the event and of its basis: texts or times; None if not recorded.
     at: Any = None
     now: Any = None
     # When the database recorded it.
     recorded_at: Any = None
-    # The last position whose triggers the decision's batch holds; None in a policy without batches.
+    # The last position whose triggers belong to the decision's batch; None in a policy without batches.
     batch: int | None = None
 
     @property
@@ -52,7 +52,7 @@ class Record(NamedTuple):
 
     @property
     def happened(self) -> str:
-        """The topic without its aggregate: for a state, the state."""
+        """Return the topic without its aggregate. For a change of state this is the state."""
         return _happened(self.topic)
 
 
@@ -61,11 +61,11 @@ def _happened(topic: str) -> str:
     return topic.partition(".")[2]
 
 
-def record_of(recorded: Recorded) -> Record:
+def record_of(recorded: Recorded) -> EventRecord:
     kind, _, name = recorded.subject.partition("/")
     stamp, event = recorded.stamp, recorded.event
     basis = stamp.basis
-    return Record(
+    return EventRecord(
         recorded.position,
         recorded.commit_end,
         kind,
@@ -86,17 +86,15 @@ def record_of(recorded: Recorded) -> Record:
     )
 
 
-def from_row(row: tuple[int, int, Any, str, int, str, bytes]) -> Record:
-    """From a row of the log: position, end of the commit, when, subject, version, topic, and the rest as
-    JSON.
-    """
+def from_row(row: tuple[int, int, Any, str, int, str, bytes]) -> EventRecord:
+    """Return the record of a row of the log: position, end of commit, time, subject, version, topic, JSON."""
     position, commit_end, recorded_at, subject, version, topic, state = row
     kind, _, name = subject.partition("/")
-    if topic in UNREAD:
+    if topic in SKIPPED_TOPICS:
         state = _without_data(state)
     stored = orjson.loads(state)
     get = stored.get
-    return Record(
+    return EventRecord(
         position,
         commit_end,
         kind,
@@ -122,20 +120,20 @@ def _upto(batch: Mapping[str, Any] | None) -> int | None:
 
 
 def _without_data(state: bytes) -> bytes:
-    """What comes last is passed over unread. No text holds these bytes: its quotation marks are escaped."""
+    """Cut off the data, which comes last. No text contains the marker: its quotation marks are escaped."""
     before, begin, _ = state.partition(b',"data":')
     return b"%b%b{}}" % (before, begin) if begin else state
 
 
-def from_recorded(log: Iterable[Recorded]) -> Iterator[Record]:
+def from_recorded(log: Iterable[Recorded]) -> Iterator[EventRecord]:
     return map(record_of, log)
 
 
-def from_json(events: Iterable[Mapping[str, Any]]) -> Iterator[Record]:
-    """From the events of all pages of `GET /events`, in order."""
+def from_json(events: Iterable[Mapping[str, Any]]) -> Iterator[EventRecord]:
+    """Yield the records of the events of all pages of `GET /events`, in order."""
     for event in events:
         kind, _, name = event["subject"].partition("/")
-        yield Record(
+        yield EventRecord(
             position=event["position"],
             commit_end=event["commit_end"],
             kind=kind,
@@ -157,12 +155,12 @@ def from_json(events: Iterable[Mapping[str, Any]]) -> Iterator[Record]:
 
 
 @dataclass(frozen=True)
-class Decision:
+class RecordedDecision:
     """The events of one commit that share a number, in log order."""
 
     number: int | None
     basis: int
-    records: tuple[Record, ...]
+    records: tuple[EventRecord, ...]
 
     @property
     def policy_version(self) -> int | None:
@@ -170,16 +168,16 @@ class Decision:
 
     @property
     def batch(self) -> int:
-        """Return the position up to which its batch was known: its basis if nothing else is recorded."""
+        """Position up to which its batch was collected: the basis unless the event records another."""
         batch = self.records[0].batch
         return self.basis if batch is None else batch
 
 
 @dataclass(frozen=True)
 class Commit:
-    """What became true at once."""
+    """Events that were appended together."""
 
-    records: tuple[Record, ...]
+    records: tuple[EventRecord, ...]
 
     @property
     def first(self) -> int:
@@ -190,20 +188,20 @@ class Commit:
         return self.records[-1].commit_end
 
     @cached_property
-    def decisions(self) -> tuple[Decision, ...]:
+    def decisions(self) -> tuple[RecordedDecision, ...]:
         decided = (record for record in self.records if record.basis is not None)
         return tuple(
-            Decision(number, basis, tuple(records))
+            RecordedDecision(number, basis, tuple(records))
             for (number, basis), records in groupby(decided, key=lambda record: (record.number, record.basis))
             if basis is not None
         )
 
     def about(self, *subjects: str) -> tuple[int, ...]:
-        """The positions of what happens to these; of the whole commit if nothing does."""
+        """Return the positions of the events of these subjects, or of the commit's bounds if none."""
         found = tuple(record.position for record in self.records if record.subject in subjects)
         return found or tuple(sorted({self.first, self.end}))
 
 
-def commits(records: Iterable[Record]) -> Iterator[Commit]:
+def commits(records: Iterable[EventRecord]) -> Iterator[Commit]:
     for _, together in groupby(records, key=lambda record: record.commit_end):
         yield Commit(tuple(together))

@@ -1,7 +1,7 @@
-"""What a host requirement (its JSON form) asks of one system, leaf by leaf.
+"""Evaluation of a host requirement (its JSON form) for one system.
 
-Three-valued: of what is not known of a system neither a question nor its negation holds. What asks nothing
-(an empty `and`, `or` or `not`) is left out wherever it stands.
+Conditions are three-valued: neither a condition on an unrecorded fact nor its negation holds. An empty `and`,
+`or` or `not` is ignored wherever it stands.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from replay.audit.elements import OF_A_DISK, OF_A_SYSTEM, Elements, read_leaf
+from replay.audit.elements import DISK_ELEMENTS, SYSTEM_ELEMENTS, Elements, read_leaf
 from replay.audit.facts import Facts, facts_of_disk
-from replay.audit.leaves import Answer, Ask, Form, Question, UnknownLeaf
+from replay.audit.leaves import Condition, Form, Predicate, Ternary, UnknownLeaf
 
-# What is raised where a form is none, or asks what is not known here.
+# Raised for a malformed form, or one with an element that the audit does not support.
 UNREADABLE = (UnknownLeaf, LookupError, TypeError, ValueError, AttributeError)
 
 
 def unreadable(host_requires: str) -> str | None:
-    """Why it cannot be said what this asks, None if it can."""
+    """Return why a requirement cannot be read, None if it can."""
     try:
         parts(json.loads(host_requires))
     except UNREADABLE as error:
@@ -26,18 +26,18 @@ def unreadable(host_requires: str) -> str | None:
     return None
 
 
-def judge(form: Form, facts: Facts) -> Answer:
-    """Whether a system is as asked. Raises UnknownLeaf."""
+def judge(form: Form, facts: Facts) -> Ternary:
+    """Evaluate a requirement for a system. Raise UnknownLeaf."""
     return _every(parts(form))(facts)
 
 
-def parts(form: Form) -> list[Question]:
-    """Who is known to be as each of these asks is known to be as the whole asks. Raises UnknownLeaf."""
+def parts(form: Form) -> list[Condition]:
+    """Return the conditions that must all hold for a requirement to hold. Raise UnknownLeaf."""
     return [part for each in conditions(form) if (part := read(each)) is not None]
 
 
 def conditions(form: Form) -> Iterator[Form]:
-    """What is asked one beside the other: the whole asks for each of these."""
+    """Yield the forms that a requirement joins by `and`."""
     if set(form) == {"and"}:
         for each in form["and"]:
             yield from conditions(each)
@@ -45,72 +45,72 @@ def conditions(form: Form) -> Iterator[Form]:
         yield form
 
 
-def read(form: Form) -> Question | None:
-    """None: it asks nothing. Raises UnknownLeaf."""
-    return _read(form, OF_A_SYSTEM)
+def read(form: Form) -> Condition | None:
+    """Return the condition of a form, None if it is empty. Raise UnknownLeaf."""
+    return _read(form, SYSTEM_ELEMENTS)
 
 
-def _read(form: Form, elements: Elements) -> Question | None:
-    """None: it asks nothing. `elements` are others within a disk."""
+def _read(form: Form, elements: Elements) -> Condition | None:
+    """Return the condition of a form, None if it is empty. Within a disk the elements are those of disks."""
     if "element" in form:
         return read_leaf(form, elements)
     if len(form) != 1:
         raise UnknownLeaf(f"{dict(form)}")
     ((word, inner),) = form.items()
-    if word == "force" and elements is OF_A_SYSTEM:
+    if word == "force" and elements is SYSTEM_ELEMENTS:
         return _forced(inner.casefold())
-    if word == "disk" and elements is OF_A_SYSTEM:
-        return _one_disk(_every(_asked(inner, OF_A_DISK)))
+    if word == "disk" and elements is SYSTEM_ELEMENTS:
+        return _one_disk(_every(_asked(inner, DISK_ELEMENTS)))
     if word not in ("and", "or", "not"):
         raise UnknownLeaf(f"{dict(form)}")
     asked = _asked(inner, elements)
     if not asked:
         return None
     about = frozenset[str]().union(*(each.about for each in asked))
-    return Question(about, {"and": _every, "or": _any, "not": _not_every}[word](asked))
+    return Condition(about, {"and": _every, "or": _any, "not": _not_every}[word](asked))
 
 
-def _asked(forms: Iterable[Form], elements: Elements) -> list[Question]:
+def _asked(forms: Iterable[Form], elements: Elements) -> list[Condition]:
     return [asked for form in forms if (asked := _read(form, elements)) is not None]
 
 
-def _forced(fqdn: str) -> Question:
-    return Question(frozenset({"fqdn"}), lambda facts: bool(facts["fqdn"] == fqdn))
+def _forced(fqdn: str) -> Condition:
+    return Condition(frozenset({"fqdn"}), lambda facts: bool(facts["fqdn"] == fqdn))
 
 
-def _every(questions: list[Question]) -> Ask:
-    def ask(facts: Facts) -> Answer:
-        answers = [question.ask(facts) for question in questions]
+def _every(questions: list[Condition]) -> Predicate:
+    def holds(facts: Facts) -> Ternary:
+        answers = [question.holds(facts) for question in questions]
         return False if False in answers else None if None in answers else True
 
-    return ask
+    return holds
 
 
-def _any(questions: list[Question]) -> Ask:
-    def ask(facts: Facts) -> Answer:
-        answers = [question.ask(facts) for question in questions]
+def _any(questions: list[Condition]) -> Predicate:
+    def holds(facts: Facts) -> Ternary:
+        answers = [question.holds(facts) for question in questions]
         return True if True in answers else None if None in answers else False
 
-    return ask
+    return holds
 
 
-def _not_every(questions: list[Question]) -> Ask:
+def _not_every(questions: list[Condition]) -> Predicate:
     every = _every(questions)
 
-    def ask(facts: Facts) -> Answer:
+    def holds(facts: Facts) -> Ternary:
         said = every(facts)
         return None if said is None else not said
 
-    return ask
+    return holds
 
 
-def _one_disk(inner: Ask) -> Question:
-    """One and the same disk is as asked."""
+def _one_disk(inner: Predicate) -> Condition:
+    """Require that a single disk satisfies the inner test."""
 
-    def ask(facts: Facts) -> Answer:
+    def holds(facts: Facts) -> Ternary:
         if facts["disks"] is None:
             return None
         answers = [inner(facts_of_disk(disk)) for disk in facts["disks"]]
         return True if True in answers else None if None in answers else False
 
-    return Question(frozenset({"disks"}), ask)
+    return Condition(frozenset({"disks"}), holds)

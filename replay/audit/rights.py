@@ -1,4 +1,4 @@
-"""Who may have a system for a recipe, and how urgent at most (design 5.2): policies, owners and loans."""
+"""Rights on systems (design 5.2): permission and maximum priority, by policies, owners and loans."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 from replay.audit.tables import URGENCY
 
 
-class Who(NamedTuple):
-    """The owner of a job and the group it was submitted on behalf of; None where there is none, or where
-    it is all one who it is.
+class Submitter(NamedTuple):
+    """The owner of a job, and the group it was submitted for.
+
+    A field is None if there is none, or if its value makes no difference.
     """
 
     user: str | None
@@ -21,33 +22,35 @@ class Who(NamedTuple):
         return f"{self.user}" if self.group is None else f"{self.user} for {self.group}"
 
 
-ANYBODY = Who(None, None)
+ANY_SUBMITTER = Submitter(None, None)
 
 
-class Entry(NamedTuple):
-    """Of the permission to submit, for a user, a group or, where both are None, Everybody."""
+class SubmitEntry(NamedTuple):
+    """A submit permission for a user, a group or, if both are None, Everybody."""
 
     user: str | None
     group: str | None
     urgency: int
 
-    def names(self, who: Who) -> bool:
+    def names(self, submitter: Submitter) -> bool:
         if self.user is not None:
-            return self.user == who.user
-        return self.group is None or self.group == who.group
+            return self.user == submitter.user
+        return self.group is None or self.group == submitter.group
 
 
-Entries = frozenset[Entry]
+Entries = frozenset[SubmitEntry]
 
 URGENT = 0
-# Of a system that was never given a policy.
-OPEN_TO_ALL: Entries = frozenset({Entry(None, None, URGENT)})
+# The entries of a system without a policy.
+OPEN_TO_ALL: Entries = frozenset({SubmitEntry(None, None, URGENT)})
 
 
-def submitters(entries: Iterable[Mapping[str, Any]]) -> Entries:
-    """What a policy, as events have it, says of submitting; Urgent where it names no priority."""
+def submit_entries(entries: Iterable[Mapping[str, Any]]) -> Entries:
+    """Return the submit permissions of a policy in its event form. No maximum means Urgent."""
     return frozenset(
-        Entry(form.get("user"), form.get("group"), URGENCY[form.get("maximum_effective_priority", "Urgent")])
+        SubmitEntry(
+            form.get("user"), form.get("group"), URGENCY[form.get("maximum_effective_priority", "Urgent")]
+        )
         for form in entries
         if form["permission"] == "submit"
     )
@@ -55,42 +58,44 @@ def submitters(entries: Iterable[Mapping[str, Any]]) -> Entries:
 
 @dataclass(frozen=True, eq=False)
 class Rights:
-    """On one system: the entries that count there, its owner, and who has borrowed it.
+    """The rights on one system: the entries in force, its owner and its borrower.
 
-    Those of one world that are equal are one, so that what was found out of somebody is found out once.
+    Equal rights of one world are one object, so that results are cached once.
     """
 
     entries: Entries
     owner: str | None
     borrower: str | None
-    _urgencies: dict[Who, int | None] = field(default_factory=dict, repr=False)
+    _urgencies: dict[Submitter, int | None] = field(default_factory=dict, repr=False)
 
-    def most(self, who: Who) -> int | None:
-        """The most urgent that it may be there (0 is Urgent); None: it may not be there at all.
+    def highest_priority(self, submitter: Submitter) -> int | None:
+        """Return the highest effective priority of a submitter there (0 is Urgent), None without permission.
 
-        Whoever has borrowed it is not asked here.
+        Loans to others are not considered.
         """
-        if who not in self._urgencies:
-            self._urgencies[who] = self._most(who)
-        return self._urgencies[who]
+        if submitter not in self._urgencies:
+            self._urgencies[submitter] = self._highest_priority(submitter)
+        return self._urgencies[submitter]
 
-    def _most(self, who: Who) -> int | None:
-        named = [entry.urgency for entry in self.entries if entry.names(who)]
-        if named:
-            return min(named)
-        return URGENT if who.user is not None and who.user in (self.owner, self.borrower) else None
+    def _highest_priority(self, submitter: Submitter) -> int | None:
+        named_people = [entry.urgency for entry in self.entries if entry.names(submitter)]
+        if named_people:
+            return min(named_people)
+        return (
+            URGENT if submitter.user is not None and submitter.user in (self.owner, self.borrower) else None
+        )
 
-    def is_lent_away(self, who: Who) -> bool:
-        return self.borrower is not None and self.borrower != who.user
+    def is_lent_away(self, submitter: Submitter) -> bool:
+        return self.borrower is not None and self.borrower != submitter.user
 
-    def named(self) -> Iterator[Who]:
-        """The users and groups, one at a time, of whom it matters that it is they."""
+    def named_people(self) -> Iterator[Submitter]:
+        """Yield each user and group that these rights distinguish."""
         for user in (self.owner, self.borrower, *(entry.user for entry in self.entries)):
             if user is not None:
-                yield Who(user, None)
+                yield Submitter(user, None)
         for entry in self.entries:
             if entry.group is not None:
-                yield Who(None, entry.group)
+                yield Submitter(None, entry.group)
 
 
 OPEN = Rights(OPEN_TO_ALL, None, None)
@@ -99,18 +104,21 @@ OPEN = Rights(OPEN_TO_ALL, None, None)
 Key = tuple[Entries, str | None, str | None]
 
 
-class AllRights:
-    """Of one world, each once."""
+class RightsCache:
+    """The rights of one world; equal rights are one object."""
 
     def __init__(self) -> None:
-        self._known: dict[Key, Rights] = {(OPEN_TO_ALL, None, None): OPEN}
+        self._interned: dict[Key, Rights] = {(OPEN_TO_ALL, None, None): OPEN}
 
     def of(self, own: Entries | None, pools: Iterable[Entries], owner: str, borrower: str | None) -> Rights:
-        """Of all its pools together; its own policy (None: never given one) only if no pool has an entry."""
-        entries = frozenset[Entry]().union(*pools) or (OPEN_TO_ALL if own is None else own)
-        # Where everybody may, it is all one who owns it.
-        named = None if any(entry.user is None and entry.group is None for entry in entries) else owner
-        key = entries, named, borrower
-        if key not in self._known:
-            self._known[key] = Rights(*key)
-        return self._known[key]
+        """Return the rights by all pools together, or by the system's own policy if no pool has an entry.
+
+        `own` is None if the system was never given a policy.
+        """
+        entries = frozenset[SubmitEntry]().union(*pools) or (OPEN_TO_ALL if own is None else own)
+        # The owner makes no difference where every user may submit.
+        named_people = None if any(entry.user is None and entry.group is None for entry in entries) else owner
+        key = entries, named_people, borrower
+        if key not in self._interned:
+            self._interned[key] = Rights(*key)
+        return self._interned[key]

@@ -1,32 +1,35 @@
-"""Whether every set that holds some of its systems can still get the rest (design 4.3), by plain search."""
+"""Safety of grants: whether every set that holds some systems can still get the rest (design 4.3).
+
+Found by plain search.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
 
-from replay.audit.known import Known
+from replay.audit.scheduler_view import SchedulerView
+from replay.audit.system_matcher import SystemMatcher
 from replay.audit.tables import STARTED, UNPLACED
 from replay.audit.values import Recipe, System
-from replay.audit.viable import Judge
 from replay.audit.world import World
 
 
-def wanting(world: World, number: int) -> list[Recipe]:
-    """The recipes of a set that have no system."""
-    return [host for host in world.hosts(number) if host.state in UNPLACED]
+def wanting(view: World, number: int) -> list[Recipe]:
+    """Return the recipes of a set that have no system."""
+    return [host for host in view.hosts(number) if host.state in UNPLACED]
 
 
-def stuck(world: Known, judge: Judge, lab: str) -> list[int]:
-    """The holders of a lab that are left when every holder that can be completed is, and has finished.
+def stuck(view: SchedulerView, matcher: SystemMatcher, lab: str) -> list[int]:
+    """Return the holders of a lab that remain after every holder that can be completed has finished.
 
-    To complete one never harms another, since all that it holds comes free: any order finds the same ones.
-    Labs share no systems, so what is stuck in one does not make a grant in another unsafe.
+    Completing a holder never harms another, since its systems come free, so any order finds the same ones.
+    Labs share no systems, so a holder stuck in one lab does not make a grant in another unsafe.
     """
-    holders = ((number, wanting(world, number)) for number in sorted(world.holding[lab]))
-    left = {number: rest for number, rest in holders if rest and _is_known(world, judge, rest)}
+    holders = ((number, wanting(view, number)) for number in sorted(view.holding[lab]))
+    left = {number: rest for number, rest in holders if rest and _are_readable(view, matcher, rest)}
     while left:
-        held = {host.system for number in left for host in world.hosts(number) if host.state == "scheduled"}
-        done = [number for number, rest in left.items() if matched(judge, rest, lab, held)]
+        held = {host.system for number in left for host in view.hosts(number) if host.state == "scheduled"}
+        done = [number for number, rest in left.items() if matched(matcher, rest, lab, held)]
         if not done:
             break
         for number in done:
@@ -34,13 +37,13 @@ def stuck(world: Known, judge: Judge, lab: str) -> list[int]:
     return list(left)
 
 
-def _is_known(world: Known, judge: Judge, hosts: list[Recipe]) -> bool:
-    return all(judge.is_known(world.need(host)) for host in hosts)
+def _are_readable(view: SchedulerView, matcher: SystemMatcher, hosts: list[Recipe]) -> bool:
+    return all(matcher.is_readable(view.need(host)) for host in hosts)
 
 
-def matched(judge: Judge, hosts: list[Recipe], lab: str, held: Set[str | None]) -> bool:
-    """Whether each host can have a usable system of its own that is not held."""
-    choices = {host.recipe_id: judge.candidates(host, lab) for host in hosts}
+def matched(matcher: SystemMatcher, hosts: list[Recipe], lab: str, held: Set[str | None]) -> bool:
+    """Return whether each host can have a usable system of its own that is not held."""
+    choices = {host.recipe_id: matcher.usable_systems(host, lab) for host in hosts}
     taken: dict[str, int] = {}
     return all(_place(number, choices, taken, set(), held) for number in choices)
 
@@ -52,7 +55,7 @@ def _place(
     tried: set[str],
     held: Set[str | None],
 ) -> bool:
-    """Give a host a system, moving others on where that helps."""
+    """Give a host a system; move other hosts to other systems where that helps."""
     for fqdn in choices[number]:
         if fqdn in tried or fqdn in held:
             continue
@@ -63,58 +66,61 @@ def _place(
     return False
 
 
-def placeable(world: Known, judge: Judge, number: int) -> list[str]:
-    """The labs in which a set could be placed if nobody else had any system there."""
-    hosts = world.hosts(number)
+def placeable(view: SchedulerView, matcher: SystemMatcher, number: int) -> list[str]:
+    """Return the labs in which a set could be placed if no other set held a system there."""
+    hosts = view.hosts(number)
     own = {host.system for host in hosts}
     bound = {host.lab for host in hosts if host.lab is not None}
-    labs = sorted(bound or world.systems_of)
-    return [lab for lab in labs if matched(judge, wanting(world, number), lab, own)]
+    labs = sorted(bound or view.systems_of)
+    return [lab for lab in labs if matched(matcher, wanting(view, number), lab, own)]
 
 
-def is_safe(world: Known, judge: Judge, lab: str) -> bool:
-    """Whether every holder of a lab can be completed; found out once for each state of the lab."""
-    state = world.states.get(lab, 0)
-    if judge.safe.get(lab) != state:
-        if stuck(world, judge, lab):
+def is_safe(view: SchedulerView, matcher: SystemMatcher, lab: str) -> bool:
+    """Return whether every holder of a lab can be completed.
+
+    The result is cached for each state of the lab.
+    """
+    state = view.states.get(lab, 0)
+    if matcher.safe.get(lab) != state:
+        if stuck(view, matcher, lab):
             return False
-        judge.safe[lab] = state
+        matcher.safe[lab] = state
     return True
 
 
-def could_take_safely(world: Known, judge: Judge, recipe: Recipe, system: System) -> bool:
-    """Usable for it, and no grant that could leave somebody without an end."""
+def could_take_safely(view: SchedulerView, matcher: SystemMatcher, recipe: Recipe, system: System) -> bool:
+    """Return whether a recipe could take a system so that every holder can still be completed."""
     lab = system.lab
-    if not judge.could_take(recipe, system):
+    if not matcher.could_take(recipe, system):
         return False
-    rest = [host for host in wanting(world, recipe.set_id) if host.recipe_id != recipe.recipe_id]
+    rest = [host for host in wanting(view, recipe.set_id) if host.recipe_id != recipe.recipe_id]
     if not rest:
-        # It is the last of its set: what it holds comes free.
+        # The last recipe of its set: the set starts, and its systems come free.
         return True
-    if not matched(judge, rest, lab, {system.fqdn}):
+    if not matched(matcher, rest, lab, {system.fqdn}):
         return False
-    if is_safe(world, judge, lab) and matched(judge, rest, lab, {*world.held[lab], system.fqdn}):
-        # It can be completed before all others, and what was safe without it is safe when it has finished.
+    if is_safe(view, matcher, lab) and matched(matcher, rest, lab, {*view.held[lab], system.fqdn}):
+        # It can be completed before all others, and then the state is as safe as before.
         return True
-    with world.supposing():
-        _grant(world, recipe, system)
-        return not stuck(world, judge, lab)
+    with view.tentatively():
+        _grant(view, recipe, system)
+        return not stuck(view, matcher, lab)
 
 
-def _grant(world: Known, recipe: Recipe, system: System) -> None:
-    """This recipe has this system, and its siblings are bound to the lab."""
-    for member in world.members(recipe.set_id):
+def _grant(view: SchedulerView, recipe: Recipe, system: System) -> None:
+    """Place this recipe on this system, and bind its siblings to the lab."""
+    for member in view.members(recipe.set_id):
         if member.recipe_id == recipe.recipe_id:
-            world.put_recipe(member.moved("scheduled", system.fqdn, system.lab))
+            view.put_recipe(member.moved("scheduled", system.fqdn, system.lab))
         elif member.state in UNPLACED:
-            world.put_recipe(member.moved("assigned", None, system.lab))
+            view.put_recipe(member.moved("assigned", None, system.lab))
 
 
-def waiting_sets(world: World) -> list[int]:
-    """The sets that are not completely placed."""
-    unfinished = {recipe.set_id for recipe in world.recipes.values()}
-    return [number for number in sorted(unfinished) if wanting(world, number)]
+def waiting_sets(view: World) -> list[int]:
+    """Return the sets that are not completely placed."""
+    unfinished = {recipe.set_id for recipe in view.recipes.values()}
+    return [number for number in sorted(unfinished) if wanting(view, number)]
 
 
-def anything_runs(world: World) -> bool:
-    return any(recipe.state in STARTED for recipe in world.recipes.values())
+def anything_runs(view: World) -> bool:
+    return any(recipe.state in STARTED for recipe in view.recipes.values())

@@ -1,11 +1,11 @@
-"""What is kept of a log: tables of frozen values, which change in one place."""
+"""The state folded from a log: tables of frozen values, changed by a single method."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from replay.audit.rights import OPEN, AllRights, Entries, Rights, Who
+from replay.audit.rights import OPEN, Entries, Rights, RightsCache, Submitter
 from replay.audit.tables import FINISHED
 from replay.audit.values import Distro, Recipe, RecipeSet, System, Wants
 
@@ -14,7 +14,7 @@ V = TypeVar("V")
 
 
 class State:
-    """Mutable, of frozen values. `finished` are the recipes that never change again."""
+    """Tables of frozen values. `finished` holds the recipes that never change again. Mutable."""
 
     def __init__(self) -> None:
         self.recipes: dict[int, Recipe] = {}
@@ -23,26 +23,26 @@ class State:
         self.systems: dict[str, System] = {}
         self.trees: dict[int, Mapping[str, Any]] = {}
         self.enabled: dict[str, bool] = {}
-        # Labs whose controller has stopped reporting, or has never been heard.
+        # Labs whose controller has stopped reporting, or has never reported.
         self.silent: dict[str, bool] = {}
-        # By system the pools that it is in, and by pool who may submit to those in it.
+        # System -> its pools; pool -> its submit permissions.
         self.pools: dict[str, tuple[str, ...]] = {}
         self.policies: dict[str, Entries] = {}
-        # By group who is in it, who was and is not any more, and whether it is gone.
+        # Group -> its people, its former people, and whether it was removed.
         self.people: dict[str, frozenset[str]] = {}
         self.left: dict[str, frozenset[str]] = {}
         self.gone: dict[str, bool] = {}
-        # Who of the unfinished is on a system, guests too.
+        # System -> the unfinished recipes on it, guests included.
         self.on: dict[str, tuple[int, ...]] = {}
-        # Each once, by the numbers that recipes' wants have.
+        # Each distinct requirement, by the number that `Wants` refers to.
         self.requirements: list[str] = []
         self._wants: dict[tuple[str, Distro | None], Wants] = {}
         self._numbers: dict[str, int] = {}
-        self._whose: dict[tuple[str | None, str | None], Who] = {}
-        self._rights = AllRights()
+        self._submitters: dict[tuple[str | None, str | None], Submitter] = {}
+        self._rights = RightsCache()
 
     def put(self, table: dict[K, V], key: K, value: V | None) -> None:
-        """One thing is otherwise from now on, or gone (None): every change goes through here."""
+        """Set an entry of a table, or delete it (None). All changes go through this method."""
         if value is None:
             table.pop(key, None)
         else:
@@ -64,7 +64,7 @@ class State:
         self.put(self.recipes, number, recipe)
 
     def put_system(self, system: System) -> None:
-        """What it is has changed, and perhaps with it who may have it."""
+        """Replace a system whose description or rights may have changed."""
         rights = self._rights_on(system)
         if rights is not system.rights:
             system = system._replace(rights=rights)
@@ -73,11 +73,11 @@ class State:
     def _rights_on(self, system: System) -> Rights:
         pools = [self.policies[pool] for pool in self.pools.get(system.fqdn, ()) if pool in self.policies]
         if not pools and system.policy is None and system.borrower is None:
-            # By far the most, where nobody has policies.
+            # The common case where there are no policies.
             return OPEN
         return self._rights.of(system.policy, pools, system.owner, system.borrower)
 
-    # Equal ones are one
+    # Interned values
 
     def wants(self, host_requires: str, distro: Distro | None) -> Wants:
         key = host_requires, distro
@@ -88,9 +88,9 @@ class State:
             self._wants[key] = Wants(number, host_requires, distro)
         return self._wants[key]
 
-    def who(self, user: str | None, group: str | None) -> Who:
+    def submitter(self, user: str | None, group: str | None) -> Submitter:
         key = user, group
-        who = self._whose.get(key)
-        if who is None:
-            who = self._whose[key] = Who(*key)
-        return who
+        submitter = self._submitters.get(key)
+        if submitter is None:
+            submitter = self._submitters[key] = Submitter(*key)
+        return submitter

@@ -1,4 +1,4 @@
-"""The state machines of the design (section 2), written down once more."""
+"""The state machines of the design (section 2), written independently of the scheduler's."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ RECIPE_MOVES: dict[str, tuple[str, ...]] = {
     "new": ("scheduled", "assigned", "queued", *GIVEN_UP),
     "queued": ("scheduled", "assigned", *GIVEN_UP),
     "assigned": ("scheduled", "queued", *GIVEN_UP),
-    # Back: its system was withdrawn, or the set let go.
+    # To assigned and queued: its system was withdrawn, or its set let go.
     "scheduled": ("assigned", "queued", "waiting", *GIVEN_UP),
-    # Back: a system of the set was withdrawn, or the set was preempted.
+    # To scheduled, assigned and queued: a system of the set was withdrawn, or the set was preempted.
     "waiting": ("installing", "scheduled", "assigned", "queued", *GIVEN_UP),
-    # Reserved: it was given up, and its job keeps the system.
+    # To reserved: it was given up, and its job keeps the system.
     "installing": ("running", "reserved", "queued", *GIVEN_UP),
     "running": ("reserved", "completed", "queued", *GIVEN_UP),
     "reserved": ("completed", *GIVEN_UP),
@@ -30,7 +30,7 @@ RECIPE_MOVES: dict[str, tuple[str, ...]] = {
 FREE = ("idle", "pending")
 
 USAGE_MOVES = {
-    # To waiting and running only for a person who has reserved it.
+    # To waiting and running only for a person with a reservation.
     "idle": ("pending", "scheduled", "waiting", "running"),
     "pending": ("idle", "scheduled"),
     "scheduled": ("waiting", *FREE),
@@ -39,7 +39,7 @@ USAGE_MOVES = {
     "running": FREE,
 }
 
-# What its system does while a recipe is in that state.
+# State of a recipe -> usage of its system.
 MIRRORED = {
     "scheduled": "scheduled",
     "waiting": "waiting",
@@ -48,6 +48,6 @@ MIRRORED = {
     "reserved": "running",
 }
 
-# The most urgent first.
+# In descending urgency.
 PRIORITIES = ("Urgent", "High", "Normal", "Medium", "Low")
 URGENCY = {priority: place for place, priority in enumerate(PRIORITIES)}

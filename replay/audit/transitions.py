@@ -1,11 +1,11 @@
-"""Every move of a recipe and of a system's usage is in the tables; every subject counts its versions."""
+"""The invariant of transitions: legal moves of recipes and systems, and consecutive versions of subjects."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 
 from replay.audit.invariant import Found, Invariant
-from replay.audit.record import Record
+from replay.audit.record import EventRecord
 from replay.audit.tables import FREE, RECIPE_MOVES, USAGE_MOVES
 from replay.audit.world import World
 
@@ -13,7 +13,7 @@ BEGINNINGS = {"recipe": "recipe.new", "system": "system.registered", "recipe-set
 
 
 class LegalTransitions(Invariant):
-    """Recipes and systems move by the tables of design section 2; finished recipes never change."""
+    """Recipes and systems move as the tables of design section 2 allow; finished recipes never change."""
 
     name = "legal_transitions"
     topics = None
@@ -21,7 +21,7 @@ class LegalTransitions(Invariant):
     def __init__(self) -> None:
         self._versions: defaultdict[str, dict[str, int]] = defaultdict(dict)
 
-    def event(self, world: World, record: Record) -> Found:
+    def event(self, world: World, record: EventRecord) -> Found:
         versions = self._versions[record.kind]
         before = versions.get(record.name, 0)
         if record.version != before + 1:
@@ -32,18 +32,20 @@ class LegalTransitions(Invariant):
             what = f"{record.topic}, {'again' if record.topic == beginning else f'before {beginning}'}"
             yield self.broken([record.position], [record.subject], what)
         if not record.topic.startswith(f"{record.kind}."):
-            yield self.broken([record.position], [record.subject], f"{record.topic} happens to it")
+            yield self.broken(
+                [record.position], [record.subject], f"{record.topic} is not an event of this subject"
+            )
         elif record.kind == "recipe":
             yield from self._recipe(world, record)
         elif record.kind == "system":
             yield from self._system(world, record)
         versions[record.name] = record.version
 
-    def _recipe(self, world: World, record: Record) -> Found:
+    def _recipe(self, world: World, record: EventRecord) -> Found:
         number = int(record.name)
         recipe, happened = world.recipes.get(number), record.happened
         if number in world.finished:
-            what = f"{record.topic}, when it was {world.finished[number].state} already"
+            what = f"{record.topic}, but it was already {world.finished[number].state}"
             yield self.broken([record.position], [record.subject], what)
         if recipe is None or happened not in RECIPE_MOVES:
             return
@@ -51,7 +53,7 @@ class LegalTransitions(Invariant):
             what = f"went from {recipe.state} to {happened}"
             yield self.broken([record.position], [record.subject], what)
 
-    def _system(self, world: World, record: Record) -> Found:
+    def _system(self, world: World, record: EventRecord) -> Found:
         system, usage = world.systems.get(record.name), record.happened
         if system is None or usage not in USAGE_MOVES:
             return

@@ -1,4 +1,4 @@
-"""A recipe, a recipe set and a system as the records of a log have made them."""
+"""Recipe, recipe set and system as folded from the records of a log."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from replay.audit.rights import ANYBODY, OPEN, Entries, Rights, Who
+from replay.audit.rights import ANY_SUBMITTER, OPEN, Entries, Rights, Submitter
 
 
 class Distro(NamedTuple):
-    """What is installed: of a tree, which must be in the lab, or of one's own (`tree_id` None), which is
-    everywhere.
+    """The distro to install.
+
+    A distro of a tree must be in the lab; one of the job itself (`tree_id` None) is available everywhere.
     """
 
     tree_id: int | None
@@ -24,9 +25,10 @@ class Distro(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Wants:
-    """What a recipe wants of its system. No `distro`: none was found, and nothing can be installed.
+    """The requirements of a recipe. Without a `distro` none was found, and nothing can be installed.
 
-    Recipes of one world that want the same share one of these. Equal requirements have equal numbers.
+    Recipes of one world with the same requirements share one object. Equal host requirements have equal
+    numbers.
     """
 
     number: int
@@ -35,7 +37,7 @@ class Wants:
 
     @cached_property
     def forced(self) -> str | None:
-        """The system it names by force."""
+        """The system that the requirement forces by name."""
         try:
             named = json.loads(self.host_requires)["force"]
         except (LookupError, TypeError, ValueError):
@@ -44,13 +46,13 @@ class Wants:
 
 
 class Recipe(NamedTuple):
-    """A guest has a host and is on its host's system."""
+    """A guest has a host, and is on its host's system."""
 
     recipe_id: int
     set_id: int
     host_id: int | None
     wants: Wants
-    who: Who = ANYBODY
+    submitter: Submitter = ANY_SUBMITTER
     state: str = "new"
     system: str | None = None
     lab: str | None = None
@@ -75,9 +77,11 @@ class RecipeSet(NamedTuple):
 
 
 class System(NamedTuple):
-    """`described` is where the log last changed what it is, beside what it does. `policy` is its own, None
-    where it was never given one; `rights` are what it comes to with those of its pools. `user` is the person
-    who has reserved it.
+    """A system.
+
+    `described` is the position at which anything but its usage last changed. `policy` is its own policy, None
+    if it was never given one; `rights` combine it with the policies of its pools. `user` is the person who
+    has reserved it.
     """
 
     fqdn: str

@@ -1,4 +1,4 @@
-"""The lab as the records say it is, folded anew here."""
+"""The world: the state of a lab, folded from records."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from sys import intern
 from typing import Any
 
 from replay.audit.folds import FOLDS
-from replay.audit.record import Commit, Record
-from replay.audit.rights import Who
+from replay.audit.record import Commit, EventRecord
+from replay.audit.rights import Submitter
 from replay.audit.state import State
 from replay.audit.values import Recipe, System
 
 
 class World(State):
-    """Mutable."""
+    """The state with queries. Mutable."""
 
-    # Questions
+    # Queries
 
     def members(self, set_id: int) -> list[Recipe]:
-        """The unfinished recipes of a set."""
+        """Return the unfinished recipes of a set."""
         named = self.sets[set_id].recipe_ids if set_id in self.sets else ()
         return [self.recipes[number] for number in named if number in self.recipes]
 
@@ -29,7 +29,7 @@ class World(State):
         return [recipe for recipe in self.members(host.set_id) if recipe.host_id == host.recipe_id]
 
     def document(self, system: System) -> dict[str, Any]:
-        """A system as the outside sees it."""
+        """Return a system's document, as requirements see it."""
         return {
             **system.inventory,
             "fqdn": system.fqdn,
@@ -41,14 +41,14 @@ class World(State):
             "loaned_to": system.borrower,
         }
 
-    def counts(self, who: Who) -> bool:
-        """Whether their group still counts: not when they were taken out of it, or when it is gone."""
-        group = who.group or ""
-        return group not in self.gone and who.user not in self.left.get(group, ())
+    def group_counts(self, submitter: Submitter) -> bool:
+        """Return whether a job's group counts: not once the owner has left it, or it is removed."""
+        group = submitter.group or ""
+        return group not in self.gone and submitter.user not in self.left.get(group, ())
 
-    # The log
+    # Folds
 
-    def apply(self, record: Record) -> None:
+    def apply(self, record: EventRecord) -> None:
         fold = FOLDS.get(record.topic)
         if fold is not None and record.topic.startswith(f"{record.kind}."):
             fold(self, record)
@@ -58,18 +58,26 @@ class World(State):
             self.apply(record)
 
 
-# Recipes say much that nobody asks here, and there may be many before somebody decides.
-ASKED = ("recipe_set_id", "host_recipe_id", "owner", "group", "host_requires", "distro_tree_id", "distro")
+# Fields that the audit reads. Recipes have many others, and many recipes may come before a decision.
+FOLDED_FIELDS = (
+    "recipe_set_id",
+    "host_recipe_id",
+    "owner",
+    "group",
+    "host_requires",
+    "distro_tree_id",
+    "distro",
+)
 
 
-def is_folded(record: Record) -> bool:
+def is_folded(record: EventRecord) -> bool:
     return record.topic in FOLDS
 
 
-def folded(record: Record) -> Record:
-    """What a world needs of an event, in little space."""
+def folded(record: EventRecord) -> EventRecord:
+    """Return a smaller record with all that a world folds."""
     if record.topic != "recipe.new":
         return record
-    asked = {name: record.data[name] for name in ASKED if record.data.get(name) is not None}
+    asked = {name: record.data[name] for name in FOLDED_FIELDS if record.data.get(name) is not None}
     asked["host_requires"] = intern(asked["host_requires"])
     return record._replace(data=asked)

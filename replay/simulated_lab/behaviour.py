@@ -1,4 +1,4 @@
-"""How the machines of a simulated lab do, and what goes wrong with them. All chance comes from one seed."""
+"""Durations and faults of the machines of a simulated lab. All randomness comes from one seed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from random import Random
 
 @dataclass(frozen=True)
 class Behaviour:
-    """Ranges are seconds of a real machine, `speed` shortens them all; a percentage is of what it happens to.
+    """Ranges are seconds of a real machine, divided by `speed`.
 
-    `stall`, `fail` and `break` happen to recipes (a break only to hosts), `vanish` to provisionings, `repeat`
-    and `reorder` to messages, `trouble` to results. What happens to one does not depend on what happens to
-    others, so raising one percentage leaves everything else as it was.
+    `stall`, `fail` and `break` happen to recipes (`break` only to hosts), `vanish` to provisionings, `repeat`
+    and `reorder` to messages, `trouble` to results. The fate of one does not depend on that of others, so
+    raising one percentage leaves everything else as it was.
     """
 
     seed: int = 0
@@ -24,17 +24,17 @@ class Behaviour:
     vanish_percent: float = 0.0
     repeat_percent: float = 0.0
     reorder_percent: float = 0.0
-    # What a recipe asks for when it installs and at each of its tasks; None: it takes what it is given.
+    # The watchdog that a recipe requests when it installs and at each of its tasks; None: no request.
     watchdog_seconds: int | None = None
     boot_seconds: tuple[float, float] = (30.0, 120.0)
     install_seconds: tuple[float, float] = (300.0, 900.0)
     result_seconds: tuple[float, float] = (20.0, 300.0)
     repair_seconds: tuple[float, float] = (600.0, 3600.0)
     away_seconds: tuple[float, float] = (120.0, 900.0)
-    most_results: int = 3
+    max_results: int = 3
 
     def chance(self, *about: object) -> Random:
-        """The dice for one thing: the same whenever it is asked about."""
+        """Return the random generator for one subject: the same at each call."""
         return Random("/".join(map(str, (self.seed, *about))))
 
     def happens(self, fault: str, *about: object) -> bool:
@@ -42,5 +42,5 @@ class Behaviour:
         return self.chance(fault, *about).random() * 100 < percent
 
     def seconds(self, of: tuple[float, float], *about: object) -> float:
-        """A duration out of a range, in the lab's own time."""
+        """Return a duration from a range, in the lab's own time."""
         return self.chance("seconds", *about).uniform(*of) / self.speed

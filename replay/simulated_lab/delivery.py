@@ -1,43 +1,47 @@
-"""Which messages go out together, and what becomes of them when they are answered."""
+"""Delivery of a lab's messages: batches of due messages, and the consequences of their answers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from replay.simulated_lab.lab import Lab
-from replay.simulated_lab.steps import Step, in_order
+from replay.simulated_lab.lab import SimulatedLab
+from replay.simulated_lab.steps import LabStep, in_order
 
 NOT_FOUND, CONFLICT, NOT_UNDERSTOOD = 404, 409, 422
-# Saying these again would change nothing.
+# Repeating a message that was answered so would change nothing.
 REFUSED = frozenset({NOT_FOUND, CONFLICT, NOT_UNDERSTOOD})
 
 
 @dataclass(frozen=True)
 class Delivery:
-    """`steps` are said in this order, then those `repeated` once more; `twice`: the first answer got lost."""
+    """Messages to send together.
 
-    steps: tuple[Step, ...]
-    repeated: tuple[Step, ...] = ()
+    `steps` are sent in order, then those in `repeated` once more. `twice`: all is sent again, as if the first
+    answer had been lost.
+    """
+
+    steps: tuple[LabStep, ...]
+    repeated: tuple[LabStep, ...] = ()
     twice: bool = False
 
     @property
     def kind(self) -> str:
         return self.steps[0].kind
 
-    def without(self, unwanted: Sequence[Step]) -> Delivery:
-        def left(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    def without(self, unwanted: Sequence[LabStep]) -> Delivery:
+        def left(steps: tuple[LabStep, ...]) -> tuple[LabStep, ...]:
             return tuple(step for step in steps if step not in unwanted)
 
         return replace(self, steps=left(self.steps), repeated=left(self.repeated))
 
 
-def next_delivery(lab: Lab, now_seconds: float, limit: int) -> Delivery | None:
-    """What is to be said now; None when nothing is due.
+def next_delivery(lab: SimulatedLab, now_seconds: float, limit: int) -> Delivery | None:
+    """Return the messages that are due, None if there are none.
 
-    Behind a message that was late a family falls silent: what it says next may depend on the answer.
+    A family is silent after a message that was late: its next one may depend on the answer.
     """
-    taken, waiting = list[Step](), set[int | None]()
+    taken, waiting = list[LabStep](), set[int | None]()
     for step in lab.due(now_seconds):
         if step.kind == "silence":
             taken = taken or [step]
@@ -52,8 +56,8 @@ def next_delivery(lab: Lab, now_seconds: float, limit: int) -> Delivery | None:
     return _with_repetitions(lab, taken) if taken else None
 
 
-def _with_repetitions(lab: Lab, steps: list[Step]) -> Delivery:
-    def happens(step: Step, *about: str) -> bool:
+def _with_repetitions(lab: SimulatedLab, steps: list[LabStep]) -> Delivery:
+    def happens(step: LabStep, *about: str) -> bool:
         place = (step.system, step.recipe_id, step.command, step.number, step.body.get("state"))
         return lab.behaviour.happens("repeat", *place, *about)
 
@@ -63,14 +67,16 @@ def _with_repetitions(lab: Lab, steps: list[Step]) -> Delivery:
     return Delivery(tuple(steps), repeated, twice=happens(steps[0], "all"))
 
 
-def heard(lab: Lab, delivery: Delivery, statuses: Sequence[int]) -> tuple[Lab, tuple[Step, ...]]:
-    """The lab after the answers to `steps`, and the steps that contradict what the server knows.
+def heard(
+    lab: SimulatedLab, delivery: Delivery, statuses: Sequence[int]
+) -> tuple[SimulatedLab, tuple[LabStep, ...]]:
+    """Return the lab after the answers to `steps`, and the steps that contradict the server's state.
 
-    One that was refused because its predecessor had not been heard yet is said again, now in order. Whoever
-    runs the lab asks the server about the recipes of the others and lets the lab `resume` them.
+    A message that was refused because its predecessor had not arrived is queued again, in order. The caller
+    must fetch the recipes of the contradicting steps from the server and pass them to `resume`.
     """
     left = list(lab.agenda)
-    again, contradicted = list[Step](), list[Step]()
+    again, contradicted = list[LabStep](), list[LabStep]()
     for step, status in zip(delivery.steps, statuses, strict=True):
         left.remove(step)
         if status == CONFLICT and _overtook(step, left):
@@ -82,7 +88,7 @@ def heard(lab: Lab, delivery: Delivery, statuses: Sequence[int]) -> tuple[Lab, t
     return replace(lab, agenda=in_order(mended)), tuple(contradicted)
 
 
-def _overtook(step: Step, unheard: Sequence[Step]) -> bool:
+def _overtook(step: LabStep, unheard: Sequence[LabStep]) -> bool:
     return any(
         other.recipe_id == step.recipe_id and other.number < step.number
         for other in unheard

@@ -1,4 +1,4 @@
-"""Messages that overtake one another on their way, and which of them may."""
+"""Reordering of messages: a message that is late, and the messages that may overtake."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import replace
 from itertools import pairwise
 
 from replay.simulated_lab.behaviour import Behaviour
-from replay.simulated_lab.steps import Progress, Step
+from replay.simulated_lab.steps import LabStep, Progress
 
 
-def disordered(steps: Sequence[Step], behaviour: Behaviour, *about: object) -> Iterator[Step]:
-    """A family's steps in order, some of them late: said right after the one that should follow them."""
+def disordered(steps: Sequence[LabStep], behaviour: Behaviour, *about: object) -> Iterator[LabStep]:
+    """Yield a family's steps in order, some of them late: they are sent right after their successor."""
     late, late_due = False, 0.0
     for step, successor in pairwise([*steps, None]):
         assert step is not None
         if late:
-            # The one that has overtaken its predecessor stays as it is; it cannot be overtaken as well.
+            # The step that has overtaken its predecessor keeps its place; it cannot be overtaken as well.
             late = False
             yield step
             continue
@@ -26,10 +26,12 @@ def disordered(steps: Sequence[Step], behaviour: Behaviour, *about: object) -> I
         yield replace(step, late=True, due_seconds=late_due) if late else step
 
 
-def _may_swap(first: Step, second: Step) -> bool:
-    """Two messages of one recipe, where the server refuses the second for as long as the first is missing,
-    or does not mind. An end that comes too early is taken, and what it cut off could never be said again. A
-    start that comes after its watchdog would set it anew.
+def _may_swap(first: LabStep, second: LabStep) -> bool:
+    """Return whether two messages of one recipe may be swapped.
+
+    They may if the server refuses the second until the first arrives, or accepts both orders. An end that
+    arrives too early would be accepted, and the messages that it cut off would be lost. A start after its
+    watchdog would reset the watchdog.
     """
     if (first.kind, second.kind) != ("progress", "progress") or first.recipe_id != second.recipe_id:
         return False

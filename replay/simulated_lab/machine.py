@@ -1,11 +1,11 @@
-"""What one simulated machine says while it runs a recipe, and its guests theirs: timed steps."""
+"""Timed messages of one simulated machine while it runs a recipe and its guests."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 from replay.simulated_lab.behaviour import Behaviour
-from replay.simulated_lab.steps import Command, Progress, Step, is_open, numbered
+from replay.simulated_lab.steps import Command, LabStep, Progress, is_open, numbered
 from replay.simulated_lab.timeline import FAULTS, GUEST_FAULTS, Life, Timed, strike, timeline
 
 FAILED = "the simulated machine failed"
@@ -13,14 +13,17 @@ BROKEN = "the simulated machine broke"
 REPAIRED = "the simulated machine was repaired"
 
 
-def life(command: Command, behaviour: Behaviour, now_seconds: float) -> tuple[Step, ...]:
-    """What follows from provisioning a system: for a recipe, or for a person who has reserved it."""
+def life(command: Command, behaviour: Behaviour, now_seconds: float) -> tuple[LabStep, ...]:
+    """Return the messages after provisioning a system, for a recipe or for a person with a reservation."""
     steps = _reservation if command.get("recipe_id") is None else _recipe
     return numbered(steps(command, behaviour, now_seconds))
 
 
-def _recipe(command: Command, behaviour: Behaviour, now_seconds: float) -> Iterator[Step]:
-    """A host's steps and its guests'. They begin with its first task; it ends after the last of them."""
+def _recipe(command: Command, behaviour: Behaviour, now_seconds: float) -> Iterator[LabStep]:
+    """Yield a host's messages and its guests'.
+
+    Guests begin with the host's first task; the host ends after the last of them.
+    """
     host = int(command["recipe_id"])
     own = strike(timeline(host, command, behaviour, now_seconds), FAULTS, behaviour, command["id"], host)
     end = own.end_seconds
@@ -43,8 +46,11 @@ def _guests(command: Command, host: Life, behaviour: Behaviour) -> Iterator[tupl
         yield guest_id, strike(whole, GUEST_FAULTS, behaviour, command["id"], guest_id)
 
 
-def _farewell(command: Command, own: Life, end_seconds: float, behaviour: Behaviour) -> Iterator[Step]:
-    """A machine that breaks is the lab's to report; one that fails before its first task, the command's."""
+def _farewell(command: Command, own: Life, end_seconds: float, behaviour: Behaviour) -> Iterator[LabStep]:
+    """Yield the last messages of a host.
+
+    The lab reports a machine that breaks; the command reports one that fails before its first task.
+    """
     if own.fault == "break":
         yield from _broken(command, end_seconds, behaviour)
     elif own.fault == "fail" and own.begun_seconds is None and is_open(command):
@@ -60,8 +66,8 @@ def _last_words(life: Life) -> list[Progress]:
     return [{"state": "aborted", "reason": FAILED}] if life.fault == "fail" else []
 
 
-def _reservation(command: Command, behaviour: Behaviour, now_seconds: float) -> Iterator[Step]:
-    """A person gets no recipe, only an installed system: all there is to say is about the command."""
+def _reservation(command: Command, behaviour: Behaviour, now_seconds: float) -> Iterator[LabStep]:
+    """Yield the messages of a person's system: without a recipe, all of them are about the command."""
     up = now_seconds + behaviour.seconds(behaviour.boot_seconds, "boot", command["id"])
     done = up + behaviour.seconds(behaviour.install_seconds, "install", command["id"])
     own = strike(Life(((up, {}),), done), FAULTS, behaviour, command["id"])
@@ -73,21 +79,26 @@ def _reservation(command: Command, behaviour: Behaviour, now_seconds: float) -> 
         yield _report(command, own.end_seconds, {"state": "completed"})
 
 
-def _progress(command: Command, recipe_id: int, said: Iterable[Timed]) -> Iterator[Step]:
+def _progress(command: Command, recipe_id: int, said: Iterable[Timed]) -> Iterator[LabStep]:
     for due, progress in said:
-        yield Step(due, str(command["system"]), "progress", progress, recipe_id, int(command["recipe_id"]))
+        yield LabStep(due, str(command["system"]), "progress", progress, recipe_id, int(command["recipe_id"]))
 
 
-def _broken(command: Command, at_seconds: float, behaviour: Behaviour) -> Iterator[Step]:
-    """The repair is the system's business: it comes whatever becomes of the recipe."""
+def _broken(command: Command, at_seconds: float, behaviour: Behaviour) -> Iterator[LabStep]:
+    """Yield the break and the repair.
+
+    The repair belongs to the system: it comes whatever happens to the recipe.
+    """
     system, recipe_id = str(command["system"]), command.get("recipe_id")
     repaired = at_seconds + behaviour.seconds(behaviour.repair_seconds, "repair", command["id"])
     breaks = {"fqdn": system, "condition": "Broken", "reason": BROKEN}
     mended = {"fqdn": system, "condition": "Automated", "reason": REPAIRED}
-    yield Step(at_seconds, system, "system", breaks, recipe_id, recipe_id)
-    yield Step(repaired, system, "system", mended, lasting=True)
+    yield LabStep(at_seconds, system, "system", breaks, recipe_id, recipe_id)
+    yield LabStep(repaired, system, "system", mended, lasting=True)
 
 
-def _report(command: Command, due_seconds: float, report: Progress) -> Step:
+def _report(command: Command, due_seconds: float, report: Progress) -> LabStep:
     recipe_id, number = command.get("recipe_id"), int(command["id"])
-    return Step(due_seconds, str(command["system"]), "command", report, recipe_id, recipe_id, command=number)
+    return LabStep(
+        due_seconds, str(command["system"]), "command", report, recipe_id, recipe_id, command=number
+    )

@@ -1,6 +1,4 @@
-"""How a lab goes on that has been away, or has lost its memory: from its old commands, and from what the
-server knows of their recipes.
-"""
+"""Recovery of a lab that was away or lost its memory, from its old commands and the server's recipes."""
 
 from __future__ import annotations
 
@@ -10,21 +8,21 @@ from typing import Any
 
 from domain.recipe.lifecycle import OPEN_TASK
 from replay.simulated_lab.behaviour import Behaviour
-from replay.simulated_lab.lab import UNDER_WAY, Lab, obey
+from replay.simulated_lab.lab import UNDER_WAY, SimulatedLab, obey
 from replay.simulated_lab.machine import life
-from replay.simulated_lab.steps import Command, Step, in_order, is_open
+from replay.simulated_lab.steps import Command, LabStep, in_order, is_open
 
-# Endings of whatever a system was provisioned for.
+# Kinds of commands that end what a system was provisioned for.
 ENDINGS = frozenset({"stop", "release"})
 
 
-def recall(behaviour: Behaviour, commands: Iterable[Command], now_seconds: float) -> Lab:
-    """The lab that was given all these commands, in their order, before it lost its memory.
+def recall(behaviour: Behaviour, commands: Iterable[Command], now_seconds: float) -> SimulatedLab:
+    """Return the lab that was given all these commands, in order, before it lost its memory.
 
-    Of all that a system ever ran only the last can still be under way; the server tells how far it is
-    (`resume`). What else is open has been done: only that is said. A command without a state has ended.
+    Only the last provisioning of each system can still be under way; the server knows its progress
+    (`resume`). Any other open command is reported as done. A command without a state has ended.
     """
-    given, lab = list(commands), Lab(behaviour)
+    given, lab = list(commands), SimulatedLab(behaviour)
     last, ended = _last_of_each_system(given)
     for command in last.values():
         if command["id"] not in ended:
@@ -35,18 +33,20 @@ def recall(behaviour: Behaviour, commands: Iterable[Command], now_seconds: float
     for command in given:
         if command["id"] in settled:
             lab = obey(lab, _done(command), now_seconds)
-    # Who has just come back does not vanish again over what was before.
+    # A lab that has just come back does not vanish again for an old command.
     return lab.without(lambda step: step.kind == "silence")
 
 
 def under_way(commands: Iterable[Command]) -> list[Command]:
-    """The provisionings whose recipe or reservation may not have ended yet: at most one of each system."""
+    """Return the provisionings whose recipe or reservation may not have ended: at most one for each
+    system.
+    """
     last, ended = _last_of_each_system(commands)
     return [command for command in last.values() if command["id"] not in ended]
 
 
 def _last_of_each_system(commands: Iterable[Command]) -> tuple[dict[str, Command], set[int]]:
-    """The last provisioning of each system, and the ids of those that something has ended since."""
+    """Return the last provisioning of each system, and the ids of those that ended since."""
     last, ended = dict[str, Command](), set[int]()
     for command in commands:
         recipe_id = command.get("recipe_id")
@@ -58,7 +58,7 @@ def _last_of_each_system(commands: Iterable[Command]) -> tuple[dict[str, Command
         elif command["kind"] in ENDINGS:
             ended |= _of_recipe(last, recipe_id)
             last = {system: _without_guest(one, recipe_id) for system, one in last.items()}
-    # A person's system that is installed needs nothing more.
+    # A person's installed system needs nothing more.
     installed = {one["id"] for one in last.values() if one.get("recipe_id") is None and not is_open(one)}
     return last, ended | installed
 
@@ -73,22 +73,25 @@ def _without_guest(command: Command, recipe_id: Any) -> Command:
 
 
 def _begun(command: Command) -> Command:
-    """What was given before is most likely begun: of a recipe's, that it is done says enough."""
+    """Return an old command as begun, if it is a recipe's: then only its end is reported."""
     recipes = command.get("recipe_id") is not None
     return {**command, "state": "running"} if recipes and is_open(command) else command
 
 
 def _done(command: Command) -> Command:
-    """Nothing but its end is left to be told, so it is no provisioning any more."""
+    """Return a command that only reports its end; a provisioning becomes another kind, so that nothing
+    runs.
+    """
     kind = "clear_netboot" if command["kind"] == "provision" else command["kind"]
     return {**command, "kind": kind, "state": command.get("state", "completed")}
 
 
-def resume(lab: Lab, recipe: Mapping[str, Any], now_seconds: float) -> Lab:
-    """The lab after it has looked how far the server knows a recipe: what is settled is not said again.
+def resume(lab: SimulatedLab, recipe: Mapping[str, Any], now_seconds: float) -> SimulatedLab:
+    """Return the lab after it has read a recipe from the server: messages that the server knows are not
+    repeated.
 
-    What is left of the recipe moves up, as if the lab had never been away; a recipe that is finished, or not
-    on the system any more that we were told of, is dropped with its guests.
+    The remaining messages of the recipe move forward, as if the lab had never been away. A recipe that has
+    ended, or is no longer on the same system, is dropped with its guests.
     """
     recipe_id, system = int(recipe["recipe_id"]), recipe.get("system")
     if recipe["state"] not in UNDER_WAY:
@@ -102,11 +105,11 @@ def resume(lab: Lab, recipe: Mapping[str, Any], now_seconds: float) -> Lab:
     return replace(rest, agenda=in_order(moved))
 
 
-def _sooner(step: Step, seconds: float) -> Step:
+def _sooner(step: LabStep, seconds: float) -> LabStep:
     return replace(step, due_seconds=step.due_seconds - seconds)
 
 
-def _settled(step: Step, state: str, done: set[int]) -> bool:
+def _settled(step: LabStep, state: str, done: set[int]) -> bool:
     if step.kind != "progress":
         return False
     if "task_id" in step.body:

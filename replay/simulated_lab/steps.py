@@ -1,4 +1,6 @@
-"""What a simulated lab says or does, and when: the vocabulary that machines, faults and deliveries share."""
+"""Messages and silences of a simulated lab, with their times, as shared by machines, faults and
+deliveries.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +10,23 @@ from typing import Any, Literal
 
 Command = Mapping[str, Any]
 Progress = Mapping[str, Any]
-# progress: of a recipe. command: how far a command is. system: a condition. silence: nothing for a while.
+# progress: of a recipe. command: state of a command. system: a condition. silence: no message for a while.
 Kind = Literal["progress", "command", "system", "silence"]
 
-# States of a command that stay.
+# Final states of a command.
 ENDED = frozenset({"completed", "failed"})
 
-# Later than its own number, and before the next: where a message that was overtaken is said.
+# Places a late message behind its successor and before the next message.
 OVERTAKEN = 1.5
 
 
 @dataclass(frozen=True)
-class Step:
+class LabStep:
     """A message, or a silence, due at a time.
 
-    `host_recipe_id` is the recipe's own unless it is a guest: host and guests are a family. `number` is the
-    place among what the family has to say; one that is `late` is said after its successor. What is `lasting`
-    does not end with the recipe.
+    Host and guests are a family: `host_recipe_id` is the recipe's own id, or its host's for a guest. `number`
+    is the place among the messages of the family; one that is `late` is sent after its successor. A `lasting`
+    one does not end with the recipe.
     """
 
     due_seconds: float
@@ -44,20 +46,20 @@ class Step:
         return self.due_seconds, self.number + (OVERTAKEN if self.late else 0.0)
 
     def is_of(self, recipe_id: int) -> bool:
-        """Whether it ends with this recipe: its own, or a guest's of it."""
+        """Return whether the step ends with this recipe: its own step, or one of its guests."""
         return not self.lasting and recipe_id in (self.recipe_id, self.host_recipe_id)
 
 
 def is_open(command: Command) -> bool:
-    """Whether there is something left to report; a command without a state has just been given."""
+    """Return whether there is something left to report. A command without a state has just been given."""
     return command.get("state", "queued") not in ENDED
 
 
-def in_order(steps: Iterable[Step]) -> tuple[Step, ...]:
+def in_order(steps: Iterable[LabStep]) -> tuple[LabStep, ...]:
     return tuple(sorted(steps, key=lambda step: step.order))
 
 
-def numbered(steps: Iterable[Step]) -> tuple[Step, ...]:
-    """A family's steps by time, each with its place."""
+def numbered(steps: Iterable[LabStep]) -> tuple[LabStep, ...]:
+    """Return a family's steps sorted by time, and numbered."""
     by_time = sorted(steps, key=lambda step: step.due_seconds)
     return tuple(replace(step, number=number) for number, step in enumerate(by_time))

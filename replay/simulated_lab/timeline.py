@@ -1,4 +1,4 @@
-"""The life of one recipe on a machine that is sound, and the faults that cut it short."""
+"""The life of one recipe on a sound machine, and the faults that cut it short."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from replay.simulated_lab.steps import Command, Progress
 
 Timed = tuple[float, Progress]
 
-# What can happen to a machine, worst first: of two that would, the worse one does. A guest is no machine.
+# Faults of a machine, worst first: only the worst one happens. A guest is no machine.
 FAULTS = ("break", "fail", "stall")
 GUEST_FAULTS = ("fail", "stall")
 
 
 @dataclass(frozen=True)
 class Life:
-    """What is said up to the end, and the fault that brings the end, if one does."""
+    """The messages up to the end, and the fault that brings the end, if any."""
 
     said: tuple[Timed, ...] = field(hash=False)
     end_seconds: float
@@ -26,12 +26,12 @@ class Life:
 
     @property
     def begun_seconds(self) -> float | None:
-        """When the first task started; None if none did."""
+        """Start of the first task; None if none started."""
         return next((due for due, progress in self.said if progress.get("state") == "running"), None)
 
 
 def timeline(recipe_id: int, order: Command, behaviour: Behaviour, begin_seconds: float) -> Life:
-    """The messages of one recipe, host or guest, from its installation to the end of its last task."""
+    """Return the messages of one recipe, host or guest, from its installation to the end of its last task."""
     chance = Random(f"{behaviour.seed}/{order['id']}/{recipe_id}")
     now = begin_seconds
 
@@ -47,7 +47,7 @@ def timeline(recipe_id: int, order: Command, behaviour: Behaviour, begin_seconds
         task_id = int(task["id"])
         said.append((now, {"state": "running", "task_id": task_id}))
         said += _watched(now, behaviour)
-        for number in range(1, chance.randint(1, behaviour.most_results) + 1):
+        for number in range(1, chance.randint(1, behaviour.max_results) + 1):
             result = _result(task_id, number, chance, behaviour)
             said.append((after(behaviour.result_seconds), result))
         said.append((now, {"task_id": task_id, "state": "completed"}))
@@ -55,11 +55,10 @@ def timeline(recipe_id: int, order: Command, behaviour: Behaviour, begin_seconds
 
 
 def strike(life: Life, faults: tuple[str, ...], behaviour: Behaviour, *about: object) -> Life:
-    """The same life up to the moment at which a fault ends it; the whole of it where none does.
+    """Return a life up to the moment at which a fault ends it, or the whole of it.
 
-    Something is always said first, so that the fault is one of a machine that was at work. What starts and
-    its watchdog are said in one breath: one that fell silent between them would be waited for as long as the
-    server gives a task.
+    At least one message comes first, so that the fault hits a machine at work. A start and its watchdog are
+    never separated: otherwise the server would wait as long as it grants a task.
     """
     fault = next((fault for fault in faults if behaviour.happens(fault, *about)), None)
     if fault is None:

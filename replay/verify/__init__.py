@@ -1,1 +1,1 @@
-"""Whether each decision of a log is the one that the policy demands (design section 8)."""
+"""Verification: recompute each decision of a log and compare it with the recorded one (design section 8)."""

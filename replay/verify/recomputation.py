@@ -1,7 +1,7 @@
-"""Each decision of a log made again, from its basis and its time, and held against the recorded one.
+"""Recomputation of each decision of a log, from its basis and its time, compared with the recorded decision.
 
-It reads the log as a scheduler that has just started does, so nothing depends on what the one that decided
-had in memory. What a decision did not know yet, because it came behind its basis, waits meanwhile.
+The log is read as a newly started scheduler reads it, so nothing depends on the memory of the scheduler that
+decided. Events behind the basis of a decision wait until it is recomputed.
 """
 
 from __future__ import annotations
@@ -23,28 +23,30 @@ from domain.scheduling.world.batches import catch_up
 from domain.scheduling.world.partition import Partition
 from replay.verify.recorded_decisions import Decided, DecidedCommit, commits, decided, event_position
 
-# So many events may come between a basis and its commit; a scheduler reads them in seconds.
-MOST_AHEAD = 50_000
-# Sets that are submitted meanwhile move nothing that is decided on, and raise questions of their own.
+# Maximum number of events between a basis and its commit; a scheduler reads them in seconds.
+MAX_EVENTS_AHEAD = 50_000
+# New sets in between change nothing that the decision depends on, and raise triggers of their own.
 APART = (RecipeSetSubmitted, RecipeNew)
 CONSISTENCY = "timer/consistency"
 CONTACT = "timer/contact/"
 
 
 @dataclass(frozen=True)
-class Difference:
-    """A decision that is not the one which its basis demands; None where one of the two has none."""
+class DecisionDifference:
+    """A decision that differs from the recomputed one; None where one of the two is missing."""
 
     commit: DecidedCommit
     number: int
     recorded: Decided | None
-    again: Decided | None
+    recomputed: Decided | None
 
 
 @dataclass
-class Counts:
-    """`mended` are those of the consistency loop for an idle system that somebody wanted: it never happens.
-    `unchecked` are those whose basis lay too far behind.
+class RecomputationCounts:
+    """Counts of the recomputation.
+
+    `mended` are decisions of the consistency loop for an idle system that a recipe wanted: there should be
+    none. `unchecked` are decisions whose basis is too far behind.
     """
 
     decisions: int = 0
@@ -55,32 +57,35 @@ class Counts:
 
 
 class Recomputation:
-    """Mutable; takes the commits of one log in order, from its first on."""
+    """Recomputes the commits of one log, which are passed in order from the first. Mutable."""
 
     def __init__(self) -> None:
-        self.counts = Counts()
+        self.counts = RecomputationCounts()
         self.other_policies = Counter[int]()
         self._partition = Partition()
         self._ahead: deque[Recorded] = deque()
         # Events up to this position were folded to save space, before the next decision was read.
         self._folded_early = 0
 
-    def take_all(self, log: Iterable[Recorded]) -> Iterator[Difference]:
-        """Of a part of the log that ends with a commit; what is `not_folded` may be left out."""
+    def take_all(self, log: Iterable[Recorded]) -> Iterator[DecisionDifference]:
+        """Yield the differences in a part of a log that ends with a commit.
+
+        `SKIPPED_EVENTS` may be missing.
+        """
         for commit in commits(log):
             yield from self.take(commit)
 
-    def take(self, commit: Sequence[Recorded]) -> Iterator[Difference]:
-        """The differences in it, if the scheduler has decided it."""
+    def take(self, commit: Sequence[Recorded]) -> Iterator[DecisionDifference]:
+        """Yield the differences in a commit of the scheduler."""
         made = decided(commit)
-        if made is None or not (yield from self._is_known_from(made)):
+        if made is None or not (yield from self._compare(made)):
             self._ahead.extend(commit)
-        while len(self._ahead) > MOST_AHEAD:
+        while len(self._ahead) > MAX_EVENTS_AHEAD:
             self._folded_early = self._ahead[0].position
             self._fold_next()
 
-    def _is_known_from(self, made: DecidedCommit) -> Generator[Difference, None, bool]:
-        """The differences; and whether the partition knows the commit, since it has just supposed it."""
+    def _compare(self, made: DecidedCommit) -> Generator[DecisionDifference, None, bool]:
+        """Yield the differences, and return whether the partition now contains the commit."""
         overlooked = list(self._overlooked(made))
         self._fold_upto(made.basis.position)
         if made.basis.policy_version != POLICY_VERSION:
@@ -94,7 +99,7 @@ class Recomputation:
         self.counts.mended += sum(one.cause == CONSISTENCY for one in made.decisions)
         if overlooked or self._is_folded_early(made):
             catch_up(self._partition.triggers, self._partition.sets, made.stamp)
-        found = [*overlooked, *differences(made, self._again(made))]
+        found = [*overlooked, *differences(made, self._recompute(made))]
         self.counts.differences += len(found)
         yield from found
         if found or not made.in_time:
@@ -102,7 +107,7 @@ class Recomputation:
             return False
         return self._partition.confirm(made.first_position, made.last_position, made.recorded_at)
 
-    def _overlooked(self, made: DecidedCommit) -> Iterator[Difference]:
+    def _overlooked(self, made: DecidedCommit) -> Iterator[DecisionDifference]:
         """Yield what is demanded by triggers that a commit records as answered before its batch.
 
         No commit answered them, so nothing should come of them at the position up to which they are recorded
@@ -118,7 +123,7 @@ class Recomputation:
         demanded = decide(self._partition, 1)
         if demanded:
             self._partition.rollback()
-            yield Difference(made, 0, None, _plain(demanded[0]))
+            yield DecisionDifference(made, 0, None, _plain(demanded[0]))
 
     def _is_folded_early(self, made: DecidedCommit) -> bool:
         """Return whether the triggers before the batch of a commit cannot be asked any more at their time."""
@@ -133,29 +138,27 @@ class Recomputation:
     def _fold_next(self) -> None:
         self._partition.apply(self._ahead.popleft())
 
-    def _again(self, made: DecidedCommit) -> list[Decided]:
-        """What is decided now; it stays supposed."""
+    def _recompute(self, made: DecidedCommit) -> list[Decided]:
+        """Return the recomputed decisions; they stay applied tentatively."""
         if made.by_timer:
-            again = correct(self._partition, _clock(made), Findings())
+            recomputed = correct(self._partition, _clock(made), Findings())
         elif event_position(made.cause) is None:
-            # The policy demands nothing because of anything else.
-            again = []
+            # The policy demands nothing for any other cause.
+            recomputed = []
         else:
             behind = made.first_position - 1 if self._is_apart() else None
-            again = decide(self._partition, len(made.decisions), made.basis.now, behind)
-        return list(map(_plain, again))
+            recomputed = decide(self._partition, len(made.decisions), made.basis.now, behind)
+        return list(map(_plain, recomputed))
 
     def _is_apart(self) -> bool:
-        """Whether what came behind the basis and is all one to what was decided, so that it may be folded
-        later than that.
-        """
+        """Return whether only new sets lie behind the basis; their events may be folded later."""
         return all(type(recorded.event) in APART for recorded in self._ahead)
 
 
-def differences(made: DecidedCommit, again: Sequence[Decided]) -> Iterator[Difference]:
-    for number, (one, other) in enumerate(zip_longest(made.decisions, again)):
+def differences(made: DecidedCommit, recomputed: Sequence[Decided]) -> Iterator[DecisionDifference]:
+    for number, (one, other) in enumerate(zip_longest(made.decisions, recomputed)):
         if one != other:
-            yield Difference(made, number, one, other)
+            yield DecisionDifference(made, number, one, other)
 
 
 def _plain(decision: Decision) -> Decided:

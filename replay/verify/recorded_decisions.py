@@ -1,4 +1,4 @@
-"""What the scheduler decided, as the log has it: the decisions of one commit, in their order."""
+"""Recorded decisions of the scheduler: the decisions of one commit, in order."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from domain.events import Basis, Batch, Event, Recorded, Stamp, split_subject
 
 @dataclass(frozen=True)
 class Decided:
-    """One decision: the cause that it names, what happened to which subject, in log order, and which triggers
-    are answered after its commit.
-    """
+    """One decision: its cause, its events by subject in log order, and the batch answered with its commit."""
 
     cause: str
     events: tuple[tuple[str, Event], ...]
@@ -25,8 +23,7 @@ class Decided:
 class DecidedCommit:
     """All decisions of one basis, with the stamp of the first, and the positions of the first and last event.
 
-    `in_time`: every event says that it happened at the time of the basis. `recorded_at` is the
-    database's time.
+    `in_time`: every event names the time of the basis. `recorded_at` is the database's time.
     """
 
     stamp: Stamp
@@ -51,19 +48,19 @@ class DecidedCommit:
 
 
 def event_position(cause: str) -> int | None:
-    """Of a cause that is an event."""
+    """Return the position of a cause that is an event."""
     kind, position = split_subject(cause)
     return int(position) if kind == "event" and position.isdecimal() else None
 
 
 def commits(log: Iterable[Recorded]) -> Iterator[Sequence[Recorded]]:
-    """The events of a log by commit."""
+    """Yield the events of a log, commit by commit."""
     for _, together in groupby(log, key=lambda recorded: recorded.commit_end):
         yield tuple(together)
 
 
 def decided(commit: Sequence[Recorded]) -> DecidedCommit | None:
-    """None when it is not the scheduler's."""
+    """Return the decisions of a commit, None if the scheduler did not make it."""
     basis = commit[0].stamp.basis
     if basis is None:
         return None

@@ -1,4 +1,4 @@
-"""Who may have what in a made-up lab, and at what priority at most: groups and pools for its systems."""
+"""Generated groups and pools: permissions and maximum priorities for the systems of a generated lab."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from replay.workload.generated_lab import PEOPLE, SEEDS
 
 Document = dict[str, Any]
 
-# What everybody's jobs have at most where one group's have more.
+# Maximum priorities of all other users where one group has a higher one.
 EVERYBODY = ("Low", "Medium", "Normal", "High")
-# Of what there is a policy for: how many systems have one of their own and are in no pool, and how many pools
-# have a second group, between the first one and everybody.
+# Percent of systems with a policy of their own and no pool, and of pools with a policy for a second group,
+# whose maximum lies between that of the first group and that of everybody.
 OWN_PERCENT, SECOND_PERCENT = 10, 30
-MOST_POOLS = 2
+MAX_POOLS = 2
 
 
 def with_access(lab: Document, seed: int, pools: int, groups: int, policies: float) -> Document:
-    """The same systems in so many pools of so many groups. Out of 1, `policies` of the systems have a policy
-    to submit by, that of their pools or one of their own: the jobs of one group count as they are, everybody
-    else's for less. The other systems are in pools that have none.
+    """Return a lab with its systems in `pools` pools, owned by `groups` groups.
+
+    `policies` is the share (0 to 1) of the systems that have a policy to submit by, of their pools or their
+    own: jobs of one group count at their nominal priority, all others at less. The other systems are in pools
+    without a policy.
     """
     chance, site = Random(f"access/{seed}"), f"s{seed % SEEDS}"
     teams = [_team(f"{site}-team-{number:02}", who) for number, who in _people(groups)]
@@ -45,7 +47,7 @@ def with_access(lab: Document, seed: int, pools: int, groups: int, policies: flo
 
 
 def without_policies(lab: Document) -> Document:
-    """The same lab, open to everybody."""
+    """Return the lab without policies, open to everybody."""
     bare = [{name: value for name, value in pool.items() if name != "access_policy"} for pool in lab["pools"]]
     return {**lab, "pools": bare}
 
@@ -71,11 +73,11 @@ def _system(system: Document, pools: Sequence[str], groups: Sequence[str], chanc
 
 
 def _some(pools: Sequence[str], least: int, chance: Random) -> list[str]:
-    return chance.sample(pools, min(len(pools), chance.randint(least, MOST_POOLS)))
+    return chance.sample(pools, min(len(pools), chance.randint(least, MAX_POOLS)))
 
 
 def _policy(first: str | None, groups: Sequence[str], chance: Random) -> list[Document]:
-    """Nobody is shut out: every job that could run without policies can with them."""
+    """Return a policy that excludes nobody: every job that could run without policies can run with it."""
     everybody = chance.choice(EVERYBODY)
     entries = [_entry(everybody, everybody=True)]
     if first is not None:

@@ -1,4 +1,4 @@
-"""Made-up jobs that fit a lab: each recipe asks for what some system of it is known to have."""
+"""Generated jobs that fit a lab: each recipe requires properties that some system of the lab has."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from replay.workload.generated_requirements import distro_requires, host_require
 Document = dict[str, Any]
 
 PRIORITIES = ("Low", "Medium", "Normal", "High", "Urgent")
-# What somebody picks, most pick Normal.
+# Weights of the priorities: most people pick Normal.
 PRIORITY_SHARES = (15, 20, 40, 15, 10)
 TASKS = ("/distribution/check-install", "/kernel/smoke", "/kernel/stress", "/net/throughput", "/storage/fio")
-MOST_IN_A_SET = 4
+MAX_SET_SIZE = 4
 GROUP_SHARE = 0.4
 WHEN = ("always", "onwarn", "onfail", "onabort")
 
 
 class Fitting:
-    """The systems of a lab document that jobs can be made for, and the distro trees each can have."""
+    """The systems of a lab document for which jobs can be generated, and the distro trees of each."""
 
     def __init__(self, lab: Document) -> None:
         self.groups = [str(group["name"]) for group in lab["groups"]]
@@ -34,7 +34,7 @@ class Fitting:
         self.hosts = [system for system in self.usable if "HVM" in (system.get("key_values") or {})]
 
     def trees(self, system: Document) -> list[Document]:
-        """Of its arch, in its lab, and not excluded."""
+        """Return the trees with the system's arch, in its lab, and not excluded."""
         excluded = {one["family"] for one in system.get("excluded_families") or ()}
         return [
             tree
@@ -46,9 +46,9 @@ class Fitting:
 
 
 def generate_jobs(lab: Document, seed: int, count: int) -> Iterator[Document]:
-    """Job documents in their JSON form: singles, sets of 2 to 4, hosts with guests, forced and kept systems.
+    """Yield jobs in their JSON form: singles, sets of 2 to 4, hosts with guests, forced and kept systems.
 
-    Nothing is made for a lab in which no system is Automated.
+    Yields nothing for a lab without an Automated system.
     """
     fitting = Fitting(lab)
     for number in range(count if fitting.usable else 0):
@@ -72,12 +72,12 @@ def _single(fitting: Fitting, chance: Random) -> list[Document]:
 
 
 def _together(fitting: Fitting, chance: Random) -> list[Document]:
-    """Different systems of one lab, so that the set can start."""
+    """Return recipes for different systems of one lab, so that the set can start."""
     labs = [systems for systems in fitting.by_lab.values() if len(systems) > 1]
     if not labs:
         return _single(fitting, chance)
     systems = chance.choice(labs)
-    picked = chance.sample(systems, chance.randint(2, min(MOST_IN_A_SET, len(systems))))
+    picked = chance.sample(systems, chance.randint(2, min(MAX_SET_SIZE, len(systems))))
     roles = ["SERVERS"] + ["CLIENTS"] * (len(picked) - 1)
     return [{**_recipe(one, fitting, chance), "role": role} for one, role in zip(picked, roles, strict=True)]
 
@@ -105,7 +105,7 @@ def _guest(number: int, system: Document, fitting: Fitting, chance: Random) -> D
 
 
 def _forced(fitting: Fitting, chance: Random) -> list[Document]:
-    """One system by its name, whatever its condition."""
+    """Return a recipe that forces one system, whatever its condition."""
     system = chance.choice(fitting.all)
     return [{**_recipe(system, fitting, chance), "host_requires": {"force": system["fqdn"]}}]
 
@@ -115,7 +115,7 @@ def _kept(fitting: Fitting, chance: Random) -> list[Document]:
     return [{**recipe, "reservesys": kept} for recipe in _single(fitting, chance)]
 
 
-# Kind -> how common it is, and how it is made.
+# Kind -> its weight and its maker.
 KINDS: dict[str, tuple[int, Callable[[Fitting, Random], list[Document]]]] = {
     "single": (50, _single),
     "together": (20, _together),
@@ -126,7 +126,7 @@ KINDS: dict[str, tuple[int, Callable[[Fitting, Random], list[Document]]]] = {
 
 
 def _recipe(system: Document, fitting: Fitting, chance: Random) -> Document:
-    """What this system could run."""
+    """Return a recipe that this system could run."""
     return {
         "whiteboard": f"like {system['fqdn'].partition('.')[0]}",
         "autopick": _autopick(system, chance),

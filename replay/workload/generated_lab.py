@@ -1,4 +1,4 @@
-"""A made-up lab of any size: the same for the same seed, in the shape of `samples/lab.json`."""
+"""A generated lab of any size: the same for the same seed, in the shape of `samples/lab.json`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Document = dict[str, Any]
 
 PEOPLE = ("alice", "bob", "carol")
 GROUPS = ("kernel-qe", "net-qe", "storage-qe", "virt-qe")
-# Pool -> the group that owns it, and the highest priority that everybody else's jobs have there.
+# Pool -> the group that owns it, and the maximum priority of other jobs there.
 POOLS = {
     "big": ("kernel-qe", "Medium"),
     "small": ("kernel-qe", "Urgent"),
@@ -21,24 +21,25 @@ POOLS = {
     "storage": ("storage-qe", "Low"),
     "virt": ("virt-qe", "Normal"),
 }
-# Name, family, version; the first one is in every lab.
+# Name, family, version. The first one is in every lab.
 DISTROS = (
     ("RHEL-9.6", "RedHatEnterpriseLinux9", "6"),
     ("RHEL-10.2", "RedHatEnterpriseLinux10", "2"),
     ("Fedora-44", "Fedora44", "0"),
 )
 ARCHES = ("x86_64", "aarch64", "ppc64le", "s390x")
-# Percent of distro trees, but for the first, that a lab has mirrored.
+# Percent of distro trees, except the first, that a lab mirrors.
 MIRRORED_PERCENT = 80
-# Ids below are for trees that people name; each seed has some of its own above.
+# Lower ids are for trees of other labs; each seed has a range of its own above.
 FIRST_TREE_ID, TREES_OF_A_SEED, SEEDS = 1000, 20, 1_000_000
 
 
 def generate_lab(seed: int, labs: int, systems: int) -> Document:
-    """A lab document: lab controllers, users, groups, pools, distro trees, systems.
+    """Return a lab document: lab controllers, users, groups, pools, distro trees, systems.
 
-    Every lab controller has some of the systems (with at least as many systems as labs). All names differ,
-    also from those of other seeds and of the sample lab, to be loaded beside them. People are shared.
+    Every lab controller has some of the systems, if there are at least as many systems as labs. All names
+    differ, also from those of other seeds and of the sample lab, so that they can be loaded together. Users
+    are shared.
     """
     chance = Random(f"lab/{seed}")
     site = f"s{seed % SEEDS}"
@@ -91,7 +92,9 @@ def _trees(seed: int, site: str, fqdns: list[str], chance: Random) -> list[Docum
 def _tree(
     number: int, site: str, distro: tuple[str, str, str], arch: str, fqdns: list[str], chance: Random
 ) -> Document:
-    """Not released: jobs that ask for what is released should not get what only made-up labs have."""
+    """Return a distro tree without the RELEASED tag, so that jobs that require a released one never get
+    it.
+    """
     name, family, version = distro
     kept = distro == DISTROS[0]
     mirrors = [fqdn for fqdn in fqdns if kept or chance.random() * 100 < MIRRORED_PERCENT]

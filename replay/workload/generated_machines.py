@@ -1,4 +1,4 @@
-"""The machines of a made-up lab: models as rows, and what varies from one machine to the next."""
+"""Generated machines: models as rows, and the properties that vary between machines."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Model:
-    """One line of machines; `share` is how common it is."""
+class Series:
+    """A model of machines; `share` is its weight."""
 
     share: int
     prefix: str
@@ -26,14 +26,14 @@ class Model:
 
 
 MODELS = (
-    Model(30, "r640", "Dell", "R640", "x86_64", (16, 32), (64, 128), ("vmx", "sse4_2"), ("ixgbe", "tg3")),
-    Model(20, "dl360", "HPE", "DL360", "x86_64", (8, 16), (16, 32, 64), ("vmx",), ("igb",), power="ilo"),
-    Model(15, "epyc", "Supermicro", "H12", "x86_64", (32, 64), (128, 256), ("svm", "avx2"), ("mlx5_core",)),
-    Model(12, "t40", "Dell", "T40", "x86_64", (2, 4), (4, 8), ("sse2",), ("e1000", "tg3")),
-    Model(12, "altra", "Ampere", "Altra", "aarch64", (32, 80), (32, 64), ("asimd",), ("mlx5_core", "igb")),
-    Model(5, "p9", "IBM", "S922", "ppc64le", (16,), (64, 128), ("altivec",), ("tg3",)),
-    Model(3, "z", "IBM", "z16", "s390x", (4, 8), (8, 16), ("vx",), ("qeth",), power="zvm"),
-    Model(3, "lap", "Lenovo", "T14", "x86_64", (4, 8), (8, 16), ("vmx",), ("e1000",), type="Laptop"),
+    Series(30, "r640", "Dell", "R640", "x86_64", (16, 32), (64, 128), ("vmx", "sse4_2"), ("ixgbe", "tg3")),
+    Series(20, "dl360", "HPE", "DL360", "x86_64", (8, 16), (16, 32, 64), ("vmx",), ("igb",), power="ilo"),
+    Series(15, "epyc", "Supermicro", "H12", "x86_64", (32, 64), (128, 256), ("svm", "avx2"), ("mlx5_core",)),
+    Series(12, "t40", "Dell", "T40", "x86_64", (2, 4), (4, 8), ("sse2",), ("e1000", "tg3")),
+    Series(12, "altra", "Ampere", "Altra", "aarch64", (32, 80), (32, 64), ("asimd",), ("mlx5_core", "igb")),
+    Series(5, "p9", "IBM", "S922", "ppc64le", (16,), (64, 128), ("altivec",), ("tg3",)),
+    Series(3, "z", "IBM", "z16", "s390x", (4, 8), (8, 16), ("vx",), ("qeth",), power="zvm"),
+    Series(3, "lap", "Lenovo", "T14", "x86_64", (4, 8), (8, 16), ("vmx",), ("e1000",), type="Laptop"),
 )  # fmt: skip
 
 # Condition -> percent of machines.
@@ -45,7 +45,7 @@ VIRTUAL = frozenset({"vmx", "svm"})
 
 
 def machine(number: int, lab_controller: str, owners: Sequence[str], chance: Random) -> dict[str, Any]:
-    """A system as the API shows it. `number` is in its name: no two numbers make the same one."""
+    """Return a system as the API shows it. Its name contains `number`, so it is unique."""
     model = chance.choices(MODELS, weights=[each.share for each in MODELS])[0]
     processors, memory_mb = chance.choice(model.processors), chance.choice(model.memory_gb) * 1024
     driver = chance.choice(model.drivers)
@@ -76,7 +76,7 @@ def machine(number: int, lab_controller: str, owners: Sequence[str], chance: Ran
     return {**made, **_papers(number, model, chance), "cpu": {**made["cpu"], **_make(model, chance)}}
 
 
-def _cpu(model: Model, processors: int) -> dict[str, Any]:
+def _cpu(model: Series, processors: int) -> dict[str, Any]:
     return {
         "processors": processors,
         "cores": max(1, processors // 2),
@@ -88,8 +88,8 @@ def _cpu(model: Model, processors: int) -> dict[str, Any]:
     }
 
 
-def _make(model: Model, chance: Random) -> dict[str, Any]:
-    """What is printed on a processor."""
+def _make(model: Series, chance: Random) -> dict[str, Any]:
+    """Return the properties that identify a processor."""
     return {
         "family": 23 if "svm" in model.flags else 6,
         "model": chance.choice((79, 85, 106)),
@@ -99,17 +99,17 @@ def _make(model: Model, chance: Random) -> dict[str, Any]:
     }
 
 
-def _papers(number: int, model: Model, chance: Random) -> dict[str, Any]:
-    """Where it stands and whose it is; of some nobody knows all of it."""
+def _papers(number: int, model: Series, chance: Random) -> dict[str, Any]:
+    """Return location and ownership; some of it is missing for some machines."""
     lender = chance.choice((None, None, None, model.vendor))
     seen = chance.random() < 0.7
-    known = {
+    papers = {
         "serial": f"{model.vendor[:2].upper()}-{number:06}",
         "location": f"room-{chance.randint(1, 3)} rack-{chance.randint(1, 20):02}",
         "lender": lender,
         "last_inventoried_at": f"2026-{chance.randint(1, 9):02}-01T00:00:00Z" if seen else None,
     }
-    return {name: value for name, value in known.items() if value is not None}
+    return {name: value for name, value in papers.items() if value is not None}
 
 
 def _device(driver: str) -> dict[str, Any]:
@@ -121,12 +121,12 @@ def _disk(chance: Random) -> dict[str, Any]:
     return {"model": "ST500", "size_bytes": size_bytes, "sector_size": 512, "phys_sector_size": 4096}
 
 
-def _exclusion(model: Model) -> dict[str, Any]:
+def _exclusion(model: Series) -> dict[str, Any]:
     return {"arch": model.arch, "family": "RedHatEnterpriseLinux10"}
 
 
 def _pools(made: dict[str, Any], driver: str, chance: Random) -> list[str]:
-    """Those it would suit, but for some that nobody has put there yet."""
+    """Return the pools that the machine suits, less some that it was not added to yet."""
     suits = {
         "big": made["memory_mb"] >= 65_536,
         "small": made["memory_mb"] <= 16_384,

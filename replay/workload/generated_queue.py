@@ -1,4 +1,4 @@
-"""A deep queue for a made-up lab: many recipes of few filters, each of which some system satisfies."""
+"""A deep queue for a generated lab: many recipes of few filters, each satisfied by some system."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ TASK = {"name": "/distribution/check-install", "params": {}}
 
 
 @dataclass(frozen=True)
-class Filter:
-    """What a recipe asks for, and the lab controller of a system that has it."""
+class GeneratedFilter:
+    """The requirements of a recipe, and the lab controller of a system that satisfies them."""
 
     host_requires: Document
     distro_requires: Document
@@ -34,15 +34,17 @@ class Filter:
 
 
 def all_at_work(lab: Document) -> Document:
-    """The same lab with every system Automated: what is measured is the scheduler, not who is broken."""
+    """Return the lab with every system Automated, so that a benchmark measures the scheduler alone."""
     systems = [{**system, "condition": "Automated", "type": "Machine"} for system in lab["systems"]]
     return {**lab, "systems": systems}
 
 
-def generate_filters(lab: Document, seed: int, count: int) -> list[Filter]:
-    """So many that differ, like what people ask: an arch, up to three more things, a bound of the memory."""
+def generate_filters(lab: Document, seed: int, count: int) -> list[GeneratedFilter]:
+    """Return `count` distinct filters like those of people: an arch, up to three conditions, a memory
+    bound.
+    """
     fitting, chance = Fitting(lab), Random(f"filters/{seed}")
-    found: dict[str, Filter] = {}
+    found: dict[str, GeneratedFilter] = {}
     while len(found) < count:
         system = chance.choice(fitting.usable)
         asked = host_requires(system, chance)
@@ -53,20 +55,20 @@ def generate_filters(lab: Document, seed: int, count: int) -> list[Filter]:
         }
         asked = {"and": [*asked["and"], bound]}
         tree = chance.choice(fitting.trees(system))
-        made = Filter(asked, distro_requires(tree), system["lab_controller"])
+        made = GeneratedFilter(asked, distro_requires(tree), system["lab_controller"])
         found.setdefault(repr(asked), made)
     return list(found.values())
 
 
 def generate_sets(
-    filters: Sequence[Filter], seed: int, sizes: Sequence[int], priority: str | None = None
+    filters: Sequence[GeneratedFilter], seed: int, sizes: Sequence[int], priority: str | None = None
 ) -> Iterator[Document]:
-    """Recipe sets without end, each of a size drawn from `sizes`, its recipes from one lab.
+    """Yield recipe sets without end, each of a size drawn from `sizes`, its recipes from one lab.
 
-    Their priorities are as people choose them, unless one is given.
+    Their priorities are distributed as people choose them, unless one is given.
     """
     chance = Random(f"queue/{seed}")
-    by_lab: dict[str, list[Filter]] = {}
+    by_lab: dict[str, list[GeneratedFilter]] = {}
     for each in filters:
         by_lab.setdefault(each.lab_controller, []).append(each)
     while True:

@@ -1,13 +1,13 @@
-"""Requirements that a given system, or distro tree, is known to meet."""
+"""Requirements that a given system, or distro tree, certainly meets."""
 
 from __future__ import annotations
 
 from random import Random
 
-from replay.workload.generated_questions import QUESTIONS, Document, leaf
+from replay.workload.generated_conditions import CONDITIONS, Document, leaf
 
-MOST_QUESTIONS = 3
-# Percent of questions that somebody asks in a roundabout way.
+MAX_CONDITIONS = 3
+# Percent of conditions that are written in a roundabout way.
 ROUNDABOUT_PERCENT = 15
 
 
@@ -16,18 +16,18 @@ def distro_requires(tree: Document) -> Document:
 
 
 def host_requires(system: Document, chance: Random) -> Document:
-    """Its arch, and up to three more things that are true of it, of all that can be asked."""
+    """Return a requirement of the system's arch and up to three other conditions that it satisfies."""
     asked = [leaf("arch", "=", system["arches"][0])]
-    wanted = 1 + chance.randint(0, MOST_QUESTIONS)
-    for question in chance.sample(QUESTIONS, len(QUESTIONS)):
-        made = question(system, chance) if len(asked) < wanted else None
+    wanted = 1 + chance.randint(0, MAX_CONDITIONS)
+    for condition in chance.sample(CONDITIONS, len(CONDITIONS)):
+        made = condition(system, chance) if len(asked) < wanted else None
         if made is not None:
             asked.append(_worded(made, system, chance))
     return {"and": asked}
 
 
 def _worded(made: Document, system: Document, chance: Random) -> Document:
-    """The same, mostly; or what is no stricter."""
+    """Return a condition as it is, or now and then an equivalent or weaker form."""
     if chance.random() * 100 >= ROUNDABOUT_PERCENT:
         return made
     other = leaf("memory", ">", system["memory_mb"] * 4)

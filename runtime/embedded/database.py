@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import psycopg
 
+from domain.errors import LabledgerError
+from runtime.embedded.account import EmbeddedPostgresError
 from runtime.embedded.cluster import Cluster, Server
-from runtime.embedded.errors import EmbeddedPostgresError
 from runtime.embedded.service_login import service_url
-from runtime.settings import Settings
+from runtime.settings import Settings, variable
 
 log = logging.getLogger(__name__)
 
@@ -71,3 +74,38 @@ class EmbeddedDatabase:
         if self._server is None:
             raise EmbeddedPostgresError("the server was not started")
         return self._server
+
+
+def database_url(settings: Settings) -> str:
+    """Return the owner's URL: from the settings, else of the `labledger up` that runs on the data folder.
+
+    Raises NotRunning if there is neither.
+    """
+    if settings.migration_url is not None:
+        return settings.migration_url
+    cluster = Cluster(settings.data / "postgresql")
+    if not cluster.is_running():
+        raise NotRunning(
+            f"no `labledger up` runs on {settings.data}, and neither {variable('owner_database_url')} nor"
+            f" {variable('database_url')} names another database"
+        )
+    return cluster.start().owner_url
+
+
+def without_libpq(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment without variables as `PGHOSTADDR`, which a URL does not override."""
+    return {name: value for name, value in environ.items() if not _is_libpq(name)}
+
+
+def remove_libpq() -> None:
+    """Remove these variables from the environment of this process, before it uses the embedded server."""
+    for name in [name for name in os.environ if _is_libpq(name)]:
+        del os.environ[name]
+
+
+def _is_libpq(name: str) -> bool:
+    return name.startswith("PG") and name[2:].isalnum()
+
+
+class NotRunning(LabledgerError):
+    """There is no database."""

@@ -11,8 +11,7 @@ import os
 import secrets
 from pathlib import Path
 
-from runtime.embedded.account import Account
-from runtime.embedded.errors import EmbeddedPostgresError
+from runtime.embedded.account import Account, EmbeddedPostgresError
 
 ELSEWHERE = Path("/var/lib/labledger/clusters")
 

@@ -6,9 +6,8 @@ import os
 import shutil
 from pathlib import Path
 
-from runtime.embedded.account import Account
+from runtime.embedded.account import Account, EmbeddedPostgresError
 from runtime.embedded.binaries import Binaries
-from runtime.embedded.errors import EmbeddedPostgresError
 
 
 def initialise(

@@ -11,8 +11,7 @@ import stat
 import tempfile
 from pathlib import Path
 
-from runtime.embedded.account import Account
-from runtime.embedded.errors import EmbeddedPostgresError
+from runtime.embedded.account import Account, EmbeddedPostgresError
 from runtime.embedded.home import write_private
 
 SHORT = Path("/tmp")

@@ -8,7 +8,9 @@ its parent is gone: then its input ends, and its next message cannot be written.
 
 from __future__ import annotations
 
+import ctypes
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -26,6 +28,8 @@ _LENGTHS: Final = Struct(">IQ")
 _READ_BYTES: Final = 65_536
 # The output of a process ends a moment before the process does.
 _EXIT_SECONDS: Final = 5.0
+_PR_SET_PDEATHSIG: Final = 1
+_libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 class Message(NamedTuple):
@@ -179,6 +183,14 @@ def run_child(work: Callable[[Channel, str], None]) -> None:
 def report(parent: Channel, error: Exception) -> None:
     """Send an error, which the parent raises when it receives."""
     parent.send({"error": [type(error).__name__, str(error).strip()]})
+
+
+def die_with(parent: int, how: signal.Signals) -> None:
+    """Have the kernel send this process a signal when its parent dies. Does nothing except on Linux."""
+    if _libc is not None:
+        _libc.prctl(_PR_SET_PDEATHSIG, how)
+        if os.getppid() != parent:  # it died before this call, so no signal will come
+            os._exit(1)
 
 
 def end_of(status: int) -> str:

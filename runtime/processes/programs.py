@@ -6,7 +6,7 @@ import os
 import sys
 from dataclasses import replace
 
-from runtime.embedded.environment import without_libpq
+from runtime.embedded.database import without_libpq
 from runtime.processes.supervisor import Program
 from runtime.settings import Settings, variable
 

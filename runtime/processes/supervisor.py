@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO
 
-from runtime.processes.child import end_of
-from runtime.processes.parent_death import die_with
+from runtime.processes.child import die_with, end_of
 from runtime.processes.prestart import give_turn, told_to_wait
 
 log = logging.getLogger(__name__)

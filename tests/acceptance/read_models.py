@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from replay.audit import Record
+from replay.audit import EventRecord
 from replay.audit.world import World
 from tests.harness.running import Running
 
@@ -15,7 +15,7 @@ from tests.harness.running import Running
 UNPLACED = ("new", "queued", "assigned")
 
 
-def assert_read_models_match_log(service: Running, records: Iterable[Record]) -> World:
+def assert_read_models_match_log(service: Running, records: Iterable[EventRecord]) -> World:
     """Compare queue, idle pool, systems and recipes at the end of the log; return the folded world."""
     world, end = World(), 0
     for record in records:

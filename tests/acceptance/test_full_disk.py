@@ -87,7 +87,10 @@ def test_up__disk_full__says_so_and_goes_on_when_there_is_room(disk: SmallDisk, 
     def is_full() -> bool:
         # PostgreSQL may have freed some space.
         disk.fill()
-        return asking.readiness() == (503, {"ok": False, "writable": False, "detail": "its disk is full"})
+        return asking.readiness() == (
+            503,
+            {"ok": False, "writable": False, "detail": "the disk of the database is full"},
+        )
 
     wait_until(is_full, "/readyz to report the full disk")
     disk.make_room()

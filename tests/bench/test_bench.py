@@ -1,4 +1,4 @@
-"""Each case on a lab of a few systems: that it measures what it says, not how fast."""
+"""Each case on a lab of a few systems: the figures are those of the case, whatever their values."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ SMALL = (
 
 
 @pytest.fixture
-def limits_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are the same for every case, and take as long as one to measure."""
-    known = {
+def fixed_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measure the limits once: they are the same for every case, and take as long as a case."""
+    limits = {
         "raw_insert_events_per_second": 70_000.0,
         "durable_insert_and_notify_ms": 0.5,
         "bare_falcon_requests_per_second": 5_000.0,
     }
-    monkeypatch.setattr(run, "limits", lambda *_: known)
+    monkeypatch.setattr(run, "limits", lambda *_: limits)
 
 
 def typed(case: str) -> dict[str, Any]:
-    """As people have it measured, limits and all."""
+    """Run the command, limits included."""
     command = [sys.executable, "-m", "cli", "bench", case, "--json", *SMALL]
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LABLEDGER_")}
     done = subprocess.run(command, env=kept, capture_output=True, text=True, check=False)
@@ -62,7 +62,7 @@ def typed(case: str) -> dict[str, Any]:
 
 
 def measured(*cases: str) -> list[dict[str, Any]]:
-    """On one database, as `bench all` does it."""
+    """Run cases on one database, as `bench all` does."""
     given = dict(zip((word.removeprefix("--") for word in SMALL[::2]), SMALL[1::2], strict=True))
     counts = {name: int(given[name]) for name in ("systems", "queued", "filters", "events")}
     sizes = Sizes(**counts, sets=None, rate=float(given["rate"]), seconds=float(given["seconds"]), seed=1)
@@ -71,12 +71,12 @@ def measured(*cases: str) -> list[dict[str, Any]]:
     return [dict(outcome.figures) for outcome in outcomes]
 
 
-@pytest.mark.usefixtures("limits_known")
+@pytest.mark.usefixtures("fixed_limits")
 def test_saturated_and_verify__small_lab__every_system_is_given_away_once_and_rightly() -> None:
     saturated, verify = measured("saturated", "verify")
     assert saturated["allocations"] == saturated["systems_given_away"] == 40
     assert saturated["allocations_per_second"] > 0
-    # Each recipe that waits was queued by a decision, each system given away by another.
+    # Each waiting recipe was queued by one decision, each system allocated by another.
     assert verify["decisions"] >= 200 + 40
     assert verify["different"] == verify["rules_broken"] == 0
 
@@ -89,7 +89,7 @@ def test_pending__small_lab__each_end_is_seen() -> None:
     assert 0 < figures["p50_ms"] <= figures["p99_ms"] <= figures["max_ms"]
 
 
-@pytest.mark.usefixtures("limits_known")
+@pytest.mark.usefixtures("fixed_limits")
 def test_submit__small_lab__jobs_are_there() -> None:
     (figures,) = measured("submit")
     assert figures["jobs"] > 0
@@ -97,7 +97,7 @@ def test_submit__small_lab__jobs_are_there() -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.usefixtures("limits_known")
+@pytest.mark.usefixtures("fixed_limits")
 def test_lifecycle__small_lab__every_recipe_is_completed() -> None:
     (figures,) = measured("lifecycle")
     assert figures["completed"] == figures["submitted"] > 0
@@ -105,7 +105,7 @@ def test_lifecycle__small_lab__every_recipe_is_completed() -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.usefixtures("limits_known")
+@pytest.mark.usefixtures("fixed_limits")
 def test_start_and_rebuild__short_log__cold_and_from_a_snapshot_and_all_of_it_is_folded() -> None:
     start, rebuild = measured("start", "rebuild")
     assert start["events"] >= 3000
@@ -117,7 +117,7 @@ def test_start_and_rebuild__short_log__cold_and_from_a_snapshot_and_all_of_it_is
 
 
 @pytest.mark.soak
-@pytest.mark.usefixtures("limits_known")
+@pytest.mark.usefixtures("fixed_limits")
 def test_multihost__small_lab__nothing_is_held_for_ever() -> None:
     (figures,) = measured("multihost")
     assert figures["sets_started"] > 0
@@ -126,7 +126,7 @@ def test_multihost__small_lab__nothing_is_held_for_ever() -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.usefixtures("limits_known")
+@pytest.mark.usefixtures("fixed_limits")
 def test_query__small_lab__every_resource_has_answered() -> None:
     (figures,) = measured("query")
     of_resources = [name for name in figures if name.endswith("_p99_ms") and not name.startswith("worst")]
@@ -135,7 +135,7 @@ def test_query__small_lab__every_resource_has_answered() -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.usefixtures("limits_known")
+@pytest.mark.usefixtures("fixed_limits")
 def test_explanation__small_lab_with_policies__those_that_wait_and_those_that_are_placed_are_explained() -> (
     None
 ):
@@ -149,7 +149,7 @@ def test_explanation__small_lab_with_policies__those_that_wait_and_those_that_ar
 
 
 @pytest.mark.soak
-@pytest.mark.usefixtures("limits_known")
+@pytest.mark.usefixtures("fixed_limits")
 def test_change__small_lab_with_policies__what_changed_is_given_away_each_time() -> None:
     (figures,) = measured("change")
     assert figures["systems_changed"] == 10
@@ -159,7 +159,7 @@ def test_change__small_lab_with_policies__what_changed_is_given_away_each_time()
 
 
 @pytest.mark.soak
-@pytest.mark.usefixtures("limits_known")
+@pytest.mark.usefixtures("fixed_limits")
 def test_recovery__small_lab__everything_comes_back_and_no_system_has_two_recipes() -> None:
     (figures,) = measured("recovery")
     for part in ("scheduler", "api", "api_worker", "postgresql"):

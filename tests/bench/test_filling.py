@@ -1,4 +1,4 @@
-"""What a case is filled with, and what it is held against: just as the door, and the scheduler, write it."""
+"""The log of a case equals the log that the API and the scheduler write."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_job_reader__recipes_read_before__same_job_as_the_door_reads() -> None:
         {"priority": "Low", "recipes": [recipe(2)]},
     ]
     reader.job(sets[1:])
-    assert reader.job(sets) == reader.at_the_door(sets)
+    assert reader.job(sets) == reader.parse(sets)
 
 
 def test_rows_of_grants__several_commits__events_that_the_log_could_hold() -> None:

@@ -1,4 +1,4 @@
-"""A benchmark that is interrupted leaves neither folders nor processes."""
+"""An interrupted benchmark leaves neither folders nor processes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-PATIENCE_SECONDS = 120
+TIMEOUT_SECONDS = 120
 
 
 def begun(folder: Path) -> list[int]:
-    """The processes that know of a database in this folder, once the API is among them."""
+    """Return the processes whose environment names a database in this folder, once the API is among them."""
     found = []
     for entry in Path("/proc").iterdir():
         try:
@@ -32,7 +32,7 @@ def test_bench__interrupted__nothing_is_left(tmp_path: Path, how: signal.Signals
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LABLEDGER_")}
     command = [sys.executable, "-m", "cli", "bench", "saturated", "--systems", "40"]
     process = subprocess.Popen(command, env={**kept, "TMPDIR": str(tmp_path)}, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + TIMEOUT_SECONDS
     while not (processes := begun(tmp_path)):
         assert process.poll() is None
         assert time.monotonic() < deadline
@@ -40,11 +40,11 @@ def test_bench__interrupted__nothing_is_left(tmp_path: Path, how: signal.Signals
     pointer = next(tmp_path.glob("labledger-bench-*/data/postgresql/cluster.path"), None)
     elsewhere = None if pointer is None else Path(pointer.read_text().strip())
     process.send_signal(how)
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    assert process.wait(PATIENCE_SECONDS) != 0
+    deadline = time.monotonic() + TIMEOUT_SECONDS
+    assert process.wait(TIMEOUT_SECONDS) != 0
     assert list(tmp_path.iterdir()) == []
     assert elsewhere is None or not elsewhere.exists()
-    # A worker whose master has just ended is killed by the kernel, in its time.
+    # A worker whose master has just ended is killed by the kernel, with some delay.
     while any(Path(f"/proc/{pid}").exists() for pid in processes):
         assert time.monotonic() < deadline
         time.sleep(0.05)

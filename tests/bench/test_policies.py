@@ -1,4 +1,4 @@
-"""A lab with access policies, and jobs on behalf of groups: in the log as people would have put them."""
+"""A lab with access policies and jobs on behalf of groups, in the log as requests would have written them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from click.testing import CliRunner
 
 from bench.cases import saturated
 from bench.cases.full_lab import fill
-from bench.cluster_fixture import stand
-from bench.outcome import Outcome, Sizes
-from bench.progress import nobody
+from bench.cluster_fixture import bench_cluster
+from bench.outcome import CaseOutcome, Sizes
+from bench.progress import no_progress
 from bench.run import CASES
 from cli import main
 from domain.access.policy import policy_of
@@ -36,13 +36,13 @@ SIZES = Sizes(
 
 @pytest.mark.soak
 def test_filling__with_policies__is_in_the_log_and_every_system_is_given_away() -> None:
-    with stand() as made:
-        fill(made, SIZES, nobody)
-        figures = saturated.measure(made, SIZES, nobody)
+    with bench_cluster() as made:
+        fill(made, SIZES, no_progress)
+        figures = saturated.measure(made, SIZES, no_progress)
         events, _ = made.log.select(0, made.log.end(), 100_000, size_bytes=2**30)
     happened = [recorded.event for recorded in events]
-    ruled = [event for event in happened if isinstance(event, PoolAccessPolicyChanged)]
-    assert len(ruled) == 3 and all(policy_of(event.entries) for event in ruled)
+    policy_changes = [event for event in happened if isinstance(event, PoolAccessPolicyChanged)]
+    assert len(policy_changes) == 3 and all(policy_of(event.entries) for event in policy_changes)
     own = [event for event in happened if isinstance(event, SystemAccessPolicyChanged)]
     assert own and all(policy_of(event.entries) for event in own)
     groups = Counter(event.group for event in happened if isinstance(event, JobSubmitted))
@@ -59,7 +59,7 @@ def test_sizes__of_cases_about_policies__have_some_where_none_are_asked_for() ->
 
 
 def test_sizes__with_policies__are_recorded() -> None:
-    sizes = Outcome("pending", SIZES, {}).document()["sizes"]
+    sizes = CaseOutcome("pending", SIZES, {}).document()["sizes"]
     assert (sizes["pools"], sizes["groups"], sizes["policies"]) == (6, 3, 0.5)
 
 

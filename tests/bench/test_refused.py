@@ -1,4 +1,4 @@
-"""What cannot be measured is said before anything is."""
+"""Sizes that cannot be measured are reported before anything is measured."""
 
 from __future__ import annotations
 

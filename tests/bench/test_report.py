@@ -1,4 +1,4 @@
-"""What is shown of outcomes, and what is not begun."""
+"""The report of outcomes, and sizes that are refused."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from xml.etree import ElementTree
 import pytest
 
 from bench import capacity_check
-from bench.all_cases import RUNS, Together, run_all
+from bench.all_cases import RUNS, CaseGroup, run_all
 from bench.capacity_check import NoRoom, require_room
-from bench.hold_times import holding_of
-from bench.outcome import Outcome, Sizes
+from bench.hold_times import hold_times_of
+from bench.outcome import CaseOutcome, Sizes
 from bench.picture import SHOWN
 from bench.report import MISSED, REACHED, page
 from bench.run import CASES
@@ -24,9 +24,9 @@ from cli.service.bench_table import show
 FULL = Sizes(SYSTEMS, QUEUED, FILTERS, None, 50, 20, 1, EVENTS)
 
 
-def pending(queued: int, p99_ms: float) -> Outcome:
+def pending(queued: int, p99_ms: float) -> CaseOutcome:
     figures = {"p50_ms": 2.0, "p99_ms": p99_ms}
-    return Outcome("pending", Sizes(SYSTEMS, queued, FILTERS, None, 50, 20, 1, EVENTS), figures)
+    return CaseOutcome("pending", Sizes(SYSTEMS, queued, FILTERS, None, 50, 20, 1, EVENTS), figures)
 
 
 def test_page__a_figure_short_of_its_target__is_marked() -> None:
@@ -65,7 +65,7 @@ def test_table__other_sizes__no_target_is_spoken_of(capsys: pytest.CaptureFixtur
 
 
 def missing(sizes: Sizes) -> str:
-    """What is said to be missing; nothing where there is room."""
+    """Return the message about missing memory and disk, empty if there is enough."""
     try:
         require_room(sizes)
     except NoRoom as short:
@@ -97,23 +97,23 @@ def test_holding__set_of_two__held_from_its_first_grant_to_its_start() -> None:
         (1, "recipe/1", "recipe.waiting", 4.0),
         (1, "recipe/2", "recipe.waiting", 4.0),
     ]
-    found = holding_of(happened)
+    found = hold_times_of(happened)
     assert found.held_seconds == [3.0, 0.0]
     assert found.late_seconds == [0.0]
-    assert found.most_held == 2
+    assert found.max_held == 2
     assert list(found.held) == ["recipe/3"]
 
 
 def test_holding__start_after_the_last_grant__is_late() -> None:
     happened = [(1, "recipe/1", "recipe.scheduled", 1.0), (1, "recipe/1", "recipe.waiting", 1.5)]
-    assert holding_of(happened).late_seconds == [0.5]
+    assert hold_times_of(happened).late_seconds == [0.5]
 
 
 @pytest.mark.soak
 def test_all__one_case__report_with_a_picture(tmp_path: Path) -> None:
-    # Of a queue this shallow all depths are one.
+    # The queue is so short that all depths are equal.
     sizes = Sizes(40, 1, 60, None, 10, 1, 1, 100)
-    (outcome,) = run_all(sizes, tmp_path, runs=[Together(("saturated",), grows=True)])
+    (outcome,) = run_all(sizes, tmp_path, runs=[CaseGroup(("saturated",), grows=True)])
     assert outcome.figures["allocations"] == 1
     assert "1 queued" in (tmp_path / "report.md").read_text()
     assert ElementTree.parse(tmp_path / "growth.svg").getroot().tag.endswith("svg")

@@ -1,4 +1,4 @@
-"""What servers answer, as far as people see it."""
+"""Answers of a server, with the fields that the command line shows."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ SYSTEM = {"fqdn": "a.example.com", "condition": "Broken", "pools": ["big", "smal
 
 
 def event(position: int, **data: Any) -> dict[str, Any]:
-    known = {"position": position, "topic": "recipe.scheduled", "subject": "recipe/12", "data": data}
-    return {**known, "at": "2026-01-01T00:00:00Z", "actor": "scheduler"}
+    fields = {"position": position, "topic": "recipe.scheduled", "subject": "recipe/12", "data": data}
+    return {**fields, "at": "2026-01-01T00:00:00Z", "actor": "scheduler"}

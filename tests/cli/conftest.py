@@ -1,4 +1,4 @@
-"""Fixtures: the command line run against the server of `loopback`, and against a real one."""
+"""Fixtures that run the command line against the server of `loopback`, and against a real service."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cli import main
-from tests.cli.loopback import Server, serving
+from tests.cli.loopback import LoopbackServer, serving
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
 
@@ -20,14 +20,14 @@ REAL_SECONDS = 180
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
+def server() -> Iterator[LoopbackServer]:
     with serving() as made:
         yield made
 
 
 @pytest.fixture(autouse=True)
 def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Times are read and printed on the clock of who looks at them."""
+    """Use UTC as the local time zone."""
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     yield
@@ -36,7 +36,7 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
-def run(server: Server, tmp_path: Any) -> Callable[..., Result]:
+def run(server: LoopbackServer, tmp_path: Any) -> Callable[..., Result]:
     """Run the command line against the server."""
 
     def run(*arguments: str, **more: Any) -> Result:
@@ -53,7 +53,7 @@ def run(server: Server, tmp_path: Any) -> Callable[..., Result]:
 
 @pytest.fixture(scope="package")
 def service(servers: ServerPool) -> Iterator[Running]:
-    """A real Labledger with the sample lab, for all tests here."""
+    """Run a service with the sample lab for all tests here."""
     with servers.databases("embedded").fresh() as database, running(database) as started:
         started.do("lab", "load", str(SAMPLES / "lab.json"))
         started.make_contact()
@@ -62,7 +62,7 @@ def service(servers: ServerPool) -> Iterator[Running]:
 
 @contextmanager
 def _bounded() -> Iterator[None]:
-    """What waits for a service that has died fails, and does not wait for ever."""
+    """Limit the time of a test: one that waits for a dead service fails."""
 
     def too_long(*_: Any) -> None:
         raise TimeoutError(f"took longer than {REAL_SECONDS} s")
@@ -78,11 +78,11 @@ def _bounded() -> Iterator[None]:
 
 @pytest.fixture
 def real(service: Running, tmp_path: Any) -> Callable[..., Result]:
-    """Run the command line against the real server, as its admin unless told otherwise."""
+    """Run the command line against the real service, by default as its admin."""
 
     def run(*arguments: str, **more: Any) -> Result:
-        known = dict.fromkeys(("LABLEDGER_DATABASE_URL", "LABLEDGER_DATA"))
-        environment = {**service.environment, **known, "XDG_CONFIG_HOME": str(tmp_path / "config")}
+        unset = dict.fromkeys(("LABLEDGER_DATABASE_URL", "LABLEDGER_DATA"))
+        environment = {**service.environment, **unset, "XDG_CONFIG_HOME": str(tmp_path / "config")}
         with _bounded():
             return CliRunner(env=environment | more.pop("env", {})).invoke(main, arguments, **more)
 

@@ -1,4 +1,4 @@
-"""A command in a terminal of its own, as a person has it: what is typed, what stands there, how it ends."""
+"""A command in a pseudo-terminal: typed input, printed text, exit status."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from fcntl import ioctl
 
 WAIT_SECONDS = 120.0
 CTRL_C = "\x03"
-# Colours, and what moves the cursor.
+# Sequences for colours and cursor movements.
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 class Terminal:
-    """`text` is everything printed so far, echoes of what was typed included."""
+    """A running command; `text` is all printed text so far, with the echo of the input."""
 
     def __init__(self, pid: int, descriptor: int) -> None:
         self._pid, self._descriptor = pid, descriptor
@@ -41,14 +41,14 @@ class Terminal:
             assert self._read(0.1), f"ended without {said!r}: {self.text!r}"
 
     def end(self) -> int:
-        """The exit status, once it has ended by itself."""
+        """Return the exit status after the command has ended by itself."""
         deadline = time.monotonic() + WAIT_SECONDS
         while self._read(0.1):
             assert time.monotonic() < deadline, f"still runs: {self.text!r}"
         return os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
 
     def _read(self, seconds: float) -> bool:
-        """False when nothing will come any more."""
+        """Read available text, and return False at its end."""
         if not select.select([self._descriptor], [], [], seconds)[0]:
             return True
         try:
@@ -61,12 +61,12 @@ class Terminal:
 
 @contextmanager
 def terminal(*arguments: str, environment: Mapping[str, str], columns: int = 80) -> Iterator[Terminal]:
-    """Run the command line in a terminal of that width. What has not ended by itself is killed."""
+    """Run the command line in a terminal of this width, and kill it afterwards if it still runs."""
     pid, descriptor = pty.fork()
     if pid == 0:
-        told = {**environment, "TERM": "xterm", "PYTHONUNBUFFERED": "1"}
-        told.pop("COLUMNS", None)
-        os.execve(sys.executable, [sys.executable, "-m", "cli", *arguments], told)
+        variables = {**environment, "TERM": "xterm", "PYTHONUNBUFFERED": "1"}
+        variables.pop("COLUMNS", None)
+        os.execve(sys.executable, [sys.executable, "-m", "cli", *arguments], variables)
     ioctl(descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     made = Terminal(pid, descriptor)
     try:

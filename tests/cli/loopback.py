@@ -1,4 +1,4 @@
-"""A small real server on loopback, told what to answer; it remembers what it was asked."""
+"""A small HTTP server on loopback with scripted answers, which records the requests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReceivedRequest:
     method: str
     path: str
     query: dict[str, list[str]]
@@ -26,7 +26,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Answer:
-    """`HANG_UP` as status: the connection is closed without a word."""
+    """A scripted answer. With the status `HANG_UP` the connection is closed without an answer."""
 
     body: Any = None
     status: int = 200
@@ -37,14 +37,14 @@ class Answer:
 
 
 HANG_UP = 0
-Respond = Callable[[Asked], Answer]
+Respond = Callable[[ReceivedRequest], Answer]
 
 
-class Server:
-    """Answers for (method, path): a function, or a list taken one by one whose last stays."""
+class LoopbackServer:
+    """Answers by (method, path): a function, or a list that is used up to its last answer."""
 
     def __init__(self) -> None:
-        self.asked: list[Asked] = []
+        self.asked: list[ReceivedRequest] = []
         self.routes: dict[tuple[str, str], Respond | list[Answer]] = {}
         self.httpd = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self.url = f"http://127.0.0.1:{self.httpd.server_address[1]}"
@@ -53,7 +53,7 @@ class Server:
         first = answers[0]
         self.routes[method, path] = list(answers) if isinstance(first, Answer) else first  # type: ignore[arg-type]
 
-    def answer(self, asked: Asked) -> Answer:
+    def answer(self, asked: ReceivedRequest) -> Answer:
         self.asked.append(asked)
         route = self.routes.get((asked.method, asked.path))
         if route is None:
@@ -62,13 +62,13 @@ class Server:
             return route(asked)
         return route.pop(0) if len(route) > 1 else route[0]
 
-    def asked_for(self, method: str, path: str) -> list[Asked]:
+    def asked_for(self, method: str, path: str) -> list[ReceivedRequest]:
         return [asked for asked in self.asked if (asked.method, asked.path) == (method, path)]
 
 
 @contextmanager
-def serving() -> Iterator[Server]:
-    made = Server()
+def serving() -> Iterator[LoopbackServer]:
+    made = LoopbackServer()
     thread = Thread(target=made.httpd.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
@@ -79,12 +79,12 @@ def serving() -> Iterator[Server]:
         thread.join()
 
 
-def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
+def _handler(server: LoopbackServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def _serve(self) -> None:
             parts = urlsplit(self.path)
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            asked = Asked(self.command, parts.path, parse_qs(parts.query), dict(self.headers), body)
+            asked = ReceivedRequest(self.command, parts.path, parse_qs(parts.query), dict(self.headers), body)
             answer = server.answer(asked)
             self.close_connection = True
             if answer.status == HANG_UP:
@@ -100,13 +100,13 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
         do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815
 
         def log_message(self, *args: Any) -> None:
-            """Said by the assertions instead."""
+            """Log nothing: the tests read the recorded requests."""
 
     return Handler
 
 
 def sent_events(*events: dict[str, Any]) -> Answer:
-    """A stream with these events that ends; a comment in front, as servers send to keep a line."""
+    """Return the body of a stream of these events, after a comment as servers send to keep a connection."""
     blocks = [
         f"id: {event['position']}\nevent: {event['topic']}\ndata: {json.dumps(event)}\n\n" for event in events
     ]

@@ -1,4 +1,4 @@
-"""The client against a real server: what is repeated, what is not, and for how long."""
+"""The HTTP client against a real server: retries, their number and their pauses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from api.client.listener import NotTheServer
 from api.client.retry_policy import PERSISTENT
 from api.client.stream import messages
 from domain.errors import Fault
-from tests.cli.loopback import HANG_UP, Answer, Asked, Server, sent_events
+from tests.cli.loopback import HANG_UP, Answer, LoopbackServer, ReceivedRequest, sent_events
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def pauses() -> list[float]:
 
 
 @pytest.fixture
-def client(server: Server, pauses: list[float]) -> Iterator[Client]:
+def client(server: LoopbackServer, pauses: list[float]) -> Iterator[Client]:
     with Client(server.url, "ll_secret", sleep=pauses.append) as client:
         yield client
 
@@ -34,7 +34,7 @@ def test_path__name_of_any_letters__is_one_part_of_it() -> None:
     assert Client.path("pools", "a/b c", "systems", "é?") == "/pools/a%2Fb%20c/systems/%C3%A9%3F"
 
 
-def test_post__connection_lost__same_key_and_body_again(server: Server, client: Client) -> None:
+def test_post__connection_lost__same_key_and_body_again(server: LoopbackServer, client: Client) -> None:
     server.on("POST", "/jobs", Answer(status=HANG_UP), Answer(status=HANG_UP), Answer({"job_id": 1}, 201))
 
     assert client.post("/jobs", {"whiteboard": "x"}) == {"job_id": 1}
@@ -44,7 +44,7 @@ def test_post__connection_lost__same_key_and_body_again(server: Server, client: 
     assert len({asked.body for asked in server.asked}) == 1
 
 
-def test_call__process_of_another_user_holds_the_port__is_sent_nothing(server: Server) -> None:
+def test_call__process_of_another_user_holds_the_port__is_sent_nothing(server: LoopbackServer) -> None:
     server.on("GET", "/queue", Answer({}))
     with Client(server.url, "ll_secret", server_uid=os.geteuid() + 1) as robbed:
         with pytest.raises(NotTheServer, match="nothing was sent"):
@@ -57,7 +57,7 @@ def test_call__process_of_another_user_holds_the_port__is_sent_nothing(server: S
 
 
 def test_call__port_taken_while_the_server_was_away__is_sent_nothing_again(
-    server: Server, monkeypatch: pytest.MonkeyPatch
+    server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.on("GET", "/queue", Answer(status=HANG_UP), Answer({}))
 
@@ -70,13 +70,13 @@ def test_call__port_taken_while_the_server_was_away__is_sent_nothing_again(
     assert len(server.asked) == 1
 
 
-def test_call__own_process_listens__is_asked(server: Server) -> None:
+def test_call__own_process_listens__is_asked(server: LoopbackServer) -> None:
     server.on("GET", "/queue", Answer({"recipes": []}))
     with Client(server.url, "ll_secret", server_uid=os.geteuid()) as client:
         assert client.get("/queue") == {"recipes": []}
 
 
-def test_post__two_calls__two_keys(server: Server, client: Client) -> None:
+def test_post__two_calls__two_keys(server: LoopbackServer, client: Client) -> None:
     server.on("POST", "/jobs", Answer({}))
     client.post("/jobs")
     client.post("/jobs")
@@ -84,7 +84,7 @@ def test_post__two_calls__two_keys(server: Server, client: Client) -> None:
 
 
 def test_call__server_busy__waits_as_long_as_it_asks(
-    server: Server, client: Client, pauses: list[float]
+    server: LoopbackServer, client: Client, pauses: list[float]
 ) -> None:
     busy = Answer({"title": "away"}, 503, {"Retry-After": "7"})
     server.on("GET", "/queue", busy, busy, Answer({"recipes": []}))
@@ -93,7 +93,7 @@ def test_call__server_busy__waits_as_long_as_it_asks(
 
 
 def test_call__server_stays_busy__gives_up_with_its_problem(
-    server: Server, client: Client, pauses: list[float]
+    server: LoopbackServer, client: Client, pauses: list[float]
 ) -> None:
     server.on("GET", "/queue", Answer({"title": "The database is away"}, 503, {"Retry-After": "10"}))
     with pytest.raises(Problem, match="The database is away"):
@@ -101,8 +101,8 @@ def test_call__server_stays_busy__gives_up_with_its_problem(
     assert sum(pauses) <= RetryPolicy().seconds
 
 
-def test_call__asked_to_wait_longer_than_patience__gives_up_at_once(
-    server: Server, client: Client, pauses: list[float]
+def test_call__retry_after_exceeds_the_policy__gives_up_at_once(
+    server: LoopbackServer, client: Client, pauses: list[float]
 ) -> None:
     server.on("GET", "/queue", Answer({}, 503, {"Retry-After": "3600"}))
     with pytest.raises(Problem):
@@ -110,7 +110,7 @@ def test_call__asked_to_wait_longer_than_patience__gives_up_at_once(
     assert pauses == []
 
 
-def test_call__nobody_listens__bounded_attempts(pauses: list[float]) -> None:
+def test_call__no_server__bounded_attempts(pauses: list[float]) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
@@ -120,7 +120,7 @@ def test_call__nobody_listens__bounded_attempts(pauses: list[float]) -> None:
     assert pauses == sorted(pauses)
 
 
-def test_problem__with_faults__carries_them(server: Server, client: Client) -> None:
+def test_problem__with_faults__carries_them(server: LoopbackServer, client: Client) -> None:
     errors = [{"where": "job/recipeSet[1]", "message": "is empty"}]
     server.on("POST", "/jobs", Answer({"title": "wrong", "detail": "d", "errors": errors}, 422))
     with pytest.raises(Problem) as caught:
@@ -131,15 +131,15 @@ def test_problem__with_faults__carries_them(server: Server, client: Client) -> N
 
 
 @pytest.mark.parametrize("body", [b"<html>bad gateway</html>", b"", b"[1]"])
-def test_problem__not_a_problem_document__tells_the_status_line(
-    server: Server, client: Client, body: bytes
+def test_problem__not_a_problem_document__has_the_status_line(
+    server: LoopbackServer, client: Client, body: bytes
 ) -> None:
     server.on("GET", "/queue", Answer(body, 502))
     with pytest.raises(Problem, match="502 Bad Gateway"):
         client.get("/queue")
 
 
-def test_position__of_a_write__is_remembered_and_can_be_asked_for(server: Server, client: Client) -> None:
+def test_position__of_a_write__is_kept_and_can_be_requested(server: LoopbackServer, client: Client) -> None:
     server.on("PUT", "/users/a", Answer({}, headers={"Labledger-Position": "41"}))
     server.on("GET", "/users", Answer({"users": []}, headers={"Labledger-Position": "99"}))
     client.put("/users/a", {})
@@ -148,14 +148,14 @@ def test_position__of_a_write__is_remembered_and_can_be_asked_for(server: Server
     assert server.asked[-1].query == {"min_position": ["41"]}
 
 
-def test_token__given__goes_with_every_call(server: Server, client: Client) -> None:
+def test_token__given__goes_with_every_call(server: LoopbackServer, client: Client) -> None:
     server.on("GET", "/queue", Answer({}))
     client.get("/queue")
     assert server.asked[0].headers["Authorization"] == "Bearer ll_secret"
 
 
-def _paged(asked: Asked) -> Answer:
-    """Seven rows, at most three at once."""
+def _paged(asked: ReceivedRequest) -> Answer:
+    """Answer seven rows, at most three per page."""
     start = int(asked.query.get("cursor", ["0"])[0])
     end = min(start + min(int(asked.query["limit"][0]), 3), 7)
     return Answer(
@@ -170,14 +170,14 @@ def _paged(asked: Asked) -> Answer:
 @pytest.mark.parametrize(
     ("limit", "rows"),
     [
-        (None, 7),  # everything
-        (2, 2),  # less than a page
-        (5, 5),  # the last page is cut by the server
-        (50, 7),  # more than there is
+        (None, 7),  # No limit.
+        (2, 2),  # Less than a page.
+        (5, 5),  # The server limits the last page.
+        (50, 7),  # More than there are.
     ],
 )
 def test_pages__of_a_list__are_joined_up_to_the_limit(
-    server: Server, client: Client, limit: int | None, rows: int
+    server: LoopbackServer, client: Client, limit: int | None, rows: int
 ) -> None:
     server.on("GET", "/rows", _paged)
     assert client.pages("/rows", "rows", limit=limit)["rows"] == list(range(rows))
@@ -188,7 +188,7 @@ def _event(position: int) -> dict[str, object]:
 
 
 def test_events__stream_breaks__goes_on_behind_the_last_seen(
-    server: Server, client: Client, pauses: list[float]
+    server: LoopbackServer, client: Client, pauses: list[float]
 ) -> None:
     server.on(
         "GET",
@@ -209,7 +209,7 @@ def test_events__stream_breaks__goes_on_behind_the_last_seen(
 
 
 def test_events__server_stays_away__ends_with_the_reason(
-    server: Server, client: Client, pauses: list[float]
+    server: LoopbackServer, client: Client, pauses: list[float]
 ) -> None:
     server.on("GET", "/events", Answer(status=HANG_UP))
     with pytest.raises(Unreachable):
@@ -218,7 +218,7 @@ def test_events__server_stays_away__ends_with_the_reason(
 
 
 def test_events__server_goes_away_for_a_while__is_waited_for_longer_than_for_an_answer(
-    server: Server, client: Client, pauses: list[float]
+    server: LoopbackServer, client: Client, pauses: list[float]
 ) -> None:
     server.on("GET", "/events", sent_events(_event(5)), Answer(status=HANG_UP))
     with pytest.raises(Unreachable):
@@ -226,7 +226,7 @@ def test_events__server_goes_away_for_a_while__is_waited_for_longer_than_for_an_
     assert RetryPolicy().seconds < sum(pauses) <= PERSISTENT.seconds
 
 
-def test_wait__longer_than_a_moment__is_told_once(server: Server) -> None:
+def test_wait__longer_than_a_moment__is_reported_once(server: LoopbackServer) -> None:
     said: list[str] = []
     server.on("GET", "/queue", Answer({"title": "Service Unavailable", "detail": "no database"}, 503))
     patient = Client(server.url, sleep=lambda _: None, say=said.append)
@@ -236,7 +236,7 @@ def test_wait__longer_than_a_moment__is_told_once(server: Server) -> None:
     assert caught.value.tries > 5 and caught.value.waited_seconds > 20
 
 
-def test_edit__it_moves_every_time__gives_up(server: Server, client: Client) -> None:
+def test_edit__it_moves_every_time__gives_up(server: LoopbackServer, client: Client) -> None:
     server.on("GET", "/groups/a", Answer({"name": "a"}, headers={"ETag": '"1"'}))
     server.on("PUT", "/groups/a", Answer({"title": "stale"}, 412))
     with pytest.raises(Problem, match="stale"):
@@ -244,7 +244,7 @@ def test_edit__it_moves_every_time__gives_up(server: Server, client: Client) -> 
     assert 1 < len(server.asked_for("PUT", "/groups/a")) < 10
 
 
-def test_events__refused__is_a_problem_at_once(server: Server, client: Client) -> None:
+def test_events__refused__is_a_problem_at_once(server: LoopbackServer, client: Client) -> None:
     server.on("GET", "/events", Answer({"title": "Permission denied"}, 403))
     with pytest.raises(Problem, match="Permission denied"):
         next(client.events())
@@ -253,10 +253,10 @@ def test_events__refused__is_a_problem_at_once(server: Server, client: Client) -
 @pytest.mark.parametrize(
     ("lines", "found"),
     [
-        (["data: a", "data: b", ""], [("", "message", "a\nb")]),  # lines of one message
-        (["id: 3", "event: x", "data:y", ""], [("3", "x", "y")]),  # no space behind the colon
-        ([": ping", ""], []),  # a comment says nothing
-        (["data: cut off"], []),  # without its end it is no message
+        (["data: a", "data: b", ""], [("", "message", "a\nb")]),  # Two lines of one message.
+        (["id: 3", "event: x", "data:y", ""], [("3", "x", "y")]),  # No space after the colon.
+        ([": ping", ""], []),  # A comment.
+        (["data: cut off"], []),  # An incomplete message.
         (["id: 3", "data: a", "", "data: b", ""], [("3", "message", "a"), ("3", "message", "b")]),
     ],
 )
@@ -267,9 +267,9 @@ def test_messages__of_lines__are_read_as_the_standard_says(
 
 
 @given(failed=st.integers(1, 10_000), waited=st.floats(0, 1e6), header=st.none() | st.from_regex(r"\d{1,6}"))
-def test_patience__whatever_happens__is_never_exceeded(
+def test_retry_policy__any_sequence__is_never_exceeded(
     failed: int, waited: float, header: str | None
 ) -> None:
-    patience = RetryPolicy()
-    for pause in (patience.after_failure(failed, waited), patience.after_refusal(header, failed, waited)):
-        assert pause is None or 0 <= pause <= patience.seconds - waited
+    policy = RetryPolicy()
+    for pause in (policy.after_failure(failed, waited), policy.after_refusal(header, failed, waited)):
+        assert pause is None or 0 <= pause <= policy.seconds - waited

@@ -1,4 +1,4 @@
-"""The commands that change something: what they ask for, and how they say what became of it."""
+"""Commands that change something: their requests and their messages."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from tests.cli.loopback import Answer, Server
+from tests.cli.loopback import Answer, LoopbackServer
 
 Run = Callable[..., Result]
 
-# arguments, method, path, body, answer, what is said when it changed something and when it did not
+# arguments, method, path, body, answer, message after a change, message without a change
 DEEDS: list[tuple[str, str, str, dict[str, Any] | None, str, str, str]] = [
     (
         *("cancel-set 3 --reason no", "POST", "/recipe-sets/3/cancel", {"reason": "no"}, "cancelled"),
@@ -49,7 +49,7 @@ DEEDS: list[tuple[str, str, str, dict[str, Any] | None, str, str, str]] = [
         *({"memory_mb": 32, "owner": "bob", "vendor": None}, "changed", "a.b changed", "a.b unchanged"),
     ),
     (
-        # What `history` and tables call a property can be set by that name.
+        # A property can be set under the name in `history` and in tables.
         *("system set a.b cpu.cores=8 cpu.flags=null key_values.HVM.x=1", "PATCH", "/systems/a.b"),
         *({"cpu": {"cores": 8, "flags": None}, "key_values": {"HVM.x": 1}}, "changed"),
         *("a.b changed", "a.b unchanged"),
@@ -108,10 +108,12 @@ DEEDS: list[tuple[str, str, str, dict[str, Any] | None, str, str, str]] = [
 
 
 @pytest.mark.parametrize(
-    ("arguments", "method", "path", "body", "field", "done", "known"), DEEDS, ids=[row[0] for row in DEEDS]
+    ("arguments", "method", "path", "body", "field", "done", "unchanged"),
+    DEEDS,
+    ids=[row[0] for row in DEEDS],
 )
-def test_deed__any__asks_just_that_and_says_what_became_of_it(
-    server: Server,
+def test_change__any__sends_one_request_and_prints_the_result(
+    server: LoopbackServer,
     run: Run,
     arguments: str,
     method: str,
@@ -119,15 +121,15 @@ def test_deed__any__asks_just_that_and_says_what_became_of_it(
     body: dict[str, Any] | None,
     field: str,
     done: str,
-    known: str,
+    unchanged: str,
 ) -> None:
     server.on(method, path, Answer({field: True}), Answer({field: False}))
-    assert [run(*arguments.split()).stdout for _ in range(2)] == [f"{done}\n", f"{known}\n"]
+    assert [run(*arguments.split()).stdout for _ in range(2)] == [f"{done}\n", f"{unchanged}\n"]
     assert [asked.json() if asked.body else None for asked in server.asked] == [body, body]
     assert json.loads(run(*arguments.split(), "--json").stdout) == {field: False}
 
 
-def test_reserve__for_somebody_until_a_time__asks_in_utc(server: Server, run: Run) -> None:
+def test_reserve__for_a_user_until_a_time__is_sent_in_utc(server: LoopbackServer, run: Run) -> None:
     server.on("PUT", "/systems/a.b/reservation", Answer({"user": "bob"}))
     options = ("--user", "bob", "--until", "2126-12-24T18:00", "--distro-tree", "1")
     assert run("system", "reserve", "a.b", *options).stdout == "a.b is reserved by bob\n"
@@ -144,34 +146,36 @@ def test_reserve__for_somebody_until_a_time__asks_in_utc(server: Server, run: Ru
         "system set a.b cpu=null cpu.cores=8",
         "system set-condition a.b Odd",
         "set-priority 3 Extreme",
-        "system reserve a.b --until yesterday",  # it would be over before it began
+        "system reserve a.b --until yesterday",  # the end is in the past
         "system loan a.b --until yesterday",
-        "policy show",  # of what?
+        "policy show",  # no owner of a policy
         "policy show --system a.b --pool big",
         "policy grant fly --pool big --everybody",
-        "policy grant view --pool big",  # to whom?
+        "policy grant view --pool big",  # no grantee
         "policy grant view --pool big --everybody --maximum High",
         "policy revoke --pool big --everybody",
-        "token create lab --role lab-controller",  # of which?
-        "token create alice --lab-controller l.b",  # a submitter is of none
+        "token create lab --role lab-controller",  # no lab controller
+        "token create alice --lab-controller l.b",  # submitters have no lab controller
         "token create alice --role boss",
         "token create alice --expires-in soon",
-        "password",  # nobody to ask
+        "password",  # no terminal
     ],
 )
-def test_deed__wrong_usage__status_2_and_nothing_asked(server: Server, run: Run, arguments: str) -> None:
+def test_change__wrong_usage__status_2_and_nothing_sent(
+    server: LoopbackServer, run: Run, arguments: str
+) -> None:
     server.on("GET", "/whoami", Answer({"user": "alice", "role": "submitter"}))
     result = run(*arguments.split())
     assert (result.exit_code, result.stdout) == (2, "")
     assert not [asked for asked in server.asked if asked.method != "GET"]
 
 
-def test_cancel__reason_that_says_nothing__is_wrong_usage(server: Server, run: Run) -> None:
+def test_cancel__blank_reason__is_wrong_usage(server: LoopbackServer, run: Run) -> None:
     assert run("cancel", "7", "--reason", " ").exit_code == 2
     assert not server.asked
 
 
-def test_pool__many_systems__one_line_each(server: Server, run: Run) -> None:
+def test_pool__many_systems__one_line_each(server: LoopbackServer, run: Run) -> None:
     for fqdn in ("a", "b"):
         server.on("PUT", f"/pools/big/systems/{fqdn}", Answer({"pool": "big", "fqdn": fqdn, "member": True}))
         server.on("DELETE", f"/pools/big/systems/{fqdn}", Answer({"fqdn": fqdn, "member": False}))
@@ -180,8 +184,8 @@ def test_pool__many_systems__one_line_each(server: Server, run: Run) -> None:
     assert [json.loads(line)["fqdn"] for line in lines] == ["a", "b"]
 
 
-def test_group__member_added__moved_meanwhile__is_added_to_what_it_is_by_then(
-    server: Server, run: Run
+def test_group__member_added__concurrent_change__is_added_to_the_new_version(
+    server: LoopbackServer, run: Run
 ) -> None:
     groups = [{"name": "qe", "members": members, "owners": ["o"]} for members in (["a"], ["a", "b"])]
     tagged = [Answer(group, headers={"ETag": f'"{at}"'}) for at, group in enumerate(groups)]
@@ -196,7 +200,7 @@ def test_group__member_added__moved_meanwhile__is_added_to_what_it_is_by_then(
     )
 
 
-def test_deed__done__whoever_asks_next_finds_it(server: Server, run: Run) -> None:
+def test_change__done__the_next_read_reflects_it(server: LoopbackServer, run: Run) -> None:
     server.on("PATCH", "/jobs/7", Answer({"changed": True}, headers={"Labledger-Position": "41"}))
     server.on("GET", "/idle-pool", Answer({"title": "not there yet"}, 504))
     result = run("set-job", "7", "whiteboard=nightly", "product=null")
@@ -206,7 +210,7 @@ def test_deed__done__whoever_asks_next_finds_it(server: Server, run: Run) -> Non
     assert settled.query["min_position"] == ["41"]
 
 
-def test_group__member_removed__others_stay(server: Server, run: Run) -> None:
+def test_group__member_removed__others_stay(server: LoopbackServer, run: Run) -> None:
     group = {"name": "qe", "members": ["a", "b"], "owners": ["o"]}
     server.on("GET", "/groups/qe", Answer(group, headers={"ETag": '"3"'}))
     server.on("PUT", "/groups/qe", Answer({"changed": True}))

@@ -1,4 +1,4 @@
-"""Every command there is: its help, its JSON, its exit statuses. The answers come from a real Labledger."""
+"""Every command: its help, its JSON, its exit statuses. The answers come from a real service."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ SOME_SYSTEMS = json.dumps({"systems": [{"fqdn": ARM, "location": "rack 7"}]})
 
 
 @dataclass(frozen=True)
-class Case:
-    """What to call, `given` on standard input; `lines`: its JSON is a document a line, else just one."""
+class Call:
+    """A call with standard input `given`; `lines`: its JSON is one document per line instead of one."""
 
     arguments: str
     lines: bool = False
@@ -69,60 +69,60 @@ def command_at(path: tuple[str, ...]) -> click.Command:
 
 
 LEAVES = sorted(leaves(main))
-# Others are servers themselves, or need none.
+# Commands that are servers themselves, or need none.
 REMOTE = {path for path in LEAVES if any(param.name == "url" for param in command_at(path).params)}
-# These ask for a password, or need a login: see test_login.py.
+# Commands that prompt for a password, or need a login: see test_login.py.
 WITH_PASSWORD = {("login",), ("logout",)}
-# In this order: job 1 has completed, and jobs 2 to 9 are submitted; some of them wait for a system.
+# In this order: job 1 is completed, jobs 2 to 9 are submitted, and some of them wait for a system.
 CASES = [
-    *(Case("jobs"), Case("jobs --all"), Case("job 1"), Case("recipe 1"), Case("watch 1", lines=True)),
-    *(Case("explain 1"), Case(f"explain 9 --system {ARM}"), Case("matches -")),
-    Case("workflow --family RedHatEnterpriseLinux9 --task /t"),
+    *(Call("jobs"), Call("jobs --all"), Call("job 1"), Call("recipe 1"), Call("watch 1", lines=True)),
+    *(Call("explain 1"), Call(f"explain 9 --system {ARM}"), Call("matches -")),
+    Call("workflow --family RedHatEnterpriseLinux9 --task /t"),
     *(
-        Case("queue"),
-        Case(f"queue --system {ARM}"),
-        Case("idle"),
-        Case("systems --as-of 30"),
-        Case("overview"),
-        Case("lab-controllers"),
+        Call("queue"),
+        Call(f"queue --system {ARM}"),
+        Call("idle"),
+        Call("systems --as-of 30"),
+        Call("overview"),
+        Call("lab-controllers"),
     ),
-    *(Case("distro-trees"), Case("pools"), Case("users"), Case("groups"), Case("usage --by pool")),
-    Case("reads"),
-    Case("events --types recipe.new,recipe.queued --limit 5", lines=True),
-    *(Case("set-priority 9 High"), Case("cancel-set 8 --reason late"), Case("cancel 7"), Case("return 1")),
+    *(Call("distro-trees"), Call("pools"), Call("users"), Call("groups"), Call("usage --by pool")),
+    Call("reads"),
+    Call("events --types recipe.new,recipe.queued --limit 5", lines=True),
+    *(Call("set-priority 9 High"), Call("cancel-set 8 --reason late"), Call("cancel 7"), Call("return 1")),
     *(
-        Case("set-job 6 whiteboard=x"),
-        Case(f"system add new.east.example.com owner=bob lab_controller={EAST}"),
+        Call("set-job 6 whiteboard=x"),
+        Call(f"system add new.east.example.com owner=bob lab_controller={EAST}"),
     ),
-    *(Case(f"system show {ARM}"), Case(f"system usage {ARM}"), Case(f"system set {ARM} memory_mb=4096")),
-    *(Case(f"system history {ARM}"), Case("systems export"), Case("systems import -", given=SOME_SYSTEMS)),
-    *(Case(f"system drain {ARM}"), Case(f"system undrain {ARM}"), Case(f"system set-condition {OLD} Manual")),
-    *(Case(f"system reserve {MANUAL} --until 8h"), Case(f"system return {MANUAL}")),
-    *(Case(f"system loan {MANUAL} --user bob --until 8h"), Case(f"system end-loan {MANUAL}")),
-    *(Case("user put zoe"), Case("user show zoe"), Case("group put spare --member zoe")),
-    *(Case("group show spare"), Case("group add-member spare alice"), Case("group remove-member spare zoe")),
-    *(Case("pool put spare"), Case("pool show spare"), Case(f"pool add-system spare {ARM}", lines=True)),
+    *(Call(f"system show {ARM}"), Call(f"system usage {ARM}"), Call(f"system set {ARM} memory_mb=4096")),
+    *(Call(f"system history {ARM}"), Call("systems export"), Call("systems import -", given=SOME_SYSTEMS)),
+    *(Call(f"system drain {ARM}"), Call(f"system undrain {ARM}"), Call(f"system set-condition {OLD} Manual")),
+    *(Call(f"system reserve {MANUAL} --until 8h"), Call(f"system return {MANUAL}")),
+    *(Call(f"system loan {MANUAL} --user bob --until 8h"), Call(f"system end-loan {MANUAL}")),
+    *(Call("user put zoe"), Call("user show zoe"), Call("group put spare --member zoe")),
+    *(Call("group show spare"), Call("group add-member spare alice"), Call("group remove-member spare zoe")),
+    *(Call("pool put spare"), Call("pool show spare"), Call(f"pool add-system spare {ARM}", lines=True)),
     *(
-        Case("policy grant view submit --pool spare --group spare --maximum Low"),
-        Case("policy show --pool spare"),
+        Call("policy grant view submit --pool spare --group spare --maximum Low"),
+        Call("policy show --pool spare"),
     ),
-    *(Case(f"policy use {ARM} spare"), Case(f"policy show --system {ARM}"), Case(f"policy use {ARM}")),
+    *(Call(f"policy use {ARM} spare"), Call(f"policy show --system {ARM}"), Call(f"policy use {ARM}")),
     *(
-        Case("policy revoke submit --pool spare --group spare"),
-        Case("policy set - --pool spare", given=SOME_POLICY),
+        Call("policy revoke submit --pool spare --group spare"),
+        Call("policy set - --pool spare", given=SOME_POLICY),
     ),
-    Case(f"pool remove-system spare {ARM}", lines=True),
-    *(Case("lab-controller put lab.north.example.com"), Case("lab-controller show lab.north.example.com")),
-    *(Case(f"lab-controller disable {WEST}"), Case(f"lab-controller enable {WEST}")),
-    *(Case("distro-tree put 99 name=F family=F arch=x86_64"), Case("distro-tree show 99")),
-    *(Case("distro-tree delete 99"), Case("token create alice --expires-in 30d")),
-    *(Case("token list"), Case("token revoke TOKEN"), Case("whoami"), Case("password alice --stdin")),
-    *(Case("user delete zoe"), Case("group delete spare"), Case("pool delete spare")),
-    Case("lab-controller delete lab.north.example.com"),
-    *(Case(f"submit {SMOKE}", lines=True), Case(f"lab load {LAB}"), Case("lab submit -", lines=True)),
-    Case("lab simulate --once --speed 100000", lines=True),
+    Call(f"pool remove-system spare {ARM}", lines=True),
+    *(Call("lab-controller put lab.north.example.com"), Call("lab-controller show lab.north.example.com")),
+    *(Call(f"lab-controller disable {WEST}"), Call(f"lab-controller enable {WEST}")),
+    *(Call("distro-tree put 99 name=F family=F arch=x86_64"), Call("distro-tree show 99")),
+    *(Call("distro-tree delete 99"), Call("token create alice --expires-in 30d")),
+    *(Call("token list"), Call("token revoke TOKEN"), Call("whoami"), Call("password alice --stdin")),
+    *(Call("user delete zoe"), Call("group delete spare"), Call("pool delete spare")),
+    Call("lab-controller delete lab.north.example.com"),
+    *(Call(f"submit {SMOKE}", lines=True), Call(f"lab load {LAB}"), Call("lab submit -", lines=True)),
+    Call("lab simulate --once --speed 100000", lines=True),
 ]
-# The server refuses these, or nobody could do them.
+# Commands that the server refuses.
 REFUSED = [
     *(
         "job 999",
@@ -176,7 +176,7 @@ REFUSED = [
 
 @pytest.fixture(scope="module")
 def service(servers: ServerPool) -> Iterator[Running]:
-    """One of its own: jobs are counted from 1 here, whatever other tests have submitted."""
+    """Run a separate service, because jobs are counted from 1 here."""
     with servers.databases("embedded").fresh() as database, running(database) as started:
         started.do("lab", "load", str(SAMPLES / "lab.json"))
         started.make_contact()
@@ -185,9 +185,9 @@ def service(servers: ServerPool) -> Iterator[Running]:
 
 @pytest.fixture(scope="module")
 def busy(service: Running) -> None:
-    """Job 1 has run to its end; jobs 2 to 9 are submitted."""
+    """Complete job 1, and submit jobs 2 to 9."""
     service.do("submit", SMOKE)
-    # Before it is placed there is nothing to do, and a simulator that is asked `--once` ends.
+    # A simulator with `--once` would end before the recipe is placed.
     with service.client() as client:
         wait_until(lambda: client.get("/recipes/1").json().get("state") == "waiting", "job 1 to be placed")
     service.labledger("lab", "simulate", "--once", "--speed", "100000")
@@ -206,7 +206,7 @@ def documents(text: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("path", LEAVES, ids=" ".join)
-def test_help__of_every_command__tells_its_usage(run: Run, path: tuple[str, ...]) -> None:
+def test_help__of_every_command__shows_its_usage(run: Run, path: tuple[str, ...]) -> None:
     result = run(*path, "--help")
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.startswith(f"Usage: main {' '.join(path)}")
@@ -222,14 +222,14 @@ def test_usage__of_every_command__wrong__is_status_2(run: Run, path: tuple[str, 
     assert json.loads(result.stderr)["title"] == "Wrong usage"
 
 
-def test_table__of_cases__has_every_command_that_talks_to_a_server() -> None:
+def test_table__of_cases__has_every_command_that_calls_a_server() -> None:
     assert {case.command for case in CASES} >= REMOTE - WITH_PASSWORD
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.arguments)
 @pytest.mark.usefixtures("busy")
 def test_json__of_every_command__is_all_there_is_on_standard_output(
-    service: Running, real: Run, case: Case
+    service: Running, real: Run, case: Call
 ) -> None:
     arguments = case.arguments
     if "TOKEN" in arguments:
@@ -256,7 +256,7 @@ def test_refused__for_machines_and_for_people__is_status_1_and_beside_the_output
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.arguments)
 @pytest.mark.usefixtures("at_once")
-def test_nobody_there__every_command__is_status_1_and_says_what_to_do(run: Run, case: Case) -> None:
+def test_no_server__every_command__is_status_1_with_advice(run: Run, case: Call) -> None:
     result = run(*case.arguments.split(), "--json", "--url", "http://127.0.0.1:1", input=case.given)
     assert (result.exit_code, result.stdout) == (1, "")
     assert "script/up --demo" in json.loads(result.stderr)["advice"]

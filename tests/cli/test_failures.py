@@ -1,4 +1,4 @@
-"""What goes wrong: the message, what to do next, and the exit status."""
+"""Failures: the message, the advice, and the exit status."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pytest
 from click.testing import Result
 
 from tests.cli.answers import QUEUE
-from tests.cli.loopback import Answer, Server
+from tests.cli.loopback import Answer, LoopbackServer
 
 Run = Callable[..., Result]
 
 
-def test_refused__several_faults__each_on_its_own_line(server: Server, run: Run) -> None:
+def test_refused__several_faults__each_on_its_own_line(server: LoopbackServer, run: Run) -> None:
     errors = [{"where": "job/a", "message": "is wrong"}, {"where": "job/b", "message": "too"}]
     server.on("GET", "/queue", Answer({"title": "Invalid input", "errors": errors}, 422))
     result = run("queue")
@@ -23,7 +23,7 @@ def test_refused__several_faults__each_on_its_own_line(server: Server, run: Run)
     assert result.stderr.splitlines() == ["Error: Invalid input", "  job/a: is wrong", "  job/b: too"]
 
 
-def test_refused__for_machines__is_a_document_beside_the_output(server: Server, run: Run) -> None:
+def test_refused__for_machines__is_a_document_beside_the_output(server: LoopbackServer, run: Run) -> None:
     server.on("GET", "/queue", Answer({"title": "No", "detail": "really"}, 409))
     result = run("queue", "--json")
     assert (result.exit_code, result.stdout) == (1, "")
@@ -31,7 +31,7 @@ def test_refused__for_machines__is_a_document_beside_the_output(server: Server, 
     assert json.loads(result.stderr) == {**problem, "advice": "This request changed nothing."}
 
 
-def test_unreachable__any_command__says_what_to_do_next(server: Server, run: Run) -> None:
+def test_unreachable__any_command__says_what_to_do_next(server: LoopbackServer, run: Run) -> None:
     server.httpd.socket.close()
     result = run("queue")
     assert result.exit_code == 1
@@ -39,7 +39,7 @@ def test_unreachable__any_command__says_what_to_do_next(server: Server, run: Run
     assert "Tried 5 times" in result.stderr
 
 
-def test_token__wrong__says_where_one_is_given(server: Server, run: Run) -> None:
+def test_token__wrong__advice_names_the_options(server: LoopbackServer, run: Run) -> None:
     server.on("GET", "/queue", Answer({"title": "Who are you?"}, 401))
     assert "--token" in run("queue").stderr
 
@@ -67,9 +67,9 @@ def test_token__wrong__says_where_one_is_given(server: Server, run: Run) -> None
     ],
 )
 def test_refused__by_status__says_what_to_do_next(
-    server: Server, run: Run, status: int, detail: str, said: str
+    server: LoopbackServer, run: Run, status: int, detail: str, said: str
 ) -> None:
-    # Whoever would have to wait for an hour is told at once.
+    # A long Retry-After is reported at once.
     answer = Answer({"title": "No", "detail": detail}, status, {"Retry-After": "3600"})
     server.on("GET", "/queue", answer)
     result = run("queue")
@@ -78,7 +78,7 @@ def test_refused__by_status__says_what_to_do_next(
     assert said in " ".join(advice) and len(advice) <= 1
 
 
-def test_no_token__one_is_needed__says_where_it_comes_from(server: Server, run: Run) -> None:
+def test_no_token__one_is_needed__advice_names_the_options(server: LoopbackServer, run: Run) -> None:
     server.on("GET", "/queue", Answer({"title": "Unauthorized"}, 401))
     said = run("queue", env={"LABLEDGER_TOKEN": None}).stderr
     assert "labledger login" in said and "LABLEDGER_TOKEN" in said
@@ -100,9 +100,7 @@ def test_no_token__one_is_needed__says_where_it_comes_from(server: Server, run: 
         (["system", "help"], "`main system --help`"),
     ],
 )
-def test_typo__near_what_there_is__says_what_may_have_been_meant(
-    run: Run, arguments: list[str], meant: str
-) -> None:
+def test_typo__similar_command__is_suggested(run: Run, arguments: list[str], meant: str) -> None:
     result = run(*arguments)
     assert result.exit_code == 2
     assert meant in result.stderr
@@ -120,7 +118,7 @@ def test_up__data_folder_that_is_a_file__says_so(run: Run, tmp_path: Path, below
 
 @pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"other": 1}'])
 def test_answer__not_of_a_labledger__is_an_error_without_traceback(
-    server: Server, run: Run, body: bytes
+    server: LoopbackServer, run: Run, body: bytes
 ) -> None:
     server.on("GET", "/queue", Answer(body))
     result = run("queue")
@@ -133,12 +131,12 @@ def test_answer__not_of_a_labledger__is_an_error_without_traceback(
     "arguments",
     [
         ["nosuch"],
-        ["watch"],  # no job
+        ["watch"],  # Not a job id.
         ["watch", "seven"],
         ["submit", "/no/such/file.xml"],
         ["queue", "--limit", "0"],
         ["queue", "--as-of", "lately"],
-        ["queue", "--url", "gopher://x"],  # a setting that cannot be
+        ["queue", "--url", "gopher://x"],  # An invalid setting.
         ["lab", "simulate", "--speed", "0"],
     ],
 )
@@ -146,21 +144,21 @@ def test_usage__wrong__exit_status_2(run: Run, arguments: list[str]) -> None:
     assert run(*arguments).exit_code == 2
 
 
-@pytest.mark.parametrize(("told", "raised"), [("yes", True), ("no", False), ("perhaps", False), ("", False)])
-def test_unforeseen__traceback__only_where_it_is_asked_for(
-    run: Run, monkeypatch: pytest.MonkeyPatch, told: str, raised: bool
+@pytest.mark.parametrize(("value", "raised"), [("yes", True), ("no", False), ("perhaps", False), ("", False)])
+def test_unexpected_error__traceback__only_on_request(
+    run: Run, monkeypatch: pytest.MonkeyPatch, value: str, raised: bool
 ) -> None:
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("who would have thought")
 
     monkeypatch.setattr("cli.remote.connect", broken)
-    result = run("queue", env={"LABLEDGER_TRACEBACK": told})
+    result = run("queue", env={"LABLEDGER_TRACEBACK": value})
     assert result.exit_code == 1
     assert isinstance(result.exception, RuntimeError) == raised
     assert ("unexpected RuntimeError: who would have thought" in result.stderr) != raised
 
 
-def test_connection_file__no_flags__is_used(server: Server, run: Run, tmp_path: Path) -> None:
+def test_connection_file__no_flags__is_used(server: LoopbackServer, run: Run, tmp_path: Path) -> None:
     content = json.dumps({"url": server.url, "token": "ll_kept"})
     (tmp_path / "connection.json").write_text(content, encoding="utf-8")
     server.on("GET", "/queue", Answer(QUEUE))
@@ -168,7 +166,7 @@ def test_connection_file__no_flags__is_used(server: Server, run: Run, tmp_path: 
     assert server.asked[0].headers["Authorization"] == "Bearer ll_kept"
 
 
-def test_data__without_connection_file__is_not_looked_for_elsewhere(run: Run) -> None:
+def test_data__without_connection_file__no_other_server_is_used(run: Run) -> None:
     result = run("queue", "--data", "/nonexistent", env={"LABLEDGER_URL": None})
     assert result.exit_code == 1
     assert result.stderr.startswith("Error: /nonexistent/connection.json cannot be read")

@@ -1,4 +1,4 @@
-"""What comes along for a first try."""
+"""The samples in the package."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Run = Callable[..., Result]
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_sample__any__is_the_file_that_comes_along(run: Run, name: str) -> None:
+def test_sample__any__is_the_file_of_the_package(run: Run, name: str) -> None:
     (file,) = FILES.glob(f"{name}.*")
     assert run("sample", name).stdout.strip() == file.read_text("utf-8").strip()
 
 
-def test_sample__all_there_are__are_told_by_its_help(run: Run) -> None:
+def test_sample__every_sample__is_listed_by_the_help(run: Run) -> None:
     named = {file.stem for file in FILES.iterdir() if file.suffix in (".xml", ".json")}
     assert named == set(SAMPLES)
     shown = run("sample", "--help").stdout

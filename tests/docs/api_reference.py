@@ -17,7 +17,7 @@ from tests.docs.shapes import fields, words
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "api-reference.md"
 REGENERATE = "python -m tests.docs.api_reference"
-# Any request may be refused with these.
+# Errors of every operation.
 EVERYWHERE = ("400", "401", "403", "422", "429", "500", "503")
 OWN_LAB = {plain(path) for path, route in ROUTES.items() if route.own_lab}
 # Parameters of at least this many operations are listed once.
@@ -44,7 +44,7 @@ Parameter = Mapping[str, Any]
 
 
 def document() -> Document:
-    """That of a service which is asked for nothing else, so that it stands on nothing."""
+    """Return the OpenAPI document, built without a service behind the resources."""
     return describe(ROUTES, operations_of(resources(MagicMock())), version="")
 
 
@@ -60,7 +60,7 @@ def page(api: Document) -> str:
 
 
 def _by_resource(api: Document) -> dict[str, list[tuple[str, str, Document]]]:
-    """Operations by the first word of their path."""
+    """Group operations by the first part of their path."""
     found = defaultdict(list)
     for path, methods in api["paths"].items():
         for method, operation in methods.items():
@@ -78,12 +78,12 @@ def _contents(api: Document) -> Iterator[str]:
 
 
 def _heading_anchor(method: str, path: str) -> str:
-    """As pages show it: letters, digits and underscores of a heading, blanks as dashes."""
+    """Return the anchor of a heading as Markdown viewers build it, with dashes for blanks."""
     return f"{method.lower()}-{''.join(letter for letter in path if letter.isalnum() or letter in '_-')}"
 
 
 def _shared(api: Document) -> dict[tuple[str, str], Parameter]:
-    """Parameters outside of paths that many operations have, by name and what is said of them."""
+    """Return the parameters outside of paths that many operations have, by name and description."""
     count: dict[tuple[str, str], list[Parameter]] = defaultdict(list)
     for methods in api["paths"].values():
         for operation in methods.values():
@@ -110,8 +110,8 @@ def _table(parameters: Any) -> Iterator[str]:
     for parameter in parameters:
         schema = parameter["schema"]
         default = f"; {schema['default']}" if schema.get("default") else ""
-        said = f"{parameter['description']}{default}".replace("False", "false")
-        yield f"| `{parameter['name']}` | {parameter['in']} | {words(schema)} | {said} |"
+        text = f"{parameter['description']}{default}".replace("False", "false")
+        yield f"| `{parameter['name']}` | {parameter['in']} | {words(schema)} | {text} |"
 
 
 def _operation(path: str, method: str, operation: Document, shared: Mapping[Any, Any]) -> Iterator[str]:
@@ -120,12 +120,12 @@ def _operation(path: str, method: str, operation: Document, shared: Mapping[Any,
     own_lab = " A lab controller may use only its own name." if path in OWN_LAB else ""
     yield f"{operation['summary']}. {operation.get('description', 'No token is needed.')}{own_lab}"
     yield ""
-    known = [one for one in operation["parameters"] if one["in"] != "path"]
-    own = [one for one in known if _key(one) not in shared]
+    parameters = [one for one in operation["parameters"] if one["in"] != "path"]
+    own = [one for one in parameters if _key(one) not in shared]
     if own:
         yield from _table(own)
         yield ""
-    if often := [f"`{one['name']}`" for one in known if _key(one) in shared]:
+    if often := [f"`{one['name']}`" for one in parameters if _key(one) in shared]:
         yield f"- Common parameters: {', '.join(often)}"
     if "requestBody" in operation:
         yield f"- Body: {_content(operation['requestBody']['content'])}"
@@ -142,7 +142,7 @@ def _answers(responses: Document) -> Iterator[str]:
 
 
 def _content(content: Document) -> str:
-    """A shape for JSON, and what else it may be."""
+    """Return the shape of JSON, and the other media types."""
     shape = content.get(JSON, {}).get("schema")
     kinds = [f"`{kind}`" for kind in content if kind != JSON]
     return ", or ".join([*([words(shape)] if shape else ["JSON"] if JSON in content else []), *kinds])
@@ -152,8 +152,8 @@ def _shapes(api: Document) -> Iterator[str]:
     for name, schema in sorted(api["components"]["schemas"].items()):
         yield f"### {name}"
         yield ""
-        if said := schema.get("description"):
-            yield " ".join(said.split())
+        if description := schema.get("description"):
+            yield " ".join(description.split())
             yield ""
         yield "| field | type | |"
         yield "|---|---|---|"

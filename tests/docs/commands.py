@@ -1,6 +1,6 @@
-"""The commands in the docs, run: `python -m tests.docs.commands [--record] [--together] PAGE…`.
+"""Runner of the commands in the docs: `python -m tests.docs.commands [--record] [--together] PAGE…`.
 
-A demo for each page, or `--together` one for all. `--record` writes into the pages what was printed.
+Each page has a new demo; with `--together` all share one. `--record` writes the output into the pages.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from difflib import unified_diff
 from pathlib import Path
 
 from tests.docs.demo import Demo, demo
-from tests.docs.likeness import ANYTHING, alike, likeness, refreshed, with_values
+from tests.docs.output_match import ANYTHING, match_output, normalised, refreshed, with_values
 from tests.docs.page import DOCS, TOP, Command, commands, with_recorded
 from tests.docs.shell import Printed
 
-# Its commands are for a machine of one's own, as root.
+# Its commands are for root on a dedicated machine.
 NOT_RUN = ("docs/operation.md",)
 PAGES = tuple(
     page for page in DOCS if page not in NOT_RUN and "\n```console\n" in (TOP / page).read_text("utf-8")
 )
 STORIES = tuple(page for page in PAGES if page in ("README.md", "docs/tutorial.md") or "/how-to/" in page)
-# Pages to look things up in, where it does not matter what was done before.
+# Reference pages, whose commands work after any others.
 OTHERS = tuple(page for page in PAGES if page not in STORIES)
 RECORD, TOGETHER = "--record", "--together"
 AS_SHOWN = "as shown"
@@ -34,13 +34,13 @@ AGAIN_SECONDS = 180.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """`text` is the command as it was typed this time. `fault`: what is otherwise than the page says."""
+    """A command that was run: `text` is the command as typed, `fault` the difference to the page."""
 
     command: Command
     text: str
     printed: list[str]
     fault: str | None = None
-    # What failed, or did not become what was waited for, is no output to show.
+    # Output is not recorded if the command failed, or if awaited output did not appear.
     is_recordable: bool = True
 
     def __str__(self) -> str:
@@ -48,7 +48,7 @@ class Outcome:
 
 
 def outcomes(made: Demo, source: str, record: bool = False) -> list[Outcome]:
-    """Run the commands of a page in their order, up to the first fault; to record, all of them."""
+    """Run the commands of a page in order, up to the first fault; with `record`, run all of them."""
     run, found = Run(made), list[Outcome]()
     for command in commands(source):
         if command.is_run:
@@ -59,7 +59,7 @@ def outcomes(made: Demo, source: str, record: bool = False) -> list[Outcome]:
 
 
 class Run:
-    """A page on its way through a demo. Positions and ids that it has shown are those of this run."""
+    """The run of a page on a demo, with the positions and ids that its commands have printed so far."""
 
     def __init__(self, made: Demo) -> None:
         self._demo = made
@@ -68,13 +68,13 @@ class Run:
     def outcome(self, command: Command) -> Outcome:
         text = with_values(command.text, self._values)
         printed = self._repeated(command, text)
-        said = "\n".join(printed.lines)
+        output = "\n".join(printed.lines)
         if printed.status != command.status:
-            fault = f"exit status {printed.status}, not {command.status}; it printed:\n{said}"
+            fault = f"exit status {printed.status}, not {command.status}; it printed:\n{output}"
             return Outcome(command, text, printed.lines, fault, is_recordable=False)
         if command.recorded == NOT_YET:
-            return Outcome(command, text, printed.lines, f"not recorded yet; it printed:\n{said}")
-        values = likeness(command.recorded, printed.lines) if command.recorded else {}
+            return Outcome(command, text, printed.lines, f"not recorded yet; it printed:\n{output}")
+        values = match_output(command.recorded, printed.lines) if command.recorded else {}
         if values is None:
             fault = _difference(command.recorded, printed.lines)
             return Outcome(command, text, printed.lines, fault, _is_awaited(command, printed.lines))
@@ -89,26 +89,26 @@ class Run:
             )
             if _is_awaited(command, printed.lines) or time.monotonic() > deadline:
                 return printed
-            # A command is a program to start, and what is awaited takes seconds.
+            # Each attempt starts a program, and awaited output takes seconds.
             time.sleep(1.0)
 
 
 def _is_awaited(command: Command, printed: Sequence[str]) -> bool:
     awaited = command.mark("again until")
     if awaited == AS_SHOWN and command.recorded != NOT_YET:
-        return likeness(command.recorded, printed) is not None
+        return match_output(command.recorded, printed) is not None
     return awaited in (None, AS_SHOWN) or awaited in "\n".join(printed)
 
 
 def _difference(recorded: Sequence[str], printed: Sequence[str]) -> str:
-    told = unified_diff(
-        [*map(alike, recorded)], [*map(alike, printed)], "in the page", "printed", lineterm=""
+    lines = unified_diff(
+        [*map(normalised, recorded)], [*map(normalised, printed)], "in the page", "printed", lineterm=""
     )
-    return "\n".join([*told, "it printed:", *printed])
+    return "\n".join([*lines, "it printed:", *printed])
 
 
 def recorded(source: str, found: Sequence[Outcome]) -> str:
-    """The page with what was typed and printed this time, cut where it was cut."""
+    """Return the page with the commands and output of this run; output that was cut with `…` stays cut."""
     for outcome in reversed(found):
         command = outcome.command
         if outcome.is_recordable:
@@ -127,7 +127,7 @@ def _recorded(outcome: Outcome) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    # One that is told to end takes its demo along.
+    # SIGTERM ends the demo too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     pages = [argument for argument in arguments if argument not in (RECORD, TOGETHER)] or [*PAGES]
     is_read = True
@@ -139,7 +139,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _read(made: Demo, page: Path, record: bool) -> bool:
-    """Whether it says the truth, or does now."""
+    """Run a page, and record it if asked to; return whether the page is correct now."""
     source = page.read_text("utf-8")
     found = outcomes(made, source, record)
     faults = [outcome for outcome in found if outcome.fault]

@@ -1,4 +1,4 @@
-"""What a reader of the docs has at hand: `labledger up --demo`, and a terminal for each person of a page."""
+"""The environment of a reader of the docs: `labledger up --demo`, and a terminal for each person."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from tests.docs.page import TOP, BadPage
 from tests.docs.shell import Printed, Shell
 from tests.harness.http_options import LOCAL_HTTP
 
-# What stands in the pages.
+# The URL in the pages.
 URL = "http://127.0.0.1:8080"
 TOKEN = re.compile(r"\bll_[\w-]{20,}")
 START_SECONDS = 180.0
 STOP_SECONDS = 30.0
-# What a reader finds in the folder of the checkout.
+# Folders of the checkout that commands in the pages use.
 SHARED = ("replay", "docs", "deploy")
 
 
 class Demo:
-    """A service with data, port and folders of its own. The first terminal is of who has started it."""
+    """A service with its own data, port and folders. The first terminal is that of its admin."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -61,14 +61,14 @@ class Demo:
             time.sleep(0.1)
 
     def _is_loaded(self) -> bool:
-        """The simulator comes last, when the lab is loaded."""
+        """Return whether the simulator runs; it starts last, after the lab is loaded."""
         if "lab simulate runs" not in self._printed.read_text("utf-8"):
             return False
         self.url = json.loads((self._data / "connection.json").read_text("utf-8"))["url"]
         return True
 
     def _is_calm(self) -> bool:
-        """As a reader finds it who has changed to another terminal: every system asked, every lab heard."""
+        """Return whether all Automated systems are idle and all labs are heard, as a reader finds them."""
         kept = json.loads((self._data / "connection.json").read_text("utf-8"))
         headers = {"Authorization": f"Bearer {kept['token']}"}
         with httpx.Client(base_url=self.url, headers=headers, **LOCAL_HTTP, timeout=10) as client:
@@ -89,7 +89,7 @@ class Demo:
         Cluster(self._data / "postgresql").stop()
 
     def run(self, command: str, terminal: str = "", **how: str | list[str] | None) -> Printed:
-        """The command as it stands in a page; what it prints, as it may stand there."""
+        """Run a command of a page; return its output in the form of the pages."""
         if terminal not in self._terminals:
             self._terminals[terminal] = self._new_terminal(terminal)
         printed = self._terminals[terminal].run(command.replace(URL, self.url), **how)
@@ -97,24 +97,24 @@ class Demo:
 
     def _new_terminal(self, name: str) -> Shell:
         if name and not name.isalpha():
-            raise BadPage(f"a terminal cannot be called {name!r}")
+            raise BadPage(f"invalid name of a terminal: {name!r}; use letters")
         home = self._folder / (name or "home")
         checkout = home / "labledger"
         checkout.mkdir(parents=True)
         for shared in SHARED:
             (checkout / shared).symlink_to(TOP / shared)
-        # Where root looks unless told otherwise is no place of these people.
+        # The default data folder of root is not that of these people.
         data = {} if name else {"LABLEDGER_DATA": str(self._data)}
         return Shell(checkout, home, self._environment(**data))
 
     def _anywhere(self, line: str) -> str:
-        """Without what is of this run and this machine."""
+        """Replace folders, tokens and the URL of this run with those of the pages."""
         for name in ("home", *filter(None, self._terminals)):
             line = line.replace(str(self._folder / name), "~")
         return TOKEN.sub("ll_…", line.replace(self.url, URL))
 
     def _environment(self, **more: str) -> dict[str, str]:
-        """That of a person who has set nothing for Labledger."""
+        """Return an environment without variables that change Labledger or its output."""
         kept = {
             name: value
             for name, value in os.environ.items()
@@ -128,7 +128,7 @@ class Demo:
 
 @contextmanager
 def demo() -> Iterator[Demo]:
-    """In a folder that every user may enter, so that the database lies in it and goes with it."""
+    """Start a demo; every user may enter its folder, so that the database is in it and is removed with it."""
     folder = Path(tempfile.mkdtemp(prefix="labledger-docs-"))
     folder.chmod(0o755)
     made = Demo(folder)
@@ -143,7 +143,7 @@ def demo() -> Iterator[Demo]:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Who is told twice to end still cleans up."""
+    """Ignore SIGTERM and SIGINT, so that a second signal does not stop the cleanup."""
     before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield

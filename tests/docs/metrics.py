@@ -1,4 +1,4 @@
-"""The page of metrics, made from their declarations: `python -m tests.docs.metrics` writes it."""
+"""Generator of the page of metrics: `python -m tests.docs.metrics` writes the page."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def page() -> str:
     )
 
 
-def _section(said: str, rows: Iterable[str]) -> list[str]:
-    return [said, "", TABLE, *rows, ""]
+def _section(text: str, rows: Iterable[str]) -> list[str]:
+    return [text, "", TABLE, *rows, ""]
 
 
 def _rows(metrics: Iterable[Declared], kind: str, suffix: str = "") -> list[str]:

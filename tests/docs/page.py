@@ -1,14 +1,16 @@
-"""A page of the docs as the runner sees it: its `console` blocks, and the marks that say how to run them.
+"""Pages of the docs as the runner reads them: `console` blocks, and marks that say how to run them.
 
-A mark is an HTML comment on the line above a block, which has just one command then:
+A mark is an HTML comment on the line above a block with one command:
 
-    <!-- exits: 1 -->               with this status; without a mark it is 0
-    <!-- types: secret -->          typed when the command asks; a mark for each question
-    <!-- until: completed -->       Ctrl-C, once this stands there
-    <!-- again until: completed --> the command is given again until this stands there (`as shown`: all of it)
+    <!-- exits: 1 -->               the expected exit status; the default is 0
+    <!-- types: secret -->          the answer to a prompt of the command; one mark for each prompt
+    <!-- until: completed -->       send Ctrl-C once the output contains this
+    <!-- again until: completed --> repeat the command until the output contains this
+    <!-- again until: as shown -->  repeat the command until the output is the recorded one
 
-Two are for blocks of any length: `<!-- terminal: alice -->`, for one of hers, and `<!-- not run: why -->`.
-What stands below a command is what it prints; nothing: that does not matter; `?`: to be recorded.
+Blocks of any length may have two marks: `<!-- terminal: alice -->` runs the block in a terminal of alice,
+`<!-- not run: why -->` skips it. The lines below a command are its output. Without lines the output is not
+checked; `?` asks for it to be recorded.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ HERE = re.compile(r"<<'(\w+)'")
 
 @dataclass(frozen=True)
 class Command:
-    """`line` is that of the prompt, counted from 1; `recorded` is what stands below it."""
+    """A command of a page: `line` is that of its prompt, counted from 1, `recorded` the output below it."""
 
     text: str
     line: int
@@ -60,12 +62,12 @@ class Command:
         return next(iter(self.all(name)), None)
 
     def all(self, name: str) -> list[str]:
-        return [said for mark, said in self.marks if mark == name]
+        return [value for mark, value in self.marks if mark == name]
 
 
 @dataclass
 class Block:
-    """The lines between two fences; `line` is that of the first of them."""
+    """The lines between two fences; `line` is the number of the first."""
 
     line: int
     marks: list[tuple[str, str]]
@@ -76,21 +78,21 @@ class Block:
         names = [name for name, _ in self.marks]
         for name in names:
             if name not in (*ONE_COMMAND, *OF_BLOCKS):
-                raise BadPage(f"line {self.line}: there is no mark {name!r}")
+                raise BadPage(f"line {self.line}: unknown mark {name!r}")
             if name in ONE_COMMAND and len(found) != 1:
-                raise BadPage(f"line {self.line}: a block with the mark {name!r} has one command")
+                raise BadPage(f"line {self.line}: a block with the mark {name!r} must have one command")
         return [replace(command, marks=tuple(self.marks)) for command in found]
 
     def _parsed(self) -> Iterator[Command]:
         starts = [place for place, line in enumerate(self.lines) if line.startswith(PROMPT)]
         if self.lines and starts[:1] != [0]:
-            raise BadPage(f"line {self.line}: a block begins with a command")
+            raise BadPage(f"line {self.line}: a block must begin with a command")
         for start, end in pairwise([*starts, len(self.lines)]):
             yield _command(self.line + start, self.lines[start:end])
 
 
 def _command(at: int, lines: list[str]) -> Command:
-    """Blank lines before the next command are nobody's."""
+    """Split lines into the command and its output, without blank lines at the end."""
     typed = _typed(lines)
     recorded = lines[typed:]
     while recorded and not recorded[-1].strip():
@@ -99,7 +101,7 @@ def _command(at: int, lines: list[str]) -> Command:
 
 
 def _typed(lines: list[str]) -> int:
-    """How many lines are the command: it goes on behind a backslash, and up to the end of a here-document."""
+    """Count the lines of the command: it continues after a backslash, and to the end of a here-document."""
     if here := HERE.search(lines[0]):
         return lines.index(here[1]) + 1
     return next((place for place, line in enumerate(lines, 1) if not line.endswith("\\")), len(lines))
@@ -110,7 +112,7 @@ class BadPage(Exception):
 
 
 def commands(source: str) -> list[Command]:
-    """All commands of a page, in their order."""
+    """Return all commands of a page, in order."""
     return [command for block in _blocks(source) for command in block.commands()]
 
 
@@ -135,7 +137,7 @@ def _blocks(source: str) -> Iterator[Block]:
 
 
 def with_recorded(source: str, command: Command, text: str, printed: list[str]) -> str:
-    """The page with another recording of one of its commands; lines above it stay where they are."""
+    """Return the page with new output of one command; the lines above it do not move."""
     lines = source.splitlines()
     begin = command.line - 1
     end = begin + len(command.text.splitlines()) + len(command.recorded)

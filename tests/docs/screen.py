@@ -1,17 +1,17 @@
-"""What stands in a terminal in the end, after a program has drawn its picture again and again."""
+"""A terminal screen: its final content after a program has redrawn it."""
 
 from __future__ import annotations
 
 import re
 
-# Control sequences; anything else, letter by letter.
+# A control sequence, or one other character.
 PIECE = re.compile(r"\x1b\[([0-9;?]*)([A-Za-z])|([^\x1b])")
 UNFINISHED = re.compile(r"\x1b(?:\[[0-9;?]*)?$")
 TAB = 8
 
 
 class Screen:
-    """As long and as wide as it takes: what has scrolled away on a real one is still there."""
+    """A screen of unlimited size: nothing scrolls away."""
 
     def __init__(self) -> None:
         self._lines: list[list[str]] = [[]]
@@ -19,14 +19,14 @@ class Screen:
         self._rest = ""
 
     def lines(self) -> list[str]:
-        """Without the blanks that nobody sees."""
+        """Return the lines without invisible blanks."""
         found = ["".join(line).rstrip() for line in self._lines]
         while found and not found[-1]:
             found.pop()
         return found
 
     def last(self) -> str:
-        """The line with the cursor, blanks and all."""
+        """Return the line with the cursor, including blanks."""
         return "".join(self._lines[self._row])
 
     def feed(self, text: str) -> None:

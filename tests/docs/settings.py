@@ -1,4 +1,4 @@
-"""The page of settings, made from their declarations: `python -m tests.docs.settings` writes it."""
+"""Generator of the page of settings: `python -m tests.docs.settings` writes the page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from runtime.settings import COMMANDS, Settings, flag, variable
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "configuration.md"
 REGENERATE = "python -m tests.docs.settings"
 
-# One of the commands that ask the API; all of them take the same settings.
+# An example of the commands that use the API; all take the same settings.
 ANY_COMMAND = "queue"
 
 HEAD = f"""# Configuration
@@ -56,7 +56,7 @@ def _shown(default: object) -> str:
 
 
 def _flags(setting: Field[Any]) -> str:
-    """With those of its readers that take it, where it is not all of them."""
+    """Return the flag; if only some of the readers have it, also name those."""
     readers = setting.metadata["readers"]
     taken_by = [reader for reader in readers if flag(setting.name) in options(reader)]
     if not taken_by:
@@ -66,7 +66,7 @@ def _flags(setting: Field[Any]) -> str:
 
 
 def options(reader: str) -> set[str]:
-    """The flags of a process or a command; for all commands, of one of them."""
+    """Return the flags of a process or a command; `commands` has those of any command."""
     command: click.Command | None = main
     for name in (ANY_COMMAND if reader == COMMANDS else reader).split():
         assert isinstance(command, click.Group)

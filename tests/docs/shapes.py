@@ -1,4 +1,4 @@
-"""JSON schema in words, for tables in a page."""
+"""JSON schemas in words, for tables in a page."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ Schema = Mapping[str, Any]
 
 REF = "#/components/schemas/"
 PLAIN = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false"}
-# A list of choices that is longer tells nobody anything.
-MOST_CHOICES = 15
-# What is no bound: ids, counts and positions go as far as numbers do.
-LEAST_BOUND = 2**31 - 1
+# Longer lists of choices are not shown.
+MAX_CHOICES = 15
+# Maxima from here on are limits of the number type, not shown.
+MIN_TYPE_LIMIT = 2**31 - 1
 
 
 def words(schema: Schema) -> str:
-    """What a value may be; a shape is a link to its table."""
+    """Return the type of a value in words; a shape is a link to its table."""
     if "$ref" in schema:
         return link(schema["$ref"].removeprefix(REF))
     if "anyOf" in schema:
@@ -50,7 +50,7 @@ def _plain(schema: Schema) -> str:
 
 
 def _choices(values: list[str]) -> str:
-    if len(values) > MOST_CHOICES:
+    if len(values) > MAX_CHOICES:
         return f"one of {len(values)} words such as `{values[0]}`"
     return ", ".join(f"`{value}`" for value in values)
 
@@ -65,15 +65,15 @@ def _mapping(schema: Schema) -> str:
 
 
 def _bounds(schema: Schema) -> Iterator[str]:
-    least, most = schema.get("minimum"), schema.get("maximum", schema.get("exclusiveMaximum"))
-    if most is not None and most < LEAST_BOUND:
-        yield f"from {least} to {most}"
-    elif least:
-        yield f"from {least}"
+    minimum, maximum = schema.get("minimum"), schema.get("maximum", schema.get("exclusiveMaximum"))
+    if maximum is not None and maximum < MIN_TYPE_LIMIT:
+        yield f"from {minimum} to {maximum}"
+    elif minimum:
+        yield f"from {minimum}"
 
 
 def fields(schema: Schema) -> Iterator[tuple[str, str, str]]:
-    """Name, what it may be, and what holds where it is left out."""
+    """Yield the name and type of each field, and whether it is optional."""
     required = schema.get("required", ())
     for name, field in schema.get("properties", {}).items():
         yield name, words(field), "" if name in required else _left_out(field)

@@ -1,4 +1,4 @@
-"""A person's terminal: commands that follow one another in one shell, in a home and a folder of their own."""
+"""A person's terminal: consecutive commands in one shell, with a home and a folder of its own."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ COLUMNS = 100
 CTRL_C = b"\x03"
 END_SECONDS = 120.0
 QUIET_SECONDS = 0.2
-# What asks waits with its question for an answer; nothing else ends in such a line.
+# The end of a prompt, at which a command waits for an answer; no other output ends so.
 QUESTION = ": "
-# Variables and the folder are as the command before has left them.
+# Keeps variables and the folder from one command to the next.
 AROUND = """
 set -a
 if [ -e {state} ]; then . {state}; cd "$OLD_FOLDER"; fi
@@ -49,13 +49,13 @@ class Shell:
         self._environment = {**environment, "HOME": str(home), "TERM": "xterm"}
 
     def run(self, command: str, *, until: str | None = None, types: Sequence[str] = ()) -> Printed:
-        """`until` Ctrl-C, once this stands there; `types` are the answers to its questions."""
+        """Run a command; send Ctrl-C once the output contains `until`; answer its prompts with `types`."""
         text = self._files / "command"
         text.write_text(f"{command}\n", encoding="utf-8")
         around = AROUND.format(state=self._files / "state", command=text)
         pid, descriptor = pty.fork()
         if pid == 0:
-            # Whoever runs this may not be told of Ctrl-C; a person's commands are.
+            # The parent may ignore Ctrl-C, but a person's commands do not.
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.chdir(self._folder)
             os.execvpe("bash", ["bash", "--norc", "-c", around], {**self._environment})
@@ -72,7 +72,7 @@ def _watched(pid: int, descriptor: int, until: str | None, types: list[str]) -> 
     while (piece := _read(descriptor)) is not None:
         screen.feed(decoder.decode(piece))
         shown = "\n".join(screen.lines())
-        # Once it has said all it had to say.
+        # Once the output pauses.
         if until and not piece and until in shown:
             os.write(descriptor, CTRL_C)
             until = None
@@ -82,12 +82,12 @@ def _watched(pid: int, descriptor: int, until: str | None, types: list[str]) -> 
             os.killpg(pid, signal.SIGKILL)
             deadline += END_SECONDS
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    # As shells tell of one that a signal has ended.
+    # The exit status that shells report for a process ended by a signal.
     return Printed(screen.lines(), status if status >= 0 else 128 - status)
 
 
 def _read(descriptor: int) -> bytes | None:
-    """Nothing for a moment is empty; None when there will be no more."""
+    """Return the next output: empty if there is none for a moment, None at the end."""
     if not select.select([descriptor], [], [], QUIET_SECONDS)[0]:
         return b""
     try:

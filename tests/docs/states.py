@@ -1,4 +1,4 @@
-"""The page of state machines, made from their tables: `python -m tests.docs.states` writes it."""
+"""Generator of the page of state machines: `python -m tests.docs.states` writes the page."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ REGENERATE = "python -m tests.docs.states"
 
 HEAD = f"""# States
 
-Made from the tables in `domain/`, by `{REGENERATE}`; change those, not this page. A move that is not
-drawn is refused.
+Generated from the tables in `domain/` by `{REGENERATE}`; change those, not this page. Transitions that
+are not drawn are refused.
 """
 
-NOT_YET = """Nothing makes some of the moves yet: those of preemption, and those from
+NOT_YET = """Some transitions are not used yet: those of preemption, and those from
 waiting back to scheduled, assigned or queued, which come with resource locks."""
 
 MACHINES: tuple[tuple[str, str, Lifecycle], ...] = (
@@ -27,9 +27,13 @@ MACHINES: tuple[tuple[str, str, Lifecycle], ...] = (
         f"Finished recipes never change. {NOT_YET}",
         RECIPE,
     ),
-    ("System usage", "What a system does now. While a recipe has it, the two move in one commit.", USAGE),
+    (
+        "System usage",
+        "The present activity of a system. While a recipe has the system, both change in one commit.",
+        USAGE,
+    ),
     ("Task", "Tasks that are open when their recipe is aborted or cancelled end with it.", TASK),
-    ("Command", "What a lab controller is told to do.", COMMAND),
+    ("Command", "An instruction to a lab controller: provision, release or stop.", COMMAND),
 )
 
 
@@ -37,8 +41,8 @@ def page() -> str:
     return "\n".join([HEAD, *(_section(*machine) for machine in MACHINES)])
 
 
-def _section(title: str, said: str, lifecycle: Lifecycle) -> str:
-    return f"## {title}\n\n{said}\n\n```mermaid\n{lifecycle.mermaid()}```\n"
+def _section(title: str, text: str, lifecycle: Lifecycle) -> str:
+    return f"## {title}\n\n{text}\n\n```mermaid\n{lifecycle.mermaid()}```\n"
 
 
 if __name__ == "__main__":

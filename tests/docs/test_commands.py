@@ -1,4 +1,4 @@
-"""The commands of the docs, against demos; some at a time, since most of it is waiting."""
+"""The commands of the docs, run on demos; several pages at a time, since most of the time is waiting."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Outcome = subprocess.CompletedProcess[str]
 
 
 class Readers:
-    """A process for pages that are read together; all end with the tests."""
+    """Processes that each run some pages together; all end with the tests."""
 
     def __init__(self, asked: list[Pages]) -> None:
         self._processes: list[subprocess.Popen[str]] = []
         self._pool = ThreadPoolExecutor(AT_A_TIME)
-        # The longest first, so that nobody waits for one that began last.
+        # The longest pages start first, so that no test waits for a long page that started last.
         self.outcomes: dict[Pages, Future[Outcome]] = {
             pages: self._pool.submit(self._read, pages) for pages in sorted(asked, key=_length, reverse=True)
         }
@@ -56,7 +56,7 @@ def _length(pages: Pages) -> int:
 
 @pytest.fixture(scope="module")
 def readers(request: pytest.FixtureRequest) -> Iterator[Readers]:
-    """All that are asked for, begun at once."""
+    """The pages of all selected tests, started at once."""
     items = [item for item in request.session.items if isinstance(item, pytest.Function)]
     here = [item.callspec.params for item in items if item.module is request.module]
     started = Readers([params["pages"] for params in here if "pages" in params])
@@ -71,7 +71,7 @@ def test_page__what_it_shows__fits_a_terminal(page: str) -> None:
     assert [line for line in shown if len(line) > COLUMNS] == []
 
 
-# A demo each: those that everybody begins with here, and the others in a soak.
+# Each story has a demo of its own; all but the first pages of a reader run as soak tests.
 FIRST = ("README.md", "docs/tutorial.md")
 TOGETHER_READ: list[Any] = [
     *((page,) if page in FIRST else pytest.param((page,), marks=pytest.mark.soak) for page in STORIES),
@@ -82,6 +82,6 @@ TOGETHER_READ: list[Any] = [
 @pytest.mark.parametrize("pages", TOGETHER_READ, ids=" ".join)
 def test_pages__their_commands_in_order__do_and_print_what_they_say(pages: Pages, readers: Readers) -> None:
     if shutil.which("curl") is None and any("$ curl " in (TOP / page).read_text("utf-8") for page in pages):
-        pytest.skip("these pages use curl, and there is none here")
+        pytest.skip("these pages use curl, which is not installed")
     outcome = readers.outcomes[pages].result()
     assert outcome.returncode == 0, outcome.stdout

@@ -1,4 +1,4 @@
-"""docs/dependencies.md gives the reason for every package that setup.cfg demands."""
+"""The packages in docs/dependencies.md, compared with setup.cfg."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page for users of Beaker: what is accepted without effect, and what is refused, as the code has it."""
+"""The page for users of Beaker: parts of a job without effect, and refused parts, compared with the code."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from api.rest.contract.answers.labs import CommandGuest, CommandTask, LabCommand
 from domain.errors import FaultyInput
 from domain.requirements.vocabulary import DISK, DISTRO_TREE, SYSTEM
 from tests.docs.page import TOP
-from tests.intake.jobs import KNOWN, job_xml
+from tests.intake.jobs import NAMES, job_xml
 
 PAGE = (TOP / "docs" / "from-beaker.md").read_text("utf-8")
 
-# Fields of a job that the scheduler, access or people's lists go by.
+# Fields of a job that scheduling, access control or lists use.
 OF_JOBS = {"whiteboard", "user", "group", "recipe_sets"}
 # Fields of a recipe that choose its system and its distro tree.
 CHOOSING = {"host_requires", "distro_requires", "autopick"}
@@ -67,7 +67,7 @@ REFUSED = {
 @pytest.mark.parametrize("part", REFUSED)
 def test_part__refused_here__is_on_the_page(part: str) -> None:
     with pytest.raises(FaultyInput):
-        read_job(REFUSED[part], "text/xml", KNOWN, "alice", False)
+        read_job(REFUSED[part], "text/xml", NAMES, "alice", False)
     assert part in first_column("Ignored in Beaker and refused here")
 
 

@@ -39,8 +39,8 @@ SET = Settings.read({})
 MIB, KIB, GIB = 1 << 20, 1 << 10, 1 << 30
 SPARE_CONNECTIONS = capacity.KEPT_CONNECTIONS + capacity.KEPT_FILES
 
-*MOST_CASES, LAST_CASE = (f"`{case}`" for run in all_cases.RUNS if run.grows for case in run.cases)
-GROWING = f"{', '.join(MOST_CASES)} and {LAST_CASE}"
+*FIRST_CASES, LAST_CASE = (f"`{case}`" for run in all_cases.RUNS if run.grows for case in run.cases)
+GROWING = f"{', '.join(FIRST_CASES)} and {LAST_CASE}"
 
 HTTP = (
     f"504 after {SET.position_wait_seconds:g} s (`LABLEDGER_POSITION_WAIT_SECONDS`)",
@@ -72,12 +72,12 @@ HTTP = (
     f"for a token of {log_in.LASTING.total_seconds() / 3600:g} hours",
     f"takes {system_inputs.MAX_IMPORTED:,} systems at most",
     f"After {explainer.PATIENCE_SECONDS:g} s the answer is 503",
-    f"has {matches.MOST_TOLD:,} lines at most",
+    f"has {matches.MAX_ENTRIES:,} lines at most",
     f"for one lab {commands.MAX_WAITING} requests may wait",
     f"at first {failures.BROKEN_AFTER}",
     f"A recipe takes {reports.MAX_RESULTS:,} results and {reports.MAX_LOGS:,} logs",
     f"was not heard for {timers.SILENT_AFTER_SECONDS} s",
-    f"at most some {sql.PAGE_BYTES // MIB} MiB of events",
+    f"at most some {sql.MAX_PAGE_BYTES // MIB} MiB of events",
     f"has at least {passwords.MIN_LENGTH} characters",
     f"keeps the system for {kept_systems.DEFAULT_SECONDS // 3600} hours",
     f"{watchdog.FIRST_TASK_SECONDS:,} s until the first task, then {watchdog.TASK_SECONDS:,} s",
@@ -92,8 +92,8 @@ WATCHING = (
     f"{SPARE_CONNECTIONS} are kept for everything else",
 )
 OPERATION = (
-    f"at most {readiness.MOST_LAG_EVENTS:,} events and {readiness.MOST_LAG_SECONDS:g} s behind",
-    f"has looked at the log within {readiness.MOST_UNREAD_SECONDS:g} s",
+    f"at most {readiness.MAX_LAG_EVENTS:,} events and {readiness.MAX_LAG_SECONDS:g} s behind",
+    f"has looked at the log within {readiness.MAX_UNREAD_SECONDS:g} s",
     f"after {gate.MAX_UNREAD_SECONDS:g} s without it refuses every token",
     f"it answers within {readiness.ANSWER_SECONDS:g} s",
     f"less {capacity.KEPT_FILES} that it needs itself, and {capacity.MAX_CONNECTIONS:,} at most",
@@ -135,12 +135,12 @@ def test_number__of_a_page__is_that_of_the_code(page: str, said: str) -> None:
     assert said in text(page)
 
 
-def test_scheduling_page__files_of_its_folder__names_each() -> None:
+def test_scheduler_readme__files_of_its_folder__names_each() -> None:
     files = {
         file for file in (TOP / "domain" / "scheduling").rglob("*.py") if file.parent.name != "explaining"
     }
     names = {file.name for file in files} - {"__init__.py"}
-    assert {name for name in names if f"{name}`" not in text("docs/scheduling.md")} == set()
+    assert {name for name in names if f"{name}`" not in text("domain/scheduling/README.md")} == set()
 
 
 def test_clients_page__open_paths__are_those_without_a_role() -> None:

@@ -1,4 +1,4 @@
-"""What docs/operation.md tells an admin to do to PostgreSQL is enough, and not too much."""
+"""The PostgreSQL statements in docs/operation.md: they are sufficient, and grant no more than needed."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ PASSWORD = "only-for-tests"
 
 
 def statements() -> list[str]:
-    """Of the page, with names that no other database of the server has."""
+    """Return the statements of the page, with names that no other database of the server has."""
     block, _ = re.findall(r"```sql\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    # The role of the services has its name in the migrations; this server has it already.
+    # The migrations name the role of the services, and this server has it already.
     text = (
         block.replace("…", PASSWORD)
         .replace("labledger_owner", "docs_owner")
@@ -44,7 +44,7 @@ def statements() -> list[str]:
 
 @pytest.fixture
 def settings(store_database: TestDatabase) -> Iterator[Settings]:
-    """A database as the page makes it, on a server that had none."""
+    """Settings of a new database, created by the statements of the page."""
     with owner_session(store_database.owner_url) as superuser:
         for statement in statements():
             superuser.execute(statement.encode())
@@ -66,7 +66,7 @@ def _url(database: TestDatabase, login: str) -> str:
     return parts._replace(netloc=f"{login}:{PASSWORD}@{place}", path="/docs_labledger").geturl()
 
 
-def test_database__made_as_the_page_says__is_migrated_and_the_services_do_their_work(
+def test_database__created_as_the_page_says__is_migrated_and_the_services_work(
     settings: Settings,
 ) -> None:
     assert database_setup.migrate(settings)
@@ -85,7 +85,7 @@ def test_schedulers__one_hangs__another_replaces_it_without_any_further_grant(se
         with psycopg.connect(require_url(settings.owner_database_url), autocommit=True) as owner:
             owner.execute("UPDATE live.leases SET renewed_at = renewed_at - interval '1 hour'")
         assert following.try_take() == Fence("scheduler/test", 2)
-        assert not hung.held()
+        assert not hung.is_held()
     finally:
         hung.release()
         following.release()

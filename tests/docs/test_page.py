@@ -48,8 +48,8 @@ def test_commands__several_blocks__each_with_its_line_output_and_marks() -> None
     "source",
     [
         pytest.param("```console\noutput\n```\n", id="output without a command"),
-        pytest.param("<!-- exits: 1 -->\n```console\n$ a\n$ b\n```\n", id="whose status is it"),
-        pytest.param("<!-- exit: 1 -->\n```console\n$ a\n```\n", id="a mark that there is not"),
+        pytest.param("<!-- exits: 1 -->\n```console\n$ a\n$ b\n```\n", id="a status for two commands"),
+        pytest.param("<!-- exit: 1 -->\n```console\n$ a\n```\n", id="an unknown mark"),
     ],
 )
 def test_commands__page_that_cannot_be_run__says_where(source: str) -> None:

@@ -1,4 +1,4 @@
-"""The page about the command to provision names every field of it, and no other."""
+"""The fields of the provision command on its page, compared with the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of the requirement language has every element, as the vocabulary has it."""
+"""The elements on the page of the requirement language, compared with the vocabulary."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ def section(title: str) -> str:
 
 
 def rows(title: str) -> Iterator[tuple[list[str], str, str]]:
-    """Spellings, operators, and what else is said."""
+    """Yield spellings, operators and remarks of each row."""
     for line in section(title).splitlines():
         if line.startswith("| `"):
-            spellings, _, operators, said = (cell.strip() for cell in line.strip("|").split(" | ", 3))
-            yield re.findall(r"`([^`]+)`", spellings), operators, said
+            spellings, _, operators, remarks = (cell.strip() for cell in line.strip("|").split(" | ", 3))
+            yield re.findall(r"`([^`]+)`", spellings), operators, remarks
 
 
 @pytest.mark.parametrize(("title", "language"), SECTIONS.items(), ids=SECTIONS)
 def test_page__each_table__is_the_vocabulary(title: str, language: Vocabulary) -> None:
-    told = {name: OPERATORS[operators] for spellings, operators, _ in rows(title) for name in spellings}
-    assert told == {name: element.operators for name, element in language.elements.items()}
+    listed = {name: OPERATORS[operators] for spellings, operators, _ in rows(title) for name in spellings}
+    assert listed == {name: element.operators for name, element in language.elements.items()}
 
 
 def test_page__spellings_of_one_row__are_of_one_element() -> None:
@@ -50,7 +50,7 @@ def test_page__spellings_of_one_row__are_of_one_element() -> None:
 
 
 def test_page__attributes_and_units__are_all_there() -> None:
-    said = {name: text for title in SECTIONS for spellings, _, text in rows(title) for name in spellings}
+    remarks = {name: text for title in SECTIONS for spellings, _, text in rows(title) for name in spellings}
     for name in ("device", "key_value", "system/compatible_with_distro"):
-        assert all(f"`{attribute}`" in said[name] for attribute in SYSTEM.elements[name].attributes)
+        assert all(f"`{attribute}`" in remarks[name] for attribute in SYSTEM.elements[name].attributes)
     assert all(f"`{unit}`" in section("Disks") for unit in operands.UNITS)

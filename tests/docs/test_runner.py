@@ -1,11 +1,11 @@
-"""The check of the docs can fail: pages that lie, run as those of the docs are."""
+"""The runner of the docs on a page with planted faults."""
 
 from __future__ import annotations
 
 from tests.docs.commands import outcomes, recorded
 from tests.docs.demo import demo
 
-TRUE = """
+CORRECT = """
 ```console
 $ labledger submit replay/samples/kernel-smoke.xml
 job 1 submitted: recipe set 1, recipe 1 (labledger watch 1)
@@ -36,7 +36,7 @@ $ labledger jobs --url http://127.0.0.1:8080
 ```
 """
 
-LIES = """
+FAULTY = """
 ```console
 $ labledger job 1 | head -1
 job 2
@@ -53,8 +53,8 @@ Nothing of the kind
 """
 
 
-def test_page__that_lies__is_found_out_line_by_line() -> None:
-    page = TRUE + LIES
+def test_page__with_planted_faults__each_is_found_in_its_line() -> None:
+    page = CORRECT + FAULTY
     with demo() as made:
         everything = outcomes(made, page, record=True)
     found = [outcome for outcome in everything if outcome.fault]
@@ -69,6 +69,6 @@ def test_page__that_lies__is_found_out_line_by_line() -> None:
     said = recorded(page, everything)
     assert "$ labledger job 1 | head -1\njob 1\n" in said
     assert "$ echo new\nnew\n" in said
-    # What failed is no output to show.
+    # The output of a command that failed is not recorded.
     assert "$ labledger job 9\nError: …\n$ labledger jubs\n$ echo" in said
-    assert said.startswith(TRUE)
+    assert said.startswith(CORRECT)

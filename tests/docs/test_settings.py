@@ -9,7 +9,7 @@ from tests.docs.settings import PAGE, REGENERATE, options, page
 
 
 def test_settings_page__settings_as_they_are__says_the_same() -> None:
-    assert PAGE.read_text() == page(), f"docs/configuration.md is not what is declared; run `{REGENERATE}`"
+    assert PAGE.read_text() == page(), f"docs/configuration.md is out of date; run `{REGENERATE}`"
 
 
 @pytest.mark.parametrize("process", [UP, MIGRATE, SERVE, SCHEDULER, PROJECTOR])

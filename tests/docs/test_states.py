@@ -7,7 +7,7 @@ from tests.docs.states import MACHINES, PAGE, REGENERATE, page
 
 
 def test_states_page__tables_as_they_are__says_the_same() -> None:
-    assert PAGE.read_text() == page(), f"docs/states.md is not what the tables say; run `{REGENERATE}`"
+    assert PAGE.read_text() == page(), f"docs/states.md is out of date; run `{REGENERATE}`"
 
 
 @pytest.mark.parametrize("lifecycle", [machine[-1] for machine in MACHINES], ids=lambda made: made.name)

@@ -16,7 +16,7 @@ from store.contacts import Contacts
 from store.datastore import SERVICE_ROLE
 from store.event_log import EventLog
 from store.group_commit import GroupCommit
-from store.job_numbers import Numbers
+from store.job_numbers import JobNumberSource
 from store.tailer import CHANNEL
 from tests.in_process.interposed import InterposedLog
 from workers.explaining.explainer import Explainer
@@ -43,7 +43,7 @@ class ApiProcess:
             reader=Reader(url, SERVICE_ROLE),
             aggregates=Aggregates(log),
             contacts=Contacts(log),
-            numbers=Numbers(log),
+            numbers=JobNumberSource(log),
             explainer=Explainer(url),
             clock=clock,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from domain.events import Recorded
 from domain.scheduling.world.partition import Partition
-from replay.audit import Audit, Record, Violation, from_recorded
+from replay.audit import Audit, EventRecord, Violation, from_recorded
 from replay.audit.world import World
 from replay.verify.recorded_decisions import commits
 from store.event_log import EventLog
@@ -25,7 +25,7 @@ class Watched:
         return self._audit.world
 
     @property
-    def records(self) -> list[Record]:
+    def records(self) -> list[EventRecord]:
         return list(from_recorded(self.recorded))
 
     @property

@@ -1,4 +1,4 @@
-"""Jobs as JSON in every shape that the language has, for properties."""
+"""A strategy for JSON jobs of every shape, for property tests."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ SHORT = """<distro><tree url="t"/><kernel url="k"/><initrd url="i"/><arch value=
 SHORT_DISTRO = {"arch": "x86_64", "osmajor": "M", "tree_url": "t", "kernel_url": "k", "initrd_url": "i"}
 
 ELEMENTS: dict[str, tuple[bytes, dict[str, Any], dict[str, Any]]] = {
-    # Name of the row: XML, what it is as JSON, what is kept where that differs.
+    # Name of the row: XML, JSON, and the stored form if it differs.
     "reservesys": (
         job_xml(in_recipe='<reservesys duration="356400" when="onabort"/>'),
         {"reservesys": {"duration_seconds": 356_400, "when": "onabort"}},

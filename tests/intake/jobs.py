@@ -1,4 +1,4 @@
-"""Jobs to read, and names for them to use."""
+"""Sample jobs for the tests of intake, and names for them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from domain.job.spec import JobSpec
 
 SAMPLES = Path(replay.__path__[0], "samples")
 
-KNOWN = NameIndex(
+NAMES = NameIndex(
     users=frozenset({"alice", "bob", "carol"}),
     groups={"kernel-qe": frozenset({"alice", "bob"}), "net-qe": frozenset({"carol"})},
     pools=frozenset({"big", "small", "storage", "arm"}),
@@ -38,7 +38,7 @@ def job_xml(
     host: str = "<hostRequires/>", distro: str = '<distroRequires><name value="F"/></distroRequires>',
     task: str = '<task name="/t"/>',
 ) -> bytes:  # fmt: skip
-    """A small job on one line for each element, with something put into it."""
+    """Return a small job in XML, one element per line, with additions."""
     return "\n".join(
         [
             f"<job {job}>{in_job}",
@@ -53,7 +53,7 @@ def job_xml(
 
 
 def job_document(**fields: Any) -> dict[str, Any]:
-    """The same as JSON; `recipe` adds fields to the recipe."""
+    """Return the same job as JSON; `recipe` adds fields to the recipe."""
     recipe = {
         "distro_requires": {"element": "name", "value": "F"},
         "host_requires": {},
@@ -64,36 +64,36 @@ def job_document(**fields: Any) -> dict[str, Any]:
 
 
 def read_xml(body: bytes, submitter: str = "alice", *, is_admin: bool = False) -> JobSpec:
-    return read_job(body, "application/xml", KNOWN, submitter, is_admin).spec
+    return read_job(body, "application/xml", NAMES, submitter, is_admin).spec
 
 
 def read_json(document: Any, submitter: str = "alice", *, is_admin: bool = False) -> JobSpec:
     body = document if isinstance(document, bytes) else json.dumps(document).encode()
-    return read_job(body, "application/json; charset=utf-8", KNOWN, submitter, is_admin).spec
+    return read_job(body, "application/json; charset=utf-8", NAMES, submitter, is_admin).spec
 
 
 def warnings_of(body: Any, submitter: str = "alice", **how: Any) -> list[tuple[str, str]]:
-    """Bytes that begin like XML are read as XML, anything else as JSON."""
+    """Return the warnings of a job: XML if the bytes begin like XML, else JSON."""
     if isinstance(body, bytes) and body.startswith(b"<"):
-        read = read_job(body, "application/xml", KNOWN, submitter, False, **how)
+        read = read_job(body, "application/xml", NAMES, submitter, False, **how)
     else:
-        read = read_job(json.dumps(body).encode(), "application/json", KNOWN, submitter, False, **how)
+        read = read_job(json.dumps(body).encode(), "application/json", NAMES, submitter, False, **how)
     return [(warning.where, warning.message) for warning in read.warnings]
 
 
 def faults_of(body: Any, submitter: str = "alice", *, is_admin: bool = False) -> list[tuple[str, str]]:
-    """Return what is wrong, warnings included. Bytes that begin like XML are XML, anything else JSON."""
+    """Return faults and warnings of a job: XML if the bytes begin like XML, else JSON."""
     is_xml = isinstance(body, bytes) and body.startswith(b"<")
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     kind = "application/xml" if is_xml else "application/json"
     with pytest.raises(FaultyInput) as refused:
-        read_job(content, kind, KNOWN, submitter, is_admin, strict=True)
+        read_job(content, kind, NAMES, submitter, is_admin, strict=True)
     assert type(refused.value) is FaultyInput
     return [(short(fault.where, is_xml=is_xml), fault.message) for fault in refused.value.faults]
 
 
 def short(where: str, *, is_xml: bool) -> str:
-    """Return a place by line and element alone: `line 5, column 3: a/b[2]` as `line 5, <b>`."""
+    """Return the line and the element of a place: `line 5, column 3: a/b[2]` as `line 5, <b>`."""
     where = re.sub(r", column \d+", "", where)
     path = (
         r"^(line \d+): (?:\S*/)?([^/\[]+)(?:\[\d+\])?$"

@@ -1,4 +1,4 @@
-"""A job that says much beyond scheduling."""
+"""A job with many parts that scheduling ignores."""
 
 from __future__ import annotations
 

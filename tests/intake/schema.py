@@ -1,4 +1,4 @@
-"""The published schema, and what it says of a job."""
+"""The published XML schema, and validation with it."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from domain.job.retention import RetentionTag, RetentionTags
 from domain.job.spec import JobSpec
 from domain.requirements import KeyValue, from_text
 from tests.intake.elements import SHORT
-from tests.intake.jobs import KNOWN, job_document, job_xml, read_json, read_xml
+from tests.intake.jobs import NAMES, job_document, job_xml, read_json, read_xml
 from tests.intake.schema import is_valid
 
 EMPTY = 'user="" group="" retention_tag="" product=""'
@@ -33,7 +33,7 @@ def test_retention_tags__of_the_service__are_those_that_jobs_may_have() -> None:
     tags = RetentionTags([RetentionTag("week", 7), RetentionTag("kept", 0, needs_product=True)])
 
     def read(attributes: str) -> JobSpec:
-        return read_job(job_xml(job=attributes), "text/xml", KNOWN, "alice", False, tags=tags).spec
+        return read_job(job_xml(job=attributes), "text/xml", NAMES, "alice", False, tags=tags).spec
 
     assert (read("").retention_tag, read('retention_tag=""').retention_tag) == ("week", "week")
     assert read('retention_tag="KEPT" product="p"').retention_tag == "kept"
@@ -44,11 +44,11 @@ def test_retention_tags__of_the_service__are_those_that_jobs_may_have() -> None:
 
 
 def test_job__written_as_xml_and_read_again__has_the_same_retention_tag() -> None:
-    """The tag that a service gives to jobs without one is a setting of its own."""
+    """The default retention tag is a setting of the service."""
     tags = RetentionTags([RetentionTag("week", 7), RetentionTag("scratch", 30)])
 
     def read(body: bytes) -> JobSpec:
-        return read_job(body, "text/xml", KNOWN, "alice", False, tags=tags).spec
+        return read_job(body, "text/xml", NAMES, "alice", False, tags=tags).spec
 
     for tag in ("week", "scratch"):
         written = write_job(read(job_xml(job=f'retention_tag="{tag}"')).document, tags.default)

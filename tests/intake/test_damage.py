@@ -1,4 +1,4 @@
-"""Sound jobs with one thing damaged: the published schema and our own reading notice the same."""
+"""Valid jobs with one change: the published schema and the parser agree."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lxml import etree
 from api.intake import read_job
 from domain.errors import FaultyInput
 from tests.intake.elements import ELEMENTS
-from tests.intake.jobs import KNOWN, SAMPLES
+from tests.intake.jobs import NAMES, SAMPLES
 from tests.intake.rich import RICH
 from tests.intake.schema import is_valid
 
@@ -22,7 +22,7 @@ SOUND = {
     "rich": RICH,
 }
 
-# What the schema cannot say: it knows neither names nor which values may stand together.
+# Faults that a schema cannot express: unknown names, and values that exclude each other.
 VALUES = (
     "twice",
     "there is no",
@@ -36,7 +36,7 @@ VALUES = (
 
 
 def damaged(body: bytes) -> Iterator[tuple[str, bytes]]:
-    """What was done, and the job; everything is done to every element below the root."""
+    """Yield the change and the changed job, for every change of every element below the root."""
     tree = etree.fromstring(body)
     for number, element in list(enumerate(tree.iter()))[1:]:
         for what, change in CHANGES.items():
@@ -89,20 +89,20 @@ CHANGES = {
 
 def faults(body: bytes) -> list[str]:
     try:
-        read_job(body, "application/xml", KNOWN, "alice", False, strict=True)
+        read_job(body, "application/xml", NAMES, "alice", False, strict=True)
     except FaultyInput as wrong:
         return [fault.message for fault in wrong.faults]
     return []
 
 
 @pytest.mark.parametrize("body", SOUND.values(), ids=SOUND)
-def test_job__damaged_anywhere__is_judged_alike_by_both(body: bytes) -> None:
+def test_job__damaged_anywhere__both_agree(body: bytes) -> None:
     seen = {True: 0, False: 0}
     for what, harmed in damaged(body):
-        told = faults(harmed)
+        found = faults(harmed)
         if is_valid(harmed):
-            assert all(any(word in message for word in VALUES) for message in told), (what, told)
+            assert all(any(word in message for word in VALUES) for message in found), (what, found)
         else:
-            assert told, what
+            assert found, what
         seen[is_valid(harmed)] += 1
     assert seen[True] and seen[False]

@@ -1,4 +1,4 @@
-"""What can be wrong with a distro of one's own, with reservesys and with numbers; each fault at its place."""
+"""Faults in custom distros, in reservesys and in numbers, each at its place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BOTH = '<distroRequires><name value="F"/></distroRequires>' + SHORT
 
 
 def distro_xml(old: str, new: str) -> bytes:
-    """A job with a distro of its own on lines 4 and 5, something of which is written otherwise."""
+    """Return a job with a custom distro on lines 4 and 5, with one replacement."""
     assert old in SHORT
     return job_xml(distro=SHORT.replace(old, new))
 
@@ -89,19 +89,19 @@ def reservesys(attributes: str) -> bytes:
         ),
     ],
 )
-def test_xml__one_fault_of_structure__is_told_once_at_its_line_and_is_not_valid(
+def test_xml__one_structural_fault__is_reported_once_at_its_line_and_is_not_valid(
     body: bytes, where: str, message: str
 ) -> None:
     assert faults_of(body) == [(where, message)]
     assert not is_valid(body)
 
 
-def test_xml__distro_for_an_architecture_nobody_has__is_told_at_its_line() -> None:
+def test_xml__distro_for_an_unknown_architecture__is_reported_at_its_line() -> None:
     body = distro_xml("x86_64", "vax")
     assert faults_of(body) == [("line 4, <arch>", 'there is no architecture "vax"')]
 
 
-def test_xml__element_that_is_not_supported_yet__is_told_wherever_it_stands() -> None:
+def test_xml__element_that_is_not_supported_yet__is_reported_anywhere() -> None:
     locks = '<l:locks xmlns:l="urn:labledger:job"/>'
     for body in (
         job_xml(in_job=locks),
@@ -179,5 +179,5 @@ def with_distro(**fields: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_json__one_fault__is_told_once_at_its_path(document: Any, where: str, message: str) -> None:
+def test_json__one_fault__is_reported_once_at_its_path(document: Any, where: str, message: str) -> None:
     assert faults_of(document) == [(f"line 1: {where}", message)]

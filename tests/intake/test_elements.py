@@ -1,4 +1,4 @@
-"""Every element of a recipe: what it becomes, alike from XML and from JSON."""
+"""Every element of a recipe has the same result from XML and from JSON."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ PLAIN = job_xml()
 
 
 @pytest.mark.parametrize(("body", "fields", "kept"), ELEMENTS.values(), ids=ELEMENTS)
-def test_element__from_either_door__is_kept(
-    body: bytes, fields: dict[str, Any], kept: dict[str, Any]
-) -> None:
+def test_element__as_xml_or_json__is_kept(body: bytes, fields: dict[str, Any], kept: dict[str, Any]) -> None:
     spec = read_xml(body)
     assert spec == read_json(job_document(recipe=fields))
     (recipe,) = spec.document["recipe_sets"][0]["recipes"]
@@ -24,12 +22,12 @@ def test_element__from_either_door__is_kept(
     assert spec != read_xml(PLAIN) or expected == {"kickstart": None}
 
 
-def test_reservesys__asked_for__is_what_scheduling_is_told() -> None:
+def test_reservesys__requested__is_in_the_spec() -> None:
     (recipe,) = read_xml(ELEMENTS["reservesys of defaults"][0]).recipe_sets[0].recipes
     assert recipe.reservesys == {"duration_seconds": 86_400, "when": "always"}
 
 
-def test_distro__of_ones_own__is_what_scheduling_is_told() -> None:
+def test_distro__custom__is_in_the_spec() -> None:
     (recipe,) = read_xml(ELEMENTS["distro"][0]).recipe_sets[0].recipes
     assert recipe.distro == DISTRO
     assert recipe.distro_requires == '{"and":[]}'
@@ -43,9 +41,9 @@ def test_distro__of_ones_own__is_what_scheduling_is_told() -> None:
         ('<task><fetch url="http://f/"/></task>', "http://f/"),
     ],
 )
-def test_task__that_is_fetched__is_called_by_its_name_or_where_it_comes_from(task: str, name: str) -> None:
+def test_task__fetched__is_named_by_its_name_or_url(task: str, name: str) -> None:
     (recipe,) = read_xml(job_xml(task=task)).recipe_sets[0].recipes
-    (told,) = recipe.tasks
-    assert told.name == name
-    assert told.fetch is not None and told.fetch["url"] == "http://f/"
-    assert ("subdir" in told.fetch) == ("subdir" in task)
+    (task_of_recipe,) = recipe.tasks
+    assert task_of_recipe.name == name
+    assert task_of_recipe.fetch is not None and task_of_recipe.fetch["url"] == "http://f/"
+    assert ("subdir" in task_of_recipe.fetch) == ("subdir" in task)

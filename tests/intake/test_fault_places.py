@@ -1,4 +1,4 @@
-"""Where a fault is: line, column and path, in the words of those who write XML or JSON."""
+"""Places of faults: line, column and path, with the names of XML or JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from api.intake import read_job
 from domain.errors import FaultyInput
-from tests.intake.jobs import KNOWN, job_document, job_xml
+from tests.intake.jobs import NAMES, job_document, job_xml
 
 ONE_LINE = (
     "<job><recipeSet><recipe>{0}</recipe></recipeSet>"
@@ -24,7 +24,7 @@ def faults(body: bytes | dict[str, Any]) -> list[tuple[str, str]]:
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     kind = "text/xml" if is_xml else "application/json"
     with pytest.raises(FaultyInput) as refused:
-        read_job(content, kind, KNOWN, "alice", False)
+        read_job(content, kind, NAMES, "alice", False)
     return [(fault.where, fault.message) for fault in refused.value.faults]
 
 
@@ -60,14 +60,14 @@ def test_unknown_element_of_a_requirement__in_xml__names_parent_and_near_name() 
     ]
 
 
-def test_unknown_element_of_a_requirement__in_json__is_in_words_of_json() -> None:
+def test_unknown_element_of_a_requirement__in_json__has_names_of_json() -> None:
     forms = [{"element": "memroy"}, {"element": "memory", "value": 1, "unit": "MB"}]
     ((one, first), (two, second)) = faults(job_document(recipe={"host_requires": {"and": forms}}))
     assert (first, second) == ('unknown element "memroy"; did you mean memory?', 'unknown field "unit"')
     assert one.startswith("line 1, column ") and one != two
 
 
-def test_fault__field_has_another_name_in_xml__is_called_as_in_xml() -> None:
+def test_fault__field_has_another_name_in_xml__has_the_name_of_xml() -> None:
     body = job_xml(in_recipe='<reservesys duration="x"/>')
     ((_, message),) = faults(body)
     assert message == "duration: must be a whole number"

@@ -1,4 +1,4 @@
-"""Faults: all of them at once, each at its place, whichever door the job came through."""
+"""Faults of a job are reported all at once, each at its place, in XML and JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FIVE_XML = b"""<job retention_tag="scratch" colour="red">
 </job>"""
 
 
-def test_five_faults__in_xml__are_told_with_their_lines() -> None:
+def test_five_faults__in_xml__are_reported_with_their_lines() -> None:
     assert faults_of(FIVE_XML) == [
         ("line 1, <job>", 'unknown attribute "colour"'),
         ("line 3, <recipeSet>", "priority: must be 'Low', 'Medium', 'Normal', 'High' or 'Urgent'"),
@@ -52,7 +52,7 @@ FIVE_JSON = b"""{
 }"""
 
 
-def test_five_faults__in_json__are_told_with_their_lines() -> None:
+def test_five_faults__in_json__are_reported_with_their_lines() -> None:
     recipe = "recipe_sets[0].recipes[0]"
     assert faults_of(FIVE_JSON) == [
         ("line 2: colour", 'unknown field "colour"'),

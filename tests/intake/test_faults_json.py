@@ -1,4 +1,4 @@
-"""Jobs as JSON: one fault is told once, at its path."""
+"""JSON jobs: each fault is reported once, at its path."""
 
 from __future__ import annotations
 
@@ -74,5 +74,5 @@ RECIPE = "recipe_sets[0].recipes[0]"
         ),
     ],
 )
-def test_json__one_fault__is_told_once_at_its_path(document: Any, where: str, message: str) -> None:
+def test_json__one_fault__is_reported_once_at_its_path(document: Any, where: str, message: str) -> None:
     assert faults_of(document) == [(f"line 1: {where}".removesuffix(": "), message)]

@@ -1,4 +1,4 @@
-"""What a recipe requires, as XML: one fault is told once, at its line."""
+"""Requirements in XML: each fault is reported once, at its line."""
 
 from __future__ import annotations
 
@@ -61,5 +61,5 @@ POOL = '<hostRequires><or><pool value="huge"/></or></hostRequires>'
         ),
     ],
 )
-def test_requirement__one_fault__is_told_once_at_its_line(body: bytes, where: str, message: str) -> None:
+def test_requirement__one_fault__is_reported_once_at_its_line(body: bytes, where: str, message: str) -> None:
     assert faults_of(body) == [(where, message)]

@@ -1,4 +1,4 @@
-"""Jobs as XML: one fault of their form or of a value is told once, at its line."""
+"""XML jobs: each fault of structure or of a value is reported once, at its line."""
 
 from __future__ import annotations
 
@@ -60,7 +60,9 @@ from tests.intake.jobs import faults_of, job_xml
         ),
     ],
 )
-def test_xml__one_fault_of_its_form__is_told_once_at_its_line(body: bytes, where: str, message: str) -> None:
+def test_xml__one_structural_fault__is_reported_once_at_its_line(
+    body: bytes, where: str, message: str
+) -> None:
     assert faults_of(body) == [(where, message)]
 
 
@@ -112,7 +114,5 @@ def test_xml__one_fault_of_its_form__is_told_once_at_its_line(body: bytes, where
         ),
     ],
 )
-def test_xml__one_value_that_cannot_be__is_told_once_at_its_line(
-    body: bytes, where: str, message: str
-) -> None:
+def test_xml__one_invalid_value__is_reported_once_at_its_line(body: bytes, where: str, message: str) -> None:
     assert faults_of(body) == [(where, message)]

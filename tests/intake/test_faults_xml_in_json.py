@@ -1,4 +1,4 @@
-"""Requirements as XML within a job of JSON."""
+"""Requirements as XML text in a JSON job."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ def test_xml_in_json__sound__is_the_same_job() -> None:
         (3, "", "must be text"),
     ],
 )
-def test_xml_in_json__one_fault__is_told_at_its_line_in_the_text(text: Any, where: str, message: str) -> None:
+def test_xml_in_json__one_fault__is_reported_at_its_line_in_the_text(
+    text: Any, where: str, message: str
+) -> None:
     document = job_document(recipe={"host_requires_xml": text})
     del document["recipe_sets"][0]["recipes"][0]["host_requires"]
     body = json.dumps(document, indent=1).encode()

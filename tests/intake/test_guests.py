@@ -1,4 +1,4 @@
-"""Guest recipes: all that a recipe has, two attributes more, and faults at their own places."""
+"""Guest recipes: all parts of a recipe, two more attributes, and their faults."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GUEST = {
 
 
 def guest_xml(attributes: str = 'guestargs="--ram=1"', inside: str = DISTRO + HOST + TASK) -> bytes:
-    """A job with one guest, which begins on line 4."""
+    """Return a job with one guest, which begins on line 4."""
     return job_xml(in_recipe=f"\n<guestrecipe {attributes}>\n{inside}</guestrecipe>")
 
 
@@ -29,7 +29,7 @@ def guest_document(**fields: Any) -> dict[str, Any]:
     return job_document(recipe={"guests": [{**GUEST, **fields}]})
 
 
-def test_guest__from_either_door__is_below_its_host() -> None:
+def test_guest__as_xml_or_json__is_below_its_host() -> None:
     spec = read_xml(guest_xml())
     assert spec == read_json(guest_document())
     ((host,),) = (recipe_set.recipes for recipe_set in spec.recipe_sets)
@@ -46,8 +46,8 @@ def test_guest__with_everything__keeps_it() -> None:
     assert (guest["guestname"], guest["guestargs"], guest["role"]) == ("g", "", "R")
     assert (guest["kickstart"], guest["watchdog"], guest["packages"]) == ("k", {"panic": "ignore"}, ["p"])
     assert (guest["whiteboard"], guest["ks_meta"]) == ("w", "a=1")
-    (told,) = spec.recipe_sets[0].recipes[0].guests
-    assert told.reservesys == {"duration_seconds": 86_400, "when": "always"}
+    (guest,) = spec.recipe_sets[0].recipes[0].guests
+    assert guest.reservesys == {"duration_seconds": 86_400, "when": "always"}
 
 
 def test_guest__with_requirements_as_xml_text__is_the_same() -> None:
@@ -56,7 +56,7 @@ def test_guest__with_requirements_as_xml_text__is_the_same() -> None:
     assert read_json(job_document(recipe={"guests": [guest]})) == read_json(guest_document())
 
 
-def test_guest__called_nothing__has_no_name() -> None:
+def test_guest__empty_name__has_no_name() -> None:
     assert read_xml(guest_xml('guestname="" guestargs="--ram=1"')) == read_xml(guest_xml())
 
 
@@ -94,7 +94,7 @@ def test_guest__called_nothing__has_no_name() -> None:
         ),
     ],
 )
-def test_guest_in_xml__one_fault__is_told_once_at_its_line(body: bytes, where: str, message: str) -> None:
+def test_guest_in_xml__one_fault__is_reported_once_at_its_line(body: bytes, where: str, message: str) -> None:
     assert faults_of(body) == [(where, message)]
 
 
@@ -126,12 +126,14 @@ GUESTS = "recipe_sets[0].recipes[0].guests"
         ),
     ],
 )
-def test_guest_in_json__one_fault__is_told_once_at_its_path(document: Any, where: str, message: str) -> None:
+def test_guest_in_json__one_fault__is_reported_once_at_its_path(
+    document: Any, where: str, message: str
+) -> None:
     assert faults_of(document) == [(f"line 1: {where}", message)]
 
 
 def with_guests(*counts: int) -> dict[str, Any]:
-    """A job with so many guests in the one recipe of each set."""
+    """Return a job with this number of guests in the only recipe of each set."""
     (recipe,) = job_document()["recipe_sets"][0]["recipes"]
     return {"recipe_sets": [{"recipes": [{**recipe, "guests": [GUEST] * count}]} for count in counts]}
 

@@ -1,4 +1,4 @@
-"""Bodies that are broken, or made to hurt, are refused before they do."""
+"""Malformed or hostile bodies are refused before they do harm."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_json__broken__says_where(body: bytes, where: str) -> None:
     ],
     ids=["in two objects", "among many", "half a surrogate pair"],
 )
-def test_json__equal_keys__are_readable_but_wrong(body: bytes, where: str) -> None:
+def test_json__equal_keys__are_a_fault(body: bytes, where: str) -> None:
     with pytest.raises(FaultyInput) as refused:
         read_json(body)
     assert not isinstance(refused.value, Unreadable)
@@ -101,25 +101,25 @@ def test_xml__broken__says_where() -> None:
     assert refused.value.faults[0].where == "line 3"
 
 
-def test_xml__encoding_declared_otherwise__is_read_as_utf_8() -> None:
+def test_xml__other_declared_encoding__is_read_as_utf_8() -> None:
     body = b"<?xml version='1.0' encoding='iso-8859-1'?>" + job_xml(in_job="<whiteboard>é</whiteboard>")
     assert read_xml(body).whiteboard == "é"
 
 
-def test_comments_and_instructions__anywhere__are_nothing() -> None:
+def test_comments_and_instructions__anywhere__are_ignored() -> None:
     body = job_xml(in_job="<whiteboard>a<!-- b -->c<?d e?></whiteboard><!-- f -->", in_recipe="<!-- g -->")
     assert read_xml(body).whiteboard == "ac"
 
 
 @pytest.mark.parametrize("body", [b"<jobs/>", b'<job xmlns="urn:x"/>'])
-def test_xml__other_root__is_readable_but_wrong(body: bytes) -> None:
+def test_xml__other_root__is_a_fault(body: bytes) -> None:
     with pytest.raises(FaultyInput) as refused:
         read_xml(body)
     assert not isinstance(refused.value, Unreadable)
     assert refused.value.faults[0].where == "line 1"
 
 
-def test_json__no_object__is_readable_but_wrong() -> None:
+def test_json__no_object__is_a_fault() -> None:
     with pytest.raises(FaultyInput) as refused:
         read_json(b"[]")
     assert not isinstance(refused.value, Unreadable)

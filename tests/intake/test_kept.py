@@ -1,4 +1,4 @@
-"""What a job says beyond scheduling is kept in its document."""
+"""Parts of a job that scheduling ignores are kept in its document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The work of a faulty document is bounded: only the faults that are shown are worded and placed."""
+"""Work for a faulty document is bounded: only reported faults get a message and a place."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from api.intake import checks, read_job
 from api.intake.limits import FAULT_LIMIT
 from domain.errors import FaultyInput
-from tests.intake.jobs import KNOWN
+from tests.intake.jobs import NAMES
 
 MANY = 5_000
 SOUND: dict[str, Any] = {
@@ -31,7 +31,7 @@ def _job(recipe: dict[str, Any], **beside: Any) -> bytes:
     [
         (_job({}, **UNKNOWN_KEYS), MANY - FAULT_LIMIT),
         (_job(UNKNOWN_KEYS), MANY - FAULT_LIMIT),
-        # A requirement stops to report after a thousand.
+        # A requirement reports at most a thousand faults.
         (_job({"host_requires": {"and": [1] * MANY}}), 1_000 - FAULT_LIMIT),
     ],
 )
@@ -52,7 +52,7 @@ def test_document__thousands_of_faults__words_and_places_those_that_are_shown(
     count(checks, "words_in_a_job")
     count(sys.modules["api.intake.read"], "_place")
     with pytest.raises(FaultyInput) as refused:
-        read_job(body, "application/json", KNOWN, "bob", is_admin=True)
+        read_job(body, "application/json", NAMES, "bob", is_admin=True)
     assert max(calls.values()) <= FAULT_LIMIT
     assert len(refused.value.faults) == FAULT_LIMIT + 1
     assert refused.value.faults[-1].message == f"and {more} more errors"

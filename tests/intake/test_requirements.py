@@ -1,4 +1,4 @@
-"""Requirements as XML: every element becomes what it is as JSON, and is written so that it reads the same."""
+"""Requirements in XML: every element has its JSON form, and is written to XML that reads back equal."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ DISK_LEAVES = [
 
 
 def element(leaf: dict[str, Any]) -> etree._Element:
-    """By hand, as people write it."""
+    """Return the XML of a leaf, written as by a person."""
     *groups, name = leaf["element"].split("/")
     written = etree.Element(name, {key: str(value) for key, value in leaf.items() if key != "element"})
     for group in groups:
@@ -114,13 +114,13 @@ NAMES = [
 
 
 @pytest.mark.parametrize(("inner", "where", "message"), NAMES)
-def test_name__nobody_knows__is_told_at_its_line(inner: str, where: str, message: str) -> None:
+def test_name__unknown__is_reported_at_its_line(inner: str, where: str, message: str) -> None:
     for around in ("{}", "<not>{}</not>", "<or>{}<memory value='1'/></or>"):
         body = job_xml(host=f"<hostRequires>{around.format(inner)}</hostRequires>")
         assert faults_of(body) == [(f"line 5, {where}", message)]
 
 
-def test_lab_controller__nobody_knows_in_distro_requirements__is_told_at_its_line() -> None:
+def test_lab_controller__unknown_in_distro_requirements__is_reported_at_its_line() -> None:
     body = job_xml(distro='<distroRequires><distrolabcontroller op="!=" value="lab.x"/></distroRequires>')
     assert faults_of(body) == [("line 4, <distrolabcontroller>", 'value: there is no lab controller "lab.x"')]
 
@@ -147,5 +147,5 @@ FAULTY = [
 
 
 @pytest.mark.parametrize(("inner", "where", "message"), FAULTY)
-def test_element__that_is_wrong__is_told_at_its_line(inner: str, where: str, message: str) -> None:
+def test_element__wrong__is_reported_at_its_line(inner: str, where: str, message: str) -> None:
     assert faults_of(job_xml(host=f"<hostRequires>{inner}</hostRequires>")) == [(where, message)]

@@ -1,4 +1,4 @@
-"""The sample jobs, all of which are accepted."""
+"""The sample jobs are all accepted."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ DOCUMENT = {
 
 
 def canonical(form: dict[str, Any]) -> str:
-    """What is required one beside the other stands in the order of its text."""
+    """Return a requirement with sorted operands."""
     each = sorted(json.dumps(one, sort_keys=True, separators=(",", ":")) for one in form["and"])
     return f'{{"and":[{",".join(each)}]}}'
 

@@ -1,4 +1,4 @@
-"""The published schema and our own reading agree on what may stand where."""
+"""The published schema and the parser agree on the structure of jobs."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ NESTED = st.recursive(
 
 
 @given(st.lists(NESTED, max_size=3))
-def test_requirement__of_any_shape__is_judged_alike_by_both(parts: list[str]) -> None:
+def test_requirement__of_any_shape__both_agree(parts: list[str]) -> None:
     body = job_xml(host=f"<hostRequires>{''.join(parts)}</hostRequires>")
     assert is_accepted(body) == is_valid(body)
 

@@ -1,4 +1,4 @@
-"""Characters that steer a terminal: refused in new texts, wherever they stand."""
+"""Control characters for terminals are refused in new texts, everywhere."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.intake.jobs import job_document, read_json
 
 # A C1 control (CSI), a bidirectional override, an isolate, a line separator, DEL.
 STEERING = ["\x9b", "\u202e", "\u2066", "\u2028", "\x7f"]
-# A right-to-left mark and a soft hyphen change nothing but what belongs to the text.
+# A right-to-left mark and a soft hyphen affect only their own text.
 HARMLESS = "\u05d0\u200f\xad \t"
 
 

@@ -1,4 +1,4 @@
-"""Systems as a table: what is written is read as it was; what is wrong is told with its row and column."""
+"""Systems as a table: written tables read back equal, and faults have row and column."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.rest.whole_system import WHOLE
 
 BESIDE = ("fqdn", "lab_controller", "owner", "condition", "pools")
 NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,8}", fullmatch=True)
-# As they may come: quotation marks, brackets, line ends, blanks at either end, nothing at all.
+# Texts with quotation marks, brackets, line ends and outer blanks, and empty ones.
 TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
 TEXT = st.one_of(
     TEXTS,
@@ -31,7 +31,7 @@ REAL = st.floats(0, 2**31, exclude_max=True)
 
 
 def record(names: Any, **otherwise: Any) -> st.SearchStrategy[dict[str, Any]]:
-    """What is unknown of it is left out."""
+    """Return a strategy for an object, which omits unknown parts."""
     return st.fixed_dictionaries({}, optional={name: otherwise.get(name, TEXT) for name in names})
 
 
@@ -47,7 +47,7 @@ PROPERTIES: dict[str, st.SearchStrategy[Any]] = {
     **dict.fromkeys(Properties.model_fields, TEXT),
     **dict.fromkeys(("memory_mb", "numa_nodes"), COUNT),
     "arches": st.lists(NAMES),
-    # One of which nothing is known is unknown itself.
+    # An object without parts is null.
     "cpu": st.fixed_dictionaries({name: st.none() | value for name, value in CPU.items()}).filter(
         lambda cpu: any(value is not None for value in cpu.values())
     ),
@@ -65,7 +65,7 @@ SYSTEMS = st.fixed_dictionaries(
 )
 
 
-def test_columns__beside_the_properties__are_all_there_are() -> None:
+def test_columns__besides_the_properties__are_complete() -> None:
     cpu = [f"cpu.{name}" for name in Cpu.model_fields]
     flat = [name for name in Properties.model_fields if name != "cpu"]
     assert sorted(COLUMNS) == sorted([*BESIDE, *flat, *cpu])
@@ -81,7 +81,7 @@ def test_systems__written_and_read__are_the_same(systems: list[dict[str, Any]]) 
     assert table.rows == list(range(2, len(systems) + 2))
 
 
-def test_cells__as_people_write_them__mean_what_they_say() -> None:
+def test_cells__as_people_write_them__are_parsed() -> None:
     head = "fqdn,arches,cpu.flags,cpu.hyper,memory_mb,hypervisor,vendor,pools,owner,added_at"
     rows = [
         'a.b,x86_64  aarch64,vmx sse,TRUE,16,"""""",,,,',
@@ -114,7 +114,7 @@ def test_cells__as_people_write_them__mean_what_they_say() -> None:
     assert table.rows == [2, 4]
 
 
-def test_cells__that_cannot_be_read__each_told_with_row_and_column() -> None:
+def test_cells__invalid__are_reported_with_row_and_column() -> None:
     body = 'fqdn,devices,vendor,arches\na.b,{,"""x",[\nb.c,[]\n\nc.d,[],x,y,z\n'
     assert [fault.where for fault in read_systems(body.encode()).faults] == [
         *("row 2, column devices", "row 2, column vendor", "row 2, column arches"),
@@ -133,7 +133,7 @@ def test_table__longer_than_is_taken__is_refused_where_that_is_seen(monkeypatch:
     assert len(read_systems(b"fqdn\na.a\n\na.b\n", 2).rows) == 2
 
 
-def test_table__thousands_of_columns__are_told_in_one_fault() -> None:
+def test_table__thousands_of_columns__are_one_fault() -> None:
     with pytest.raises(FaultyInput) as refused:
         read_systems(b"fqdn" + b",x" * 100_000)
     too_many, unknown = refused.value.faults
@@ -142,18 +142,18 @@ def test_table__thousands_of_columns__are_told_in_one_fault() -> None:
 
 
 NO_TABLES = [
-    # Nothing at all, and no name for what a row is of.
+    # An empty table, and one without a column fqdn.
     (b"", ["row 1"]),
     (b"owner\nbob\n", ["row 1"]),
-    # Headings that there are not, or twice.
+    # Unknown headings, and repeated ones.
     (b"fqdn,colour,memory,fqdn\n", ["row 1", "row 1, column fqdn"]),
-    # No table, no text.
+    # Not a table, not text.
     (b'fqdn,owner\na,"b\n', ["line 2"]),
     (b"fqdn\n\xff\n", ["body"]),
 ]
 
 
-def test_columns__that_do_not_exist__are_one_fault_with_near_names() -> None:
+def test_columns__unknown__are_one_fault_with_suggestions() -> None:
     with pytest.raises(FaultyInput) as refused:
         read_systems(b"fqdn,colour,memory_bm\n")
     (fault,) = refused.value.faults
@@ -165,7 +165,7 @@ def test_cell__of_json_with_equal_keys__is_a_fault() -> None:
     assert (fault.where, fault.message) == ("row 2, column key_values", '"A" occurs twice in one object')
 
 
-# A spreadsheet evaluates each of them; a quotation mark before it makes it text.
+# A spreadsheet evaluates each of them; a leading quotation mark makes it text.
 @pytest.mark.parametrize("begin", ["=", "\n=", "\uff1d", "\uff0b", "\uff0d", "\uff20"])
 def test_cell__that_begins_like_a_formula__is_quoted(begin: str) -> None:
     written = write_systems([{"fqdn": "a.b", "vendor": f"{begin}1+1", "arches": [f"{begin}1"]}])
@@ -175,7 +175,7 @@ def test_cell__that_begins_like_a_formula__is_quoted(begin: str) -> None:
 
 
 @pytest.mark.parametrize(("body", "places"), NO_TABLES)
-def test_table__that_is_none__is_refused_as_a_whole(body: bytes, places: list[str]) -> None:
+def test_table__malformed__is_refused_as_a_whole(body: bytes, places: list[str]) -> None:
     with pytest.raises(FaultyInput) as refused:
         read_systems(body)
     assert [fault.where for fault in refused.value.faults] == places

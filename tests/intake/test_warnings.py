@@ -1,4 +1,4 @@
-"""Parts of a job that decide nothing, or name what the lab does not have: accepted, with a warning."""
+"""Parts of a job without effect, and unknown names: accepted with a warning."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from api.intake import read_job
 from domain.errors import FaultyInput
 from domain.requirements import Columns, Device, KeyValue, from_text, matching
 from domain.requirements.distro import DISTRO, NewestFirst
-from tests.intake.jobs import KNOWN, job_document, job_xml, read_json, read_xml, warnings_of
+from tests.intake.jobs import NAMES, job_document, job_xml, read_json, read_xml, warnings_of
 
 EMPTY = "value: is empty, so this part has no effect"
 GUEST = "has no effect: a guest runs on the system of its host"
@@ -133,7 +133,7 @@ def test_unknown_name__excluded__matches_the_systems_that_have_another(
     assert "another" in before[1]
 
 
-def test_known_name__excluded__matches_the_systems_that_have_none_too() -> None:
+def test_existing_name__excluded__matches_systems_without_one_too() -> None:
     systems = Columns()
     systems.put(0, {"type": "Machine"})
     systems.put(1, {"type": "Machine", "pools": ["big"]})
@@ -177,7 +177,7 @@ NEAR = [
 def test_near_name__only_hidden_systems_have_it__is_not_suggested(inner: str, kind: str, near: str) -> None:
     ((_, message),) = warnings_of(host(inner))
     assert f"did you mean {near}?" in message
-    shown = replace(KNOWN, **{kind: getattr(KNOWN, kind) - {near}})
+    shown = replace(NAMES, **{kind: getattr(NAMES, kind) - {near}})
     ((_, message),) = warnings_of(host(inner), shown=shown)
     assert "there is no" in message
     assert near not in message
@@ -185,7 +185,7 @@ def test_near_name__only_hidden_systems_have_it__is_not_suggested(inner: str, ki
 
 def test_near_system__hidden__is_not_suggested() -> None:
     written = job_xml(host='<hostRequires force="arm-40.east.example.com"/>')
-    ((_, message),) = warnings_of(written, shown=replace(KNOWN, systems=frozenset()))
+    ((_, message),) = warnings_of(written, shown=replace(NAMES, systems=frozenset()))
     assert "arm-04" not in message
 
 
@@ -211,8 +211,8 @@ def test_strict__any_warning__is_a_fault() -> None:
 
 def test_names__more_than_are_compared__the_near_one_is_found() -> None:
     many = frozenset(f"pool-{number:05}" for number in range(20_000))
-    known = replace(KNOWN, pools=many)
-    read = read_job(host('<pool value="pool-12345x"/>'), "text/xml", known, "alice", False)
+    names = replace(NAMES, pools=many)
+    read = read_job(host('<pool value="pool-12345x"/>'), "text/xml", names, "alice", False)
     assert "did you mean pool-12345?" in read.warnings[0].message
 
 

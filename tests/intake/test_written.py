@@ -1,4 +1,4 @@
-"""A kept job is written as XML that is the same job when it is read."""
+"""A stored job is written as XML that reads back to the same job."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def test_job__of_any_shape_written__reads_as_the_same_and_is_valid(document: dic
 
 
 def nested(levels: int, leaf: dict[str, Any]) -> dict[str, Any]:
-    """Nothing of it is flattened: not not is kept as it is."""
+    """Return a requirement of nested negations, which no step flattens."""
     for _ in range(levels):
         leaf = {"not": [leaf]}
     return leaf
 
 
 DEEPEST = [
-    # The machine type that is not asked for is joined to it, so the root gets one level deeper.
+    # The default machine type is added, so the requirement is one level deeper.
     ("host_requires", nested(47, {"element": "cpu/cores", "value": 1})),
-    # A root that does not join is put into one that does, and the leaf into its group.
+    # A root that is no conjunction is put into one, and the leaf into its group.
     ("host_requires", nested(47, {"element": "system_type", "value": "Laptop"})),
     ("distro_requires", nested(48, {"element": "name", "value": "F"})),
 ]
@@ -45,9 +45,7 @@ DEEPEST = [
 
 @pytest.mark.parametrize("levels_more", [0, 1, 2, 3])
 @pytest.mark.parametrize(("field", "form"), DEEPEST)
-def test_requirement__as_deep_as_it_may_be__is_readable_ever_after(
-    field: str, form: dict[str, Any], levels_more: int
-) -> None:
+def test_requirement__maximum_depth__reads_back(field: str, form: dict[str, Any], levels_more: int) -> None:
     guest = {
         **job_document()["recipe_sets"][0]["recipes"][0],
         "guestargs": "",
@@ -66,10 +64,10 @@ def test_requirement__as_deep_as_it_may_be__is_readable_ever_after(
     assert to_text(HOST.from_text(host_requires)) == host_requires
 
 
-def test_requirement__of_as_many_elements_as_it_may_have__is_readable_ever_after() -> None:
+def test_requirement__maximum_size__reads_back() -> None:
     leaves = [{"element": "memory", "value": number} for number in range(1000)]
     assert read_json(job_document(recipe={"host_requires": {"and": leaves[1:]}}))
-    # With the machine type that is joined to it there is one too many.
+    # The added machine type exceeds the limit.
     ((where, message),) = faults_of(job_document(recipe={"host_requires": {"and": leaves}}))
     assert where.endswith("host_requires")
     assert message == "there are more than 1000 elements"
@@ -97,11 +95,11 @@ def test_job__of_defaults__is_written_without_them() -> None:
 
 
 FOREIGN = [
-    # What stands between its elements is part of it.
+    # Text between its elements is kept.
     '<x:a xmlns:x="urn:x"> <x:b/>\n</x:a>',
-    # Nothing is put between its elements either.
+    # No blanks are added between its elements.
     '<a xmlns="urn:x"><b><c/></b></a>',
-    # A name of ours in no namespace is not ours inside of it.
+    # A name of the job language without a namespace is foreign in a foreign element.
     '<a xmlns="urn:x"><job xmlns=""><recipeSet/></job></a>',
 ]
 
@@ -118,7 +116,7 @@ def test_foreign_element__as_json_in_another_spelling__is_kept_as_xml_has_it() -
     assert read_json(document).document["foreign"] == ['<x:a xmlns:x="urn:x"><!-- b -->&lt;</x:a>']
 
 
-def test_foreign_element__that_declares_nothing_it_uses__keeps_what_the_job_declared() -> None:
+def test_foreign_element__undeclared_prefix__keeps_the_declaration_of_the_job() -> None:
     body = job_xml(job='xmlns:x="urn:x"', in_job="<x:a/>")
     (kept,) = read_xml(body).document["foreign"]
     assert etree.fromstring(kept).tag == "{urn:x}a"

@@ -10,7 +10,7 @@ from typing import Any
 from domain.directory.state import Directory
 from domain.scheduling.supply.access import AccessIndex
 from domain.scheduling.supply.labs import Labs
-from domain.scheduling.world.wake_ups import WAKE_UPS, TriggerRule
+from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
 from tests.model_check.case import Case
 from tests.model_check.copying import Copier
 from tests.model_check.model import Model, key_of
@@ -48,12 +48,12 @@ CHANGING_NO_LAB = {
 }
 
 
-def explore(case: Case, manner: Manner, wake_ups: Sequence[TriggerRule] = WAKE_UPS) -> Found:
+def explore(case: Case, manner: Manner, rules: Sequence[TriggerRule] = TRIGGER_RULES) -> Found:
     """All states of one case; ends at the first violation."""
     found = Found(labs=1)
     copier = Copier((Labs, AccessIndex, Directory) if CHANGING_NO_LAB.issuperset(manner.verbs) else ())
     try:
-        first = Model(case, wake_ups)
+        first = Model(case, rules)
         settle(first, 1)
         seen: set[Any] = {key_of(first)}
         ahead = deque([first])

@@ -9,7 +9,7 @@ from domain.access.policy import Form
 from domain.events import Recorded
 from domain.recipe.lifecycle import FINISHED
 from domain.recipe.state import Recipe
-from domain.scheduling.world.wake_ups import WAKE_UPS, TriggerRule
+from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
 from tests.domain.scheduling.policies import everybody, group
 from tests.domain.scheduling.world import World
 from tests.model_check.case import GROUP, SUBMITTER, Case, Want
@@ -18,8 +18,8 @@ from tests.model_check.case import GROUP, SUBMITTER, Case, Want
 class Model(World):
     """Mutable; `Copier` copies it. `sets_of` is the recipe set that each job was last submitted as."""
 
-    def __init__(self, case: Case, wake_ups: Iterable[TriggerRule] = WAKE_UPS) -> None:
-        super().__init__(wake_ups)
+    def __init__(self, case: Case, rules: Iterable[TriggerRule] = TRIGGER_RULES) -> None:
+        super().__init__(rules)
         self.case = case
         self.wants: dict[int, Want] = {}
         self.sets_of: dict[int, int] = {}

@@ -7,7 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from multiprocessing import get_context
 
-from domain.scheduling.world.wake_ups import WAKE_UPS, TriggerRule
+from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
 from tests.model_check.explore import Found, explore, story
 from tests.model_check.families import Task
 from tests.model_check.removed_parts import ALL_PARTS
@@ -19,13 +19,13 @@ AT_ONCE = 4
 def explore_one(task: Task, without: str | None = None) -> tuple[Found, str | None]:
     """What is found in one case, and the story of the violation, if there is one."""
     with _taking(without):
-        found = explore(*task, wake_ups=_wake_ups(without))
+        found = explore(*task, rules=_rules(without))
     return _told(found)
 
 
 def walk_one(seed: int, without: str | None = None) -> tuple[Found, str | None]:
     with _taking(without):
-        found = walk(seed, _wake_ups(without))
+        found = walk(seed, _rules(without))
     return _told(found)
 
 
@@ -43,8 +43,8 @@ def _taking(without: str | None) -> ExitStack:
     return stack
 
 
-def _wake_ups(without: str | None) -> tuple[TriggerRule, ...]:
-    return WAKE_UPS if without is None else ALL_PARTS[without].wake_ups
+def _rules(without: str | None) -> tuple[TriggerRule, ...]:
+    return TRIGGER_RULES if without is None else ALL_PARTS[without].rules
 
 
 def spread(

@@ -13,10 +13,9 @@ from domain.scheduling.bitsets.bitmaps import numbers_in, union
 from domain.scheduling.decisions import decide, granting, new_job, pending_system, waking
 from domain.scheduling.decisions.pending_system import tiers_of
 from domain.scheduling.demand import recipe_sets
-from domain.scheduling.world import trigger_rules, triggers
+from domain.scheduling.world import triggers
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP, Triggers
-from domain.scheduling.world.wake_ups import LET_GOES
 
 
 @contextmanager
@@ -31,10 +30,6 @@ def without_safety() -> Iterator[None]:
 def without_let_go() -> AbstractContextManager[object]:
     """Stuck holders keep their systems."""
     return patch.object(decide, "stuck_lab", lambda _: None)
-
-
-def without_let_go_of_silent_labs() -> AbstractContextManager[object]:
-    return patch.object(trigger_rules, "LET_GOES", tuple(row for row in LET_GOES if row.name != "lab silent"))
 
 
 def _queued_first(lab_controller: str) -> tuple[tuple[str, ...], ...]:

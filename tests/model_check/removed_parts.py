@@ -6,7 +6,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 
-from domain.scheduling.world.wake_ups import WAKE_UPS, TriggerRule
+from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
+from tests.domain.scheduling.rules import LETTING_GO, WAKING, rules
 from tests.model_check import part_removal as parts
 from tests.model_check.actions import Action
 from tests.model_check.case import Case, case
@@ -24,6 +25,7 @@ class TakenOut:
     """`missed_in` is a case that goes wrong without the part, if it is explored in this `manner`.
 
     `says` is what is found then. `moves` are one history that goes wrong, where finding one takes too long.
+    `wakes` and `lets_go` name the trigger rule that loses its wake-ups, or its let-go triggers.
     """
 
     name: str
@@ -31,31 +33,32 @@ class TakenOut:
     manner: Manner
     says: str = "lost wake-up"
     taking: Taking = ExitStack
-    row: str | None = None
+    wakes: str | None = None
+    lets_go: str | None = None
     moves: tuple[Move, ...] = ()
 
     @property
-    def wake_ups(self) -> tuple[TriggerRule, ...]:
-        return tuple(row for row in WAKE_UPS if row.name != self.row)
+    def rules(self) -> tuple[TriggerRule, ...]:
+        return rules(WAKING - {self.wakes}, LETTING_GO - {self.lets_go})
 
     def without(self) -> Found:
         """What is found when it is taken out."""
         with self.taking():
-            return self._look(self.wake_ups)
+            return self._look(self.rules)
 
     def with_it(self) -> Found:
         """What is found in the same place when all is there."""
-        return self._look(WAKE_UPS)
+        return self._look(TRIGGER_RULES)
 
-    def _look(self, wake_ups: tuple[TriggerRule, ...]) -> Found:
+    def _look(self, table: tuple[TriggerRule, ...]) -> Found:
         if self.moves:
-            return retrace(self.missed_in, self.moves, wake_ups)
-        return explore(self.missed_in, self.manner, wake_ups=wake_ups)
+            return retrace(self.missed_in, self.moves, table)
+        return explore(self.missed_in, self.manner, rules=table)
 
 
-def _row(name: str, missed_in: Case, verbs: str, races: int = 0) -> TakenOut:
-    manner = Manner((*BASIC, *verbs.split(", ")), races)
-    return TakenOut(f"wake-up: {name}", missed_in, manner, row=name)
+def _row(name: str, missed_in: Case, verbs: str, case_name: str = "") -> TakenOut:
+    manner = Manner((*BASIC, *verbs.split(", ")))
+    return TakenOut(f"wake-up: {case_name or name}", missed_in, manner, wakes=name)
 
 
 def _history(name: str, missed_in: Case, *moves: Move) -> TakenOut:
@@ -65,7 +68,7 @@ def _history(name: str, missed_in: Case, *moves: Move) -> TakenOut:
         for number in range(len(missed_in.jobs))
         for move in (Move("do", Action("submit", number)), Move("settle"))
     ]
-    return TakenOut(f"wake-up: {name}", missed_in, Manner(()), row=name, moves=(*submitted, *moves))
+    return TakenOut(f"wake-up: {name}", missed_in, Manner(()), wakes=name, moves=(*submitted, *moves))
 
 
 def _do(verb: str, what: object) -> Move:
@@ -89,7 +92,7 @@ PARTS: tuple[TakenOut, ...] = (
         case("a b", "a b", "b"),
         Manner((*BASIC, "fall silent")),
         "unsafe",
-        parts.without_let_go_of_silent_labs,
+        lets_go="lab silent",
     ),
     TakenOut(
         "effective priorities",
@@ -160,18 +163,18 @@ PARTS: tuple[TakenOut, ...] = (
     ),
     # c is busy as soon as it is there, but comes free some day: a is safe now.
     _row("system added", case("a b:Broken c:Absent", "a bc", "High:bc"), "add"),
-    _row("system repaired", case("a b", "a b", "High:b"), "break, repair"),
+    _row("condition changed", case("a b", "a b", "High:b"), "break, repair"),
     _row("system undrained", case("a b", "a b", "b a"), "drain, undrain"),
     _row("system returned by a person", case("a:Manual b", "!a b", "High:!a"), "reserve, give back"),
     _row("system free for who forces it", case("a:Manual", "!a", "!a"), "break"),
-    _row("removed system is back, for who forces it", case("a", "!a", "!a"), "remove, make manual"),
-    _row("undrained, for who forces it", case("a:Manual b", "!a b", "High:!a"), "drain, undrain"),
+    _row("condition changed", case("a", "!a", "!a"), "remove, make manual", "no longer removed"),
+    _row("system undrained", case("a:Manual b", "!a b", "High:!a"), "drain, undrain", "forced one undrained"),
     # The set keeps its lab, since it holds another system; nobody else is asked then.
-    _row("recipe lost its system", case("a b c d", "ab c d", "d"), "break"),
+    _row("recipe assigned", case("a b c d", "ab c d", "d"), "break"),
     _row("inventory changed", case("a b", "a~big", "ab"), "grow, shrink"),
     _row("pools changed", case("a b", "a~pool", "ab"), "join, leave"),
     _row("lab of a system changed", case("a b:Broken c@2", "a b"), "move, repair"),
-    _row("distro tree arrived", case("a b@2", "a", "ab"), "tree arrives, tree leaves"),
+    _row("distro tree changed", case("a b@2", "a", "ab"), "tree arrives, tree leaves"),
     _row("lab heard", case("a b@2", "a", "ab"), "fall silent, be heard"),
     _row("lab enabled", case("a b@2", "a", "ab"), "disable, enable"),
     # a is closed to job 0, which waits for b, until something else lets it in.
@@ -184,7 +187,7 @@ PARTS: tuple[TakenOut, ...] = (
     # c comes free in the batch that is being answered as b breaks, and nobody may have it while job 1 waits
     # for b. Then that holds nothing.
     _history(
-        "set let go",
+        "recipe queued",
         case("a b c d e", "b c d e", "a b", "c d"),
         _do("finish", (0, 3)),
         _do("finish", (0, 1)),

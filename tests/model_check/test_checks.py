@@ -42,9 +42,9 @@ def _yes(*_: object) -> bool:
 
 def test_walk__of_one_seed__is_the_same_each_time() -> None:
     part = ALL_PARTS["wake-up: lab enabled"]
-    walks = ((seed, walk(seed, part.wake_ups).violation) for seed in range(200))
+    walks = ((seed, walk(seed, part.rules).violation) for seed in range(200))
     seed, first = next((seed, violation) for seed, violation in walks if violation)
-    again = walk(seed, part.wake_ups).violation
+    again = walk(seed, part.rules).violation
     assert first is not None and again is not None
     assert (first.what, first.story) == (again.what, again.story)
 

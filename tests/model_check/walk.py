@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from domain.scheduling.world.wake_ups import WAKE_UPS, TriggerRule
+from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
 from tests.model_check import invariants as rest
 from tests.model_check.actions import VERBS, Action, act, actions
 from tests.model_check.case import Case, Job, Want
@@ -72,19 +72,19 @@ def _want(chance: Random, names: str) -> Want:
     return Want(tuple(sorted(chosen)), needs=chance.choice(("",) * 6 + ("big", "pool")))
 
 
-def walk(seed: int, wake_ups: Sequence[TriggerRule] = WAKE_UPS) -> Found:
+def walk(seed: int, rules: Sequence[TriggerRule] = TRIGGER_RULES) -> Found:
     """One history; a violation comes with the shortest one that was found to lead to it."""
     chance = Random(seed)
     case, found = random_case(chance), Found(labs=1)
     moves: list[Move] = []
     try:
-        world = Model(case, wake_ups)
+        world = Model(case, rules)
         for _ in range(MOVES):
             moves.append(_choose(chance, world))
             make(world, moves[-1])
         wind_up(world)
     except Violation as violation:
-        found.violation = shortest(case, moves, wake_ups) or violation
+        found.violation = shortest(case, moves, rules) or violation
     found.states = found.steps = len(moves)
     return found
 
@@ -127,26 +127,26 @@ def wind_up(world: Model) -> None:
         settle(world, 1)
 
 
-def shortest(case: Case, moves: Sequence[Move], wake_ups: Sequence[TriggerRule]) -> Violation | None:
+def shortest(case: Case, moves: Sequence[Move], rules: Sequence[TriggerRule]) -> Violation | None:
     """The violation of a history from which no more can be left out."""
-    best, size = _violation(case, moves, wake_ups), max(1, len(moves) // 2)
+    best, size = _violation(case, moves, rules), max(1, len(moves) // 2)
     while best is not None and size:
         for first in range(len(moves) - size, -1, -size):
             less = [*moves[:first], *moves[first + size :]]
-            violation = _violation(case, less, wake_ups)
+            violation = _violation(case, less, rules)
             if violation is not None:
                 best, moves = violation, less
         size //= 2
     return best
 
 
-def retrace(case: Case, moves: Sequence[Move], wake_ups: Sequence[TriggerRule]) -> Found:
+def retrace(case: Case, moves: Sequence[Move], rules: Sequence[TriggerRule]) -> Found:
     """One given history."""
-    return Found(1, len(moves), len(moves), _violation(case, moves, wake_ups))
+    return Found(1, len(moves), len(moves), _violation(case, moves, rules))
 
 
-def _violation(case: Case, moves: Sequence[Move], wake_ups: Sequence[TriggerRule]) -> Violation | None:
-    world = Model(case, wake_ups)
+def _violation(case: Case, moves: Sequence[Move], rules: Sequence[TriggerRule]) -> Violation | None:
+    world = Model(case, rules)
     try:
         for move in moves:
             make(world, move)

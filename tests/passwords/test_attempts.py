@@ -1,4 +1,4 @@
-"""How often a password may be guessed at, and how many are looked at together."""
+"""Limits on failed password attempts, and on concurrent password hashing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def tried(attempts: Attempts, user: str, address: str | None = None, *, is
         attempt.has_failed = not is_right
 
 
-def test_attempts__more_failures_than_a_few_within_a_minute__refused_and_told_when_to_come_again() -> None:
+def test_attempts__too_many_failures_within_a_minute__refused_with_a_retry_time() -> None:
     async def asked() -> None:
         attempts = Attempts()
         for _ in range(ATTEMPTS):
@@ -35,7 +35,7 @@ def test_attempts__more_failures_than_a_few_within_a_minute__refused_and_told_wh
     asyncio.run(asked())
 
 
-def test_attempts__successful_ones_at_once__wait_for_each_other_and_do_not_count() -> None:
+def test_attempts__concurrent_successes__wait_for_each_other_and_do_not_count() -> None:
     async def asked() -> None:
         attempts = Attempts()
         await tried(attempts, "ada")
@@ -46,7 +46,7 @@ def test_attempts__successful_ones_at_once__wait_for_each_other_and_do_not_count
     asyncio.run(asked())
 
 
-def test_attempts__wrong_ones_at_once__no_more_than_there_are_places() -> None:
+def test_attempts__concurrent_failures__no_more_than_the_limit() -> None:
     async def asked() -> list[BaseException | None]:
         attempts = Attempts()
         guesses = (tried(attempts, "ada") for _ in range(3 * ATTEMPTS))
@@ -73,14 +73,14 @@ def test_attempts__many_names_from_one_address__refused_there_and_nowhere_else()
         for _ in range(ATTEMPTS + 1):
             with pytest.raises(TooOften, match=f"^at most {ATTEMPTS_OF_ADDRESS} failed attempts"):
                 await tried(attempts, "ada", "10.0.0.1")
-        # An attempt that is refused for its address uses up no place of the name.
+        # An attempt that is refused for its address does not count for the name.
         assert attempts.failed_count("ada") == 0
         await tried(attempts, "ada", "10.0.0.2")
 
     asyncio.run(asked())
 
 
-def test_attempts__one_that_succeeds__leaves_those_of_other_names_counted() -> None:
+def test_attempts__a_success__does_not_reset_the_count_of_other_names() -> None:
     async def asked() -> None:
         attempts = Attempts()
         for number in range(ATTEMPTS_OF_ADDRESS - 1):
@@ -94,7 +94,9 @@ def test_attempts__one_that_succeeds__leaves_those_of_other_names_counted() -> N
     asyncio.run(asked())
 
 
-def test_hashing__flood_of_doubtful_ones__leaves_places_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hashing__flood_of_doubtful_attempts__leaves_places_for_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     released = Event()
 
     def slowly(_: object, hashed: str, __: bytes) -> bool:
@@ -117,11 +119,11 @@ def test_hashing__flood_of_doubtful_ones__leaves_places_for_others(monkeypatch: 
     assert Counter(map(type, asyncio.run(asked()))) == {bool: places, TooOften: 3 * WAITING - places}
 
 
-def test_hashing__right_and_wrong__told_apart_and_nobodys_is_never_right() -> None:
+def test_hashing__right_and_wrong_passwords__differ_and_an_unknown_name_has_none() -> None:
     async def asked() -> list[bool]:
         hashing = Hashing()
         hashed = await hashing.hashed("correct horse \u00e9")
-        # The accent composed or not is the same on a keyboard.
+        # A composed and a combining accent are the same password.
         given = ("correct horse \u00e9", "correct horse e\u0301", "correct horse e")
         found = [await hashing.is_right(password, hashed) for password in given]
         return [*found, await hashing.is_right("correct horse", None)]
@@ -129,13 +131,13 @@ def test_hashing__right_and_wrong__told_apart_and_nobodys_is_never_right() -> No
     assert asyncio.run(asked()) == [True, True, False, False]
 
 
-def test_hashing__nobodys_hash__costs_what_every_other_does() -> None:
-    """An unknown name must not be told by how fast the answer comes: the parameters decide that."""
+def test_hashing__hash_of_unknown_names__costs_as_much_as_any_other() -> None:
+    """Check the parameters, which decide the time: it must not reveal whether a name exists."""
     hashing = Hashing()
     assert not PasswordHasher().check_needs_rehash(hashing._nobodys)
 
 
-def test_hashing__two_at_once_and_a_few_waiting__more_are_turned_away(
+def test_hashing__two_at_once_and_a_few_waiting__more_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     begun, together = 0, Barrier(AT_ONCE, timeout=20)

@@ -1,4 +1,4 @@
-"""What is counted is bounded, and so is who it is counted for."""
+"""The moving window: bounded counts for a bounded number of keys."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_window__as_often_as_allowed__more_only_when_the_first_is_over() -> None
     assert window.take("ada") == 0
     clock.now = 30
     assert window.take("ada") == 30
-    # What was refused does not count.
+    # A refused call does not count.
     assert window.take("ada") == 30
     clock.now = 60
     assert window.take("ada") == 0
@@ -29,14 +29,14 @@ def test_window__as_often_as_allowed__more_only_when_the_first_is_over() -> None
 
 def test_window__given_back_or_cleared__counts_no_more() -> None:
     window = MovingWindow(1, 60, clock=Clock())
-    for forget in (window.give_back, window.clear):
+    for remove in (window.give_back, window.clear):
         assert window.take("ada") == 0
-        forget("ada")
+        remove("ada")
     assert len(window) == 0
     window.give_back("ada")
 
 
-def test_window__many_keys_once_each__only_those_that_count_are_kept() -> None:
+def test_window__many_keys_once_each__expired_keys_are_dropped() -> None:
     clock = Clock()
     window = MovingWindow(5, 60, clock=clock)
     for number in range(1000):
@@ -45,7 +45,7 @@ def test_window__many_keys_once_each__only_those_that_count_are_kept() -> None:
     assert len(window) == 60
 
 
-def test_window__more_keys_than_it_may_keep__drops_those_heard_of_longest_ago() -> None:
+def test_window__more_keys_than_the_maximum__drops_the_least_recent() -> None:
     window = MovingWindow(1, 60, max_keys=3, clock=Clock())
     for key in ("ada", "bob", "eve"):
         window.take(key)

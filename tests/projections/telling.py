@@ -13,7 +13,7 @@ from psycopg.rows import dict_row
 from domain.events import Change, Event, Recorded
 from projections.filters import ANY_SYSTEM
 from projections.projector import Projector
-from projections.queries import QUERIES
+from projections.sql import QUERIES
 from store.datastore import connect
 from store.event_log import EventLog
 from store.requests import AppendRequest

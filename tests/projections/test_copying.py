@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from postgres.binary_copy import NEVER, Copying, array
+from postgres.binary_copy import NEVER, CopyEncoder, array
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import owner_session
 
@@ -40,8 +40,8 @@ ROWS: list[tuple[Any, ...]] = [
 def test_copying__values_of_every_kind__are_read_again_as_they_were(database: TestDatabase) -> None:
     with owner_session(database.owner_url) as session, session.cursor() as cursor:
         cursor.execute(TABLE)
-        copying = Copying("copied", TYPES)
-        for copied in copying.copied(ROWS):
+        copying = CopyEncoder("copied", TYPES)
+        for copied in copying.encode(ROWS):
             copied.write(cursor)
         assert cursor.execute("SELECT * FROM copied").fetchall() == ROWS
 
@@ -49,13 +49,13 @@ def test_copying__values_of_every_kind__are_read_again_as_they_were(database: Te
 def test_copying__a_moment_that_never_comes__is_after_all_others(database: TestDatabase) -> None:
     with owner_session(database.owner_url) as session, session.cursor() as cursor:
         cursor.execute(TABLE)
-        for copied in Copying("copied", {"at": "timestamptz"}).copied([(NEVER,)]):
+        for copied in CopyEncoder("copied", {"at": "timestamptz"}).encode([(NEVER,)]):
             copied.write(cursor)
         assert cursor.execute("SELECT at = 'infinity' FROM copied").fetchall() == [(True,)]
 
 
 def test_copying__no_rows__nothing_is_asked_of_the_database() -> None:
-    assert list(Copying("copied", {"id": "bigint"}).copied([])) == []
+    assert list(CopyEncoder("copied", {"id": "bigint"}).encode([])) == []
 
 
 def test_array__values_of_every_kind__are_read_again_as_they_were(database: TestDatabase) -> None:

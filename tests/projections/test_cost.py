@@ -20,8 +20,7 @@ from domain.directory.events import PoolRegistered
 from domain.roll_up import RESULT_ORDER
 from postgres.named_sql import named_queries
 from projections.filters import ANY_JOB, ANY_SYSTEM, job_ids_query
-from projections.queries import QUERIES
-from projections.sql import SQL
+from projections.sql import QUERIES, SQL
 from tests.harness.appends import whole_log
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner, owner_session

@@ -65,7 +65,7 @@ def test_read_models__known_rows_forgotten_before_each_page__are_the_same_to_the
     with owner_session(database.owner_url) as owner:
         remembered = copies(owner)
         forget(owner)
-        monkeypatch.setattr(read_models, "MOST_KEPT", 0)
+        monkeypatch.setattr(read_models, "MAX_CACHED_KEYS", 0)
         told.begin_again()
         project_in_pages(told, list(told.unread()), Random(7))
         assert copies(owner) == remembered

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 from psycopg.errors import DivisionByZero
 
-from projections.queries import QUERIES
 from projections.reader import Reader
+from projections.sql import QUERIES
 from store.datastore import SERVICE_ROLE
 from tests.harness.databases import TestDatabase
 

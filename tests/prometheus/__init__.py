@@ -1,1 +1,1 @@
-"""What Prometheus and its promtool say: of `/metrics` with data of every kind, and of the alert rules."""
+"""Tests with Prometheus and its promtool: `/metrics` with data of every kind, and the alert rules."""

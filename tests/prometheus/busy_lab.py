@@ -1,4 +1,4 @@
-"""A lab in which everything has happened that is measured or counted, and then nothing happens any more."""
+"""A lab that has produced a value for every metric, and is then idle."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from tests.harness.waiting import wait_until
 SMOKE = (SAMPLES / "kernel-smoke.xml").read_bytes()
 XML = {"Content-Type": "application/xml"}
 STREAM = {"Accept": "text/event-stream"}
-# Two processes serve, so that what one of them counts is asked of the other one, too.
+# Two processes serve, so that each also answers the counts of the other.
 SETTINGS = {"LABLEDGER_API_WORKERS": "2", "LABLEDGER_CONSISTENCY_SECONDS": "0.2"}
-# So many machines of the sample lab suit the job: each is done with one and placed with another, two wait.
+# The number of machines of the sample lab that match the job: each has completed one and is placed with
+# another; two more jobs are queued.
 MACHINES, QUEUED = 6, 2
 
 
@@ -47,6 +48,6 @@ def _submit(client: httpx.Client, number: int) -> None:
 
 
 def jobs(client: httpx.Client, state: str) -> int:
-    """How many there are in a state."""
+    """Return the number of jobs in a state."""
     found = client.get("/jobs", params={"limit": 1000}).json()["jobs"]
     return sum(job["state"] == state for job in found)

@@ -13,7 +13,7 @@ from tests.prometheus.exposed import Exposed, everything
 
 @pytest.fixture(scope="package")
 def service(servers: ServerPool) -> Iterator[Running]:
-    """One Labledger for all tests here, which only look."""
+    """One running service for all tests here, which only read."""
     with servers.databases("embedded").fresh() as database, busy_lab(database) as started:
         yield started
 

@@ -1,4 +1,4 @@
-"""`/metrics`, when there is something of everything in it."""
+"""The answer of `/metrics` once every metric has a value."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from api.metrics.declarations import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS
 from tests.harness.waiting import wait_until
 
 DECLARED = (*GAUGES, *DURATIONS, *COUNTERS, *HISTOGRAMS)
-# What never happens, or needs a fault of the database, of the lab or of watchers, stays at 0.
-AT_NOUGHT = {
+# Metrics that stay at 0 without a fault of the database, of the lab or of watchers.
+AT_ZERO = {
     *("labledger_append_retries", "labledger_append_conflicts", "labledger_scheduler_conflicts"),
     *("labledger_tailer_backstop_finds", "labledger_tailer_reconnects", "labledger_consistency_findings"),
     *("labledger_consistency_withheld_turns", "labledger_lab_controller_silent"),
@@ -28,7 +28,7 @@ class Exposed:
     text: str
 
     def families(self) -> dict[str, list[Sample]]:
-        """By the name that is declared, without the suffix of counters."""
+        """Return the samples by the declared name, without the suffix of counters."""
         return {family.name: family.samples for family in text_string_to_metric_families(self.text)}
 
     def samples(self) -> Iterator[Sample]:
@@ -39,8 +39,8 @@ class Exposed:
         (found,) = (one.value for one in self.samples() if (one.name, one.labels) == (name, labels))
         return found
 
-    def at_nought(self) -> set[str]:
-        """The metrics of which nothing has happened yet."""
+    def at_zero(self) -> set[str]:
+        """Return the metrics that have no value or 0."""
         families = self.families()
         return {one.family for one in DECLARED if not any(s.value for s in families.get(one.family, ()))}
 
@@ -52,6 +52,6 @@ def read(client: httpx.Client) -> Exposed:
 
 
 def everything(client: httpx.Client) -> Exposed:
-    """Processes tell what they count every two seconds; then all of it is there."""
-    wait_until(lambda: read(client).at_nought() <= AT_NOUGHT, "every metric to have a value")
+    """Wait until every metric has a value; processes write their counts every two seconds."""
+    wait_until(lambda: read(client).at_zero() <= AT_ZERO, "every metric to have a value")
     return read(client)

@@ -1,4 +1,4 @@
-"""A real Prometheus on the loopback, which scrapes as `deploy/prometheus` tells it to."""
+"""A real Prometheus on the loopback interface, configured as in `deploy/prometheus`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXAMPLE_TARGET = "labledger.example.com:8080"
 EXAMPLE_INTERVAL = "_interval: 15s"
 
 Labels = frozenset[tuple[str, str]]
-# What Prometheus itself adds to every series.
+# Labels that Prometheus adds to every series.
 ADDED = ("__name__", "instance", "job")
 
 
@@ -35,7 +35,7 @@ class Prometheus:
         return answer.json()["data"]
 
     def values(self, expression: str) -> Mapping[Labels, float]:
-        """Of each series, by the labels that it has from us."""
+        """Return the value of each series by its own labels."""
         return {
             frozenset((name, value) for name, value in one["metric"].items() if name not in ADDED): float(
                 one["value"][1]
@@ -44,7 +44,7 @@ class Prometheus:
         }
 
     def has_scraped(self) -> bool:
-        """It answers nothing while it starts."""
+        """Return whether a scrape succeeded; Prometheus refuses requests while it starts."""
         try:
             is_ready = httpx.get(f"{self.url}/-/ready", timeout=10, **LOCAL_HTTP).status_code == 200
             return is_ready and set(self.values("up").values()) == {1.0}
@@ -54,7 +54,7 @@ class Prometheus:
 
 @contextmanager
 def prometheus(service: Running, token: str, folder: Path) -> Iterator[Prometheus]:
-    """One that has scraped at least once."""
+    """Start a Prometheus; yield it when it has scraped at least once."""
     listens = f"127.0.0.1:{free_port()}"
     arguments = (
         f"--config.file={_configured(service, token, folder)}",
@@ -73,7 +73,7 @@ def prometheus(service: Running, token: str, folder: Path) -> Iterator[Prometheu
 
 
 def _configured(service: Running, token: str, folder: Path) -> Path:
-    """The example, with this target and token, in less of a hurry to be old."""
+    """Write the example configuration with this target and token, and a short interval."""
     for name in ("prometheus.yml", "alerts.yml"):
         shutil.copy(RULES / name, folder / name)
     (folder / "token").write_text(token)

@@ -1,4 +1,4 @@
-"""The alert rules: valid, about metrics that there are, and each fires where it must and nowhere else."""
+"""The alert rules: they are valid, use existing metrics, and fire when they must and only then."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def test_alert_rules__on_made_up_series__fire_where_they_must() -> None:
     assert status == 0, said
 
 
-def test_alert_rules__each_of_them__has_a_test_in_which_it_fires() -> None:
+def test_alert_rules__each_rule__has_a_test_in_which_it_fires() -> None:
     fires = re.findall(r"alertname: (\w+)\n +exp_alerts:\n", UNIT_TESTS.read_text())
     assert sorted(fires) == sorted(re.findall(r"- alert: (\w+)", ALERTS))
 
 
-def test_alert_rules__metrics_in_them__are_there(exposed: Exposed) -> None:
+def test_alert_rules__metrics_in_them__exist(exposed: Exposed) -> None:
     named = set(re.findall(r"\blabledger_\w+", ALERTS))
     assert named and named <= {sample.name for sample in exposed.samples()}

@@ -1,4 +1,4 @@
-"""What `/metrics` shows is in order, complete, and names nobody."""
+"""The content of `/metrics`: valid, complete, and without names of people or things."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ OPEN = {
     "projector": {"all"},
     "lab_controller": {"lab.east.example.com", "lab.west.example.com"},
 }
-# An alert has to say which lab is silent. Labs are few, and known to everybody.
+# An alert has to name the silent lab. Labs are few and not secret.
 MAY_NAME_A_LAB = "labledger_lab_controller_silent"
 
 
 def test_metrics__with_data_of_every_kind__promtool_finds_no_fault(exposed: Exposed) -> None:
-    assert promtool("check", "metrics", told=exposed.text) == (0, "")
+    assert promtool("check", "metrics", stdin=exposed.text) == (0, "")
 
 
 def test_metrics__as_openmetrics__the_same_families(client: httpx.Client, exposed: Exposed) -> None:
@@ -38,26 +38,28 @@ def test_metrics__as_openmetrics__the_same_families(client: httpx.Client, expose
     assert {name for name, samples in exposed.families().items() if samples} <= set(families)
 
 
-def test_metrics__all_of_them__are_declared_and_have_samples(exposed: Exposed) -> None:
+def test_metrics__each_metric__is_declared_and_has_samples(exposed: Exposed) -> None:
     families = exposed.families()
     assert set(families) == {metric.family for metric in DECLARED}
     assert all(families.values())
 
 
-def test_labels__every_one__has_a_value_that_the_code_knows(exposed: Exposed) -> None:
+def test_labels__each_label__has_a_declared_value(exposed: Exposed) -> None:
     families = exposed.families()
     for metric in DECLARED:
         for sample in families[metric.family]:
             bounded = {name: value for name, value in sample.labels.items() if name != "le"}
-            assert _has_known_values(bounded, metric.labels), sample
+            assert _has_declared_values(bounded, metric.labels), sample
 
 
-def _has_known_values(labels: dict[str, str], declared: Labels) -> bool:
-    known = {name: OPEN[name] if values is None else values for name, values in declared.items()}
-    return labels.keys() == known.keys() and all(value in known[name] for name, value in labels.items())
+def _has_declared_values(labels: dict[str, str], declared: Labels) -> bool:
+    allowed = {name: OPEN[name] if values is None else values for name, values in declared.items()}
+    return labels.keys() == allowed.keys() and all(value in allowed[name] for name, value in labels.items())
 
 
-def test_labels__every_one__names_nobody_and_nothing(client: httpx.Client, exposed: Exposed) -> None:
+def test_labels__each_label__contains_no_name_of_a_person_or_thing(
+    client: httpx.Client, exposed: Exposed
+) -> None:
     names = _names(client)
     assert {"alice", "kernel-qe", "lab.east.example.com", "x86-01.east.example.com"} <= names
     used = {
@@ -71,7 +73,7 @@ def test_labels__every_one__names_nobody_and_nothing(client: httpx.Client, expos
 
 
 def _names(client: httpx.Client) -> set[str]:
-    """What there is in this lab: systems, users, groups, pools, labs, and the ids of jobs and recipes."""
+    """Return the names of systems, users, groups, pools and labs, and the ids of jobs and recipes."""
 
     def listed(path: str, key: str, name: str) -> set[str]:
         rows: list[dict[str, Any]] = client.get(path, params={"limit": 1000}).json()[key]

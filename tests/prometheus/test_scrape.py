@@ -1,4 +1,4 @@
-"""A real Prometheus scrapes a real Labledger, and answers what the API answers."""
+"""Metrics of a running service in a real Prometheus, compared with the API."""
 
 from __future__ import annotations
 
@@ -19,27 +19,25 @@ from tests.prometheus.server import Labels, Prometheus, prometheus
 
 @pytest.fixture(scope="module")
 def scraper(service: Running, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prometheus]:
-    """As `docs/metrics.md` has it: with a token that is good for `/metrics` alone."""
+    """A Prometheus set up as in `docs/metrics.md`, with a token for `/metrics` alone."""
     with service.client() as admin:
         everything(admin)
     service.do("user", "put", "prometheus", "--role", "metrics")
     token = service.labledger("token", "create", "prometheus", "--role", "metrics")
-    with service.client(token.strip()) as its:
-        assert its.get("/jobs").status_code == 403
+    with service.client(token.strip()) as limited:
+        assert limited.get("/jobs").status_code == 403
     with prometheus(service, token, tmp_path_factory.mktemp("prometheus")) as started:
         yield started
 
 
-def test_prometheus__has_scraped__systems_as_the_api_tells(scraper: Prometheus, client: httpx.Client) -> None:
+def test_prometheus__has_scraped__systems_as_in_the_api(scraper: Prometheus, client: httpx.Client) -> None:
     systems = client.get("/systems", params={"limit": 1000}).json()["systems"]
     expected = Counter((system["condition"], system["usage"]) for system in systems)
     found = scraper.values("labledger_systems > 0")
     assert {(dict(labels)["condition"], dict(labels)["usage"]): n for labels, n in found.items()} == expected
 
 
-def test_prometheus__has_scraped__recipes_as_the_queue_tells(
-    scraper: Prometheus, client: httpx.Client
-) -> None:
+def test_prometheus__has_scraped__recipes_as_in_the_queue(scraper: Prometheus, client: httpx.Client) -> None:
     assert scraper.values("labledger_recipes > 0") == {
         frozenset({("state", "queued")}): QUEUED,
         frozenset({("state", "waiting")}): MACHINES,
@@ -49,7 +47,7 @@ def test_prometheus__has_scraped__recipes_as_the_queue_tells(
     assert oldest > 0
 
 
-def test_prometheus__has_scraped__one_duration_of_each_recipe_that_was_done(scraper: Prometheus) -> None:
+def test_prometheus__has_scraped__one_duration_of_each_completed_recipe(scraper: Prometheus) -> None:
     for measure in ("wait", "provisioning", "execution"):
         assert list(scraper.values(f"labledger_recipe_{measure}_seconds_count").values()) == [MACHINES]
     (slowest,) = scraper.values(
@@ -58,18 +56,18 @@ def test_prometheus__has_scraped__one_duration_of_each_recipe_that_was_done(scra
     assert 0 < slowest <= 60
 
 
-def test_prometheus__has_scraped__log_and_appends_as_the_log_tells(
+def test_prometheus__has_scraped__counts_of_appends_as_in_the_log(
     scraper: Prometheus, service: Running
 ) -> None:
     log = service.events()
     here: Labels = frozenset()
-    told = {
+    counts = {
         "labledger_log_position": log[-1]["position"],
         "labledger_scheduler_events_total": sum(event["basis"] is not None for event in log),
         "labledger_append_events_total": sum(_is_of_a_request(event) for event in log),
         "labledger_projector_events_total": len(log),
     }
-    for name, expected in told.items():
+    for name, expected in counts.items():
         wait_until(partial(_is, scraper, name, {here: expected}), f"{name} to be {expected}")
 
 
@@ -78,11 +76,11 @@ def _is(scraper: Prometheus, name: str, expected: dict[Labels, float]) -> bool:
 
 
 def _is_of_a_request(event: dict[str, Any]) -> bool:
-    """The first token is made before anybody serves."""
+    """Return whether a request appended the event; the first token is created before the API starts."""
     return event["basis"] is None and event["cause"] != "request/first-start"
 
 
-def test_prometheus__goes_on_scraping__sees_its_own_requests(scraper: Prometheus) -> None:
+def test_prometheus__scrapes_repeatedly__counts_its_own_requests(scraper: Prometheus) -> None:
     mine = 'labledger_http_requests_total{method="GET", route="/metrics", status="2xx"}'
     timed = 'labledger_http_request_seconds_count{method="GET", route="/metrics"}'
     wait_until(lambda: scraper.values(f"{mine} > 3"), "scrapes to be counted")
@@ -95,8 +93,8 @@ def test_prometheus__alert_rules__are_evaluated_and_none_fires(scraper: Promethe
         return all(rule["health"] == "ok" for rule in group["rules"])
 
     wait_until(evaluated, "the rules to be evaluated")
-    # One that is pending for a moment, as a scrape came late, goes again.
-    wait_until(lambda: scraper.ask("alerts")["alerts"] == [], "no alert to be left")
+    # A late scrape makes an alert pending for a moment.
+    wait_until(lambda: scraper.ask("alerts")["alerts"] == [], "no alert to be pending")
 
 
 def test_exposed__read_directly__is_what_prometheus_has(scraper: Prometheus, client: httpx.Client) -> None:

@@ -1,4 +1,4 @@
-"""The programs of Prometheus: on PATH, or where `.ci/prometheus` puts them."""
+"""The programs of Prometheus, on PATH or in the folder of `.ci/prometheus`."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ REQUIRED = "LABLEDGER_TEST_PROMETHEUS"
 
 
 def tool(name: str) -> str:
-    """The path of a program. Without it the test is skipped, or fails where it is required."""
+    """Return the path of a program; if it is missing, skip the test, or fail if the run requires it."""
     found = shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}{os.pathsep}{UNPACKED}")
     if found is None:
-        missing = f"there is no {name}: install Prometheus, or run .ci/prometheus"
+        missing = f"{name} not found: install Prometheus, or run .ci/prometheus"
         if os.environ.get(REQUIRED):
             pytest.fail(missing)
         pytest.skip(missing)
     return found
 
 
-def promtool(*arguments: str, told: str = "") -> tuple[int, str]:
-    """Its exit status, and all that it printed."""
+def promtool(*arguments: str, stdin: str = "") -> tuple[int, str]:
+    """Run promtool; return its exit status and output."""
     done = subprocess.run(
         [tool("promtool"), *arguments],
-        input=told,
+        input=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

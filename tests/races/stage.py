@@ -12,7 +12,7 @@ from api.use_cases.change_policy import change_pool_policy
 from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.move_system import move_system
 from api.use_cases.put_document import put_document
-from api.use_cases.report_drafts import Item
+from api.use_cases.report_drafts import RecipeItem
 from api.use_cases.report_progress import Answer, report_progress
 from api.use_cases.submit_job import submit_job
 from domain.directory import events as directory_events
@@ -102,7 +102,7 @@ class Stage:
         self.scene.scheduler.settle()
 
     def report(self, process: ApiProcess, *reports: Report) -> list[Answer]:
-        items = [Item(self.recipe_id, report) for report in reports]
+        items = [RecipeItem(self.recipe_id, report) for report in reports]
         return process.ask(lambda services, request: report_progress(services, request, None, items))
 
     def run(self, *, to_the_end: bool) -> None:

@@ -12,7 +12,7 @@ from api.use_cases.change_policy import change_pool_policy, change_system_policy
 from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.lend_system import end_loan, lend_system
 from api.use_cases.move_system import move_system
-from api.use_cases.reserve_system import Wanted, reserve_system
+from api.use_cases.reserve_system import ReservationRequest, reserve_system
 from domain.errors import Refused
 from domain.priority import Priority
 from domain.recipe_set.messages import ReportCompleted, ReportInstalling
@@ -148,7 +148,7 @@ _move = _change(SystemChange(lab_controller="lab-2"))
 
 
 def _reserve(stage: Stage, process: ApiProcess, user: str = "ada") -> Outcome:
-    wanted, fqdn = Wanted(user, None, None), stage.fqdn
+    wanted, fqdn = ReservationRequest(user, None, None), stage.fqdn
     return _asked(process, lambda services, request: reserve_system(services, request, fqdn, wanted))
 
 

@@ -9,10 +9,12 @@ import pytest
 
 from domain.priority import Priority
 from domain.scheduling.decisions import new_job, pending_system, waking
+from domain.scheduling.demand.ranked import Rank
 from domain.scheduling.demand.recipe_sets import RecipeSets
-from domain.scheduling.world import partition, trigger_rules
+from domain.scheduling.world import partition
 from store.event_log import EventLog
 from store.requests import AppendRequest, Outcome
+from tests.domain.scheduling.rules import rules
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 
@@ -29,19 +31,19 @@ def everything_is_safe(patch: pytest.MonkeyPatch) -> None:
 def last_come_first_served(patch: pytest.MonkeyPatch) -> None:
     ranked = RecipeSets.rank
 
-    def backwards(self: RecipeSets, host: object) -> tuple[int, ...]:
-        priority, submission, recipe_id = ranked(self, host)  # type: ignore[arg-type]
-        return -LEAST_AND_MOST - priority, LONG - submission, recipe_id
+    def backwards(self: RecipeSets, host: object) -> Rank:
+        negative_priority, submission, recipe_id = ranked(self, host)  # type: ignore[arg-type]
+        return Rank(-LEAST_AND_MOST - negative_priority, LONG - submission, recipe_id)
 
     patch.setattr(RecipeSets, "rank", backwards)
 
 
 def nobody_wakes_up(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(partition.Partition.__init__, "__defaults__", ((),))
+    patch.setattr(partition.Partition.__init__, "__defaults__", (rules(wakes=()),))
 
 
 def nobody_lets_go(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(trigger_rules, "LET_GOES", ())
+    patch.setattr(partition.Partition.__init__, "__defaults__", (rules(lets_go=()),))
 
 
 def not_expected(kind: str) -> Plant:

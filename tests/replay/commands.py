@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from replay.simulated_lab.behaviour import Behaviour
-from replay.simulated_lab.lab import Lab, obey
-from replay.simulated_lab.steps import Step
+from replay.simulated_lab.lab import SimulatedLab, obey
+from replay.simulated_lab.steps import LabStep
 
 SYSTEM = "a.example.com"
 FAULTS = ("stall", "fail", "break", "vanish", "repeat", "reorder")
@@ -49,9 +49,9 @@ def provision(command_id: int, recipe_id: int | None, system: str = SYSTEM, **mo
     return made if recipe_id is None else {"tasks": tasks, **made}
 
 
-def agenda(command: dict[str, Any], seed: int = 0, **behaviour: Any) -> tuple[Step, ...]:
-    return obey(Lab(Behaviour(seed=seed, **behaviour)), command, 1000.0).agenda
+def agenda(command: dict[str, Any], seed: int = 0, **behaviour: Any) -> tuple[LabStep, ...]:
+    return obey(SimulatedLab(Behaviour(seed=seed, **behaviour)), command, 1000.0).agenda
 
 
-def of_kind(steps: tuple[Step, ...], kind: str) -> list[Step]:
+def of_kind(steps: tuple[LabStep, ...], kind: str) -> list[LabStep]:
     return [step for step in steps if step.kind == kind]

@@ -9,8 +9,8 @@ from typing import Any
 from domain.errors import Refused
 from domain.recipe.lifecycle import FINISHED, RECIPE, TASK
 from replay.simulated_lab.delivery import heard, next_delivery
-from replay.simulated_lab.lab import Lab
-from replay.simulated_lab.steps import Step
+from replay.simulated_lab.lab import SimulatedLab
+from replay.simulated_lab.steps import LabStep
 
 
 @dataclass
@@ -20,11 +20,11 @@ class Listener:
     recipes: dict[int, str] = field(default_factory=dict)
     hosts: dict[int, int] = field(default_factory=dict)
     tasks: dict[int, str] = field(default_factory=dict)
-    heard: list[Step] = field(default_factory=list)
-    contradicted: list[Step] = field(default_factory=list)
+    heard: list[LabStep] = field(default_factory=list)
+    contradicted: list[LabStep] = field(default_factory=list)
     said: int = 0
 
-    def hear(self, step: Step) -> int:
+    def hear(self, step: LabStep) -> int:
         self.said += 1
         if step in self.heard or step.kind != "progress":
             self.heard += [step] if step not in self.heard else []
@@ -36,7 +36,7 @@ class Listener:
         self.heard.append(step)
         return 200
 
-    def _take(self, step: Step) -> None:
+    def _take(self, step: LabStep) -> None:
         assert step.recipe_id is not None and step.host_recipe_id is not None
         body, recipe_id = step.body, step.recipe_id
         before = self.recipes.setdefault(recipe_id, "waiting")
@@ -75,7 +75,7 @@ class Listener:
         return [state for task, state in self.tasks.items() if task in mine]
 
 
-def converse(lab: Lab, listener: Listener, limit: int, moments: Iterable[float]) -> Lab:
+def converse(lab: SimulatedLab, listener: Listener, limit: int, moments: Iterable[float]) -> SimulatedLab:
     """Say everything that is due at each of the moments, as the one who runs the lab does."""
     for now in moments:
         while delivery := next_delivery(lab, now, limit):
@@ -86,6 +86,6 @@ def converse(lab: Lab, listener: Listener, limit: int, moments: Iterable[float])
     return lab
 
 
-def _plain(step: Step) -> Step:
+def _plain(step: LabStep) -> LabStep:
     """What the server sees of it: not when it was due, nor whether it is late."""
     return replace(step, late=False, due_seconds=0.0)

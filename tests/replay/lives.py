@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from domain.recipe.lifecycle import RECIPE, TASK
-from replay.simulated_lab.steps import Step
+from replay.simulated_lab.steps import LabStep
 
 
 def life_of(progress: list[Any]) -> str:
@@ -27,5 +27,5 @@ def life_of(progress: list[Any]) -> str:
     return state
 
 
-def said(step: Step) -> str:
+def said(step: LabStep) -> str:
     return repr((step.recipe_id, sorted(step.body.items(), key=repr)))

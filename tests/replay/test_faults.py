@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from replay.simulated_lab.behaviour import Behaviour
 from replay.simulated_lab.delivery import next_delivery
-from replay.simulated_lab.lab import Lab, obey
-from replay.simulated_lab.steps import Step
+from replay.simulated_lab.lab import SimulatedLab, obey
+from replay.simulated_lab.steps import LabStep
 from tests.replay.commands import (
     SYSTEM,
     agenda,
@@ -27,7 +27,7 @@ from tests.replay.listening import Listener, converse
 FOREVER = 10.0**9
 
 
-def said(steps: tuple[Step, ...], recipe_id: int) -> list[Any]:
+def said(steps: tuple[LabStep, ...], recipe_id: int) -> list[Any]:
     return [step.body for step in steps if step.recipe_id == recipe_id and step.kind == "progress"]
 
 
@@ -39,7 +39,7 @@ def test_faults__at_0_percent__none_happens(command: dict[str, Any], seed: int) 
     assert not any(step.late for step in steps)
     for recipe in (command, *command["guests"]):
         assert said(steps, recipe["recipe_id"])[-1] == {"state": "completed"}
-    lab = Lab(Behaviour(seed=seed), steps)
+    lab = SimulatedLab(Behaviour(seed=seed), steps)
     delivery = next_delivery(lab, FOREVER, 1000)
     assert delivery is not None
     assert not delivery.repeated
@@ -84,7 +84,7 @@ def test_break__at_100_percent__system_is_broken_then_repaired(command: dict[str
 
 
 def test_break__recipe_is_released__system_is_repaired_all_the_same() -> None:
-    lab = obey(Lab(Behaviour(break_percent=100)), provision(1, 12), 0.0)
+    lab = obey(SimulatedLab(Behaviour(break_percent=100)), provision(1, 12), 0.0)
     lab = obey(lab, {"id": 2, "kind": "release", "recipe_id": 12, "system": SYSTEM}, 0.0)
     assert [step.body["condition"] for step in of_kind(lab.agenda, "system")] == ["Automated"]
 
@@ -109,7 +109,7 @@ def test_vanish__many_times__memory_is_sometimes_lost() -> None:
 
 @given(provisions(), seeds)
 def test_repeat__at_100_percent__every_message_is_said_again(command: dict[str, Any], seed: int) -> None:
-    lab = obey(Lab(Behaviour(seed=seed, repeat_percent=100)), command, 0.0)
+    lab = obey(SimulatedLab(Behaviour(seed=seed, repeat_percent=100)), command, 0.0)
     report = next_delivery(lab, FOREVER, 1000)
     assert report is not None
     assert report.twice
@@ -133,7 +133,7 @@ def test_reorder__at_100_percent__some_message_is_overtaken(command: dict[str, A
 def test_disorder__any__server_hears_every_message_once_and_lawfully(
     command: dict[str, Any], behaviour: Behaviour, limit: int, at_once: bool
 ) -> None:
-    lab = obey(Lab(behaviour), command, 0.0)
+    lab = obey(SimulatedLab(behaviour), command, 0.0)
     listener = Listener()
     moments = [FOREVER] if at_once else sorted({step.due_seconds for step in lab.agenda})
 
@@ -154,7 +154,7 @@ def test_disorder__any__server_hears_every_message_once_and_lawfully(
 def test_faults__any__guests_begin_after_the_hosts_first_task(
     command: dict[str, Any], behaviour: Behaviour
 ) -> None:
-    lab = obey(Lab(behaviour), command, 0.0).without(lambda step: step.kind == "silence")
+    lab = obey(SimulatedLab(behaviour), command, 0.0).without(lambda step: step.kind == "silence")
     listener = Listener()
     converse(lab, listener, 10, sorted({step.due_seconds for step in lab.agenda}))
     order = [(step.recipe_id, step.body.get("state")) for step in listener.heard]
@@ -169,11 +169,13 @@ def test_faults__one_raised__durations_stay(
 ) -> None:
     """What is said before the fault is what would have been said without it."""
     faulty = Behaviour(seed=behaviour.seed, **{f"{fault}_percent": percent})
-    first, same = (first_message(obey(Lab(how), command, 0.0)) for how in (Behaviour(behaviour.seed), faulty))
+    first, same = (
+        first_message(obey(SimulatedLab(how), command, 0.0)) for how in (Behaviour(behaviour.seed), faulty)
+    )
     assert same.late or same.due_seconds == first.due_seconds
 
 
-def first_message(lab: Lab) -> Step:
+def first_message(lab: SimulatedLab) -> LabStep:
     return next(step for step in lab.agenda if step.body == {"state": "installing"} and step.recipe_id == 12)
 
 

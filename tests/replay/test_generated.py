@@ -17,7 +17,7 @@ from domain.requirements.distro import DISTRO, NewestFirst
 from domain.requirements.evaluate import matching
 from domain.requirements.host import HOST
 from domain.requirements.vocabulary import DISK, SYSTEM
-from replay.workload.generated_jobs import KINDS, MOST_IN_A_SET, PRIORITIES, generate_jobs
+from replay.workload.generated_jobs import KINDS, MAX_SET_SIZE, PRIORITIES, generate_jobs
 from replay.workload.generated_lab import generate_lab
 from replay.workload.generated_requirements import host_requires
 from tests.domain.requirements.reference import judge
@@ -98,7 +98,7 @@ def test_jobs__many__have_everything() -> None:
     assert {job["whiteboard"].split(": ")[1] for job in jobs} == set(KINDS)
     sets = [recipe_set for job in jobs for recipe_set in job["recipe_sets"]]
     assert {recipe_set["priority"] for recipe_set in sets} == set(PRIORITIES)
-    assert {len(recipe_set["recipes"]) for recipe_set in sets} == set(range(1, MOST_IN_A_SET + 1))
+    assert {len(recipe_set["recipes"]) for recipe_set in sets} == set(range(1, MAX_SET_SIZE + 1))
     recipes = [recipe for recipe_set in sets for recipe in recipe_set["recipes"]]
     assert {recipe["autopick"]["random"] for recipe in recipes} == {True, False}
     assert any(recipe["autopick"]["pools"] for recipe in recipes)

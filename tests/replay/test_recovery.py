@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.simulated_lab.behaviour import Behaviour
-from replay.simulated_lab.lab import Lab, obey
+from replay.simulated_lab.lab import SimulatedLab, obey
 from replay.simulated_lab.recovery import recall, resume, under_way
-from replay.simulated_lab.steps import Step
+from replay.simulated_lab.steps import LabStep
 from tests.replay.commands import agenda, of_kind, provision, provisions, seeds
 from tests.replay.lives import life_of, said
 
@@ -90,7 +90,7 @@ def test_resume__after_any_number_of_messages__the_rest_is_said_at_once_and_lawf
     assert life_of([step.body for step in (*heard, *fresh)]) == "completed"
 
 
-def as_known(command: dict[str, Any], heard: tuple[Step, ...]) -> dict[str, Any]:
+def as_known(command: dict[str, Any], heard: tuple[LabStep, ...]) -> dict[str, Any]:
     """The recipe as the server shows it after these messages."""
     ended = {step.body["task_id"] for step in heard if is_end(step)}
     begun = {step.body["task_id"] for step in heard if step.body.get("state") == "running"}
@@ -105,7 +105,7 @@ def as_known(command: dict[str, Any], heard: tuple[Step, ...]) -> dict[str, Any]
     return {"recipe_id": 12, "state": state, "system": command["system"], "tasks": tasks}
 
 
-def is_end(step: Step) -> bool:
+def is_end(step: LabStep) -> bool:
     return "task_id" in step.body and step.body.get("state") == "completed"
 
 
@@ -119,5 +119,5 @@ def is_end(step: Step) -> bool:
     ],
 )
 def test_resume__recipe_not_ours_any_more__nothing_is_said(recipe: dict[str, Any]) -> None:
-    lab = obey(Lab(Behaviour()), provision(1, 12, "a", state="completed"), 0.0)
+    lab = obey(SimulatedLab(Behaviour()), provision(1, 12, "a", state="completed"), 0.0)
     assert resume(lab, {"recipe_id": 12, "tasks": [], **recipe}, 0.0).agenda == ()

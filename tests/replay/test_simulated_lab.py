@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replay.simulated_lab.behaviour import Behaviour
-from replay.simulated_lab.lab import Lab, obey
+from replay.simulated_lab.lab import SimulatedLab, obey
 from tests.replay.commands import agenda, behaviours, of_kind, provision, provisions, seeds
 from tests.replay.lives import life_of, said
 
@@ -31,7 +31,7 @@ def test_provision__any_seed__every_recipe_lives_a_lawful_life(
 def test_provision__same_seed_and_faults__same_messages(
     command: dict[str, Any], behaviour: Behaviour
 ) -> None:
-    once, again = (obey(Lab(behaviour), command, 1000.0).agenda for _ in range(2))
+    once, again = (obey(SimulatedLab(behaviour), command, 1000.0).agenda for _ in range(2))
     assert once == again
     assert [step.body for step in once] == [step.body for step in again]
 
@@ -75,7 +75,7 @@ def test_provision__with_guests__host_is_up_before_and_ends_after_them(
     ],
 )
 def test_obey__two_recipes_under_way__only_those_meant_end(command: dict[str, Any], left: set[int]) -> None:
-    lab = Lab(Behaviour())
+    lab = SimulatedLab(Behaviour())
     for running in (provision(1, 12, "a"), provision(2, 14, "b")):
         lab = obey(lab, running, 0.0)
     lab = obey(lab, {"id": 3, **command}, 1.0)
@@ -83,18 +83,18 @@ def test_obey__two_recipes_under_way__only_those_meant_end(command: dict[str, An
 
 
 def test_obey__placed_again_elsewhere__former_system_is_silent() -> None:
-    lab = obey(obey(Lab(Behaviour()), provision(1, 12, "a"), 0.0), provision(2, 12, "b"), 0.0)
+    lab = obey(obey(SimulatedLab(Behaviour()), provision(1, 12, "a"), 0.0), provision(2, 12, "b"), 0.0)
     assert {step.system for step in of_kind(lab.agenda, "progress")} == {"b"}
 
 
 def test_obey__stop_of_a_guest__host_goes_on() -> None:
     command = {**provision(1, 12, "a"), "guests": [{"recipe_id": 13, "tasks": [{"id": 1}]}]}
-    lab = obey(obey(Lab(Behaviour()), command, 0.0), {"id": 2, "kind": "stop", "recipe_id": 13}, 0.0)
+    lab = obey(obey(SimulatedLab(Behaviour()), command, 0.0), {"id": 2, "kind": "stop", "recipe_id": 13}, 0.0)
     assert {step.recipe_id for step in of_kind(lab.agenda, "progress")} == {12}
 
 
 def test_obey__unknown_kind__is_reported_failed() -> None:
-    _, failed = obey(Lab(Behaviour()), {"id": 1, "kind": "teleport"}, 0.0).agenda
+    _, failed = obey(SimulatedLab(Behaviour()), {"id": 1, "kind": "teleport"}, 0.0).agenda
     assert failed.body == {"state": "failed", "reason": "unknown kind of command: teleport"}
 
 
@@ -103,5 +103,5 @@ def test_obey__unknown_kind__is_reported_failed() -> None:
     [("queued", ["running", "completed"]), ("running", ["completed"]), ("completed", []), ("failed", [])],
 )
 def test_obey__command_in_a_state__only_what_is_left_is_reported(state: str, said: list[str]) -> None:
-    lab = obey(Lab(Behaviour()), {"id": 1, "kind": "power", "system": "a", "state": state}, 0.0)
+    lab = obey(SimulatedLab(Behaviour()), {"id": 1, "kind": "power", "system": "a", "state": state}, 0.0)
     assert [step.body["state"] for step in lab.agenda] == said

@@ -77,7 +77,7 @@ def tracking_apart(patch: pytest.MonkeyPatch) -> None:
             self._models.flush(cursor)
         with self._connection.transaction(), self._connection.cursor() as cursor:
             self._move(cursor, last)
-            cursor.execute(SQL["tell"], (CHANNEL, str(last.position)))
+            cursor.execute(SQL["notify"], (CHANNEL, str(last.position)))
 
     patch.setattr(Projector, "_project", project)
 

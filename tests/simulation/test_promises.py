@@ -52,7 +52,7 @@ def test_lease__not_renewed_in_time__given_to_the_next_and_the_holder_fenced(sim
     simulated.run(partial(_wait, 2.0))
 
     assert simulated.run(following.try_take) == Fence(NAME, 2)
-    assert not simulated.run(hung.held)
+    assert not simulated.run(hung.is_held)
     assert isinstance(simulated.run(partial(_append, old)), Fenced)
 
 

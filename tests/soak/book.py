@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from replay.audit import Record
+from replay.audit import EventRecord
 
 # What a report that was taken must have left behind, by what it says.
 PROGRESS = {
@@ -44,7 +44,7 @@ class Acknowledged:
     topics: tuple[str, ...]
     data: tuple[tuple[str, Any], ...] = ()
 
-    def is_by(self, record: Record) -> bool:
+    def is_by(self, record: EventRecord) -> bool:
         return (
             record.subject == self.subject
             and record.topic in self.topics

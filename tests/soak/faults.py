@@ -28,7 +28,7 @@ FULL_SECONDS = 20.0
 # Half of the longest whiteboard: written in hex.
 SIZE_BYTES = 2_000
 NOWHERE = {"element": "hostname", "op": "=", "value": "nowhere.example.com"}
-FULL_DETAIL = "its disk is full"
+FULL_DETAIL = "the disk of the database is full"
 FULL_TITLE = "The database's disk is full"
 BY_A_PROBLEM, BY_READINESS = "a problem", "readiness"
 TOLD_OF_FULL_DISK = frozenset({BY_A_PROBLEM, BY_READINESS})

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from domain.events import Recorded
 from postgres.errors import DatabaseAway
-from replay.audit import Audit, Record
+from replay.audit import Audit, EventRecord
 from replay.audit.record import record_of
 from store.event_log import EventLog
 from tests.soak.book import Acknowledged, Book, LabJournal
@@ -41,7 +41,7 @@ class History:
         self._log = log
         self._book = book
         self._journal = journal
-        self._of_subject: defaultdict[str, list[Record]] = defaultdict(list)
+        self._of_subject: defaultdict[str, list[EventRecord]] = defaultdict(list)
         self._whiteboards: Counter[str] = Counter()
         self._scheduled: dict[str, float] = {}
         self._wrong: list[str] = []

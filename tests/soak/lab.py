@@ -12,7 +12,7 @@ from unittest.mock import patch
 from cli import main
 from cli.lab import agent
 from cli.lab.link import LabLink
-from replay.simulated_lab.steps import Step
+from replay.simulated_lab.steps import LabStep
 
 
 class NotingLink(LabLink):
@@ -20,7 +20,7 @@ class NotingLink(LabLink):
 
     journal: str
 
-    def update(self, steps: Sequence[Step]) -> list[dict[str, Any]]:
+    def update(self, steps: Sequence[LabStep]) -> list[dict[str, Any]]:
         answers = super().update(steps)
         lines = [
             json.dumps({"recipe_id": step.recipe_id, "body": dict(step.body), "position": answer["position"]})

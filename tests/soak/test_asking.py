@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.acceptance.up import Up
-from tests.cli.loopback import HANG_UP, Answer, Server, serving
+from tests.cli.loopback import HANG_UP, Answer, LoopbackServer, serving
 from tests.harness.running import free_port
 from tests.soak.enduring import Enduring, Stopped
 from tests.soak.machine import Machine
@@ -19,7 +19,7 @@ CHECKS = {"database": {"ok": True}}
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
+def server() -> Iterator[LoopbackServer]:
     """It cannot answer at first, and then is well."""
     with serving() as made:
         made.on("GET", "/readyz", Answer(status=HANG_UP), Answer(status=503), Answer({"checks": CHECKS}))
@@ -30,7 +30,7 @@ def nowhere() -> str:
     return f"http://127.0.0.1:{free_port()}"
 
 
-def test_enduring__nobody_there_or_busy__asks_until_it_is_answered(server: Server) -> None:
+def test_enduring__nobody_there_or_busy__asks_until_it_is_answered(server: LoopbackServer) -> None:
     with httpx.Client(transport=Enduring([nowhere(), server.url], threading.Event())) as client:
         assert client.get(f"{server.url}/readyz").json() == {"checks": CHECKS}
     assert len(server.asked) == 3
@@ -43,7 +43,7 @@ def test_enduring__told_to_stop__asks_no_more() -> None:
         client.get("http://machine.example.com")
 
 
-def test_machine__asked_whether_it_is_ready__has_its_checks_once_it_is(server: Server) -> None:
+def test_machine__asked_whether_it_is_ready__has_its_checks_once_it_is(server: LoopbackServer) -> None:
     machine = Machine("first", cast(Up, None), server.url)
     assert machine.ready() is None
     assert machine.ready() is None

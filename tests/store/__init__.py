@@ -1,1 +1,1 @@
-"""The event store on real servers: what it promises, and the faults of stock paths that it avoids."""
+"""Tests of the event store, on real servers and in memory, and of faults of the library that it avoids."""

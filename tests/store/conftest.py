@@ -37,7 +37,7 @@ def log(store_database: TestDatabase | InMemoryLog) -> Iterator[EventLog]:
 
 @pytest.fixture
 def next_epoch(log: EventLog) -> Callable[[str], int]:
-    """Return a function that raises the epoch of a lease, whoever holds its lock."""
+    """Return a function that raises the epoch of a lease, without its lock."""
 
     def raised(lease: str) -> int:
         if isinstance(log, InMemoryLog):

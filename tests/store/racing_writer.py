@@ -1,6 +1,6 @@
 """Race for the next version of one subject: `python -m tests.store.racing_writer URL NAME LAST`.
 
-Waits for a line, then tells each version it won, until the last is taken.
+Wait for a line, then print each version that this process won, until the last version exists.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One append: where its events come to stand, when it is refused, and what it answers the second time."""
+"""Tests of one append: positions, refusals and repetitions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_append__commits_and_conflicts_in_turn__positions_ascend_without_gaps(lo
 
 
 @pytest.mark.promise
-def test_append__several_requests__each_told_its_own_positions(log: EventLog) -> None:
+def test_append__several_requests__each_gets_its_own_positions(log: EventLog) -> None:
     outcomes = log.append([append_to("a", "b"), append_to("c"), append_to("d", "e", "f")])
 
     assert [positions(outcome) for outcome in outcomes] == [range(1, 3), range(3, 4), range(4, 7)]
@@ -61,7 +61,7 @@ def test_append__changed_subject_at_another_version__conflict(log: EventLog, exp
 
 @pytest.mark.promise
 def test_append__unchanged_subject_at_another_version__conflict(log: EventLog) -> None:
-    """A decision rests on aggregates that it does not change."""
+    """A decision may depend on aggregates that it does not change."""
     log.append([append_to("basis")])
     resting = AppendRequest("resting", (change("a"),), {"a": 0, "basis": 0})
 
@@ -80,7 +80,7 @@ def test_append__unchanged_subject_at_its_version__written(log: EventLog) -> Non
     assert positions(outcome) == range(2, 3)
 
 
-def test_recorder__asked_by_the_calls_of_the_library__refuses() -> None:
+def test_recorder__called_like_the_library_does__refuses() -> None:
     log = InMemoryLog()
     with pytest.raises(NotImplementedError, match="EventLog"):
         log.put([])
@@ -105,7 +105,7 @@ def test_append__clock_went_back__recorded_at_does_not(log: EventLog, owner: Own
 
 
 @pytest.mark.promise
-def test_append__command_id_known__first_answer_and_nothing_written(log: EventLog) -> None:
+def test_append__command_id_repeated__first_answer_and_nothing_written(log: EventLog) -> None:
     (first,) = log.append([append_to("a", command_id="once", digest=b"digest", answer=b"answer")])
     (again,) = log.append([append_to("z", command_id="once", digest=b"another", answer=b"other")])
 
@@ -113,7 +113,7 @@ def test_append__command_id_known__first_answer_and_nothing_written(log: EventLo
     assert isinstance(again, Committed)
     assert (first.repeated, again.repeated) == (False, True)
     assert positions(again) == positions(first)
-    # The digest of the first lets the caller see that something else was asked under the same id.
+    # The digest of the first request shows the caller that the same id was used for another request.
     assert (again.digest, again.answer) == (b"digest", b"answer")
     assert again.recorded_at == first.recorded_at
     assert log.end() == 1
@@ -131,7 +131,7 @@ def test_append__refused_command_id__free_for_another_attempt(log: EventLog) -> 
 
 
 @pytest.mark.promise
-def test_commit_of__known_and_unknown_command__commit_or_none(log: EventLog) -> None:
+def test_commit_of__existing_and_missing_command__commit_or_none(log: EventLog) -> None:
     log.append([append_to("a", "b", command_id="made", answer=b"answer")])
     found = log.commit_of("made")
 
@@ -154,10 +154,10 @@ def test_append__a_request_that_breaks_a_rule_of_the_table__nothing_written(
 
 
 def test_append__database_takes_no_writes__is_away_until_it_does(log: EventLog, owner: Owner) -> None:
-    """A standby that has not taken over, or one that was made read-only."""
+    """The server may be a standby, or read-only for a while."""
     log.append([append_to("a")])
     with _reading_only(owner):
-        # No session is left that is not read-only.
+        # All sessions are read-only.
         assert log.end() == 1
         with pytest.raises(DatabaseAway):
             log.append([append_to("b")])

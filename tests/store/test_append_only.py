@@ -1,4 +1,4 @@
-"""What is in the log stays: refused to the service and to the owner alike."""
+"""The log is append-only for the service and for the owner."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ WAYS_AROUND = [
 
 
 @pytest.fixture(autouse=True)
-def something_written(log: EventLog) -> EventLog:
+def written_log(log: EventLog) -> EventLog:
     log.append([append_to("a")])
     return log
 
@@ -83,8 +83,8 @@ def test_log__function_called_by_another_role__refused(owner: Owner, function: s
     assert owner.execute(may, (function,)).fetchone() == (False,)
 
 
-def test_log__functions_that_run_as_the_owner__choose_themselves_what_names_mean(owner: Owner) -> None:
-    """Else the caller's search_path would choose, and so what the owner's rights are used on."""
+def test_log__functions_that_run_as_the_owner__have_a_fixed_search_path(owner: Owner) -> None:
+    """The caller's search_path would let the caller choose the tables for the owner's rights."""
     found = owner.execute(
         "SELECT proname, proconfig FROM pg_proc WHERE prosecdef ORDER BY proname"
     ).fetchall()

@@ -26,11 +26,11 @@ def test_append__eight_processes_race_200_versions__one_winner_each_and_all_othe
         assert [read_line(writer) for writer in writers] == ["ready"] * WRITERS
         for writer in writers:
             write_line(writer, "go")
-        told = "".join(writer.communicate(timeout=60)[0] for writer in writers)
+        output = "".join(writer.communicate(timeout=60)[0] for writer in writers)
         assert [writer.returncode for writer in writers] == [0] * WRITERS
 
-    won = [[int(word) for word in line.split()] for line in told.splitlines()]
-    # Exactly one winner of each version, at the position it was told; nobody else wrote anything.
+    won = [[int(word) for word in line.split()] for line in output.splitlines()]
+    # Each version has one winner, at the reported position. No other process wrote an event.
     assert sorted(version for version, _ in won) == list(range(1, VERSIONS + 1))
     written = log.load({SUBJECT: 0})[SUBJECT]
     assert [[recorded.version, recorded.position] for recorded in written] == sorted(won)

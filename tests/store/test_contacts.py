@@ -1,4 +1,4 @@
-"""When lab controllers were last heard."""
+"""Tests of the last contacts of lab controllers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A lease raises an epoch when it changes hands, and whoever appends by an older one is refused."""
+"""Tests of leases and fences: a new holder raises the epoch, and appends of older epochs are refused."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_lease__held_by_another__not_given(database: TestDatabase) -> None:
     with lease(url, "first") as first, lease(url, "second") as second:
         assert first.try_take() == Fence(NAME, 1)
         assert second.try_take() is None
-        assert first.held()
+        assert first.is_held()
 
 
 def test_lease__session_of_the_holder_ended__next_one_gets_a_later_epoch(
@@ -47,13 +47,13 @@ def test_lease__session_of_the_holder_ended__next_one_gets_a_later_epoch(
         assert end_sessions(owner, "first") == 1
 
         wait_until(lambda: second.try_take() == Fence(NAME, 2))
-        assert not first.held()
+        assert not first.is_held()
 
 
 def test_lease__database_away__none_and_no_error() -> None:
     with lease("postgresql://nobody@127.0.0.1:1/nothing", "first") as first:
         assert first.try_take() is None
-        assert not first.held()
+        assert not first.is_held()
 
 
 def test_append__lease_was_taken_by_another__fenced_and_nothing_written(
@@ -92,17 +92,17 @@ def test_append__epoch_raised_since__fenced(log: EventLog, next_epoch: Callable[
 @pytest.mark.parametrize(
     ("first", "fenced"),
     [
-        ("append", False),  # the lease has to wait until the commit is there, and then sees it
-        ("lease", True),  # the append waits for the new epoch, and is refused by it
+        ("append", False),  # the new holder waits for the commit, and sees it
+        ("lease", True),  # the append waits for the new epoch, which fences it
     ],
 )
-def test_append__lease_changes_hands_meanwhile__whoever_came_first_counts(
+def test_append__lease_changes_hands_meanwhile__the_first_to_lock_wins(
     log: EventLog, database: TestDatabase, owner: Owner, first: str, fenced: bool
 ) -> None:
     url = database.service_url
     fence = Fence(NAME, take_lease(url))
     with ThreadPoolExecutor(2) as pool, owner_session(database.owner_url) as blocker:
-        # Both stop at the row of the lease, in the order in which they came.
+        # Both wait for the row of the lease, in this order.
         with blocker.transaction():
             blocker.execute("SELECT FROM log.leases FOR UPDATE")
             append = {"append": lambda: pool.submit(log.append, [append_to("a", fence=fence)])}
@@ -118,10 +118,10 @@ def test_append__lease_changes_hands_meanwhile__whoever_came_first_counts(
     assert log.end() == (0 if fenced else 1)
 
 
-def test_append__racing_with_a_change_of_hands__nothing_of_the_old_epoch_after_the_new(
+def test_append__racing_with_a_new_holder__nothing_of_the_old_epoch_after_the_new(
     log: EventLog, database: TestDatabase
 ) -> None:
-    """What the new holder reads once it has the lease is all that the old one will ever have appended."""
+    """The new holder can read all appends of the old holder as soon as it has the lease."""
     url = database.service_url
     fence = Fence(NAME, take_lease(url))
     with ThreadPoolExecutor(1) as pool, closing(EventLog(url)) as zombies:
@@ -143,7 +143,7 @@ def append_until_fenced(log: EventLog, fence: Fence) -> int:
 
 
 def take_lease(url: str) -> int:
-    """The epoch alone, whoever holds the advisory lock: what is tested is the fence."""
+    """Raise the epoch without the advisory lock, because only the fence is tested."""
     session: psycopg.Connection[tuple[int]] = connect(url)
     with session:
         row = session.execute("SELECT log.take_lease(%s, 'next')", (NAME,)).fetchone()

@@ -1,8 +1,8 @@
-"""Whole sets from the log: everything that belongs together, in few queries, as of one position."""
+"""Tests of `Aggregates.gather`: whole sets from the log, in few queries, as of one position."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pytest
 
@@ -16,35 +16,39 @@ from store.aggregates import Aggregates
 from store.event_log import EventLog
 from store.requests import AppendRequest
 from tests.harness.appends import STAMP, positions
-from tests.harness.databases import TestDatabase
+
+pytestmark = pytest.mark.promise
 
 
-class Counted(EventLog):
-    """Counts the queries that load, and lets something happen before one of them."""
+class Loads:
+    """Counts the queries that load events. Appends `meanwhile` before one of them."""
 
-    loads = 0
-    before_load = -1
-    meanwhile: Decided
+    def __init__(self, log: EventLog) -> None:
+        self.log = log
+        self.count = 0
+        self.before = -1
+        self.meanwhile: Decided = ()
+        self.load_directly = log.load
 
     def load(self, after: Mapping[str, int]) -> dict[str, list[Recorded]]:
-        self.loads += 1
-        if self.loads == self.before_load:
+        self.count += 1
+        if self.count == self.before:
             put(self, *self.meanwhile)
-        return super().load(after)
+        return self.load_directly(after)
 
 
 @pytest.fixture
-def log(database: TestDatabase) -> Iterator[Counted]:
-    made = Counted(database.service_url)
-    yield made
-    made.close()
+def loads(log: EventLog, monkeypatch: pytest.MonkeyPatch) -> Loads:
+    loads = Loads(log)
+    monkeypatch.setattr(log, "load", loads.load)
+    return loads
 
 
-def put(log: EventLog, *decided: tuple[str, Event]) -> None:
-    now = EventLog.load(log, dict.fromkeys((subject for subject, _ in decided), 0))
+def put(loads: Loads, *decided: tuple[str, Event]) -> None:
+    now = loads.load_directly(dict.fromkeys((subject for subject, _ in decided), 0))
     changes = tuple(Change(subject, event, STAMP) for subject, event in decided)
     expected = {subject: len(past) for subject, past in now.items()}
-    (outcome,) = log.append([AppendRequest(f"put/{log.end()}", changes, expected)])
+    (outcome,) = loads.log.append([AppendRequest(f"put/{loads.log.end()}", changes, expected)])
     positions(outcome)
 
 
@@ -70,13 +74,13 @@ def new(recipe_set_id: int, host: int | None = None) -> RecipeNew:
     )
 
 
-def fill(log: EventLog, sets: int) -> None:
-    """Sets n of the recipes n1 (on the system n), its guest n2, and n3, which waits."""
+def fill(loads: Loads, sets: int) -> None:
+    """Add sets n of the recipes n1 (on system n), its guest n2, and n3, which waits."""
     for number in range(1, sets + 1):
         one, guest, other = (number * 10 + place for place in (1, 2, 3))
-        put(log, (f"system/{number}", SystemRegistered("lab", "alice", "Automated", {})))
+        put(loads, (f"system/{number}", SystemRegistered("lab", "alice", "Automated", {})))
         put(
-            log,
+            loads,
             (f"recipe-set/{number}", RecipeSetSubmitted(1, "Normal", (one, guest, other))),
             (f"recipe/{one}", new(number)),
             (f"recipe/{guest}", new(number, host=one)),
@@ -87,7 +91,7 @@ def fill(log: EventLog, sets: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("subjects", "most"),
+    ("subjects", "max_queries"),
     [
         (lambda number: f"recipe/{number}3", 4),
         (lambda number: f"recipe-set/{number}", 3),
@@ -95,58 +99,58 @@ def fill(log: EventLog, sets: int) -> None:
     ],
     ids=["recipes", "recipe sets", "systems"],
 )
-def test_gather__of_many__everything_in_as_many_queries_as_of_one(
-    log: Counted, subjects: object, most: int
+def test_gather__many_subjects__as_many_queries_as_for_one(
+    loads: Loads, subjects: object, max_queries: int
 ) -> None:
-    fill(log, 20)
+    fill(loads, 20)
     assert callable(subjects)
     asked = [subjects(number) for number in range(1, 21)]
     counts = []
     for wanted in (asked[:1], asked):
-        aggregates, log.loads = Aggregates(log), 0
+        aggregates, loads.count = Aggregates(loads.log), 0
         gathered = aggregates.gather(wanted)
-        counts.append(log.loads)
+        counts.append(loads.count)
         for number in range(1, len(wanted) + 1):
             members = gathered.members(number)
             assert [recipe.recipe_id % 10 for recipe in members.recipes] == [1, 2, 3]
             assert list(members.systems) == [str(number)]
-        log.loads = 0
+        loads.count = 0
         aggregates.gather(wanted)
-        assert log.loads == 1, "what is remembered tells what belongs together"
-    assert counts[0] == counts[1] <= most
+        assert loads.count == 1, "cached states name their neighbours"
+    assert counts[0] == counts[1] <= max_queries
 
 
-def test_gather__moves_meanwhile__is_what_is_true_at_one_position(log: Counted) -> None:
-    """Between two queries the recipe gets a system, which the first of them did not know of."""
-    fill(log, 1)
-    put(log, ("system/9", SystemRegistered("lab", "alice", "Automated", {})))
-    log.meanwhile = [("recipe/13", RecipeScheduled("9", "lab")), ("system/9", SystemScheduled(13))]
-    log.loads, log.before_load = 0, 2
-    gathered = Aggregates(log).gather(["recipe/13"])
+def test_gather__concurrent_change__states_of_one_position(loads: Loads) -> None:
+    """The recipe gets a system between two queries, after the first one."""
+    fill(loads, 1)
+    put(loads, ("system/9", SystemRegistered("lab", "alice", "Automated", {})))
+    loads.meanwhile = [("recipe/13", RecipeScheduled("9", "lab")), ("system/9", SystemScheduled(13))]
+    loads.count, loads.before = 0, 2
+    gathered = Aggregates(loads.log).gather(["recipe/13"])
     recipe, system = gathered.recipe(13), gathered.system("9")
     assert recipe is not None and system is not None
     assert (recipe.system, system.recipe_id) == ("9", 13)
 
 
-def test_gather__what_nobody_knows__is_missing_alone(log: Counted) -> None:
-    fill(log, 1)
-    gathered = Aggregates(log).gather(["recipe/11", "recipe/999", "system/none"])
+def test_gather__missing_subjects__others_are_found(loads: Loads) -> None:
+    fill(loads, 1)
+    gathered = Aggregates(loads.log).gather(["recipe/11", "recipe/999", "system/none"])
     assert gathered.recipe(999) is None and gathered.system("none") is None
     assert gathered.recipe(12) is not None
     assert gathered.versions["recipe/11"] == 2
 
 
-def test_gather__recipe_has_finished__has_left_its_system(log: Counted) -> None:
-    fill(log, 1)
-    put(log, ("recipe/11", RecipeCancelled("no")), ("recipe/12", RecipeCancelled("no")))
-    put(log, ("system/1", SystemPending()), ("recipe/13", RecipeQueued("waits")))
-    members = Aggregates(log).gather(["recipe-set/1"]).members(1)
+def test_gather__recipe_has_finished__without_its_system(loads: Loads) -> None:
+    fill(loads, 1)
+    put(loads, ("recipe/11", RecipeCancelled("no")), ("recipe/12", RecipeCancelled("no")))
+    put(loads, ("system/1", SystemPending()), ("recipe/13", RecipeQueued("waits")))
+    members = Aggregates(loads.log).gather(["recipe-set/1"]).members(1)
     assert members.systems == {}
 
 
-def test_members_after__a_decision__are_as_it_leaves_them(log: Counted) -> None:
-    fill(log, 1)
-    members = Aggregates(log).gather(["recipe-set/1"]).members(1)
+def test_members_after__a_decision__are_as_it_leaves_them(loads: Loads) -> None:
+    fill(loads, 1)
+    members = Aggregates(loads.log).gather(["recipe-set/1"]).members(1)
     left = members_after(members, cancel_set(members, "no"))
     assert {recipe.state for recipe in left.recipes} == {"cancelled"}
     assert left.systems["1"].usage == "pending"

@@ -16,8 +16,8 @@ from store.datastore import connect
 from store.event_log import EventLog
 from store.lease import SCHEDULER, Lease
 from store.migrate import migrate
-from store.passwords import forget_hashes, hash_of, keep_hash
-from store.readiness import standing
+from store.passwords import delete_stale_hashes, hash_of, store_hash
+from store.readiness import database_state
 from store.requests import AppendRequest, Fence
 from tests.harness.appends import STAMP, append_to
 from tests.harness.databases import LOGIN_PASSWORD, TestDatabase
@@ -25,20 +25,20 @@ from tests.harness.sessions import Owner
 from tests.harness.waiting import wait_until
 
 NAME = "scheduler/test"
-# It takes the lock, which is kept to the end of the transaction.
+# Takes the lock until the end of the transaction.
 APPEND_NOTHING = "SELECT log.append(" + ", ".join(["'{}'"] * 13) + ")"
 STRANGER = "labledger_test_stranger"
 READ = "user_name, role, token_id, method, path, query, request_id"
 VALUES = "'bob', 'auditor', 't', 'GET', '/', '', 'r'"
 FORBIDDEN = [
-    # A hash in place of the one that counts
+    # Replace the valid hash.
     "UPDATE secret.passwords SET hash = 'mine'",
     "DELETE FROM secret.passwords",
     "INSERT INTO secret.passwords (password_id, user_name, hash) VALUES ('p1', 'bob', 'mine')",
-    # A record of a read that has not happened then, or not at all
+    # Forge the record of a read.
     f"INSERT INTO log.reads (recorded_at, {READ}) VALUES ('2020-01-01', {VALUES})",
     f"INSERT INTO log.reads (read_id, {READ}) OVERRIDING SYSTEM VALUE VALUES (99, {VALUES})",
-    # A topic of one's own
+    # Register a topic.
     "INSERT INTO log.topics VALUES ('mine')",
     "DELETE FROM log.topics",
 ]
@@ -87,7 +87,7 @@ def stranger(owner: Owner) -> Iterator[str]:
     owner.execute(f"DROP ROLE {STRANGER}".encode())
 
 
-def test_migrate__database_of_anybody__lets_in_the_services_alone(
+def test_migrate__public_database__allows_only_the_services(
     database: TestDatabase, owner: Owner, stranger: str
 ) -> None:
     migrate(database.owner_url)
@@ -100,59 +100,59 @@ def test_migrate__database_of_anybody__lets_in_the_services_alone(
         assert service.execute("SELECT live.has_room()").fetchone() == (True,)
 
 
-def counting(log: EventLog, password_id: str, version: int) -> None:
+def make_valid(log: EventLog, password_id: str, version: int) -> None:
     change = Change("user/bob", UserPasswordSet(password_id=password_id), STAMP)
     log.append([AppendRequest(f"set {version}", (change,), {"user/bob": version})])
 
 
-def test_keep_hash__of_an_id_that_counts__refused_and_the_first_stays(log: EventLog) -> None:
-    keep_hash(log, "p1", "bob", "first")
-    keep_hash(log, "p1", "bob", "second")
-    counting(log, "p1", 0)
+def test_store_hash__of_a_valid_id__refused_and_the_first_stays(log: EventLog) -> None:
+    store_hash(log, "p1", "bob", "first")
+    store_hash(log, "p1", "bob", "second")
+    make_valid(log, "p1", 0)
     with pytest.raises(Exception, match="counts already"):
-        keep_hash(log, "p1", "bob", "third")
-    forget_hashes(log, "bob")
+        store_hash(log, "p1", "bob", "third")
+    delete_stale_hashes(log, "bob")
     assert hash_of(log, "p1", "bob") == "first"
     assert hash_of(log, "p1", "eve") is None
 
 
-def test_forget_hashes__of_a_user__leaves_what_counts_by_the_log(log: EventLog, owner: Owner) -> None:
+def test_delete_stale_hashes__of_a_user__valid_ones_stay(log: EventLog, owner: Owner) -> None:
     for number, password_id in enumerate(("p1", "p2")):
-        keep_hash(log, password_id, "bob", password_id)
-        counting(log, password_id, number)
-    keep_hash(log, "young", "bob", "young")
-    keep_hash(log, "old", "bob", "old")
+        store_hash(log, password_id, "bob", password_id)
+        make_valid(log, password_id, number)
+    store_hash(log, "young", "bob", "young")
+    store_hash(log, "old", "bob", "old")
     owner.execute(
         "UPDATE secret.passwords SET made_at = made_at - interval '2 h' WHERE password_id <> 'young'"
     )
-    forget_hashes(log, "bob")
+    delete_stale_hashes(log, "bob")
     assert [hash_of(log, name, "bob") for name in ("p1", "p2", "young", "old")] == [None, "p2", "young", None]
     log.append([AppendRequest("gone", (Change("user/bob", UserRemoved(), STAMP),), {"user/bob": 2})])
-    forget_hashes(log, "bob")
+    delete_stale_hashes(log, "bob")
     assert hash_of(log, "p2", "bob") is None
 
 
 def impatient(owner: Owner, function: str, old: str, new: str) -> None:
-    """The function, with another time in it than a test could wait for."""
+    """Replace a time in a function by one that a test can wait for."""
     (definition,) = owner.execute("SELECT pg_get_functiondef(%s::regproc)", (function,)).fetchone() or ("",)
     assert old in definition
     owner.execute(definition.replace(old, new).encode())
 
 
 @pytest.mark.parametrize("mode", ["EXCLUSIVE", "ROW SHARE"])
-def test_append__somebody_holds_the_lock__fails_soon_and_readiness_says_so(
+def test_append__another_session_holds_the_lock__fails_soon_and_readiness_reports_it(
     log: EventLog, owner: Owner, mode: str
 ) -> None:
     owner.execute("ALTER FUNCTION log.append SET lock_timeout = '100ms'")
     owner.execute("ALTER FUNCTION log.append_hangs SET lock_timeout = '100ms'")
-    assert not standing(log, SCHEDULER, 0).append_hangs
+    assert not database_state(log, SCHEDULER, 0).append_hangs
     with owner.transaction():
         owner.execute(f"LOCK TABLE log.writer IN {mode} MODE".encode())
         with pytest.raises(DatabaseAway, match="lock timeout"):
             log.append([append_to("a")])
-        said = standing(log, SCHEDULER, 0)
+        said = database_state(log, SCHEDULER, 0)
         finding = CHECKS["database"](Look(said, False, 0, 0, 0, 0.0))
-        assert finding.fault == "an append hangs, and holds up all others"
+        assert finding.fault == "an append hangs and blocks all others"
     log.append([append_to("a")])
 
 
@@ -166,7 +166,7 @@ def test_append_hangs__asked_in_a_transaction__keeps_no_lock(log: EventLog, data
 def test_append__session_of_the_services_keeps_the_lock__is_ended(
     log: EventLog, database: TestDatabase, owner: Owner
 ) -> None:
-    """One that has switched off the time-out of its transaction."""
+    """The session has switched off the timeout of its transaction."""
     owner.execute("ALTER FUNCTION log.append SET lock_timeout = '100ms'")
     impatient(owner, "live.end_hung_writers", "30 s", "0.3 s")
     with closing(connect(database.service_url)) as hung:

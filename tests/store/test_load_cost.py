@@ -1,4 +1,4 @@
-"""What is loaded is found in the log, which is not read for it."""
+"""Test of the plan for `load`, which uses the index."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ SUBJECTS = 400
 LOADED = 300
 
 
-def test_load__many_subjects_of_a_short_log__reads_no_other(log: EventLog, database: TestDatabase) -> None:
+def test_load__many_subjects_of_a_short_log__no_sequential_scan(
+    log: EventLog, database: TestDatabase
+) -> None:
     BulkEvents(log, subjects=SUBJECTS).append(EVENTS)
     with owner_session(database.owner_url) as owner:
         owner.execute("VACUUM ANALYZE log.events")
         query = "SELECT originator_id, max(originator_version) FROM log.events GROUP BY 1 LIMIT %s"
-        known = owner.execute(query, (LOADED,)).fetchall()
-        asked = [name for name, _ in known], [version for _, version in known]
+        loaded = owner.execute(query, (LOADED,)).fetchall()
+        asked = [name for name, _ in loaded], [version for _, version in loaded]
         plan = "\n".join(line for (line,) in owner.execute(b"EXPLAIN " + SQL["load"], asked).fetchall())
-    assert len(known) == LOADED
+    assert len(loaded) == LOADED
     assert "Seq Scan" not in plan, plan

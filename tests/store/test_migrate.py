@@ -1,4 +1,4 @@
-"""Migrations are applied once, in order, under one lock, and never change afterwards."""
+"""Tests of migrations: applied once, in order, under one lock, and unchanged afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recorded reads stay, in their order, whoever records at the same time."""
+"""Tests of the record of reads: append-only, in order, also with concurrent writers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_record__then_select__is_as_it_was(log: EventLog) -> None:
 def test_record__one_is_not_committed_yet__the_next_waits_for_it(
     log: EventLog, owner: Owner, database: TestDatabase
 ) -> None:
-    """Else who reads on after the second would miss the first."""
+    """A reader that continues after the second would otherwise miss the first."""
     with psycopg.connect(database.service_url) as session, ThreadPoolExecutor(1) as pool:
         session.execute(b"SET ROLE labledger_service")
         session.execute(SQL["record"], astuple(READ))

@@ -1,4 +1,4 @@
-"""What is selected, by the database and by memory: the same, whatever is asked for."""
+"""Tests of selections: the log returns the events that `Selection.has` accepts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EVENTS = 600
 
 
 @pytest.mark.promise
-def test_select__anything_asked_for__pages_are_what_the_selection_has(log: EventLog) -> None:
+def test_select__random_selection__pages_have_its_events(log: EventLog) -> None:
     BulkEvents(log, subjects=30).append(EVENTS)
     dice, whole = random.Random(3), whole_log(log)
     found = 0
@@ -35,7 +35,7 @@ def test_select__anything_asked_for__pages_are_what_the_selection_has(log: Event
 @pytest.mark.promise
 @pytest.mark.parametrize("subject", [None, ("recipe/*",), ("recipe/31", "system/*")])
 @pytest.mark.parametrize("topics", [None, ("recipe.queued", "recipe.running")])
-def test_select__topics_that_are_hidden__are_in_no_page_and_end_none_early(
+def test_select__hidden_topics__in_no_page_and_no_page_ends_early(
     log: EventLog, topics: tuple[str, ...] | None, subject: tuple[str, ...] | None
 ) -> None:
     BulkEvents(log, subjects=30).append(EVENTS)

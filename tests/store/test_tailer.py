@@ -1,4 +1,4 @@
-"""The tailer delivers whole commits, each once, whatever becomes of its connection and its notifications."""
+"""Tests of the tailer: whole commits, each once, also with lost connections and notifications."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def tailer(database: TestDatabase, **options: int) -> Iterator[Tailer]:
 
 
 def read(tailer: Tailer, upto: int) -> list[int]:
-    """The positions delivered until the given one has come."""
+    """Return the delivered positions up to the given one."""
     seen: list[int] = []
     wait_until(
         lambda: seen.extend(row.position for row in tailer.next_page(1.0)) or (seen and seen[-1] >= upto)
@@ -67,7 +67,7 @@ def test_next_page__position_given__goes_on_after_it(log: EventLog) -> None:
 
 
 @pytest.mark.promise
-def test_next_page__appended_while_waiting__told_by_notification(log: EventLog) -> None:
+def test_next_page__appended_while_waiting__notified(log: EventLog) -> None:
     with closing(log.follow()) as reader, ThreadPoolExecutor(1) as pool:
         assert reader.next_page(0.0) == []
         waiting = pool.submit(reader.next_page, 60.0)
@@ -78,7 +78,7 @@ def test_next_page__appended_while_waiting__told_by_notification(log: EventLog) 
 
 
 @pytest.mark.promise
-def test_next_page__told_of_what_it_has_read__waits_for_news(log: EventLog) -> None:
+def test_next_page__notified_of_rows_it_has_read__waits_for_new_rows(log: EventLog) -> None:
     with closing(log.follow()) as reader, ThreadPoolExecutor(1) as pool:
         assert reader.next_page(0.0) == []
         for subject in "abc":
@@ -109,38 +109,38 @@ def test_next_page__notification_lost__found_by_the_backstop_and_counted(
 def test_next_page__committed_just_after_the_wait__not_counted_as_lost(
     database: TestDatabase, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The scheduler waits for no time; what came between its wait and its look is told a moment later."""
-    wait, waits = tailer_module._furthest_told, count()
+    """The notification of a commit between wait and read comes a moment later, after a timeout of 0."""
+    wait, waits = tailer_module._last_notified, count()
 
     def wait_then_append(connection: Any, timeout_seconds: float) -> int:
-        told = wait(connection, timeout_seconds)
+        notified = wait(connection, timeout_seconds)
         if next(waits) == 0:
             log.append([append_to("a")])
-        return told
+        return notified
 
-    monkeypatch.setattr(tailer_module, "_furthest_told", wait_then_append)
+    monkeypatch.setattr(tailer_module, "_last_notified", wait_then_append)
     with tailer(database) as reader:
         assert [row.position for row in reader.next_page(0.0)] == [1]
         assert reader.counters.backstop_finds == 0
 
 
-def test_next_page__told_late_and_of_what_came_behind_it_too__that_is_read_at_once(
+def test_next_page__late_notification_with_a_later_one__later_rows_read_at_once(
     database: TestDatabase, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Both notifications come together, and the later one comes no more."""
-    wait, waits = tailer_module._furthest_told, count()
+    """Both notifications arrive together, and the later one is not repeated."""
+    wait, waits = tailer_module._last_notified, count()
 
     def wait_while_others_append(connection: Any, timeout_seconds: float) -> int:
         number = next(waits)
-        told = wait(connection, timeout_seconds)
+        notified = wait(connection, timeout_seconds)
         if number == 0:
             log.append([append_to("a")])
         if number == 1:
             log.append([append_to("b")])
-            told = max(told, wait(connection, 10.0))
-        return told
+            notified = max(notified, wait(connection, 10.0))
+        return notified
 
-    monkeypatch.setattr(tailer_module, "_furthest_told", wait_while_others_append)
+    monkeypatch.setattr(tailer_module, "_last_notified", wait_while_others_append)
     with tailer(database) as reader, ThreadPoolExecutor(1) as pool:
         assert [row.position for row in reader.next_page(0.0)] == [1]
         waiting = pool.submit(reader.next_page, 30.0)
@@ -167,7 +167,7 @@ def test_next_page__database_away__empty_page_and_no_error() -> None:
         assert reader.counters.reconnects == 1
 
 
-def test_read_at__looks_that_find_nothing_and_looks_that_fail__tells_when_one_last_succeeded(
+def test_read_at__empty_and_failed_reads__time_of_the_last_success(
     database: TestDatabase, owner: Owner
 ) -> None:
     with tailer(database) as reader:
@@ -183,7 +183,7 @@ def test_read_at__looks_that_find_nothing_and_looks_that_fail__tells_when_one_la
         assert reader.read_at > last
 
 
-def test_next_page__notified_of_no_number__looks(database: TestDatabase, owner: Owner) -> None:
+def test_next_page__payload_without_a_number__reads(database: TestDatabase, owner: Owner) -> None:
     """Any role that may connect can notify."""
     with tailer(database) as reader, ThreadPoolExecutor(1) as pool:
         assert reader.next_page(0.0) == []
@@ -215,6 +215,6 @@ def kill_until(owner: Owner, application_name: str, done: Callable[[], bool]) ->
 
 
 def silence(owner: Owner) -> None:
-    """From now on appends notify nobody: a function of that name in `log` goes before the built-in one."""
+    """Make appends send no notifications: a function in `log` hides the built-in one."""
     owner.execute(DEAF)
     owner.execute("ALTER FUNCTION log.append SET search_path = log, pg_catalog, pg_temp")

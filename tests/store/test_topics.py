@@ -1,4 +1,4 @@
-"""What is stored must be understood for ever: topics and fields are pinned, older versions are upcast."""
+"""Stored events must stay readable: topics and fields are pinned, older versions are upcast."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_topics__all_of_the_program__as_pinned() -> None:
 
 @pytest.fixture
 def renamed() -> Iterator[type[Event]]:
-    """An event whose field was called differently in its first version."""
+    """Define an event whose field had another name in its first version."""
 
     @event("test.renamed", version=2)
     class Renamed(Event):
@@ -73,11 +73,11 @@ def test_load__present_version_written__same_event_read(log: EventLog, renamed: 
     ("topic", "version", "error"),
     [
         ("test.never-heard-of", 1, UnknownTopic),
-        # Written by a later program: going on would be believing in another history.
+        # A later program wrote it; a reader that skips it would have another history.
         ("test.renamed", 3, UnknownVersion),
     ],
 )
-def test_reading__event_not_understood__stops_the_reader(
+def test_reading__unreadable_event__stops_the_reader(
     log: EventLog, owner: Owner, renamed: type[Event], topic: str, version: int, error: type[Exception]
 ) -> None:
     store(owner, topic, version, {})
@@ -98,7 +98,7 @@ def store(owner: Owner, topic: str, version: int, data: dict[str, Any]) -> None:
     owner.execute(WRITE_AS_OWNER, (topic, json.dumps(state).encode()))
 
 
-def test_require_readable__written_as_the_log_writes__is_told_by_topic_and_version_alone(
+def test_require_readable__format_of_the_log__only_topic_and_version_are_read(
     renamed: type[Event],
 ) -> None:
     mapper = EventMapper()
@@ -107,7 +107,7 @@ def test_require_readable__written_as_the_log_writes__is_told_by_topic_and_versi
     def row(topic: str, state: bytes) -> StoredRow:
         return StoredRow(1, 1, now, "old/1", 1, topic, state)
 
-    # Nothing behind the version is looked at, as long as it is the present one.
+    # Nothing after a current version is read.
     mapper.require_readable(row("test.renamed", b'{"version":2,"at":'))
     mapper.require_readable(
         row(

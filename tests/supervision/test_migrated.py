@@ -7,8 +7,7 @@ import sys
 
 import pytest
 
-from store.migrate import migrations
-from store.migrated import NotMigrated, require_migrated
+from store.migrate import NotMigrated, migrations, require_migrated
 from tests.harness.databases import TestDatabase
 from tests.harness.running import Running, free_port
 from tests.harness.sessions import Owner

@@ -72,7 +72,7 @@ def test_ready__all_is_well__every_check_is_there_with_its_figures(service: Runn
 
 def test_ready__no_scheduler__says_so(service: Running) -> None:
     service.kill("scheduler")
-    said = {"scheduler": "nobody holds its lease: does one run?"}
+    said = {"scheduler": "no scheduler holds the lease: does one run?"}
     wait_until(lambda: failed(service) == said, "it to be noticed")
 
 
@@ -105,13 +105,13 @@ def test_ready__database_takes_nothing_in__says_so(service: Running, owner: Owne
     database = owner.info.dbname
     owner.execute(f'ALTER DATABASE "{database}" SET default_transaction_read_only = on'.encode())
     end_sessions(owner)
-    said = "it is read-only, perhaps a standby"
+    said = "the database is read-only; it may be a standby"
     wait_until(lambda: failed(service).get("database") == said, "the sessions to be new")
 
 
 def test_ready__database_away__says_so_and_the_process_lives(service: Running) -> None:
     with unavailable(service.database):
-        said = {"database": "it cannot be reached"}
+        said = {"database": "the database cannot be reached"}
         wait_until(lambda: failed(service) == said, "it to be noticed")
         assert httpx.get(f"{service.url}/healthz", **LOCAL_HTTP).json() == {"alive": True}
     service.wait_ready()

@@ -1,4 +1,4 @@
-"""Who asks for what in these tests, in few words."""
+"""Use cases with the requests of certain users, for the tests."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def as_admin(**more: Any) -> RequestContext:
 
 
 def by(user: str, **more: Any) -> RequestContext:
-    """A request of who is no admin."""
+    """Return the request of a user who is not an admin."""
     return RequestContext(user, "test", role="submitter", **more)
 
 
 class Town:
-    """A log with people, groups, a pool and systems; `ask` runs a use case as somebody's request."""
+    """A log with users, groups, a pool and systems; `ask` runs a use case for a request."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
@@ -49,21 +49,21 @@ class Town:
     def services(self, process: int = 0) -> Parts:
         return self.scene.apis[process].services
 
-    def known(self, kind: str, name: str) -> Any:
-        """The document of a named thing that is there."""
+    def document_of(self, kind: str, name: str) -> Any:
+        """Return the document of an object, None without one."""
         self.scene.api.catch_up()
         entry = self.services().feed.directory.get(kind, name)
         return None if entry is None else dict(entry.document)
 
     def state(self, subject: str) -> Any:
-        """An aggregate as it is now."""
+        """Return the present state of a subject."""
         return self.services().aggregates.load([subject])[subject]
 
     def version(self, subject: str) -> int:
         return len(self.log.load({subject: 0})[subject])
 
     def happens(self, subject: str, event: Event) -> None:
-        """Whatever a use case would say to it: as it may be in a log from before."""
+        """Append an event without a use case, as in an older log."""
         version = self.version(subject)
         change = Change(subject, event, Stamp(BEGINNING, "admin", "request/test"))
         (outcome,) = self.log.append(
@@ -74,15 +74,15 @@ class Town:
             process.catch_up()
 
     def since(self, position: int) -> list[tuple[str, str]]:
-        """(subject, topic) of what came after a position."""
+        """Return subject and topic of the events after a position."""
         found, _ = self.log.select(position, self.log.end(), 10_000)
         return [(recorded.subject, recorded.event.TOPIC) for recorded in found]
 
 
 def furnish(scene: Scene) -> Town:
-    """Root is the admin. Ada owns the group `qa`, bob is in it, eve is in none; the pool `net` is qa's.
+    """Add users, groups, a pool and systems: root is the admin, ada owns the group `qa` with the member bob.
 
-    The distro tree 1 is in one of the two labs.
+    Eve is in no group, the pool `net` belongs to `qa`, and the distro tree 1 is in one of the two labs.
     """
     scene.put(
         [

@@ -1,4 +1,4 @@
-"""A newer distro tree in one lab alone takes nothing away from who submits for the others."""
+"""The choice of distro trees: a newer tree in one lab must not exclude other labs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from domain.system.events import SystemAccessPolicyChanged
 from domain.system_admin.registration import register
 from store.requests import AppendRequest
 from tests.in_process.environment import BEGINNING, Environment
-from tests.intake.jobs import KNOWN, SAMPLES, sample
+from tests.intake.jobs import NAMES, SAMPLES, sample
 from tests.random_histories.jobs import job, recipe
 from tests.random_histories.labs import tree
 from tests.use_cases.asking import LAB, OTHER_LAB, Town, by
@@ -36,7 +36,7 @@ MACHINE = {"type": "Machine", "arches": ["x86_64"], "memory_mb": 65_536}
 
 
 def _lab() -> Iterator[tuple[str, Any]]:
-    """The lab of the samples, and one more with a machine and a newer Fedora, as in `run-a-lab.md`."""
+    """Return the sample lab, and another lab with a machine and a newer Fedora, as in `run-a-lab.md`."""
     lab = json.loads((SAMPLES / "lab.json").read_text())
     for fqdn in (SOUTH, *(each["fqdn"] for each in lab["lab_controllers"])):
         yield f"lab-controller/{fqdn}", directory_events.LabControllerRegistered(True)
@@ -65,9 +65,9 @@ def trees(town: Town, spec: JobSpec) -> list[int | None]:
 SAMPLE_TREES = [
     ("kernel-smoke.xml", [1]),
     ("nfs-multihost.xml", [1, 1]),
-    # The host has a RHEL, which the south has not: its guest has the Fedora that is beside it.
+    # The lab in the south lacks the RHEL of the host, so the guest gets a Fedora of the lab of its host.
     ("guests.xml", [1, 3, 1]),
-    # One machine cannot serve a pair.
+    # A lab with one machine cannot run two recipes.
     ("pinned.xml", [4, 3, 3]),
 ]
 
@@ -78,7 +78,7 @@ def test_sample__newer_tree_in_a_lab_of_one_machine__has_those_of_the_other_labs
 ) -> None:
     with environment.scene() as scene:
         scene.put(_lab())
-        spec = read_job(sample(name), "application/xml", KNOWN, "bob", is_admin=True).spec
+        spec = read_job(sample(name), "application/xml", NAMES, "bob", is_admin=True).spec
         assert trees(Town(scene), spec) == tree_ids
 
 
@@ -101,7 +101,7 @@ def test_submission__newest_tree_in_a_lab_without_systems__has_the_other(town: T
     assert trees(town, _wanted(ANY_DISTRO)) == [1]
 
 
-def test_submission__tree_is_in_the_log_and_not_yet_known_here__has_it(town: Town) -> None:
+def test_submission__tree_is_in_the_log_and_not_yet_in_the_directory__has_it(town: Town) -> None:
     spec = _wanted(recipe({"and": []}, "tree-2").distro_requires)
     assert trees(town, spec) == [None]
     put: Decided = [("distro-tree/2", directory_events.DistroTreeRegistered(**tree(2, ["lab-1"])))]
@@ -139,8 +139,8 @@ def test_submission__more_comparisons_than_allowed__is_refused_and_says_so(
     monkeypatch.setattr(choose_trees, "MAX_COMPARISONS", 1_000)
     end = town.log.end()
     for ask in (submit_job, require_bounded):
-        with pytest.raises(FaultyInput, match=r"20\d\d comparisons.* 2 systems .* 1000 are allowed"):
-            # Two systems, and each has a name of its own.
+        with pytest.raises(FaultyInput, match=r"20\d\d comparisons.* 2 systems.* 1000 are allowed"):
+            # Two systems with different names.
             if ask is submit_job:
                 town.ask(submit_job, by("bob"), _with_patterns(999))
             else:

@@ -1,4 +1,4 @@
-"""The first admin of a log: a token that is kept before it counts, and only one."""
+"""The first admin token of a log: it is stored before it is valid, and there is only one."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_first_token__new_log__opens_as_admin_and_is_made_once(scene: Scene) -> 
     assert kept == [token]
 
 
-def test_first_token__somebody_is_called_admin_already__gets_the_role_with_it(scene: Scene) -> None:
+def test_first_token__user_admin_exists__gets_the_role(scene: Scene) -> None:
     scene.put([("user/admin", UserRegistered(roles=["submitter"], email="a@example.com"))])
     token = make_first_token(scene.log, BEGINNING, lambda _: None)
     assert token is not None
@@ -49,10 +49,10 @@ def test_first_token__somebody_is_called_admin_already__gets_the_role_with_it(sc
     assert directory.roles_of("admin") == ("submitter", "admin")
 
 
-def test_first_token__no_admin_can_come_in__is_made_again_and_counts(town: Town) -> None:
+def test_first_token__no_admin_can_log_in__is_created_anew_and_valid(town: Town) -> None:
     now = town.services().clock()
     assert make_first_token(town.log, now, lambda _: None) is None
-    # As a log may be from before two of them could not put out each other.
+    # Older logs may have lost all admins: two could remove each other.
     town.happens("token/root", TokenRevoked())
     for _ in range(2):
         token = make_first_token(town.log, now, lambda _: None)
@@ -65,7 +65,7 @@ def test_first_token__no_admin_can_come_in__is_made_again_and_counts(town: Town)
     assert found[0] == "admin-2"
 
 
-def test_first_token__admin_has_a_password_or_a_token_that_expires__is_none_until_it_does(town: Town) -> None:
+def test_first_token__admin_has_a_password_or_an_expiring_token__none_until_it_expires(town: Town) -> None:
     now = town.services().clock()
     town.ask(create_token, as_admin(), "ada", "admin", None, now + timedelta(hours=1))
     town.happens("token/root", TokenRevoked())

@@ -1,4 +1,4 @@
-"""A request that names the version it knows does nothing to another one."""
+"""A request with If-Match changes only the version that it names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from api.request_context import RequestContext
 from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.move_system import move_system
 from api.use_cases.put_document import change_lab_controller, put_document
-from api.use_cases.reserve_system import Wanted, reserve_system, return_system
+from api.use_cases.reserve_system import ReservationRequest, reserve_system, return_system
 from api.use_cases.tokens import revoke_token
 from domain.errors import NotPermitted, Stale
 from domain.names import display_subject
@@ -22,7 +22,7 @@ Act = Callable[[Town, RequestContext, int], Committed | None]
 
 
 def anybody(_: object) -> None:
-    """Who may change a system is another question."""
+    """Permit the change: these tests are not about permissions."""
 
 
 def drains(town: Town, request: RequestContext, process: int) -> Committed | None:
@@ -36,7 +36,7 @@ def describes(town: Town, request: RequestContext, process: int) -> Committed | 
 
 
 def reserves(town: Town, request: RequestContext, process: int) -> Committed | None:
-    return town.ask(reserve_system, request, "a", Wanted("eve", None, None), process=process)
+    return town.ask(reserve_system, request, "a", ReservationRequest("eve", None, None), process=process)
 
 
 def returns(town: Town, request: RequestContext, process: int) -> Committed | None:
@@ -60,7 +60,7 @@ def revokes(town: Town, request: RequestContext, process: int) -> Committed | No
     return town.ask(revoke_token, request, "bob", process=process)
 
 
-# what each is about, and what is done to it
+# subject, change
 ACTS: list[tuple[str, Act]] = [
     ("system/a", drains),
     ("system/a", describes),
@@ -99,13 +99,13 @@ def test_if_match__stale_and_nothing_would_change__is_stale_all_the_same(
     assert act(town, as_admin(), 1) is not None
     with pytest.raises(Stale):
         act(town, stale, 1)
-    # One that names the version there is now has nothing to do.
+    # A request that names the present version changes nothing.
     now = as_admin(expected=frozenset({99, town.version(subject)}))
     assert act(town, now, 1) is None
 
 
 def test_if_match__another_process_has_just_changed_it__is_not_taken_for_the_old_version(town: Town) -> None:
-    """The directory of this one may not have heard of it."""
+    """The directory of this process may not have the change yet."""
     assert regroups(town, as_admin(), 0) is not None
     fresh = as_admin(expected=frozenset({town.version("group/qa")}))
     assert regroups(town, fresh, 1) is not None

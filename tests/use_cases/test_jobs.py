@@ -1,4 +1,4 @@
-"""People change what a job is called and how long it is kept, if it is theirs."""
+"""Changes of the properties of jobs, and their permissions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FIRE = {"whiteboard": "fire"}
 
 @pytest.fixture
 def job_id(town: Town) -> int:
-    """Eve's, of the group qa, which bob is a member of."""
+    """Return a job of eve for the group qa, whose member is bob."""
     spec = replace(job([RecipeSetSpec(Priority.Normal, (recipe(named("a")),))]), group="qa")
     done = town.ask(submit_job, by("eve"), spec)
     return int(orjson.loads(done.answer or b"")["job_id"])
@@ -58,7 +58,7 @@ def test_job__two_with_the_same_if_match__one_wins_and_the_other_is_stale(town: 
     with between, pytest.raises(Stale):
         town.ask(change_job, request, job_id, {"whiteboard": "water"}, process=1)
     assert isinstance(won[0], Committed)
-    # Also where nothing would change, and for what else is done to the job.
+    # Also for a change without effect, and for other changes of the job.
     with pytest.raises(Stale):
         town.ask(change_job, request, job_id, FIRE)
     with pytest.raises(Stale):

@@ -1,4 +1,4 @@
-"""Two admins who put out each other in the same moment: one of them stays."""
+"""Two admins who remove each other concurrently: one of them stays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from api.use_cases.tokens import create_token, revoke_token
 from domain.errors import Refused
 from tests.use_cases.asking import Town, as_admin
 
-# Each makes one of both no admin any more, by process 0 or 1.
+# Each function takes the admin role from one of both, in process 0 or 1.
 Puts = Callable[[Town, str, str, int], object]
 
 
@@ -32,7 +32,7 @@ def demotes(town: Town, user: str, token_id: str, process: int) -> object:
 
 @pytest.fixture
 def two(town: Town) -> Town:
-    """Root and ada come in as admins, by a token each; root owns nothing."""
+    """Give root and ada a token each as admins; root owns nothing."""
     for fqdn in ("a", "b"):
         town.ask(change_system, as_admin(), fqdn, SystemChange(owner="eve"), lambda _: None)
     return town
@@ -40,9 +40,7 @@ def two(town: Town) -> Town:
 
 @pytest.mark.parametrize("first", [revokes, removes, demotes])
 @pytest.mark.parametrize("second", [revokes, removes, demotes])
-def test_admins__put_out_each_other_in_the_same_moment__one_is_left(
-    two: Town, first: Puts, second: Puts
-) -> None:
+def test_admins__remove_each_other_concurrently__one_is_left(two: Town, first: Puts, second: Puts) -> None:
     _, token_id, _ = two.ask(create_token, as_admin(), "ada", "admin", None)
     two.scene.apis[1].catch_up()
 
@@ -56,7 +54,7 @@ def test_admins__put_out_each_other_in_the_same_moment__one_is_left(
         second(two, "ada", token_id, 1)
 
 
-def test_admin__with_a_password_goes_while_the_other_is_put_out__one_is_left(two: Town) -> None:
+def test_admin__with_a_password_leaves_while_the_other_is_removed__one_is_left(two: Town) -> None:
     two.ask(put_document, as_admin(), "user", "ada", {"roles": ["admin"]})
     two.ask(set_password, as_admin(), "ada", "correct horse")
     two.scene.apis[1].catch_up()

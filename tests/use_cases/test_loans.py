@@ -1,4 +1,4 @@
-"""Systems are lent, reserved by their borrowers, and come back."""
+"""Loans of systems, and reservations by borrowers."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from api.use_cases.lend_system import end_loan, lend_system
 from api.use_cases.move_system import move_system
 from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
-from api.use_cases.reserve_system import Wanted, reserve_system, return_system
+from api.use_cases.reserve_system import ReservationRequest, reserve_system, return_system
 from domain.errors import FaultyInput, LabledgerError, NotPermitted, Refused, Unknown
 from tests.in_process.environment import BEGINNING
 from tests.use_cases.asking import Town, as_admin, by
 
-BOBS = Wanted("bob", None, None)
+BOBS = ReservationRequest("bob", None, None)
 BY_BOB = {"permission": "reserve", "user": "bob"}
 VIEWED = {"permission": "view", "everybody": True}
 
 
 def automated(town: Town, fqdn: str = "a") -> None:
-    """And idle, as the scheduler leaves it."""
+    """Set a system to Automated, and let the scheduler make it idle."""
     town.scene.scheduler.begin()
     change = SystemChange(condition="Automated", reason="ready")
     town.ask(change_system, as_admin(), fqdn, change, lambda _: None)
@@ -40,7 +40,7 @@ def test_loan__of_an_automated_system__is_reserved_by_its_borrower_and_pending_w
         town.ask(reserve_system, by("bob"), "a", BOBS)
     town.ask(lend_system, as_admin(), "a", "bob", None)
     with pytest.raises(Refused, match="on loan to bob"):
-        town.ask(reserve_system, by("ada"), "a", Wanted("ada", None, None))
+        town.ask(reserve_system, by("ada"), "a", ReservationRequest("ada", None, None))
     before = town.log.end()
     assert town.ask(reserve_system, by("bob"), "a", BOBS) is not None
     assert town.ask(return_system, by("bob"), "a") is not None
@@ -57,7 +57,7 @@ def test_loan__ends_while_its_borrower_has_reserved_it__so_does_what_it_allowed(
         town.ask(reserve_system, by("bob"), fqdn, BOBS)
     before = town.log.end()
     assert town.ask(end_loan, by("bob"), "a") is not None
-    # Of a Manual system nobody needs a loan.
+    # A Manual system needs no loan.
     assert town.ask(end_loan, as_admin(), "b") is not None
     assert town.since(before) == [
         ("system/a", "system.loan-ended"),
@@ -68,7 +68,7 @@ def test_loan__ends_while_its_borrower_has_reserved_it__so_does_what_it_allowed(
     assert town.ask(end_loan, as_admin(), "b") is None
 
 
-def test_loan__to_another_or_of_a_removed_system__refused_and_known_names_only(town: Town) -> None:
+def test_loan__to_another_or_of_a_removed_system__refused_and_existing_users_only(town: Town) -> None:
     until = BEGINNING + timedelta(days=365_000)
     assert town.ask(lend_system, as_admin(), "a", "bob", None) is not None
     assert town.ask(lend_system, as_admin(), "a", "bob", None) is None
@@ -87,7 +87,7 @@ def test_loan__to_another_or_of_a_removed_system__refused_and_known_names_only(t
 def test_user__removed__gives_back_what_is_on_loan_in_the_same_commit(town: Town) -> None:
     automated(town)
     town.ask(lend_system, as_admin(), "a", "eve", None)
-    town.ask(reserve_system, by("eve"), "a", Wanted("eve", None, None))
+    town.ask(reserve_system, by("eve"), "a", ReservationRequest("eve", None, None))
     before = town.log.end()
     done = town.ask(remove_document, as_admin(), "user", "eve")
     assert done is not None and done.position == town.log.end()
@@ -108,7 +108,7 @@ def test_pool__left_or_removed_while_its_policy_counts__own_policy_counts_again(
             town.ask(move_system, as_admin(), "net", "a", member=True)
         town.ask(change_system_policy, as_admin(), "a", [BY_BOB], "net")
         with pytest.raises(Unknown):
-            # The policy of the pool has no entry.
+            # The policy of the pool is empty.
             town.ask(reserve_system, by("bob"), "a", BOBS)
         assert leave() is not None
         assert town.state("system/a").active_pool is None
@@ -121,7 +121,7 @@ def test_policy__of_a_pool_it_is_not_in__refused(town: Town) -> None:
         town.ask(change_system_policy, as_admin(), "b", [], "net")
 
 
-# What takes bob's permission in the moment in which he uses it, through the other process.
+# Changes in the other process that take bob's permission while he uses it.
 
 TAKEN: list[tuple[str, Callable[[Town], object]]] = [
     ("own", lambda town: town.ask(change_system_policy, as_admin(), "a", [VIEWED], None)),

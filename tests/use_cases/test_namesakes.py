@@ -1,4 +1,4 @@
-"""Who is registered under the name of somebody who is gone has nothing of theirs."""
+"""A new user, group or pool with the name of a removed one inherits nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from api.use_cases.lend_system import lend_system
 from api.use_cases.move_system import move_system
 from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
-from api.use_cases.reserve_system import Wanted, reserve_system, return_system
+from api.use_cases.reserve_system import ReservationRequest, reserve_system, return_system
 from api.use_cases.submit_job import submit_job
 from api.use_cases.system_rights import require_may_change
 from domain.access.policy import PolicyEntry
@@ -27,7 +27,7 @@ from tests.random_histories.jobs import job, named, recipe
 from tests.use_cases.asking import Town, as_admin, by
 
 FIRE = {"whiteboard": "fire"}
-KEPT = Wanted("eve", None, None)
+KEPT = ReservationRequest("eve", None, None)
 
 
 def submitted(town: Town, user: str, group: str | None = None) -> int:
@@ -36,7 +36,7 @@ def submitted(town: Town, user: str, group: str | None = None) -> int:
 
 
 def replaced(town: Town, kind: str, name: str, document: dict[str, object]) -> None:
-    """It goes, and another has the name."""
+    """Remove an object, and add another one of the same name."""
     town.ask(remove_document, as_admin(), kind, name)
     town.ask(put_document, as_admin(), kind, name, document)
 
@@ -56,7 +56,7 @@ def test_job__of_a_namesake__is_not_theirs_and_later_ones_are(town: Town) -> Non
     with pytest.raises(NotPermitted):
         town.ask(change_job, by("eve"), before, FIRE)
     after = submitted(town, "eve")
-    # Being changed is not being registered anew.
+    # A change is not a new registration.
     town.ask(put_document, as_admin(), "user", "eve", {"email": "eve@example.com"})
     assert town.ask(change_job, by("eve"), after, FIRE) is not None
 
@@ -100,7 +100,7 @@ def test_user__reserves_in_the_moment_of_the_removal__returns_it_too(town: Town)
 def test_reservation_and_loan__of_who_went_without_them__are_not_their_namesakes(town: Town) -> None:
     town.ask(reserve_system, by("eve"), "a", KEPT)
     town.ask(lend_system, as_admin(), "b", "eve", None)
-    # A removal did not always return anything.
+    # Older versions returned nothing at a removal.
     town.happens("user/eve", directory_events.UserRemoved())
     before = town.log.end()
     town.ask(put_document, as_admin(), "user", "eve", {})
@@ -110,7 +110,7 @@ def test_reservation_and_loan__of_who_went_without_them__are_not_their_namesakes
 
 
 def test_policies__of_systems_and_pools_name_who_is_removed__and_nobody_after_that(town: Town) -> None:
-    """Neither a user, nor a group, nor the pool whose policy counted."""
+    """This holds for users, groups, and the active pool."""
     theirs = [{"permission": "reserve", "user": "eve"}, {"permission": "reserve", "group": "qa"}]
     named = [*theirs, {"permission": "view", "everybody": True}]
     town.ask(change_pool_policy, as_admin(), "net", named)
@@ -140,7 +140,7 @@ def test_policy__names_who_is_removed_in_that_moment__not_their_namesake(
         town.ask(remove_document, as_admin(), kind, name, process=1)
     town.ask(put_document, as_admin(), kind, name, document)
     assert town.state("system/a").access_policy == ()
-    assert town.known("pool", "net")["access_policy"] == []
+    assert town.document_of("pool", "net")["access_policy"] == []
 
 
 def test_system__given_to_who_is_removed_in_that_moment__is_not_their_namesakes(town: Town) -> None:
@@ -148,7 +148,7 @@ def test_system__given_to_who_is_removed_in_that_moment__is_not_their_namesakes(
         town.ask(change_system, as_admin(), "a", SystemChange(owner="eve"), lambda _: None)
         town.ask(change_system, as_admin(), "a", SystemChange(condition="Broken", reason="x"), lambda _: None)
 
-    # None that people reserve: the removal does not look at it again.
+    # Not a system that people reserve, so the removal does not check it.
     ready = SystemChange(condition="Automated", reason="ready")
     town.ask(change_system, as_admin(), "a", ready, lambda _: None)
     with town.scene.apis[1].appended.preceded(given):

@@ -1,4 +1,4 @@
-"""What belongs to somebody is changed by them: pools by their group's people, groups by their owners."""
+"""Permissions of owners: of groups, of pools by their group, of systems."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from api.request_context import RequestContext
 from api.use_cases.change_policy import change_pool_policy, change_system_policy
 from api.use_cases.change_system import SystemChange
 from api.use_cases.import_systems import import_systems
-from api.use_cases.importing import Item, Place
+from api.use_cases.importing import ImportItem, InputPlace
 from api.use_cases.lab_updates import add_or_change_system, change_own_system
 from api.use_cases.move_system import move_system
 from api.use_cases.put_document import put_document
@@ -22,17 +22,17 @@ from tests.use_cases.asking import LAB, Town, as_admin, by
 
 QA = {"owners": ["ada"], "members": ["bob"]}
 
-# who, kind, name, document, whether they may
+# user, kind, name, document, whether permitted
 PUTS: list[tuple[str, str, str, dict[str, Any], bool]] = [
     ("ada", "group", "qa", {**QA, "members": ["bob", "eve"]}, True),
     ("ada", "group", "qa", {"owners": ["bob"], "members": []}, True),
     ("bob", "group", "qa", {**QA, "members": []}, False),
     ("eve", "group", "qa", {**QA, "members": ["eve"]}, False),
-    # The same as it is changes nothing, and is no more theirs.
+    # A document without changes does not change the owner.
     ("eve", "group", "qa", QA, False),
     ("ada", "group", "ops", {"owners": ["ada"], "members": []}, False),
     ("ada", "group", "new", QA, False),
-    # A pool stays with its group, unless the group's owners give it away.
+    # Only owners of the group may give the pool to another group.
     ("bob", "pool", "net", {"owner_group": "qa", "description": "NICs"}, True),
     ("bob", "pool", "net", {"owner_group": "ops"}, False),
     ("bob", "pool", "net", {"owner_group": None}, False),
@@ -45,27 +45,27 @@ PUTS: list[tuple[str, str, str, dict[str, Any], bool]] = [
 
 
 @pytest.mark.parametrize(("who", "kind", "name", "document", "allowed"), PUTS)
-def test_put__by_who_owns_it_or_not__done_or_not_permitted(
+def test_put__by_owners_and_others__done_or_not_permitted(
     town: Town, who: str, kind: str, name: str, document: dict[str, Any], allowed: bool
 ) -> None:
-    before = town.known(kind, name)
+    before = town.document_of(kind, name)
     if allowed:
         town.ask(put_document, by(who), kind, name, document)
-        assert town.known(kind, name) == document
+        assert town.document_of(kind, name) == document
     else:
         with pytest.raises(NotPermitted):
             town.ask(put_document, by(who), kind, name, document)
-        assert town.known(kind, name) == before
+        assert town.document_of(kind, name) == before
 
 
-# Who may say who has the use of system b, which is root's, may put it into a pool of theirs.
+# A user with edit_policy for system b of root may add it to a pool of their own.
 EDITS = {"permission": "edit_policy", "user": "bob"}, {"permission": "edit_policy", "user": "eve"}
 
-# who, whether they may put a system into the pool, take it out
+# user, whether they may add a system to the pool, remove it
 MOVES = [
     ("ada", False, True),
     ("bob", True, True),
-    # Whose the pool is not.
+    # Users who do not own the pool.
     ("eve", False, True),
     ("zoe", False, False),
     ("root", True, True),
@@ -73,7 +73,7 @@ MOVES = [
 
 
 @pytest.mark.parametrize(("who", "in_", "out"), MOVES)
-def test_pool__systems_moved__in_by_who_has_both_out_by_who_has_either(
+def test_pool__systems_moved__in_needs_both_permissions_out_either(
     town: Town, who: str, in_: bool, out: bool
 ) -> None:
     town.ask(put_document, as_admin(), "user", "zoe", {})
@@ -107,7 +107,7 @@ def _opens(town: Town) -> object:
 
 
 def _imports(town: Town) -> object:
-    item = Item(Place("systems[0]"), "a", {"fqdn": "a"}, SystemChange(pools=[]))
+    item = ImportItem(InputPlace("systems[0]"), "a", {"fqdn": "a"}, SystemChange(pools=[]))
     return town.ask(import_systems, by("bob"), [item], [], process=1)
 
 
@@ -131,7 +131,7 @@ def test_pool__owner_leaves_its_group_in_the_same_moment__gives_it_to_no_other(t
         town.ask(put_document, by("ada"), "pool", "net", {"owner_group": "ops"}, process=1)
 
 
-def test_system__who_controls_it_leaves_the_group_in_the_same_moment__returns_it_no_more(town: Town) -> None:
+def test_system__controller_leaves_the_group_in_the_same_moment__cannot_return_it(town: Town) -> None:
     entries = [{"permission": "control_system", "group": "qa"}]
     town.ask(change_system_policy, as_admin(), "a", entries, None)
     town.happens("system/a", SystemReservationBegun(user="eve", until=None, distro_tree_id=None))
@@ -147,9 +147,9 @@ def test_system__who_controls_it_leaves_the_group_in_the_same_moment__returns_it
 def test_user__last_admin_loses_the_role__refused(town: Town) -> None:
     with pytest.raises(Refused, match="no admin who can log in would be left"):
         town.ask(put_document, as_admin(), "user", "root", {"roles": ["submitter"]})
-    # Repeating the name without roles takes none away.
+    # A PUT without roles keeps them.
     assert town.ask(put_document, as_admin(), "user", "root", {"email": "root@example.com"}) is not None
-    assert town.known("user", "root") == {"roles": ["admin"], "email": "root@example.com"}
+    assert town.document_of("user", "root") == {"roles": ["admin"], "email": "root@example.com"}
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_user__last_admin_loses_the_role__refused(town: Town) -> None:
 def test_system__given_away_by_a_lab_controller__only_by_its_owner(
     town: Town, who: str, owner: str, allowed: bool
 ) -> None:
-    """What a lab controller says of the owner counts where it is no news, or the owner is its bearer."""
+    """A lab controller may name the present owner, or, if its user is the owner, another one."""
     request = RequestContext(who, "test", role="lab-controller")
     change = SystemChange(owner=owner, condition="Broken", reason="told")
     if not allowed:
@@ -184,4 +184,4 @@ def test_system__registered_by_a_lab_controller__belongs_to_its_user(
     else:
         with pytest.raises(NotPermitted, match="may register only systems of"):
             town.ask(*asked)
-        assert town.known("system", "new") is None
+        assert town.document_of("system", "new") is None

@@ -1,4 +1,4 @@
-"""People set passwords and log in with them; hashes lie beside the log, and only one of each stays."""
+"""Passwords and logins: hashes are stored beside the log, only the last one of each user."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FIRST, SECOND = "correct horse", "battery staple"
 
 @pytest.fixture(autouse=True)
 def bobs_token(town: Town) -> None:
-    """Bob has a token of his widest role that has no end."""
+    """Return a token of bob, with his widest role and without an end."""
     town.happens("token/bob", TokenCreated("bob", "submitter", None, "d-bob"))
 
 
@@ -72,7 +72,7 @@ def test_password__hash__is_in_no_event(town: Town) -> None:
     assert not any(hashed.encode() in bytes(state) for (state,) in states)
 
 
-def test_password__set_again__needs_the_first_which_counts_no_more(town: Town) -> None:
+def test_password__set_again__needs_the_first_and_replaces_it(town: Town) -> None:
     town.ask(set_password, BOB, "bob", FIRST)
     with pytest.raises(FaultyInput) as refused:
         town.ask(set_password, BOB, "bob", "short")
@@ -96,20 +96,20 @@ def test_password__of_others__is_set_by_admins_without_knowing_it(town: Town) ->
     assert logs_in(town, "bob", SECOND)
 
 
-def test_password__first_of_who_may_be_admin__is_set_by_no_lesser_token(town: Town) -> None:
+def test_password__first_of_an_admin__needs_a_token_with_that_role(town: Town) -> None:
     town.ask(put_document, as_admin(), "user", "bob", {"roles": ["submitter", "admin"]})
     before = town.log.end()
     with pytest.raises(NotPermitted, match="only an admin"):
         town.ask(set_password, BOB, "bob", FIRST)
     assert town.log.end() == before
     town.ask(set_password, as_admin(), "bob", FIRST)
-    # Who knows the password has the roles anyway.
+    # The owner of the password has the roles anyway.
     town.ask(set_password, BOB, "bob", SECOND, FIRST)
     assert logs_in(town, "bob", SECOND, "admin")
 
 
 def test_password__first_by_a_token_that_opens_less__is_refused(town: Town) -> None:
-    """A password lasts for ever, and opens every role: a token of four seconds would live on by it."""
+    """A password never expires and gives every role, so a short-lived token must not set the first one."""
     end = town.services().clock() + timedelta(seconds=600)
     _, short, _ = town.ask(create_token, BOB, "bob", "submitter", None, end)
     _, narrow, _ = town.ask(create_token, as_admin(), "bob", "auditor", None)
@@ -118,7 +118,7 @@ def test_password__first_by_a_token_that_opens_less__is_refused(town: Town) -> N
         with pytest.raises(NotPermitted, match="a token that has no end and the widest role"):
             town.ask(set_password, by("bob", token_id=token_id), "bob", FIRST)
     assert (town.log.end(), hashes(town, "bob")) == (before, [])
-    # A second one takes the first, whatever the token.
+    # A second password requires the first one, with any token.
     town.ask(set_password, BOB, "bob", FIRST)
     town.ask(set_password, by("bob", token_id=short), "bob", SECOND, FIRST)
 
@@ -152,7 +152,7 @@ def test_password__set_twice_in_the_same_moment__who_knew_the_older_one_is_refus
     assert logs_in(town, "bob", "from the admin")
 
 
-def test_log_in__nobody_of_that_name_or_no_password_or_a_wrong_one__are_the_same(town: Town) -> None:
+def test_log_in__unknown_user_or_no_password_or_a_wrong_one__equal_answers(town: Town) -> None:
     town.ask(set_password, BOB, "bob", FIRST)
     said = set()
     for user, password in (("mallory", FIRST), ("eve", FIRST), ("bob", SECOND), ("bob", "")):
@@ -171,18 +171,18 @@ def test_log_in__wrong_too_often__even_the_right_one_waits(town: Town) -> None:
         logs_in(town, "bob", FIRST)
     with pytest.raises(TooOften):
         town.ask(set_password, BOB, "bob", SECOND, FIRST)
-    # Admins are not kept from helping.
+    # Admins can still set a password.
     assert town.ask(set_password, as_admin(), "bob", SECOND)
 
 
-def test_log_in__twelve_at_once_with_the_right_password__all_get_in_and_guesses_stay_bounded(
+def test_log_in__twelve_at_once_with_the_right_password__all_succeed_and_guesses_stay_bounded(
     town: Town,
 ) -> None:
     for user in ("ada", "bob"):
         town.ask(set_password, as_admin(), user, FIRST)
 
     def together(user: str, *passwords: str) -> Counter[str]:
-        """What becomes of attempts that come at once, from one address."""
+        """Return the results of concurrent attempts from one address."""
 
         async def attempts(services: Parts, _: RequestContext) -> list[Any]:
             asked = (log_in(services, "test", user, one, address="10.0.0.7") for one in passwords)
@@ -196,10 +196,10 @@ def test_log_in__twelve_at_once_with_the_right_password__all_get_in_and_guesses_
     assert together("bob", *[FIRST] * 12) == {"LoggedIn": 12}
     assert {topic for _, topic in town.since(before)} == {"token.created"}
     assert len(town.since(before)) == 12
-    # One guess is left in this minute, as it was before they came.
+    # One guess is left in this minute, as before.
     assert together("bob", *wrong) == {"NotRecognised": 1, "TooOften": ATTEMPTS - 2}
     assert together("bob", FIRST) == {"TooOften": 1}
-    # Together with guesses: the right ones get in while a place is left.
+    # Mixed with guesses: right passwords succeed while a place is left.
     assert together("ada", FIRST, SECOND, FIRST, SECOND, FIRST) == {"LoggedIn": 3, "NotRecognised": 2}
 
 
@@ -224,7 +224,9 @@ def test_log_in__flood_of_guesses_from_many_addresses__leaves_a_place_for_names_
     assert [type(answer) for answer in town.scene.api.ask(flooded)] == [LoggedIn] * 5
 
 
-def test_log_in__not_looked_at__is_no_attempt(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_log_in__not_checked__does_not_count_as_an_attempt(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
     town.ask(set_password, as_admin(), "bob", FIRST)
 
     async def busy(*_: object, **__: object) -> bool:
@@ -241,7 +243,7 @@ def test_log_in__not_looked_at__is_no_attempt(town: Town, monkeypatch: pytest.Mo
 def test_log_in__role_asked_for__is_one_that_the_user_has(town: Town) -> None:
     town.ask(put_document, as_admin(), "user", "bob", {"roles": ["lab-controller", "auditor", "submitter"]})
     town.ask(set_password, as_admin(), "bob", FIRST)
-    # A person does not come in as a lab controller.
+    # A user cannot log in as a lab controller.
     assert logs_in(town, "bob", FIRST).role == "auditor"
     assert logs_in(town, "bob", FIRST, "submitter").role == "submitter"
     with pytest.raises(NotPermitted):
@@ -251,7 +253,7 @@ def test_log_in__role_asked_for__is_one_that_the_user_has(town: Town) -> None:
             logs_in(town, "bob", FIRST, role)
 
 
-def test_log_in__password_set_in_the_same_moment__lets_nobody_in_by_the_old_one(town: Town) -> None:
+def test_log_in__password_set_in_the_same_moment__old_one_is_refused(town: Town) -> None:
     town.ask(set_password, as_admin(), "bob", FIRST)
 
     def changed() -> None:

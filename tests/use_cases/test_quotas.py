@@ -1,4 +1,4 @@
-"""Quotas of users: each holds in every process of the API, for one that has just been started, too."""
+"""Quotas of users: they hold in every process of the API, also in one that has just started."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from api.use_cases.tokens import create_token, revoke_token
 from domain.errors import Refused, TooOften
 from domain.job.spec import JobSpec, RecipeSetSpec
 from domain.priority import Priority
-from store.quota_counts import unfinished_count, written
+from store.quota_counts import daily_log_usage, unfinished_count
 from store.requests import Committed
 from tests.harness.appends import append_to
 from tests.random_histories.jobs import job, named, recipe
@@ -34,7 +34,7 @@ def of(recipe_count: int) -> JobSpec:
 
 @pytest.fixture
 def limited(town: Town) -> Iterator[Town]:
-    """Two processes with small quotas, which know nothing yet of what users have written."""
+    """Run two processes with small quotas and without cached counts."""
     for process in town.scene.apis:
         process.services.quotas.limits = QuotaLimits(100_000, 5, 3)
     yield town
@@ -49,14 +49,14 @@ def submitted(town: Town, count: int, process: int = 0) -> int:
 
 def test_recipes__more_than_the_quota_in_all_processes__refused_until_some_end(limited: Town) -> None:
     job_id = submitted(limited, 3)
-    # The other process has appended nothing of hers before.
+    # The other process has appended nothing for her before.
     with pytest.raises(
         Refused, match=r"eve has 3 unfinished recipes and the job has 3, the quota is 5; submit again"
     ):
         submitted(limited, 3, process=1)
     assert unfinished_count(limited.log, "eve") == 3
     submitted(limited, 2, process=1)
-    # The first process knows of three until its next commit, and learns the present count by that.
+    # The first process has a cached count of three until its next commit.
     last_id = submitted(limited, 1)
     for process in (0, 1):
         with pytest.raises(Refused, match="eve has 6 unfinished recipes and the job has 1, the quota is 5"):
@@ -64,7 +64,7 @@ def test_recipes__more_than_the_quota_in_all_processes__refused_until_some_end(l
     assert isinstance(limited.ask(submit_job, by("bob", has_quota=True), of(5)), Committed)
     for ended_id in (job_id, last_id):
         limited.ask(cancel_job, EVE, ended_id, "enough", process=1)
-    # The first process still has six in mind, and asks for the present count before it refuses.
+    # The first process has a cached count of six, and reads the present count before it refuses.
     assert submitted(limited, 3)
     assert unfinished_count(limited.log, "eve") == 5
 
@@ -84,11 +84,11 @@ def test_log_bytes__quota_written__no_more_in_any_process_until_the_day_is_over(
     ) as r:
         limited.ask(submit_job, EVE, large)
     assert 0 < r.value.retry_after_seconds <= timedelta(days=1).total_seconds()
-    # The other process learns it with one more commit of hers.
+    # The other process learns the count with her next commit.
     submitted(limited, 1, process=1)
     with pytest.raises(TooOften):
         limited.ask(change_job, EVE, job_id, {"whiteboard": "fire"}, process=1)
-    # What ends something has no quota.
+    # Requests that end something have no quota.
     assert limited.ask(cancel_job, by("eve"), job_id, "enough", process=1)
     assert limited.ask(submit_job, by("bob", has_quota=True), of(1), process=1)
 
@@ -117,11 +117,11 @@ def test_written__by_whom__adds_up_to_the_log(limited: Town) -> None:
     limited.scene.scheduler.begin()
     limited.scene.scheduler.settle()
     limited.scene.scheduler.die()
-    found = written(limited.log, LONG_AGO, 100)
+    found = daily_log_usage(limited.log, LONG_AGO, 100)
     ((events, size),) = limited.log.rows(b"SELECT count(*), sum(length(state)) FROM log.events", ())
     assert (sum(one.events for one in found), sum(one.bytes for one in found)) == (events, size)
     assert {one.actor for one in found} == {"admin", "eve", "bob", "scheduler"}
-    (alone,) = written(limited.log, LONG_AGO, 100, "bob")
+    (alone,) = daily_log_usage(limited.log, LONG_AGO, 100, "bob")
     assert alone.events == 3
 
 

@@ -1,4 +1,4 @@
-"""What is known by name goes, comes back, and races with who names it."""
+"""Removal of named objects: added again, and concurrent with requests that name them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from api.use_cases.move_system import move_system
 from api.use_cases.put_document import put_document
 from api.use_cases.register_system import register_system
 from api.use_cases.remove_document import remove_document
-from api.use_cases.reserve_system import Wanted, reserve_system
+from api.use_cases.reserve_system import ReservationRequest, reserve_system
 from api.use_cases.tokens import create_token
 from domain.errors import FaultyInput, NotPermitted, Refused, Stale, Unknown
 from tests.use_cases.asking import LAB, OTHER_LAB, TREE, Town, as_admin, by
@@ -20,7 +20,7 @@ REMOVED = SystemChange(condition="Removed", reason="sold")
 
 
 def anybody(_: object) -> None:
-    """Who may change a system is another question."""
+    """Permit the change: these tests are not about permissions."""
 
 
 def test_user__removed__is_gone_from_groups_with_its_tokens_in_one_commit(town: Town) -> None:
@@ -33,10 +33,10 @@ def test_user__removed__is_gone_from_groups_with_its_tokens_in_one_commit(town: 
         ("user/bob", "user.removed"),
     ]
     assert done.position == before + 3
-    assert town.known("user", "bob") is None
+    assert town.document_of("user", "bob") is None
     assert town.ask(remove_document, as_admin(), "user", "bob") is None
     assert town.ask(put_document, as_admin(), "user", "bob", {}) is not None
-    assert town.known("user", "bob") == {"roles": ["submitter"]} | {"email": None}
+    assert town.document_of("user", "bob") == {"roles": ["submitter"]} | {"email": None}
 
 
 def test_user__owns_a_system__refused_until_it_is_given_away(town: Town) -> None:
@@ -56,7 +56,7 @@ def test_name__still_needed__refused_and_nothing_changes(town: Town, kind: str, 
     assert town.log.end() == before
 
 
-def test_pool__removed__nobody_is_in_it_and_no_other_learns_of_more(town: Town) -> None:
+def test_pool__removed__has_no_systems_and_other_pools_get_no_events(town: Town) -> None:
     before = town.log.end()
     town.ask(remove_document, as_admin(), "pool", "net")
     assert town.since(before) == [("pool/net", "pool.system-removed"), ("pool/net", "pool.removed")]
@@ -77,21 +77,21 @@ def test_lab_controller__systems_removed__goes_and_they_cannot_come_back_to_it(t
         town.ask(change_system, as_admin(), "a", back, anybody)
     elsewhere = SystemChange(condition="Manual", reason="found", lab_controller=OTHER_LAB)
     assert town.ask(change_system, as_admin(), "a", elsewhere, anybody) is not None
-    # What is known of a removed system may still change.
+    # A removed system may still change.
     assert town.ask(change_system, as_admin(), "b", SystemChange(owner="eve"), anybody) is not None
 
 
-def test_distro_tree__removed_and_put_again__begins_anew(town: Town) -> None:
+def test_distro_tree__removed_and_put_again__has_a_new_history(town: Town) -> None:
     assert town.ask(remove_document, as_admin(), "distro-tree", "1") is not None
-    assert town.known("distro-tree", "1") is None
+    assert town.document_of("distro-tree", "1") is None
     assert town.ask(remove_document, as_admin(), "distro-tree", "1") is None
     before = town.log.end()
     assert town.ask(put_document, as_admin(expected=frozenset({0})), "distro-tree", "1", TREE) is not None
     assert town.since(before) == [("distro-tree/1", "distro-tree.registered")]
-    assert town.known("distro-tree", "1") == TREE
+    assert town.document_of("distro-tree", "1") == TREE
 
 
-def test_name__nobody_ever_had__unknown_and_only_admins_remove(town: Town) -> None:
+def test_name__never_registered__unknown_and_only_admins_remove(town: Town) -> None:
     with pytest.raises(Unknown):
         town.ask(remove_document, as_admin(), "user", "mallory")
     with pytest.raises(NotPermitted):
@@ -104,13 +104,15 @@ def test_name__stale_if_match__stays(town: Town) -> None:
     assert town.ask(remove_document, as_admin(expected=frozenset({1})), "user", "eve") is not None
 
 
-# Races: the other process has decided on what is true before the removal, and appends after it.
+# Races: the other process has decided before the removal, and appends after it.
 
 NAMING: list[tuple[str, str, Callable[[Town], object]]] = [
     (
         "distro-tree",
         "1",
-        lambda town: town.ask(reserve_system, as_admin(), "a", Wanted("root", None, 1), process=1),
+        lambda town: town.ask(
+            reserve_system, as_admin(), "a", ReservationRequest("root", None, 1), process=1
+        ),
     ),
     (
         "user",
@@ -178,7 +180,7 @@ def test_lab_controller__system_comes_back_in_the_same_moment__one_of_both(town:
         town.ask(remove_document, as_admin(), "lab-controller", LAB, process=1)
 
 
-def test_removal__while_a_scheduler_follows__it_knows_them_no_more(town: Town) -> None:
+def test_removal__while_a_scheduler_follows__its_directory_drops_them(town: Town) -> None:
     scheduler = town.scene.scheduler
     scheduler.begin()
     for fqdn in ("a", "b"):
@@ -193,7 +195,7 @@ def test_removal__while_a_scheduler_follows__it_knows_them_no_more(town: Town) -
     scheduler.settle()
     assert not scheduler.partition.directory.is_enabled(LAB)
     town.scene.watched.at_rest()
-    # The next scheduler begins with what this one leaves, or with the whole log.
+    # The next scheduler starts from the snapshot of this one, or reads the whole log.
     scheduler.leave()
     left = scheduler.snapshots.load()
     assert left.position == scheduler.partition.position
@@ -201,8 +203,8 @@ def test_removal__while_a_scheduler_follows__it_knows_them_no_more(town: Town) -
 
 
 def test_name__removed_through_another_process_and_put_as_it_was__is_there_again(town: Town) -> None:
-    """This one may not have heard of the removal, and would think that it has nothing to do."""
-    document = town.known("group", "ops")
+    """This process may not have the removal yet, and must not skip the change as without effect."""
+    document = town.document_of("group", "ops")
     for _ in range(5):
         assert town.ask(remove_document, as_admin(), "group", "ops", process=1) is not None
         assert town.ask(put_document, as_admin(), "group", "ops", document) is not None

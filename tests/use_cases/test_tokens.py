@@ -1,4 +1,4 @@
-"""Tokens are made by their users and by admins, shown once, and revoked."""
+"""Tokens: created by their users and by admins, shown once, and revoked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.use_cases.asking import LAB, OTHER_LAB, Town, as_admin, by
 
 
 def opens(town: Town, token: str | None, now: datetime | None = None) -> bool:
-    """Whether the directory lets the token in."""
+    """Return whether the directory accepts the token."""
     assert token is not None
     services = town.services()
     return services.feed.directory.token(digest_of(token), now or services.clock()) is not None
@@ -27,12 +27,12 @@ def test_create__own_token__opens_until_it_expires(town: Town) -> None:
     assert opens(town, token)
     assert not opens(town, token, end)
     assert position == town.log.end()
-    document = town.known("token", token_id)
+    document = town.document_of("token", token_id)
     assert datetime.fromisoformat(document.pop("expires_at")) == end
     assert document == {"user": "bob", "role": "submitter", "lab_controller": None}
 
 
-def test_create__for_somebody_else_or_of_a_role_one_has_not__refused(town: Town) -> None:
+def test_create__for_another_user_or_of_a_missing_role__refused(town: Town) -> None:
     before = town.log.end()
     with pytest.raises(NotPermitted):
         town.ask(create_token, by("bob"), "eve", "submitter", None)
@@ -43,11 +43,11 @@ def test_create__for_somebody_else_or_of_a_role_one_has_not__refused(town: Town)
     assert town.log.end() == before
 
 
-def test_create__admin_for_a_role_the_user_has_not__comes_with_the_role(town: Town) -> None:
+def test_create__by_an_admin_for_a_missing_role__adds_the_role(town: Town) -> None:
     before = town.log.end()
     token, token_id, _ = town.ask(create_token, as_admin(), "bob", "auditor", None)
     assert town.since(before) == [("user/bob", "user.changed"), (f"token/{token_id}", "token.created")]
-    assert town.known("user", "bob")["roles"] == ["submitter", "auditor"]
+    assert town.document_of("user", "bob")["roles"] == ["submitter", "auditor"]
     assert opens(town, token)
 
 
@@ -73,7 +73,7 @@ def test_create__same_key_at_once__one_token(town: Town) -> None:
     assert second == (None, token_id, position)
 
 
-def test_create__user_removed_in_the_same_moment__names_nobody(town: Town) -> None:
+def test_create__user_removed_in_the_same_moment__refused(town: Town) -> None:
     def goes() -> None:
         town.ask(remove_document, as_admin(), "user", "eve")
 
@@ -89,7 +89,7 @@ def test_revoke__own_token__opens_nothing_and_again_changes_nothing(town: Town) 
     assert town.ask(revoke_token, by("bob"), token_id) is not None
     assert not opens(town, token, datetime(2026, 1, 1, tzinfo=UTC))
     assert town.ask(revoke_token, by("bob"), token_id) is None
-    # Who may not is told so, whether it opens anything or not.
+    # A user without permission gets the same answer for valid and revoked tokens.
     with pytest.raises(NotPermitted):
         town.ask(revoke_token, by("eve"), token_id)
 
@@ -99,7 +99,7 @@ def test_revoke__made_through_another_process_a_moment_ago__is_found(town: Town)
     assert town.ask(revoke_token, by("bob"), token_id, process=1) is not None
 
 
-def test_token__of_a_lab_controller_removed_in_the_same_moment__is_none_of_the_next_one(town: Town) -> None:
+def test_token__of_a_lab_controller_removed_in_the_same_moment__invalid_for_the_next_one(town: Town) -> None:
     for fqdn in ("a", "b"):
         there = SystemChange(lab_controller=OTHER_LAB)
         town.ask(change_system, as_admin(), fqdn, there, lambda _: None)

@@ -1,4 +1,4 @@
-"""A lab controller's message that comes again under its key is answered as before, and not taken again."""
+"""Messages of lab controllers: one that is repeated with its key gets the same answer, and has no effect."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 
 from api.request_context import RequestContext
 from api.use_cases.change_system import SystemChange
-from api.use_cases.lab_updates import Released, Told, change_own_system, take_updates
-from api.use_cases.report_drafts import Item
+from api.use_cases.lab_updates import RecipeRelease, SystemUpdate, change_own_system, take_updates
+from api.use_cases.report_drafts import RecipeItem
 from api.use_cases.report_progress import Answer
 from domain.errors import FaultyInput, Refused, Unknown
 from domain.recipe_set.messages import ReportAborted, ReportCompleted, ReportInstalling, ReportWatchdog
@@ -21,12 +21,12 @@ from tests.in_process.environment import Environment
 from tests.races.stage import Stage, furnish
 
 LAB = "lab-1"
-Items = dict[int, Item | Told | Released]
+Items = dict[int, RecipeItem | SystemUpdate | RecipeRelease]
 
 
 @pytest.fixture
 def stage(environment: Environment) -> Iterator[Stage]:
-    """Two jobs, recipe 1 and 2, that wait on a system each."""
+    """Submit two jobs, recipes 1 and 2, that wait on a system each."""
     with environment.scene() as scene:
         furnish(scene)
         scene.scheduler.begin()
@@ -50,23 +50,23 @@ def tell(stage: Stage, request: RequestContext, items: Items, process: int = 0) 
     return stage.scene.apis[process].ask(lambda services, _: take_updates(services, request, LAB, items))
 
 
-def drains(stage: Stage, fqdn: str, process: int = 0) -> Told:
+def drains(stage: Stage, fqdn: str, process: int = 0) -> SystemUpdate:
     change = SystemChange(draining=True, reason="told")
     services = stage.scene.apis[process].services
     take = partial(change_own_system, services, lab_controller=LAB, fqdn=fqdn, change=change)
-    return Told(f"system/{fqdn}", take)
+    return SystemUpdate(f"system/{fqdn}", take)
 
 
 def message(stage: Stage, process: int = 0) -> Items:
-    """As its lab controller numbers the items; 3 is one that was wrong from the outset."""
+    """Return the items of a message; item 3 is invalid."""
     return {
-        0: Item(1, ReportInstalling()),
-        1: Item(1, ReportWatchdog(600)),
-        2: Item(2, ReportCompleted()),
-        4: Item(999, ReportInstalling()),
+        0: RecipeItem(1, ReportInstalling()),
+        1: RecipeItem(1, ReportWatchdog(600)),
+        2: RecipeItem(2, ReportCompleted()),
+        4: RecipeItem(999, ReportInstalling()),
         5: drains(stage, stage.names[1], process),
-        6: Item(2, ReportInstalling()),
-        7: Item(2, ReportCompleted()),
+        6: RecipeItem(2, ReportInstalling()),
+        7: RecipeItem(2, ReportCompleted()),
     }
 
 
@@ -93,7 +93,7 @@ def test_message__again_under_its_key__same_answers_and_nothing_new(stage: Stage
     for process in (0, 1):
         again = tell(stage, keyed(), message(stage, process), process)
         assert {number: type(answer) for number, answer in again.items()} == kinds
-        # What was refused alone is in no commit: it is looked at anew.
+        # A refused item is in no commit, so it is decided again.
         assert {**shown(again), 2: ...} == {**shown(first), 2: ...}
     assert stage.scene.log.end() == end
     assert watchdogs(stage) == 1
@@ -106,7 +106,7 @@ def test_message__again_without_a_key__watchdog_counts_anew(stage: Stage) -> Non
 
 
 def test_message__only_some_of_it_was_taken__the_rest_is_taken_now(stage: Stage) -> None:
-    """The process ended in the middle of it."""
+    """The process ended before it had taken all items."""
     items = message(stage)
     begun = tell(stage, keyed(), {number: items[number] for number in (0, 1)})
     answers = tell(stage, keyed(), items)
@@ -144,15 +144,17 @@ def test_message__of_another_key__is_another_message(stage: Stage) -> None:
 
 
 def test_reports__on_many_sets__are_one_commit(stage: Stage) -> None:
-    answers = tell(stage, keyed(), {0: Item(1, ReportInstalling()), 1: Item(2, ReportInstalling())})
+    answers = tell(
+        stage, keyed(), {0: RecipeItem(1, ReportInstalling()), 1: RecipeItem(2, ReportInstalling())}
+    )
     assert shown(answers)[0] == shown(answers)[1]
 
 
 def test_reports__one_set_moves_meanwhile__the_others_are_taken_all_the_same(stage: Stage) -> None:
-    items: Items = {0: Item(1, ReportInstalling()), 1: Item(2, ReportInstalling())}
+    items: Items = {0: RecipeItem(1, ReportInstalling()), 1: RecipeItem(2, ReportInstalling())}
     cancelled = ReportAborted("by somebody else")
     between = stage.scene.apis[1].appended.preceded(
-        lambda: tell(stage, RequestContext("lab-ops", "test"), {0: Item(1, cancelled)})
+        lambda: tell(stage, RequestContext("lab-ops", "test"), {0: RecipeItem(1, cancelled)})
     )
     with between:
         answers = tell(stage, keyed(), items, process=1)
@@ -160,15 +162,15 @@ def test_reports__one_set_moves_meanwhile__the_others_are_taken_all_the_same(sta
 
 
 def test_message__twice_at_once_and_one_of_them_in_parts__both_get_the_first_answers(stage: Stage) -> None:
-    """What moves between takes the second apart; the first was whole, and its commit bears one number."""
-    items: Items = {0: Item(1, ReportWatchdog(600)), 1: Item(2, ReportWatchdog(600))}
+    """A concurrent change makes the second message commit its items one by one; the first was one commit."""
+    items: Items = {0: RecipeItem(1, ReportWatchdog(600)), 1: RecipeItem(2, ReportWatchdog(600))}
     first: list[dict[int, Answer]] = []
 
     def again() -> None:
         first.append(tell(stage, keyed(), items))
 
     def moved() -> None:
-        tell(stage, RequestContext("lab-ops", "test"), {0: Item(1, ReportInstalling())})
+        tell(stage, RequestContext("lab-ops", "test"), {0: RecipeItem(1, ReportInstalling())})
         between.enter_context(appended.preceded(again))
 
     appended = stage.scene.apis[1].appended
@@ -178,14 +180,14 @@ def test_message__twice_at_once_and_one_of_them_in_parts__both_get_the_first_ans
     assert watchdogs(stage) == 1
 
 
-def test_message__without_a_key_and_its_answer_is_lost__taken_once_and_told_as_it_was(stage: Stage) -> None:
-    """The commit is found again by the one who made it: that is no other message."""
+def test_message__without_a_key_and_its_answer_is_lost__taken_once_with_one_answer(stage: Stage) -> None:
+    """The process finds its own commit again: a retry of the append is no second message."""
     items: Items = {
-        0: Item(1, ReportCompleted()),
-        1: Item(1, ReportInstalling()),
-        2: Item(1, ReportWatchdog(600)),
-        3: Item(2, ReportInstalling()),
-        4: Item(2, ReportWatchdog(600)),
+        0: RecipeItem(1, ReportCompleted()),
+        1: RecipeItem(1, ReportInstalling()),
+        2: RecipeItem(1, ReportWatchdog(600)),
+        3: RecipeItem(2, ReportInstalling()),
+        4: RecipeItem(2, ReportWatchdog(600)),
     }
     with stage.scene.apis[0].appended.answer_lost():
         answers = tell(stage, RequestContext("lab-ops", "test"), items)
@@ -196,7 +198,7 @@ def test_message__without_a_key_and_its_answer_is_lost__taken_once_and_told_as_i
     assert stage.story("recipe/2").count("watchdog-set") == watchdogs(stage) == 1
 
 
-def test_message__another_under_the_same_key_at_once__not_taken_for_done(stage: Stage) -> None:
+def test_message__another_under_the_same_key_at_once__not_answered_as_done(stage: Stage) -> None:
     first, second = stage.names[:2]
     between = stage.scene.apis[1].appended.preceded(
         lambda: tell(stage, keyed(digest=b"other"), {5: drains(stage, first)})

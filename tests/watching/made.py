@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import cast
 
 from api.watching.broadcast import Broadcast
-from api.watching.message import Message
+from api.watching.message import EventMessage
 from api.watching.watcher import Watcher
 from domain.directory.events import PoolSystemAdded
 from domain.events import Event, Recorded, Stamp
@@ -37,7 +37,7 @@ class FakeLine:
 
 
 class FakeLog:
-    """A log that only selects; while `faults` are left it raises the next of them."""
+    """A log for queries only, which raises the next of its `faults` while there are any."""
 
     def __init__(self, *recorded: Recorded) -> None:
         self.recorded = recorded
@@ -53,7 +53,7 @@ class FakeLog:
 
 
 class Audience:
-    """A broadcast that has begun after a position, and who reads what its watchers are told."""
+    """A broadcast that starts after a position, with readers of what its watchers send."""
 
     def __init__(self, after: int = 0, log: FakeLog | None = None) -> None:
         self.broadcast = Broadcast(cast(EventLog, log or FakeLog()))
@@ -67,27 +67,27 @@ class Audience:
         return self.broadcast.watch(selection, after, self.lines[-1], still_allowed)
 
     def append(self, *recorded: Recorded) -> None:
-        self.broadcast.take([Message.of(one) for one in recorded], [100 for _ in recorded])
+        self.broadcast.take([EventMessage.of(one) for one in recorded], [100 for _ in recorded])
 
 
-async def read(watcher: Watcher, told: list[bytes]) -> None:
-    """Like a server whose network takes everything."""
+async def read(watcher: Watcher, chunks: list[bytes]) -> None:
+    """Read everything, as a server whose network takes every piece."""
     try:
         async for chunk in watcher:
-            told.append(chunk)  # noqa: PERF401  (seen as it comes)
+            chunks.append(chunk)  # noqa: PERF401  (seen as it comes)
     finally:
         await watcher.close()
 
 
 async def reading(watcher: Watcher) -> tuple[asyncio.Task[None], list[bytes]]:
-    """A reader that has read all there is."""
-    told: list[bytes] = []
-    task = asyncio.create_task(read(watcher, told))
+    """Start a reader, and return it when it has read everything."""
+    chunks: list[bytes] = []
+    task = asyncio.create_task(read(watcher, chunks))
     await settled()
-    return task, told
+    return task, chunks
 
 
 async def settled() -> None:
-    """Everybody has done what could be done."""
+    """Let all tasks run until they wait."""
     for _ in range(20):
         await asyncio.sleep(0.001)

@@ -1,4 +1,4 @@
-"""The index of who wants what says the same as asking each of them about each event."""
+"""The index of watchers by selection finds the same watchers as matching each of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.watching.groups import WatcherGroups
-from api.watching.message import Message
+from api.watching.message import EventMessage
 from api.watching.watcher import Watcher
 from store.selection import Selection
 from tests.watching.made import happened
@@ -46,21 +46,21 @@ def test_groups__any_selections__each_gets_what_it_has_once_in_order(
     for one in gone:
         groups.remove(one)
         groups.remove(one)
-    messages = [Message.of(happened(number, subject)) for number, subject in enumerate(subjects, 1)]
-    told: dict[Watcher, list[int]] = {one: [] for one in watchers}
+    messages = [EventMessage.of(happened(number, subject)) for number, subject in enumerate(subjects, 1)]
+    found: dict[Watcher, list[int]] = {one: [] for one in watchers}
     for group, wanted in groups.wanted(messages):
         for one in group.watchers:
-            told[one] += [message.position for message in wanted]
+            found[one] += [message.position for message in wanted]
     for one in watchers:
         expected = [
             message.position
             for message in messages
             if one.selection.has(message.topic, message.subject) and one.selection.sees(message.subjects)
         ]
-        assert told[one] == ([] if one in gone else expected)
+        assert found[one] == ([] if one in gone else expected)
 
 
 def test_message__of_a_pool_and_a_system__is_about_both_however_it_is_read() -> None:
-    fresh, told = (Message.of(happened(1, "pool/big")) for _ in range(2))
-    assert b"pool.system-added" in told.text
-    assert fresh.subjects == told.subjects == ("pool/big", "system/a")
+    fresh, decoded = (EventMessage.of(happened(1, "pool/big")) for _ in range(2))
+    assert b"pool.system-added" in decoded.text
+    assert fresh.subjects == decoded.subjects == ("pool/big", "system/a")

@@ -1,4 +1,4 @@
-"""One who watches: told in pieces, pinged, sent away, cut, and never told anything twice."""
+"""A watcher sends events in pieces, pings, ends or is disconnected, and sends each event once."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ EVERYTHING = Selection()
 ONE = Selection(None, ("recipe/1",))
 
 
-def ids(told: list[bytes]) -> list[int]:
-    """The positions of the events among what was told."""
-    texts = b"".join(told).split(b"\n\n")
+def ids(chunks: list[bytes]) -> list[int]:
+    """Return the positions of the sent events."""
+    texts = b"".join(chunks).split(b"\n\n")
     return [int(text.split(b"\n")[0].removeprefix(b"id: ")) for text in texts if b"\ndata: " in text]
 
 
@@ -28,7 +28,7 @@ def test_watcher__silence__is_pinged_with_where_it_would_resume() -> None:
     async def pinged() -> list[bytes]:
         audience = Audience(after=5)
         one = audience.watch(ONE, 5)
-        task, told = await reading(one)
+        task, chunks = await reading(one)
         audience.append(happened(6, "recipe/2"), happened(7, "recipe/3"))
         await settled()
         one.look(asyncio.get_running_loop().time() + PING_SECONDS)
@@ -36,10 +36,10 @@ def test_watcher__silence__is_pinged_with_where_it_would_resume() -> None:
         audience.append(happened(8, "recipe/1"))
         await settled()
         task.cancel()
-        return told
+        return chunks
 
-    told = asyncio.run(pinged())
-    assert told[1] == b": ping\nid: 7\n\n" and ids(told) == [8]
+    chunks = asyncio.run(pinged())
+    assert chunks[1] == b": ping\nid: 7\n\n" and ids(chunks) == [8]
 
 
 def test_watcher__not_allowed_any_more__its_stream_ends() -> None:
@@ -60,8 +60,8 @@ def test_watcher__not_allowed_any_more__its_stream_ends() -> None:
 
 
 @pytest.mark.parametrize("is_missed", [False, True])
-def test_watcher__not_allowed_when_something_came__is_not_sent_it(is_missed: bool) -> None:
-    """What its watcher may see is asked when a piece is sent, not only from time to time."""
+def test_watcher__not_allowed_for_a_new_event__does_not_send_it(is_missed: bool) -> None:
+    """Visibility is checked for every piece, not only from time to time."""
 
     async def ended() -> list[bytes]:
         audience, allowed = Audience(0, FakeLog(happened(1))), [True]
@@ -69,23 +69,23 @@ def test_watcher__not_allowed_when_something_came__is_not_sent_it(is_missed: boo
         if is_missed:
             audience.append(happened(1))
             allowed[0] = False
-        task, told = await reading(one)
+        task, chunks = await reading(one)
         if not is_missed:
             audience.append(happened(1))
             allowed[0] = False
         await settled()
         assert task.done()
-        return told
+        return chunks
 
     assert ids(asyncio.run(ended())) == []
 
 
-def test_watcher__write_that_does_not_end__is_cut() -> None:
+def test_watcher__write_that_does_not_end__is_disconnected() -> None:
     async def cut() -> Audience:
         audience = Audience()
         one = audience.watch(EVERYTHING, 0)
         await anext(one)
-        # In the hands of the network, which does not take it.
+        # The network does not take the piece.
         now = asyncio.get_running_loop().time()
         one.look(now + WRITE_SECONDS / 2)
         assert not audience.lines[0].is_aborted
@@ -99,7 +99,7 @@ def test_watcher__write_that_does_not_end__is_cut() -> None:
     assert audience.broadcast.counters.cut == 1 and audience.broadcast.watchers == 0
 
 
-def test_watcher__behind_all_that_is_kept__is_cut() -> None:
+def test_watcher__behind_the_recent_events__is_disconnected() -> None:
     async def cut() -> Audience:
         audience = Audience()
         audience.broadcast.recent = Recent(events=10)
@@ -123,30 +123,30 @@ def test_watcher__behind_all_that_is_kept__is_cut() -> None:
     assert audience.lines[0].is_aborted and audience.broadcast.counters.cut == 1
 
 
-def test_watcher__long_backlog__is_told_in_pieces() -> None:
-    async def told() -> list[bytes]:
+def test_watcher__long_backlog__is_sent_in_pieces() -> None:
+    async def sent() -> list[bytes]:
         audience = Audience()
-        task, told = await reading(audience.watch(EVERYTHING, 0))
+        task, chunks = await reading(audience.watch(EVERYTHING, 0))
         audience.append(*(happened(position, reason="x" * 1_000) for position in range(1, 301)))
         await settled()
         task.cancel()
-        return told
+        return chunks
 
-    pieces = asyncio.run(told())[1:]
+    pieces = asyncio.run(sent())[1:]
     assert ids(pieces) == list(range(1, 301))
     assert len(pieces) > 5 and max(map(len, pieces)) < PIECE_BYTES + 2_000
 
 
 def test_watcher__resumes_behind_the_end__waits_for_what_comes_after_that() -> None:
-    async def told() -> list[bytes]:
+    async def sent() -> list[bytes]:
         audience = Audience(after=5)
-        task, told = await reading(audience.watch(EVERYTHING, 7))
+        task, chunks = await reading(audience.watch(EVERYTHING, 7))
         audience.append(happened(6), happened(7), happened(8))
         await settled()
         task.cancel()
-        return told
+        return chunks
 
-    assert ids(asyncio.run(told())) == [8]
+    assert ids(asyncio.run(sent())) == [8]
 
 
 def test_watcher__database_away_for_a_while__misses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,15 +154,15 @@ def test_watcher__database_away_for_a_while__misses_nothing(monkeypatch: pytest.
     log = FakeLog(*map(happened, range(1, 6)))
     log.faults = [DatabaseAway("gone"), DatabaseAway("gone")]
 
-    async def told() -> list[bytes]:
+    async def sent() -> list[bytes]:
         audience = Audience(after=5, log=log)
-        task, told = await reading(audience.watch(EVERYTHING, 2))
-        while not ids(told):
+        task, chunks = await reading(audience.watch(EVERYTHING, 2))
+        while not ids(chunks):
             await settled()
         task.cancel()
-        return told
+        return chunks
 
-    assert ids(asyncio.run(told())) == [3, 4, 5]
+    assert ids(asyncio.run(sent())) == [3, 4, 5]
 
 
 def test_watchers__of_the_same_events__share_their_text(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,7 +175,7 @@ def test_watchers__of_the_same_events__share_their_text(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(message, "server_sent", counted)
 
-    async def told() -> list[list[bytes]]:
+    async def sent() -> list[list[bytes]]:
         audience = Audience()
         selections = (EVERYTHING, EVERYTHING, ONE, Selection(("recipe.queued",)))
         readers = [await reading(audience.watch(selection, 0)) for selection in selections]
@@ -184,23 +184,23 @@ def test_watchers__of_the_same_events__share_their_text(monkeypatch: pytest.Monk
         late = await reading(audience.watch(EVERYTHING, 0))
         for task, _ in (*readers, late):
             task.cancel()
-        return [told for _, told in (*readers, late)]
+        return [chunks for _, chunks in (*readers, late)]
 
-    assert [ids(each) for each in asyncio.run(told())] == [[1, 2]] * 5
+    assert [ids(each) for each in asyncio.run(sent())] == [[1, 2]] * 5
     assert made == [1, 2]
 
 
-def test_event__that_nobody_selects__is_not_even_made_text(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_event__not_selected__is_not_serialised(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(recorded: Recorded) -> bytes:
         raise AssertionError(f"{recorded.position} was made text")
 
-    async def told() -> list[bytes]:
+    async def sent() -> list[bytes]:
         audience = Audience()
-        task, told = await reading(audience.watch(ONE, 0))
+        task, chunks = await reading(audience.watch(ONE, 0))
         monkeypatch.setattr(message, "server_sent", refused)
         audience.append(happened(1, "recipe/2"), happened(2, "system/a.example.com"))
         await settled()
         task.cancel()
-        return told
+        return chunks
 
-    assert ids(asyncio.run(told())) == []
+    assert ids(asyncio.run(sent())) == []

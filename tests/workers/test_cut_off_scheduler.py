@@ -11,7 +11,7 @@ import pytest
 
 from store.event_log import EventLog
 from store.lease import SCHEDULER, Lease
-from store.readiness import standing
+from store.readiness import database_state
 from store.tailer import Tailer
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner
@@ -37,7 +37,7 @@ def scheduling(log: EventLog, database: TestDatabase) -> Iterator[None]:
         thread = threading.Thread(target=run, args=(tailer,))
         thread.start()
         try:
-            wait_until(lambda: standing(log, SCHEDULER, 0).holder_gets_on)
+            wait_until(lambda: database_state(log, SCHEDULER, 0).has_live_holder)
             yield
         finally:
             stop.set()
@@ -49,10 +49,10 @@ def test_scheduler__cannot_read_the_log__is_said_to_hang_and_replaced(
 ) -> None:
     with scheduling(log, database):
         cut_off(owner)
-        wait_until(lambda: not standing(log, SCHEDULER, 0).holder_gets_on)
+        wait_until(lambda: not database_state(log, SCHEDULER, 0).has_live_holder)
         with closing_lease(database) as standby:
             wait_until(standby.try_take)
-            assert standby.held()
+            assert standby.is_held()
 
 
 def test_scheduler__cannot_read_for_a_while_and_nobody_replaced_it__goes_on(
@@ -60,9 +60,9 @@ def test_scheduler__cannot_read_for_a_while_and_nobody_replaced_it__goes_on(
 ) -> None:
     with scheduling(log, database):
         cut_off(owner)
-        wait_until(lambda: not standing(log, SCHEDULER, 0).holder_gets_on)
+        wait_until(lambda: not database_state(log, SCHEDULER, 0).has_live_holder)
         let_in(owner)
-        wait_until(lambda: standing(log, SCHEDULER, 0).holder_gets_on)
+        wait_until(lambda: database_state(log, SCHEDULER, 0).has_live_holder)
 
 
 def test_progress__computes_in_vain__is_none_until_it_comes_round(monkeypatch: pytest.MonkeyPatch) -> None:

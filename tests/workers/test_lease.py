@@ -54,7 +54,7 @@ def test_lease__holder_has_not_renewed_it__next_one_gets_it_and_holder_is_fenced
     with caplog.at_level(logging.WARNING):
         assert following.try_take() == Fence(NAME, 2)
     assert [vars(record)["holder"] for record in caplog.records] == ["host/0"]
-    assert not hung.held()
+    assert not hung.is_held()
     assert hung.try_take() is None, "it waits, like any other"
     with closing(EventLog(database.service_url)) as log:
         (outcome,) = log.append([append_to("a", fence=old)])
@@ -68,7 +68,7 @@ def test_lease__renewed__stays(leases: list[Lease], owner: Owner) -> None:
     holder.renew()
 
     assert other.try_take() is None
-    assert holder.held()
+    assert holder.is_held()
 
 
 def test_lease__just_taken_from_one_that_was_not_renewed__is_not_taken_again(
@@ -80,7 +80,7 @@ def test_lease__just_taken_from_one_that_was_not_renewed__is_not_taken_again(
     second.try_take()
 
     assert third.try_take() is None
-    assert second.held()
+    assert second.is_held()
 
 
 def test_lease__given_back_long_ago__nobody_is_ended_for_it(leases: list[Lease], owner: Owner) -> None:
@@ -91,7 +91,7 @@ def test_lease__given_back_long_ago__nobody_is_ended_for_it(leases: list[Lease],
 
     wait_until(second.try_take)
     assert third.try_take() is None
-    assert second.held()
+    assert second.is_held()
 
 
 def test_lease__locked_by_one_who_has_not_yet_promised_anything__is_left_to_it(
@@ -156,4 +156,4 @@ def test_lease__holder_hangs_and_logs_in_as_somebody_else__says_once_what_to_do(
             assert [stranger.try_take(), stranger.try_take()] == [None, None]
         stranger.release()
     assert len(caplog.records) == 1
-    assert leases[0].held()
+    assert leases[0].is_held()

@@ -95,5 +95,5 @@ def test_scheduler__waits_for_what_does_not_come__loses_it_and_writes_nothing(
         with deciding(database, log, step, LOST_SECONDS):
             wait_until(other.try_take)
             step.let_go.set()
-        assert other.held()
+        assert other.is_held()
         assert not all_decided(log)

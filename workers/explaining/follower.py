@@ -9,8 +9,8 @@ from typing import Final
 
 from domain.events import Recorded
 from domain.scheduling.world.batches import catch_up
-from domain.scheduling.world.not_folded import NOT_FOLDED
 from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.skipped_events import SKIPPED_TOPICS
 from postgres.errors import AWAY, away
 from replay.verify.recorded_decisions import DecidedCommit, decided
 from runtime.processes.garbage_collection import collect_what_lasted, nothing_collected
@@ -20,7 +20,7 @@ from store.log_part import LogPart
 from store.snapshots import Snapshots
 from store.sql import SQL
 
-LEFT_OUT: Final = sorted(NOT_FOLDED)
+LEFT_OUT: Final = sorted(SKIPPED_TOPICS)
 # A snapshot is read in about the time that so many events take.
 WORTH_A_SNAPSHOT: Final = 50_000
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable
 from contextlib import closing
 
-from postgres.binary_copy import Copied
+from postgres.binary_copy import CopyData
 from postgres.errors import AWAY, away
 from projections.rebuild.parts import Part
 from runtime.processes.child import Channel, run_child
@@ -23,7 +23,7 @@ def fold_part(parent: Channel, url: str) -> None:
     # Folded events make no cycles, nearly all rows go at once or never, and the process soon ends.
     with nothing_collected():
         try:
-            with closing(LogPart(url, part.left_out)) as log:
+            with closing(LogPart(url, part.excluded_topics)) as log:
                 while message := parent.receive():
                     part.fold(log.upto(message.content["position"]))
                     _send_rows(parent, part.take_ended())
@@ -34,7 +34,7 @@ def fold_part(parent: Channel, url: str) -> None:
         parent.send({"is_done": True})
 
 
-def _send_rows(parent: Channel, rows: Iterable[Copied]) -> None:
+def _send_rows(parent: Channel, rows: Iterable[CopyData]) -> None:
     for copied in rows:
         parent.send({"statement": copied.statement.decode()}, copied.rows)
 

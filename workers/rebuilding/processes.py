@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, closing, suppress
 
-from postgres.binary_copy import Copied
+from postgres.binary_copy import CopyData
 from postgres.errors import DatabaseAway, DatabaseFull
 from projections.rebuild.parts import PARTS
 from projections.rebuild.rebuild import Rebuild
@@ -35,11 +35,11 @@ class PartProcess:
     def close(self) -> None:
         self._child.close()
 
-    def rows(self, on_reached: Callable[[int, int], None]) -> Iterator[Copied]:
+    def rows(self, on_reached: Callable[[int, int], None]) -> Iterator[CopyData]:
         """Yield rows as they come. Raises DatabaseAway and ChildFailed."""
         while "is_done" not in (message := self._child.receive()).content:
             if "statement" in message.content:
-                yield Copied(message.content["statement"].encode(), message.payload)
+                yield CopyData(message.content["statement"].encode(), message.payload)
             else:
                 on_reached(message.content["reached"], message.content["kept"])
 
@@ -50,7 +50,7 @@ def fill(fresh: Rebuild, owner_url: str, end: Callable[[], int], on_progress: Pr
         processes = [stack.enter_context(closing(PartProcess(owner_url, name))) for name in PARTS]
         steps = Steps(processes, end, on_progress)
 
-        def of(number: int) -> Generator[Copied]:
+        def of(number: int) -> Generator[CopyData]:
             try:
                 yield from processes[number].rows(lambda *so_far: steps.reached(number, *so_far))
             except BaseException:

@@ -25,7 +25,7 @@ class AuditLog:
             self._judge(commit)
 
     def _judge(self, commit: Commit) -> None:
-        for violation in self._audit.judge(commit):
+        for violation in self._audit.check_commit(commit):
             self._by_invariant[violation.invariant] += 1
             if len(self._first) < MAX_SHOWN:
                 self._first.append(violation)

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from domain.events import Event, Recorded, shown_of
-from domain.scheduling.world.not_folded import NOT_FOLDED
-from replay.verify.recomputation import Difference, Recomputation
+from domain.scheduling.world.skipped_events import SKIPPED_TOPICS
+from replay.verify.recomputation import DecisionDifference, Recomputation
 from replay.verify.recorded_decisions import Decided
 from store.mapper import EventMapper, StoredRow
 from workers.verification.verify import MAX_SHOWN
@@ -18,27 +18,27 @@ class RecomputeDecisions:
     """By the code that the scheduler runs."""
 
     def __init__(self) -> None:
-        self._again = Recomputation()
+        self._recomputation = Recomputation()
         self._mapper = EventMapper()
-        self._first: list[Difference] = []
+        self._first: list[DecisionDifference] = []
         self._position = 0
 
     def take(self, rows: list[StoredRow]) -> None:
         self._position = rows[-1].position
-        for difference in self._again.take_all(self._recorded(rows)):
+        for difference in self._recomputation.take_all(self._recorded(rows)):
             if len(self._first) < MAX_SHOWN:
                 self._first.append(difference)
 
     def _recorded(self, rows: list[StoredRow]) -> Iterator[Recorded]:
         """Those that are folded, or say that they were decided; of the others only that they can be read."""
         for row in rows:
-            if row.topic in NOT_FOLDED and not self._mapper.is_decided(row):
+            if row.topic in SKIPPED_TOPICS and not self._mapper.is_decided(row):
                 self._mapper.require_readable(row)
             else:
                 yield self._mapper.recorded(row)
 
     def found(self) -> dict[str, Any]:
-        counts, others = self._again.counts, self._again.other_policies
+        counts, others = self._recomputation.counts, self._recomputation.other_policies
         return {
             "position": self._position,
             "commits": counts.commits,
@@ -51,7 +51,7 @@ class RecomputeDecisions:
         }
 
 
-def _difference(difference: Difference) -> dict[str, Any]:
+def _difference(difference: DecisionDifference) -> dict[str, Any]:
     basis = difference.commit.basis
     return {
         "position": difference.commit.first_position,
@@ -60,7 +60,7 @@ def _difference(difference: Difference) -> dict[str, Any]:
         "now": basis.now.isoformat().replace("+00:00", "Z"),
         "policy_version": basis.policy_version,
         "recorded": _decided(difference.recorded),
-        "demanded": _decided(difference.again),
+        "demanded": _decided(difference.recomputed),
     }
 
 

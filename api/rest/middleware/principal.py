@@ -1,4 +1,4 @@
-"""The principal of a request, which resources pass to the use cases."""
+"""The principal of a request, and the context of its change, which resources pass to use cases."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def principal_of(req: Request) -> Principal:
 
 
 def request_of(req: Request) -> RequestContext:
-    """Return the request of a change without an Idempotency-Key."""
+    """Return the context of a change without an Idempotency-Key."""
     principal = principal_of(req)
     return RequestContext(
         principal.user,
@@ -68,7 +68,7 @@ def request_of(req: Request) -> RequestContext:
 
 
 def keyed_request(req: Request, body: bytes) -> RequestContext:
-    """Return the request of a POST: the same Idempotency-Key of the same user gives the same command id."""
+    """Return the context of a POST: the same Idempotency-Key of the same user gives the same command id."""
     request = request_of(req)
     key = req.get_header(IDEMPOTENCY_KEY)
     if key is None:

@@ -1,4 +1,4 @@
-"""Common operations of jobs, recipe sets and recipes: read by number, and cancel."""
+"""Operations that jobs, recipe sets and recipes share: read by number, and cancel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversion of a system in a request to a change."""
+"""Conversion of the system in a request to a change."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from api.rest.contract.inputs.systems import Changes, Properties
 from api.use_cases.change_system import SystemChange
 
 
-def change_of(told: Changes) -> SystemChange:
-    """Return the change: fields that are left out stay, null removes."""
-    given = told.given()
+def change_of(changes: Changes) -> SystemChange:
+    """Return the change: omitted fields stay, null removes a property."""
+    given = changes.given()
     properties = {name: value for name, value in given.items() if name in Properties.model_fields}
     beside = {field.name: given[field.name] for field in fields(SystemChange) if field.name in given}
     return SystemChange(**beside, properties=properties)

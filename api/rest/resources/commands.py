@@ -21,7 +21,7 @@ from api.rest.ports import CommandParts
 from api.rest.resources.lab_commands import Row, lab_command
 from api.use_cases.report_command import report_command
 from api.use_cases.report_drafts import CommandItem
-from api.use_cases.resolve import known
+from api.use_cases.resolve import existing
 from api.use_cases.tokens import token_counts
 from domain.errors import TooOften, Unknown
 from domain.names import display_name
@@ -47,10 +47,10 @@ class Commands:
         *(answers.LabCommands, queries.CommandQuery),
     )
     async def on_get(self, req: Request, resp: Response, name: str) -> None:
-        """Answer the commands. A read of the past does not wait; the lab controller may be removed since."""
+        """Answer the commands. A read of the past does not wait, and may be of a removed lab controller."""
         query = query_of(req, queries.CommandQuery)
         if query.as_of is None:
-            await known(self._parts.feed, KIND, name)
+            await existing(self._parts.feed, KIND, name)
         at = await paging.read_at(req, self._parts)
         if query.as_of is not None:
             await self._require_then(name, at)
@@ -69,7 +69,7 @@ class Commands:
         paging.answer_read(resp, at, {"commands": await self._commands(rows, name)})
 
     async def _commands(self, rows: list[Row], name: str) -> list[Row]:
-        """Return the commands with their parts of jobs' documents, fewer where these are large together."""
+        """Return the commands with their parts of jobs' documents, fewer if these are large together."""
         made: list[Row] = []
         size_bytes = 0
         for first in range(0, len(rows), BATCH):

@@ -14,8 +14,9 @@ from api.rest.contract.operation import operation
 
 
 class Description:
-    """`describe` is set once every route is known, and called when somebody asks: it takes longer than all
-    else of the start of a process that serves.
+    """The resource of the OpenAPI document, which is made at the first request for it.
+
+    Making it takes longer than the rest of the startup. `describe` is set when all routes are added.
     """
 
     describe: Callable[[], dict[str, Any]]

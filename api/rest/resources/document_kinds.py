@@ -1,4 +1,4 @@
-"""/users, /groups, /pools, /lab-controllers, /distro-trees: the particulars of each kind."""
+"""/users, /groups, /pools, /lab-controllers, /distro-trees: one resource for each kind."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ TREES = Shapes(
 
 
 class Users(Documents):
-    """Users, who have roles."""
+    """Users, with their roles and passwords."""
 
     def __init__(self, parts: DocumentParts) -> None:
         super().__init__(parts, "user", USERS)
@@ -71,14 +71,14 @@ class Users(Documents):
 
 
 class Groups(Documents):
-    """Groups, without particulars."""
+    """Groups."""
 
     def __init__(self, parts: DocumentParts) -> None:
         super().__init__(parts, "group", GROUPS)
 
 
 class Pools(Documents):
-    """Pools, whose systems are added and removed one by one; the access policy has its own path."""
+    """Pools. Systems are added and removed one by one; the access policy has its own path."""
 
     def __init__(self, parts: DocumentParts) -> None:
         super().__init__(parts, "pool", POOLS)
@@ -110,7 +110,7 @@ class Pools(Documents):
 
 
 class DistroTrees(Documents):
-    """Distro trees, whose key is a number."""
+    """Distro trees, named by numbers."""
 
     def __init__(self, parts: DocumentParts) -> None:
         super().__init__(parts, "distro-tree", TREES, "id", NUMBER)
@@ -125,7 +125,7 @@ class DistroTrees(Documents):
 
 
 class LabControllers(Documents):
-    """Lab controllers, whose last contact is known of the present only."""
+    """Lab controllers. Their last contacts are recorded for the present only."""
 
     def __init__(self, parts: DocumentParts) -> None:
         super().__init__(parts, "lab-controller", LABS, "fqdn", FQDN)

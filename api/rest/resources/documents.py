@@ -1,4 +1,4 @@
-"""Named things that are PUT as a whole: the common part of all kinds."""
+"""Documents with names, such as users and pools: the common part of all kinds."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Shapes(NamedTuple):
 
 
 class Documents:
-    """One kind of document. `names` validates the name in the path, `key` is its field in answers."""
+    """One kind of document. `names` validates the name in the path; `key` is its field in answers."""
 
     def __init__(
         self,
@@ -83,10 +83,10 @@ class Documents:
         self._check_name(name)
         model: BaseModel = await read_model(req)
         document = self._completed(name, model.model_dump(mode="json"))
-        known = self._parts.feed.directory.get(self._kind, name) is not None
+        existed = self._parts.feed.directory.get(self._kind, name) is not None
         done = await put_document(self._parts, request_of(req), self._kind, name, document)
-        told = {"added": done is not None and not known, "changed": done is not None and known}
-        answer = {self._key: _key(self._key, name), **document, **told}
+        changed = {"added": done is not None and not existed, "changed": done is not None and existed}
+        answer = {self._key: _key(self._key, name), **document, **changed}
         await paging.answer_write(resp, self._parts.log, done, answer)
 
     async def on_delete(self, req: Request, resp: Response, name: str) -> None:
@@ -96,7 +96,7 @@ class Documents:
         await paging.answer_write(resp, self._parts.log, done, answer)
 
     def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
-        """Return the document with the fields that may be left out."""
+        """Return the document with defaults for its optional fields."""
         return document
 
     def _check_name(self, name: str) -> None:

@@ -29,7 +29,7 @@ from domain.events import TOPICS, split_subject
 from projections.reader import NotThereYet
 from store.selection import Selection
 
-# As at /tokens, only these roles may see events of all tokens.
+# Only roles in SEES_ALL may see them, as at /tokens.
 OF_TOKENS = tuple(sorted(topic for topic in TOPICS if topic.startswith("token.")))
 
 
@@ -58,7 +58,7 @@ class Events:
         await self._page(req, resp, query, selection)
 
     def _is_still_allowed(self, principal: Principal, hidden: Collection[str]) -> bool:
-        """Return whether the caller may still see the same; if not, the stream ends and is resumed."""
+        """Return whether the caller may still see the same events; if not, the stream ends and is resumed."""
         return token_counts(self._parts, principal.token_id) and hidden == visibility.hidden_now(
             principal, self._parts
         )
@@ -89,10 +89,10 @@ class Events:
 
 
 def _check_stream(query: queries.EventQuery) -> None:
-    """Raise FaultyInput for parameters that would end a stream."""
+    """Raise FaultyInput for parameters that are only for pages."""
     asked = [name for name in ("limit", "as_of") if name in query.model_fields_set]
     if asked:
-        raise FaultyInput([Fault(name, "is for pages: a stream goes on for ever") for name in asked])
+        raise FaultyInput([Fault(name, "is only for pages; a stream has no end") for name in asked])
 
 
 def _selection(query: queries.EventQuery, principal: Principal, hidden_systems: Collection[str]) -> Selection:
@@ -112,5 +112,5 @@ def _resumed(req: Request, after: int) -> int:
         return after
     position = whole(last_id)
     if position is None or position > MAX_POSITION:
-        raise FaultyInput([Fault(LAST_EVENT_ID, f"{last_id[:WORDS_LENGTH]!r} is no position")])
+        raise FaultyInput([Fault(LAST_EVENT_ID, f"{last_id[:WORDS_LENGTH]!r} is not a position")])
     return position

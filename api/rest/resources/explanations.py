@@ -24,7 +24,7 @@ class Explanations:
         hidden = await visibility.hidden_systems(req, self._parts)
         if query.system is not None:
             await visibility.require_seen(req, self._parts, query.system)
-        told = await self._parts.explainer.ask(
+        explained = await self._parts.explainer.ask(
             "recipe",
             hidden=list(hidden),
             unknown=list(visibility.unknown_now(principal_of(req), self._parts)),
@@ -34,6 +34,6 @@ class Explanations:
             most=query.limit,
             system=query.system,
         )
-        position = told.pop("position")
-        body = told if at.moment is None else {"as_of": at.moment, **told}
+        position = explained.pop("position")
+        body = explained if at.moment is None else {"as_of": at.moment, **explained}
         paging.answer(resp, position, body)

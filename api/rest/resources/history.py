@@ -19,7 +19,7 @@ from domain.names import display_name
 from domain.system.differences import differences
 from projections.intervals import OPEN
 
-# Of the row itself; what a system has beside its inventory is called here as the API calls it.
+# Columns that are not properties of the system, and columns that have another name in the API.
 NOT_SHOWN = frozenset({"fqdn", "inventory", "since_position", "since", "until_position", "until"})
 CALLED = {"reserved_by": "user", "reserved_distro_tree_id": "reserved_distro_tree"}
 
@@ -34,8 +34,8 @@ class History:
         await visibility.require_seen(req, self._parts, fqdn)
         asked = {"at": page.position, "fqdn": fqdn, "before": page.after, "limit": page.limit}
         rows = await self._parts.reader.rows("changes_of_system", asked)
-        known = rows or await self._parts.reader.row("system_is_known", {"at": page.position, "fqdn": fqdn})
-        if not known:
+        exists = rows or await self._parts.reader.row("system_is_known", {"at": page.position, "fqdn": fqdn})
+        if not exists:
             raise Unknown(display_name("system", fqdn))
         positions = [row["since_position"] for row in rows]
         events = await asyncio.to_thread(self._parts.log.at, positions)

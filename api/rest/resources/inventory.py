@@ -24,7 +24,7 @@ from api.rest.contract.inputs.systems import Inventory as Given
 from api.rest.contract.operation import JSON, MAX_BATCH_BYTES, operation
 from api.rest.middleware.principal import keyed_request
 from api.rest.ports import ChangeParts
-from api.rest.resources.inventory_items import Told, read_json, read_table
+from api.rest.resources.inventory_items import ImportedRows, read_json, read_table
 from api.rest.resources.shapes import exported, shown_differences
 from api.use_cases.idempotency import idempotent
 from api.use_cases.import_systems import counted, import_systems, look_at_systems
@@ -71,20 +71,22 @@ class Inventory:
     async def on_post(self, req: Request, resp: Response) -> None:
         kind = media_type(req)
         if kind not in READ_AS:
-            raise falcon.HTTPUnsupportedMediaType(description=f"this takes {' and '.join(READ_AS)}")
+            raise falcon.HTTPUnsupportedMediaType(
+                description=f"the media type must be one of {', '.join(READ_AS)}"
+            )
         body = await read_body(req)
         read = partial(READ_AS[kind], body, written(self._parts.clock()))
-        told = await share_of(req).parse(came_from(req), len(body), read)
+        rows = await share_of(req).parse(came_from(req), len(body), read)
         try:
             if query_of(req, queries.ImportQuery).dry_run:
-                await self._look(req, resp, body, told)
+                await self._look(req, resp, body, rows)
             else:
-                await self._import(req, resp, body, told)
+                await self._import(req, resp, body, rows)
         except FaultyInput as error:
             raise FaultyInput(sorted(error.faults, key=_row)) from None
 
-    async def _look(self, req: Request, resp: Response, body: bytes, told: Told) -> None:
-        found = await look_at_systems(self._parts, keyed_request(req, body), told.items, told.faults)
+    async def _look(self, req: Request, resp: Response, body: bytes, rows: ImportedRows) -> None:
+        found = await look_at_systems(self._parts, keyed_request(req, body), rows.items, rows.faults)
         systems = [
             {"fqdn": one.fqdn, "added": one.added, "changes": shown_differences(one.differences)}
             for one in found
@@ -93,13 +95,13 @@ class Inventory:
         answer = {**counted(found), "dry_run": True, "systems": systems}
         await paging.answer_write(resp, self._parts.log, None, answer)
 
-    async def _import(self, req: Request, resp: Response, body: bytes, told: Told) -> None:
+    async def _import(self, req: Request, resp: Response, body: bytes, rows: ImportedRows) -> None:
         request = keyed_request(req, body)
         async with idempotent(self._parts.log, request) as first:
             if first.commit is None:
-                first.commit = await import_systems(self._parts, request, told.items, told.faults)
+                first.commit = await import_systems(self._parts, request, rows.items, rows.faults)
         done = first.commit
-        nothing = {"added": 0, "changed": 0, "kept": len(told.items)}
+        nothing = {"added": 0, "changed": 0, "kept": len(rows.items)}
         counts: dict[str, Any] = orjson.loads(done.answer) if done and done.answer else nothing
         answer = {**counts, "dry_run": False, "systems": []}
         await paging.answer_write(resp, self._parts.log, done, answer)

@@ -10,7 +10,7 @@ import falcon
 from falcon.asgi import Request
 
 from api import intake
-from api.intake import DOORS, ReadJob
+from api.intake import PARSERS, ReadJob
 from api.rest import visibility
 from api.rest.body import media_type
 from api.rest.middleware.principal import Principal
@@ -21,8 +21,10 @@ from domain.errors import Fault, FaultyInput, InvalidJob, Unreadable
 def door_of(req: Request) -> str:
     """Return the media type of the body. Raises HTTPUnsupportedMediaType if a job cannot have it."""
     kind = media_type(req)
-    if kind not in DOORS:
-        raise falcon.HTTPUnsupportedMediaType(description=f"a job must be one of {', '.join(DOORS)}")
+    if kind not in PARSERS:
+        raise falcon.HTTPUnsupportedMediaType(
+            description=f"the media type of a job must be one of {', '.join(PARSERS)}"
+        )
     return kind
 
 
@@ -49,10 +51,10 @@ async def read_job(
 async def _check(
     parts: JobBodyParts, principal: Principal, body: bytes, kind: str, *, strict: bool
 ) -> ReadJob:
-    known = visibility.name_index(principal, parts)
-    shown = visibility.shown_names(principal, parts, known)
+    usable = visibility.name_index(principal, parts)
+    shown = visibility.shown_names(principal, parts, usable)
     read = partial(intake.read_job, strict=strict, shown=shown, tags=parts.retention_tags)
-    asked = (body, kind, known, principal.user, principal.is_admin)
+    asked = (body, kind, usable, principal.user, principal.is_admin)
     try:
         return await parts.under_way.parsing.run(principal.counted_as, len(body), partial(read, *asked))
     except Unreadable:

@@ -8,7 +8,7 @@ import orjson
 from falcon.asgi import Request, Response
 
 from api.headers import POSITION_HEADER
-from api.intake import DOORS
+from api.intake import PARSERS
 from api.intake.document import Job
 from api.intake.xml_writer import write_job
 from api.rest import paging
@@ -42,7 +42,7 @@ class Jobs:
         answers.Submitted,
         queries.Strict,
         body=Job,
-        takes=(JSON, *(door for door in DOORS if door != JSON)),
+        takes=(JSON, *(kind for kind in PARSERS if kind != JSON)),
         created=True,
         keyed=True,
     )

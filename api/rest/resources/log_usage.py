@@ -16,7 +16,7 @@ from api.rest.middleware.principal import Principal, principal_of
 from api.rest.ports import ReadParts
 from domain.directory.roles import SEES_ALL
 from domain.errors import NotPermitted
-from store.quota_counts import Written, written
+from store.quota_counts import DailyLogUsage, daily_log_usage
 
 
 class LogUsage:
@@ -32,7 +32,7 @@ class LogUsage:
         query, parts = query_of(req, queries.LogUsageQuery), self._parts
         actor = _visible_actor(principal_of(req), query.actor)
         since = (query.since or parts.clock()).astimezone(UTC).date()
-        found = await asyncio.to_thread(written, parts.log, since, query.limit, actor)
+        found = await asyncio.to_thread(daily_log_usage, parts.log, since, query.limit, actor)
         paging.answer(resp, parts.feed.position, {"shares": [_shown(one) for one in found]})
 
 
@@ -45,7 +45,7 @@ def _visible_actor(principal: Principal, wanted: str | None) -> str | None:
     return principal.user
 
 
-def _shown(share: Written) -> dict[str, object]:
+def _shown(share: DailyLogUsage) -> dict[str, object]:
     return {
         "day": share.day,
         "actor": share.actor,

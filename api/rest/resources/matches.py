@@ -31,7 +31,7 @@ WHERE: Final = "recipe_sets[0].recipes[0]"
 BESIDE: Final = {"distro_requires_xml": "<distroRequires/>", "tasks": [{"name": "/any"}]}
 
 # An answer has an entry for each system and recipe; this many take some 60 MB, in two processes.
-MOST_TOLD: Final = 200_000
+MAX_ENTRIES: Final = 200_000
 
 Named = tuple[str, dict[str, Any]]
 """The place of a recipe in its job, and its query."""
@@ -57,15 +57,15 @@ class Matches:
         require_few(len(named), registered_count - len(hidden))
         asked = [asked for _, asked in named]
         async with self._parts.under_way.matches.of(principal_of(req).user):
-            told = await self._parts.explainer.ask("matches", recipes=asked, hidden=list(hidden))
+            matched = await self._parts.explainer.ask("matches", recipes=asked, hidden=list(hidden))
         recipes = [
             {"where": where, "systems": systems}
-            for (where, _), systems in zip(named, told["recipes"], strict=True)
+            for (where, _), systems in zip(named, matched["recipes"], strict=True)
         ]
         # Computed in a thread: it would block the event loop for milliseconds.
         systems = await asyncio.to_thread(_together, recipes)
         answer = {"systems": systems, "recipes": recipes, "warnings": shown(warnings)}
-        paging.answer(resp, told["position"], answer)
+        paging.answer(resp, matched["position"], answer)
 
     async def _asked(
         self, principal: Principal, body: bytes, kind: str, *, strict: bool
@@ -93,9 +93,9 @@ class Matches:
 
 def require_few(recipes: int, systems: int) -> None:
     """Raise FaultyInput if an answer for several recipes would be too large."""
-    most = max(1, MOST_TOLD // max(1, systems))
-    if recipes > most:
-        said = f"has {recipes} recipes that need a system; for {systems} systems at most {most} are allowed"
+    limit = max(1, MAX_ENTRIES // max(1, systems))
+    if recipes > limit:
+        said = f"has {recipes} recipes that need a system; for {systems} systems at most {limit} are allowed"
         raise FaultyInput([Fault("body", said)])
 
 

@@ -10,12 +10,12 @@ from typing import Any
 from api.rest.ports import ReadinessParts
 from postgres.errors import DatabaseAway
 from store.lease import SCHEDULER
-from store.readiness import Standing, standing
+from store.readiness import DatabaseState, database_state
 
-MOST_LAG_EVENTS = 10_000
-MOST_LAG_SECONDS = 60.0
+MAX_LAG_EVENTS = 10_000
+MAX_LAG_SECONDS = 60.0
 # The log is read at least once a second.
-MOST_UNREAD_SECONDS = 10.0
+MAX_UNREAD_SECONDS = 10.0
 ANSWER_SECONDS = 5.0
 
 
@@ -23,7 +23,7 @@ ANSWER_SECONDS = 5.0
 class Look:
     """The input of the checks: the state of the database, and how far this process has read."""
 
-    standing: Standing
+    standing: DatabaseState
     is_full: bool
     read_models: int
     whole_from: int
@@ -42,8 +42,8 @@ class Finding:
     figures: Mapping[str, Any]
 
     def shown(self) -> dict[str, Any]:
-        told = {} if self.fault is None else {"detail": self.fault}
-        return {"ok": self.fault is None, **self.figures, **told}
+        detail = {} if self.fault is None else {"detail": self.fault}
+        return {"ok": self.fault is None, **self.figures, **detail}
 
 
 class Readiness:
@@ -55,15 +55,19 @@ class Readiness:
         parts = self._parts
         position = parts.reader.position
 
-        def ask() -> tuple[Standing, bool]:
-            return standing(parts.log, SCHEDULER, position), parts.commits.is_full()
+        def ask() -> tuple[DatabaseState, bool]:
+            return database_state(parts.log, SCHEDULER, position), parts.commits.is_full()
 
         try:
             said, is_full = await asyncio.wait_for(asyncio.to_thread(ask), ANSWER_SECONDS)
         except DatabaseAway:
-            return {"database": Finding("it cannot be reached", {"writable": False})}
+            return {"database": Finding("the database cannot be reached", {"writable": False})}
         except TimeoutError:
-            return {"database": Finding(f"no answer within {ANSWER_SECONDS:g} s", {"writable": False})}
+            return {
+                "database": Finding(
+                    f"the database did not answer within {ANSWER_SECONDS:g} s", {"writable": False}
+                )
+            }
         feed = parts.feed
         reached = feed.position if feed.tailer is not None else None
         look = Look(said, is_full, position, parts.reader.whole_from, reached, feed.read_seconds_ago)
@@ -73,11 +77,13 @@ class Readiness:
 def _database(look: Look) -> Finding:
     """Check that the database is writable, which a standby in recovery is not."""
     if look.is_full:
-        return Finding("its disk is full", {"writable": False})
+        return Finding("the disk of the database is full", {"writable": False})
     if look.standing.append_hangs:
-        return Finding("an append hangs, and holds up all others", {"writable": False})
+        return Finding("an append hangs and blocks all others", {"writable": False})
     writable = look.standing.writable
-    return Finding(None if writable else "it is read-only, perhaps a standby", {"writable": writable})
+    return Finding(
+        None if writable else "the database is read-only; it may be a standby", {"writable": writable}
+    )
 
 
 def _read_models(look: Look) -> Finding:
@@ -85,19 +91,19 @@ def _read_models(look: Look) -> Finding:
     position, events, seconds = look.read_models, look.lag(look.read_models), look.standing.behind_seconds
     fault = None
     if position < look.whole_from:
-        fault = f"they are being built: {position} of {look.whole_from} events"
-    elif events > MOST_LAG_EVENTS or seconds > MOST_LAG_SECONDS:
-        fault = f"they are {events} events and {seconds:.0f} s behind: does a projector run?"
+        fault = f"the read models are being built: {position} of {look.whole_from} events"
+    elif events > MAX_LAG_EVENTS or seconds > MAX_LAG_SECONDS:
+        fault = f"the read models are {events} events and {seconds:.0f} s behind: does a projector run?"
     return Finding(fault, {"position": position, "lag_events": events, "lag_seconds": round(seconds, 3)})
 
 
 def _directory(look: Look) -> Finding:
     """Check that the directory is current: otherwise new tokens are refused and revoked ones accepted."""
     if look.directory is None:
-        return Finding("it is being read from the log", {"lag_events": look.standing.log_end})
+        return Finding("the directory is being read from the log", {"lag_events": look.standing.log_end})
     events = look.lag(look.directory)
-    fault = f"it is {events} events behind" if events > MOST_LAG_EVENTS else None
-    if look.read_seconds_ago > MOST_UNREAD_SECONDS:
+    fault = f"the directory is {events} events behind the log" if events > MAX_LAG_EVENTS else None
+    if look.read_seconds_ago > MAX_UNREAD_SECONDS:
         fault = f"the log could not be read for {look.read_seconds_ago:.0f} s"
     return Finding(fault, {"lag_events": events})
 
@@ -106,9 +112,9 @@ def _scheduler(look: Look) -> Finding:
     """Check that a scheduler is active."""
     holder = look.standing.holder
     if holder is None:
-        return Finding("nobody holds its lease: does one run?", {"holder": None})
+        return Finding("no scheduler holds the lease: does one run?", {"holder": None})
     ago = holder.renewed_seconds_ago
-    fault = None if holder.gets_on else f"{holder.name} hangs: it has not renewed its lease for {ago:.0f} s"
+    fault = None if holder.is_live else f"{holder.name} hangs: it has not renewed its lease for {ago:.0f} s"
     figures = {"renewed_seconds_ago": round(ago, 3), "lease_seconds": holder.lease_seconds}
     return Finding(fault, {"holder": holder.name, **figures})
 

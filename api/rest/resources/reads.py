@@ -1,4 +1,4 @@
-"""/reads: what auditors have read"""
+"""/reads: the reads of auditors."""
 
 from __future__ import annotations
 

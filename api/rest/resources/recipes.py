@@ -23,15 +23,16 @@ from api.rest.resources.progress import read_report
 from api.rest.resources.shapes import queued_recipe, ranked, recipe_document, seconds_document
 from api.use_cases.change_job import return_recipe
 from api.use_cases.idempotency import idempotent
-from api.use_cases.report_drafts import Item
+from api.use_cases.report_drafts import RecipeItem
 from api.use_cases.report_progress import report_progress
 from domain.errors import LabledgerError
 from domain.recipe.lifecycle import STARTED
 from domain.recipe.state import Recipe
 
-# (not assigned, -effective priority, -priority, submission, recipe id) before all others, on one system.
+# The key before all others in the order of one system: not assigned, -effective priority, -priority,
+# submission and recipe id.
 ORDER_START: list[Any] = [False, -(2**15), -(2**15), 0, 0]
-# (not assigned, -priority, submission, recipe id) before all others.
+# The key before all others in the queue: not assigned, -priority, submission and recipe id.
 QUEUE_START: list[Any] = [False, -(2**15), 0, 0]
 # The further queries for one recipe.
 BESIDE = ("tasks", "seconds_in_states", "tree_of_recipe", "history_of_recipe", "results_of_recipe")
@@ -74,8 +75,8 @@ class Recipes:
     )
     async def on_post_progress(self, req: Request, resp: Response, recipe_id: int) -> None:
         body = await read_json_bytes(req)
-        told: ProgressItem = await parse_model(req, body)
-        item = Item(recipe_id, read_report(told))
+        progress: ProgressItem = await parse_model(req, body)
+        item = RecipeItem(recipe_id, read_report(progress))
         own, request = principal_of(req).lab_controller, keyed_request(req, body)
         async with idempotent(self._parts.log, request) as first:
             if first.commit is None:
@@ -120,8 +121,8 @@ class Recipes:
         # The order of the present reflects the end of the log, which may be after the read position.
         at = None if query_of(req, queries.QueuePage).as_of is None else page.position
         asked = {"at": at, "after": page.after, "most": page.limit, "system": system}
-        told = await self._parts.explainer.ask("order", **asked)
-        position, order = told["position"], told["recipes"]
+        ordered = await self._parts.explainer.ask("order", **asked)
+        position, order = ordered["position"], ordered["recipes"]
         await self._parts.reader.reach(position, self._parts.bounds.position_wait_seconds)
         params = {"at": position, "recipe_ids": [one["recipe_id"] for one in order]}
         rows = {row["recipe_id"]: row for row in await self._parts.reader.rows("queue_of", params)}

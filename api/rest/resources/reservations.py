@@ -11,7 +11,7 @@ from api.rest.contract.inputs.systems import ReservationWanted
 from api.rest.contract.operation import operation
 from api.rest.middleware.principal import request_of
 from api.use_cases.ports import WriteParts
-from api.use_cases.reserve_system import Wanted, reserve_system, return_system
+from api.use_cases.reserve_system import ReservationRequest, reserve_system, return_system
 
 
 class Reservations:
@@ -23,7 +23,7 @@ class Reservations:
         asked: ReservationWanted = await read_model(req)
         request = request_of(req)
         user = asked.user or request.actor
-        wanted = Wanted(user, asked.until, asked.distro_tree)
+        wanted = ReservationRequest(user, asked.until, asked.distro_tree)
         done = await reserve_system(self._parts, request, fqdn, wanted)
         answer = {"fqdn": fqdn, "user": user, "until": asked.until, "distro_tree": asked.distro_tree}
         await paging.answer_write(resp, self._parts.log, done, answer)

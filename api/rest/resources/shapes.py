@@ -23,7 +23,7 @@ def listed_job(job: Row) -> Row:
 
 
 def job_document(job: Row, shown: Row, seconds: list[Row]) -> Row:
-    """Return a job; `shown` has its recipe sets as JSON, of which there may be hundreds."""
+    """Return a job; `shown` has its recipe sets as JSON, because a job may have hundreds."""
     return {
         **job,
         "document": Fragment(job["document"]),

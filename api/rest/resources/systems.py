@@ -80,7 +80,7 @@ class Systems:
     async def on_patch_one(self, req: Request, resp: Response, fqdn: str) -> None:
         patch: SystemPatch = await read_model(req)
         if "reason" in patch.model_fields_set and patch.model_fields_set.isdisjoint(WITH_REASON):
-            raise FaultyInput([Fault("reason", f"is one for {' or '.join(WITH_REASON)}")])
+            raise FaultyInput([Fault("reason", f"requires {' or '.join(WITH_REASON)}")])
         await self._change(req, resp, fqdn, change_of(patch))
 
     @operation("Remove a system, which keeps its history", answers.SystemChanged, versioned=True)

@@ -29,7 +29,7 @@ class Tokens:
         "Create a token, which is shown only once", answers.TokenMade, body=Token, created=True, keyed=True
     )
     async def on_post(self, req: Request, resp: Response) -> None:
-        """Answer the only copy of the token: the answer to a repeated request has none."""
+        """Answer the only copy of the token: the answer to a repeated request does not contain it."""
         body = await read_json_bytes(req)
         wanted: Token = await parse_model(req, body)
         token, token_id, position = await create_token(

@@ -25,17 +25,17 @@ from api.rest.resources.progress import read_report
 from api.use_cases.change_job import release_recipe
 from api.use_cases.change_system import SystemChange
 from api.use_cases.lab_updates import (
-    Released,
-    Reported,
-    Told,
+    RecipeRelease,
+    ReportedCommand,
+    SystemUpdate,
     add_or_change_system,
     change_own_system,
     take_updates,
 )
 from api.use_cases.ports import LabParts
-from api.use_cases.report_drafts import CommandItem, Item
+from api.use_cases.report_drafts import CommandItem, RecipeItem
 from api.use_cases.report_progress import Answer
-from api.use_cases.resolve import known
+from api.use_cases.resolve import existing
 from domain.errors import Fault, FaultyInput, LabledgerError
 
 DRAIN = SystemChange(draining=True, reason="drained by its lab controller")
@@ -43,10 +43,10 @@ UNDRAIN = SystemChange(draining=False)
 REMOVE = SystemChange(condition="Removed", reason="removed by its lab controller")
 
 
-# For all items of a message together.
+# The maximum for all items of a message together; further faulty items only get the number of their faults.
 MAX_WORDED_FAULTS: Final = 2_000
 
-Read: TypeAlias = Item | Reported | Told | Released
+Read: TypeAlias = RecipeItem | ReportedCommand | SystemUpdate | RecipeRelease
 
 
 class LabUpdates:
@@ -61,7 +61,7 @@ class LabUpdates:
         keyed=True,
     )
     async def on_post(self, req: Request, resp: Response, name: str) -> None:
-        await known(self._parts.feed, "lab-controller", name)
+        await existing(self._parts.feed, "lab-controller", name)
         body = await read_json_bytes(req)
         message: Updates = await parse_model(req, body)
         request = keyed_request(req, body)
@@ -91,43 +91,45 @@ class LabUpdates:
         return items, answers
 
     def _read(
-        self, item: dict[str, Any], name: str, request: RequestContext, most: int = FAULT_LIMIT
+        self, item: dict[str, Any], name: str, request: RequestContext, max_faults: int = FAULT_LIMIT
     ) -> Read:
-        """Return the update of an item. Raises FaultyInput with at most `most` faults."""
+        """Return the update of an item. Raises FaultyInput with at most `max_faults` faults."""
         if len(orjson.dumps(item)) > MAX_BODY_BYTES:
             raise FaultyInput([Fault("item", f"is larger than {MAX_BODY_BYTES} bytes")])
-        update = check_model(item, Update, most)
+        update = check_model(item, Update, max_faults)
         if update.progress is not None:
-            return Item(update.progress.recipe_id, read_report(update.progress))
+            return RecipeItem(update.progress.recipe_id, read_report(update.progress))
         if update.command is not None:
-            told = update.command
-            return Reported(name, CommandItem(told.id, told.state, told.reason, told.power_failed))
+            report = update.command
+            return ReportedCommand(
+                name, CommandItem(report.id, report.state, report.reason, report.power_failed)
+            )
         if update.release is not None:
             recipe_id, reason = update.release.recipe_id, update.release.reason
             own = None if request.is_admin else name
-            return Released(
+            return RecipeRelease(
                 partial(release_recipe, self._parts, lab_controller=own, recipe_id=recipe_id, reason=reason)
             )
         if update.system is not None:
             registered = update.system.document(owner=request.actor, added_at=written(self._parts.clock()))
             document = {**registered, "lab_controller": name}
             change = change_of(update.system)
-            tell = partial(
+            take = partial(
                 add_or_change_system,
                 self._parts,
                 lab_controller=name,
                 change=change,
                 document=document,
             )
-            return Told(f"system/{update.system.fqdn}", tell)
+            return SystemUpdate(f"system/{update.system.fqdn}", take)
         return self._simple(update, name)
 
-    def _simple(self, update: Update, name: str) -> Told:
+    def _simple(self, update: Update, name: str) -> SystemUpdate:
         """Return the item of an update that consists of a system's name."""
         changes = ((update.drain, DRAIN), (update.undrain, UNDRAIN), (update.remove, REMOVE))
         ((fqdn, change),) = [(fqdn, change) for fqdn, change in changes if fqdn is not None]
-        make = partial(change_own_system, self._parts, lab_controller=name, fqdn=fqdn, change=change)
-        return Told(f"system/{fqdn}", make)
+        take = partial(change_own_system, self._parts, lab_controller=name, fqdn=fqdn, change=change)
+        return SystemUpdate(f"system/{fqdn}", take)
 
 
 def _shown(answer: Answer, end: int) -> dict[str, object]:

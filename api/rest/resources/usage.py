@@ -33,8 +33,8 @@ class Usage:
         await visibility.require_seen(req, self._parts, fqdn)
         asked = {"at": at.position, "fqdn": fqdn, "since": query.since, "until": query.until}
         rows = await self._parts.reader.rows("usage_of_system", asked)
-        known = rows or await self._parts.reader.row("system_is_known", {"at": at.position, "fqdn": fqdn})
-        if not known:
+        exists = rows or await self._parts.reader.row("system_is_known", {"at": at.position, "fqdn": fqdn})
+        if not exists:
             raise Unknown(display_name("system", fqdn))
         paging.answer_read(resp, at, {"intervals": rows})
 
@@ -48,8 +48,8 @@ class Usage:
 
     def _until(self, at: At, asked: datetime | None) -> datetime:
         """Return `until`, at most the as-of moment or now."""
-        known = at.moment or self._parts.clock()
-        return min(asked or known, known)
+        latest = at.moment or self._parts.clock()
+        return min(asked or latest, latest)
 
     @operation("Sum the seconds of systems by condition and usage", answers.SystemUsage, queries.Summed)
     async def on_get_summed(self, req: Request, resp: Response) -> None:

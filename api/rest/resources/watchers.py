@@ -36,7 +36,8 @@ class Watchers:
         if self._broadcast.is_full_for(who):
             self._broadcast.counters.refused += 1
             raise falcon.HTTPServiceUnavailable(
-                description="as many watch here as there may; try again later", retry_after=RETRY_SECONDS
+                description="this process has its maximum number of event streams; try again later",
+                retry_after=RETRY_SECONDS,
             )
         connection: StreamConnection = req.scope["extensions"][CONNECTION]
         connection.keep_little()

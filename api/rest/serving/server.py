@@ -14,11 +14,11 @@ from api.rest.middleware.access_log import LOGGER as ACCESS_LOG
 from api.rest.serving.finishing import FinishingWorker
 from api.rest.serving.in_flight import InFlight
 from api.rest.serving.timeouts import ClientTimeouts
-from runtime.processes.parent_death import die_with
+from runtime.processes.child import die_with
 from runtime.settings import Settings
 
 
-class Server(BaseApplication):  # type: ignore[misc]
+class HttpServer(BaseApplication):  # type: ignore[misc]
     """A gunicorn server; `make` builds the application in each worker, after the fork."""
 
     def __init__(self, settings: Settings, make: Callable[[], InFlight]) -> None:

@@ -31,7 +31,7 @@ def _ask(draft: Draft, fqdn: str) -> None:
     if not partition.available.usable(forced=True) >> number & 1:
         return
     for rank in ranks_for_system(partition, system):
-        host = partition.sets.recipes[rank[-1]]
+        host = partition.sets.recipes[rank.recipe_id]
         if is_safe(partition, host, number):
             grant(draft, host, system)
             return
@@ -44,7 +44,7 @@ def ranks_for_system(partition: Partition, system: System) -> Iterator[Rank]:
         asked = [
             partition.filters.ranked_recipes(system.fqdn, line, forced_only=forced_only) for line in lines
         ]
-        yield from (place[1:] for place in heapq.merge(*asked))
+        yield from (place.rank for place in heapq.merge(*asked))
 
 
 def is_for_forced_only(partition: Partition, system: System) -> bool:

@@ -187,7 +187,7 @@ def _without_tree(partition: Partition, now: datetime) -> list[int]:
     for entry in partition.filters.in_use():
         if any(_is_gone(partition, tree_id, now) for tree_id in entry.key.tree_ids):
             ranks = partition.filters.ranks_of(entry)
-            found.update((partition.sets.recipes[rank[-1]].recipe_set_id, None) for rank in ranks)
+            found.update((partition.sets.recipes[rank.recipe_id].recipe_set_id, None) for rank in ranks)
     return sorted(found)
 
 

@@ -88,9 +88,9 @@ class Waking:
         if self._next is None:
             found = _best_recipes(self._partition, self._groups)
             if found:
-                _, place, _ = first = min(found)
-                alike = (best.systems for best in found if best[:2] == first[:2])
-                self._next = self._choose(self._partition.sets.recipes[place[-1]], union(alike))
+                tier, place, _ = min(found)
+                alike = (best.systems for best in found if (best.tier, best.place) == (tier, place))
+                self._next = self._choose(self._partition.sets.recipes[place.rank.recipe_id], union(alike))
         return self._next
 
     def _choose(self, host: Recipe, candidates: int) -> NextGrant:
@@ -119,7 +119,7 @@ class Waking:
         is_single = self._partition.sets.is_single(granted.host.recipe_set_id)
         for group in self._groups:
             group.systems &= ~(1 << granted.number)
-            stays = group.best is None or group.best.place[-1] != granted.host.recipe_id
+            stays = group.best is None or group.best.place.rank.recipe_id != granted.host.recipe_id
             group.has_best = group.has_best and is_single and stays
         self._groups = [group for group in self._groups if group.systems]
 
@@ -195,7 +195,7 @@ def _first_in(
     """
     asked = [search for search in tier if partition.filters.any_in(search.line, search.filters)]
     for place, search in heapq.merge(*(_places(partition, group, search) for search in asked)):
-        host = partition.sets.recipes[place[-1]]
+        host = partition.sets.recipes[place.rank.recipe_id]
         systems = partition.idle(host) & group.systems & search.of_labs
         if not systems:
             search.filters &= ~(1 << partition.filters.number(partition.sets.key(host)))

@@ -28,7 +28,7 @@ def _wanted_in(partition: Partition, lab_controller: str, asked: int) -> int:
             # Mostly another filter wants the same systems; then no recipe is looked at.
             for submitter, recipes in by_submitter.items() if fitting & ~found else ():
                 systems = fitting & partition.labs.access.may(partition.filters.submitter(submitter))
-                sets = (partition.sets.recipes[rank[-1]].recipe_set_id for rank in recipes)
+                sets = (partition.sets.recipes[rank.recipe_id].recipe_set_id for rank in recipes)
                 if systems & ~found and not all(hopeless(partition, each, lab_controller) for each in sets):
                     found |= systems
     return found

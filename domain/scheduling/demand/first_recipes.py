@@ -41,16 +41,16 @@ class FirstRecipes:
         if first == before:
             return
         if before is not None:
-            self.nominal[-before[0]] ^= 1 << number
+            self.nominal[-before.negative_priority] ^= 1 << number
         if first is None:
             assert before is not None, "the filter had a recipe"
             del self._first[number]
-            self._left[number] = before[1]
+            self._left[number] = before.submission
             return
         self._first[number] = first
-        self.nominal[-first[0]] ^= 1 << number
-        was = self._left.pop(number, 0) if before is None else before[1]
-        self._submission.change(number, was, first[1])
+        self.nominal[-first.negative_priority] ^= 1 << number
+        was = self._left.pop(number, 0) if before is None else before.submission
+        self._submission.change(number, was, first.submission)
 
     def first(self, number: int) -> Rank | None:
         return self._first.get(number)

@@ -26,8 +26,11 @@ FEW: Final = 3
 MAX_TRIES: Final = 4
 
 
-Place = tuple[int, ...]
-"""The sort key of a recipe on a system: negative effective priority, then its rank."""
+class Place(NamedTuple):
+    """The sort key of a recipe on a system: effective priority, highest first, then its rank."""
+
+    negative_effective: int
+    rank: Rank
 
 
 @dataclass
@@ -147,7 +150,7 @@ def _behind(line: Line, first: First) -> Iterator[Rank]:
 
 def _place(rank: Rank, maximum: int) -> Place:
     """Return the place of a rank on a system: effective priority first, the lower of nominal and maximum."""
-    return max(rank[0], -maximum), *rank
+    return Place(max(rank.negative_priority, -maximum), rank)
 
 
 def _push_run(runs: list[Run], maximum: int, ranks: Iterator[Rank]) -> None:

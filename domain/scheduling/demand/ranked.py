@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
-Rank = tuple[int, ...]
-"""The sort key of a waiting recipe: negative priority, submission, and the recipe id (`RecipeSets.rank`)."""
+
+class Rank(NamedTuple):
+    """The sort key of a waiting recipe: nominal priority, highest first, then submission.
+
+    The recipe id comes last: it decides within a set, and identifies the recipe.
+    """
+
+    # About 250 ns more than a plain tuple to make, equal to read. A decision makes about two, in some 250 µs.
+    negative_priority: int
+    submission: int
+    recipe_id: int
+
 
 K = TypeVar("K", bound=tuple[int, ...])
 

@@ -240,10 +240,11 @@ class RecipeSets:
             return newly_of(lab_controller) if host.recipe_id in self.newly_assigned else lab_controller
         return QUEUED if host.state == "queued" else None
 
-    def rank_of_set(self, recipe_set_id: int) -> Rank:
-        """Return the highest possible rank of a new set: its effective priority is the nominal one.
+    def rank_of_set(self, recipe_set_id: int) -> tuple[int, ...]:
+        """Return the sort key of a new set: effective priority, nominal priority and submission.
 
-        The rank of a set that has ended is empty.
+        It ranks as high as possible: its effective priority is the nominal one. The key of a set that has
+        ended is empty.
         """
         recipe_set = self.sets.get(recipe_set_id)
         if recipe_set is None:
@@ -251,13 +252,9 @@ class RecipeSets:
         return -recipe_set.priority, -recipe_set.priority, recipe_set.submission
 
     def rank(self, host: Recipe) -> Rank:
-        """Return the rank of a recipe in its line: nominal priority, highest first, then submission.
-
-        The recipe id comes last: it decides within a set, and identifies the recipe. On each system the
-        effective priority comes first (`order.py`).
-        """
+        """Return the rank of a recipe in its line. On a system, the effective priority precedes it."""
         recipe_set = self.sets[host.recipe_set_id]
-        return -recipe_set.priority, recipe_set.submission, host.recipe_id
+        return Rank(-recipe_set.priority, recipe_set.submission, host.recipe_id)
 
     def demand(self, host: Recipe) -> Demand:
         return self._demands[host.recipe_id]

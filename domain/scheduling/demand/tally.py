@@ -21,12 +21,12 @@ class Tally:
     def add(self, number: int, submitter: int, ranks: Iterable[Rank]) -> None:
         theirs = self._counted.setdefault(submitter, {})
         for rank in ranks:
-            theirs.setdefault(-rank[0], BitSlicedNumbers()).add(1 << number, 1)
-            self._standing.setdefault(-rank[0], {})[rank] = submitter, number
+            theirs.setdefault(-rank.negative_priority, BitSlicedNumbers()).add(1 << number, 1)
+            self._standing.setdefault(-rank.negative_priority, {})[rank] = submitter, number
 
     def discard(self, number: int, submitter: int, rank: Rank) -> None:
-        self._counted[submitter][-rank[0]].subtract(1 << number, 1)
-        del self._standing[-rank[0]][rank]
+        self._counted[submitter][-rank.negative_priority].subtract(1 << number, 1)
+        del self._standing[-rank.negative_priority][rank]
 
     def of(self, submitter: int) -> Mapping[int, BitSlicedNumbers]:
         """Return the number of recipes of each filter, by nominal priority, for a submitter."""
@@ -36,7 +36,7 @@ class Tally:
         """Return the number of recipes of each filter, by submitter, of the same nominal priority and ranked
         before `rank`.
         """
-        alike = self._standing.get(-rank[0], {})
+        alike = self._standing.get(-rank.negative_priority, {})
         counted: dict[int, dict[int, int]] = {}
         for (submitter, number), count in Counter(
             place for other, place in alike.items() if other < rank

@@ -61,12 +61,9 @@ class AheadCounts:
         return self._of_submitter[kind]
 
     def _counts_of(self, submitter: int, maximum: int, effective: int) -> Iterator[BitSlicedNumbers]:
+        own = None if self._rank is None else -self._rank.negative_priority
         for nominal, counted in self._tally.of(submitter).items():
-            if self._rank is None or (min(nominal, maximum), nominal) > (effective, -self._rank[0]):
+            if own is None or (min(nominal, maximum), nominal) > (effective, own):
                 yield counted
-        if (
-            submitter in self._before_rank
-            and self._rank is not None
-            and min(-self._rank[0], maximum) == effective
-        ):
+        if submitter in self._before_rank and own is not None and min(own, maximum) == effective:
             yield self._before_rank[submitter]

@@ -169,7 +169,7 @@ class Candidates:
         sets = self._partition.sets
         rank = sets.rank(self._host)
         for other in takewhile(lambda each: each != rank, ranks_for_system(self._partition, system)):
-            recipe = sets.recipes[other[-1]]
+            recipe = sets.recipes[other.recipe_id]
             yield Ahead(
                 recipe.recipe_id,
                 sets.sets[recipe.recipe_set_id].priority.name,

@@ -136,8 +136,8 @@ def _rivals(partition: Partition, host: Recipe, system: System) -> tuple[tuple[R
     """Return the recipes that ranked higher, with the reason, and all recipes that ranked lower."""
     sets, rank = partition.sets, partition.sets.rank(host)
     order = ranks_for_system(partition, system)
-    before = [sets.recipes[other[-1]] for other in takewhile(lambda other: other != rank, order)]
-    behind = [sets.recipes[other[-1]] for other in order]
+    before = [sets.recipes[other.recipe_id] for other in takewhile(lambda other: other != rank, order)]
+    behind = [sets.recipes[other.recipe_id] for other in order]
     return (
         tuple(
             _rival(partition, system, other, _why_passed_over(partition, system, other)) for other in before

@@ -58,7 +58,7 @@ class Places:
 
     def _counts_ahead(self, system: System, decides: Submitting) -> list[BitSlicedNumbers]:
         maxima = self._partition.filters.maxima(decides)
-        effective = min(-self._rank[0], self._partition.labs.access.cap(decides, self._who))
+        effective = min(-self._rank.negative_priority, self._partition.labs.access.cap(decides, self._who))
         lines = (self._ahead_counts(*asked) for asked in self._lines_ahead(system))
         return [line.counted(maxima, effective) for line in lines if line is not None]
 
@@ -90,11 +90,11 @@ class RankedRecipe(NamedTuple):
 def places_on(partition: Partition, system: System) -> Iterator[RankedRecipe]:
     """Yield the recipes that might have a system, in the order in which it asks them."""
     for rank in ranks_for_system(partition, system):
-        recipe = partition.sets.recipes[rank[-1]]
+        recipe = partition.sets.recipes[rank.recipe_id]
         effective = int(effective_priority(partition, recipe, system))
         is_first = partition.sets.line_of(recipe) == system.lab_controller
         key = not is_first, -effective, *rank
-        yield RankedRecipe(recipe.recipe_id, -rank[0], effective, key)
+        yield RankedRecipe(recipe.recipe_id, -rank.negative_priority, effective, key)
 
 
 def effective_priority(partition: Partition, recipe: Recipe, system: System) -> Priority:

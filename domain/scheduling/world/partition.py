@@ -18,7 +18,6 @@ from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.demand.filters import Filters
 from domain.scheduling.demand.order import Effort
-from domain.scheduling.demand.ranked import Rank
 from domain.scheduling.demand.recipe_sets import RecipeSets
 from domain.scheduling.safety.holders import Holders
 from domain.scheduling.supply.access_updates import AccessUpdates
@@ -33,7 +32,7 @@ from domain.scheduling.world.tentative import Tentative
 from domain.scheduling.world.trees_away import TreesAway
 from domain.scheduling.world.trigger_rules import TriggerKey, TriggerRules
 from domain.scheduling.world.triggers import PENDING_SYSTEM, WAKE_UP, Trigger, Triggers
-from domain.scheduling.world.wake_ups import WAKE_UPS, Happened, TriggerRule
+from domain.scheduling.world.wake_ups import TRIGGER_RULES, Happened, TriggerRule
 from domain.subjects import State, evolve, evolve_existing
 from domain.system.state import System
 
@@ -44,10 +43,11 @@ HELD = ("recipe", "recipe-set", "system")
 class Partition(PartitionQueries):
     """The state of a scheduler. Mutable; its own decisions are tentative until they are confirmed.
 
-    `position` is the last position of the log that is folded. `wake_ups` are the rules for wake-ups.
+    `position` is the last position of the log that is folded. `rules` say which events raise wake-ups and
+    let-go triggers.
     """
 
-    def __init__(self, wake_ups: Iterable[TriggerRule] = WAKE_UPS) -> None:
+    def __init__(self, rules: Iterable[TriggerRule] = TRIGGER_RULES) -> None:
         self.position = 0
         self.effort = Effort()
         self.directory = Directory()
@@ -67,7 +67,7 @@ class Partition(PartitionQueries):
         # Called before each grant, for explanations, which need the state of that moment.
         self.on_grant: Callable[..., None] | None = None
         self._tentative = Tentative(0, None)
-        self._trigger_rules = TriggerRules(wake_ups)
+        self._trigger_rules = TriggerRules(rules)
 
     # Events of the log
 
@@ -80,7 +80,7 @@ class Partition(PartitionQueries):
             self._raise(recorded.position, recorded.commit_end, key)
 
     def pass_over(self, position: int) -> None:
-        """Advance to a position; events up to there that were not applied are `not_folded`."""
+        """Advance to a position; events up to there that were not applied are `SKIPPED_EVENTS`."""
         assert not self._tentative, "the log is read only while no decision is tentative"
         self.position = max(self.position, position)
 
@@ -282,7 +282,7 @@ class Partition(PartitionQueries):
             return system.usage == "pending" and system.since == trigger.position
         return any(recipe.state == "new" for recipe in self.sets.members(int(trigger.name)))
 
-    def _rank_of_new(self, trigger: Trigger) -> Rank:
+    def _rank_of_new(self, trigger: Trigger) -> tuple[int, ...]:
         return self.sets.rank_of_set(int(trigger.name))
 
     # States

@@ -14,13 +14,13 @@ from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
 from domain.access.policy import Form, Policy, policy_form, policy_of
+from domain.fast_dataclasses import maker
 from domain.priority import Priority
 from domain.recipe.results import NO_RESULTS, Results
 from domain.recipe.state import Recipe, Task
 from domain.recipe_set.state import RecipeSet
 from domain.system.failures import NO_FAILURES, Failures
 from domain.system.state import Loan, Reservation, System
-from domain.values import maker
 
 StateColumns: TypeAlias = dict[str, list[Any]]
 """Columns by field name."""

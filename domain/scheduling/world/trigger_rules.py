@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from domain.events import Event, split_subject
 from domain.recipe_set.events import RecipeSetSubmitted
 from domain.scheduling.world.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, QUIET, WAKE_UP
-from domain.scheduling.world.wake_ups import LET_GOES, Happened, TriggerRule
+from domain.scheduling.world.wake_ups import Happened, Names, TriggerRule
 from domain.system.events import SystemPending
 
 if TYPE_CHECKING:
@@ -22,20 +22,19 @@ def _its_name(happened: Happened, _: Partition) -> Iterator[str]:
     yield split_subject(happened.subject)[1]
 
 
-PENDING = (TriggerRule("system pending", (SystemPending,), _its_name),)
-SUBMITTED = (TriggerRule("set submitted", (RecipeSetSubmitted,), _its_name),)
-
-
 class TriggerRules:
     """The rules by type of event. Mutable: each quiet trigger is raised only once per commit."""
 
-    def __init__(self, wake_ups: Iterable[TriggerRule]) -> None:
-        tables = ((PENDING_SYSTEM, PENDING), (NEW_JOB, SUBMITTED), (LET_GO, LET_GOES), (WAKE_UP, wake_ups))
-        self._rows: dict[type[Event], tuple[tuple[str, TriggerRule], ...]] = {}
-        for kind, rows in tables:
-            for row in rows:
-                for event in row.events:
-                    self._rows[event] = (*self._rows.get(event, ()), (kind, row))
+    def __init__(self, rules: Iterable[TriggerRule]) -> None:
+        self._rows: dict[type[Event], tuple[tuple[str, Names], ...]] = {
+            SystemPending: ((PENDING_SYSTEM, _its_name),),
+            RecipeSetSubmitted: ((NEW_JOB, _its_name),),
+        }
+        for rule in rules:
+            let_go = ((LET_GO, rule.may_let_go),) if rule.may_let_go else ()
+            wake_ups = ((WAKE_UP, rule.subjects),) if rule.wakes else ()
+            for event in rule.events:
+                self._rows[event] = (*let_go, *wake_ups)
         self._commit_end = 0
         self._raised: dict[TriggerKey, None] = {}
 
@@ -48,7 +47,7 @@ class TriggerRules:
         rows = self._rows.get(type(happened.event))
         if rows is None:
             return ()
-        return ((kind, name) for kind, row in rows for name in row.targets(happened, partition))
+        return ((kind, name) for kind, names in rows for name in names(happened, partition))
 
     def is_new(self, commit_end: int, key: TriggerKey) -> bool:
         """Return whether to raise a trigger; False for a quiet one that this commit has raised already."""

@@ -54,8 +54,8 @@ class Trigger(NamedTuple):
         return self.kind in QUIET
 
 
-Place = tuple[int, ...]
-Waiting = tuple[Place, Trigger]
+SortKey = tuple[int, ...]
+Waiting = tuple[SortKey, Trigger]
 
 
 class Triggers:
@@ -65,7 +65,7 @@ class Triggers:
     returns the rank of a new set.
     """
 
-    def __init__(self, log_wants: Callable[[Trigger], bool], rank_of: Callable[[Trigger], Place]) -> None:
+    def __init__(self, log_wants: Callable[[Trigger], bool], rank_of: Callable[[Trigger], SortKey]) -> None:
         self._log_wants = log_wants
         self._rank_of = rank_of
         # The bounds of the batch; they are equal when all of it is answered.
@@ -105,7 +105,7 @@ class Triggers:
     def _stands(self, trigger: Trigger) -> bool:
         return trigger.quiet or self._log_wants(trigger)
 
-    def rank_first(self, rank: Place) -> bool:
+    def rank_first(self, rank: SortKey) -> bool:
         """Give the first new set of the batch a lower rank; return whether that changes anything."""
         before, trigger = self._batch[NEW_JOB][0]
         heapq.heapreplace(self._batch[NEW_JOB], (rank, trigger))

@@ -1,4 +1,4 @@
-"""The events that raise wake-ups and let-go triggers, and the systems or labs to ask.
+"""The table of events that raise wake-ups or let-go triggers, with the case for each.
 
 A wake-up asks idle systems for a recipe again (design section 2). Its subject names these systems: `system/F`
 one system; `lab-controller/L` all idle systems of the lab; `recipe-set/N` the systems that are viable for the
@@ -11,7 +11,6 @@ that did not know the event.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from domain.directory import events as directory_events
@@ -20,7 +19,6 @@ from domain.recipe import events as recipe_events
 from domain.recipe.state import Recipe
 from domain.recipe_set import events as recipe_set_events
 from domain.system import events as system_events
-from domain.system.state import System
 from domain.system.usage import is_automated
 
 if TYPE_CHECKING:
@@ -36,42 +34,59 @@ class Happened(NamedTuple):
     after: Any = None
 
 
-@dataclass(frozen=True)
-class TriggerRule:
-    """The events of one cause, and the targets that they trigger: subjects for a wake-up, labs for let-go."""
+Names = Callable[[Happened, "Partition"], Iterable[str]]
+"""Return the names of labs, systems or recipe sets that an event concerns."""
+
+
+class Wakes(NamedTuple):
+    """The subjects of wake-ups: those of one kind with these names."""
+
+    kind: str
+    names: Names
+
+
+class TriggerRule(NamedTuple):
+    """Events with one effect: the wake-ups that they raise, and the labs in which holders may let go.
+
+    `story` is the case for which the rule exists.
+    """
 
     name: str
     events: tuple[type[Event], ...]
-    targets: Callable[[Happened, Partition], Iterable[str]]
+    wakes: tuple[Wakes, ...]
+    may_let_go: Names | None
+    story: str
+
+    def subjects(self, happened: Happened, partition: Partition) -> Iterator[str]:
+        """Yield the subjects of the wake-ups that an event raises."""
+        for kind, names in self.wakes:
+            for name in names(happened, partition):
+                yield f"{kind}/{name}"
 
 
-def _lab_after(happened: Happened, _: Partition) -> Iterator[str]:
-    """Yield the lab: other recipes may want the system now, and other grants may be safe there."""
+# Names of labs
+
+
+def _lab(happened: Happened, _: Partition) -> Iterator[str]:
+    """Yield the lab that the event is about."""
+    yield happened.subject.partition("/")[2]
+
+
+def _lab_of_system(happened: Happened, _: Partition) -> Iterator[str]:
     yield happened.after.lab_controller
 
 
-def _labs_before_and_after(happened: Happened, _: Partition) -> Iterator[str]:
+def _old_and_new_lab(happened: Happened, _: Partition) -> Iterator[str]:
     for state in (happened.before, happened.after):
         if state is not None:
             yield state.lab_controller
 
 
-def _lab_if_automated(happened: Happened, partition: Partition) -> Iterator[str]:
-    """Yield the lab of an Automated system: the system itself is pending, but it makes other grants safe."""
-    if is_automated(happened.after.condition):
-        yield from _lab_after(happened, partition)
-
-
-def _lab_if_not_automated(happened: Happened, partition: Partition) -> Iterator[str]:
-    """Yield the lab of a system that is for forced recipes only: their siblings want other systems."""
-    if not is_automated(happened.after.condition):
-        yield from _lab_after(happened, partition)
-
-
-def _lab_if_no_longer_removed(happened: Happened, partition: Partition) -> Iterator[str]:
-    """Yield that lab if the system was Removed; no recipe may have a Removed system, even by force."""
-    if happened.before.condition == "Removed":
-        yield from _lab_if_not_automated(happened, partition)
+def _lab_if_in_use(happened: Happened, _: Partition) -> Iterator[str]:
+    """Yield the lab of a system that is Automated, or no longer Removed, so that recipes may force it."""
+    before = happened.before
+    if is_automated(happened.after.condition) or (before is not None and before.condition == "Removed"):
+        yield happened.after.lab_controller
 
 
 def _lab_of_pool_system(happened: Happened, partition: Partition) -> Iterator[str]:
@@ -79,22 +94,9 @@ def _lab_of_pool_system(happened: Happened, partition: Partition) -> Iterator[st
 
 
 def _labs_of_pool(happened: Happened, partition: Partition) -> Iterable[str]:
-    """Return each lab with systems of a pool once; a pool may have thousands of systems."""
-    pool = happened.subject.partition("/")[2]
-    systems = partition.directory.systems_of(pool)
+    """Return each lab with systems of the pool once; a pool may have thousands of systems."""
+    systems = partition.directory.systems_of(happened.subject.partition("/")[2])
     return dict.fromkeys(partition.systems[fqdn].lab_controller for fqdn in systems)
-
-
-def _labs_for_group(happened: Happened, partition: Partition) -> Iterable[str]:
-    """Yield all labs if a policy names the group, since its present and former members may have recipes in
-    each.
-    """
-    group = happened.subject.partition("/")[2]
-    return _all_labs(happened, partition) if partition.labs.access.names_group(group) else ()
-
-
-def _all_labs(_: Happened, partition: Partition) -> Iterator[str]:
-    return (name for name, _ in partition.directory.items("lab-controller"))
 
 
 def _labs_with_tree(happened: Happened, _: Partition) -> Iterator[str]:
@@ -102,155 +104,266 @@ def _labs_with_tree(happened: Happened, _: Partition) -> Iterator[str]:
     return (name for name in urls if urls[name])
 
 
-def _lab_itself(happened: Happened, _: Partition) -> Iterator[str]:
-    yield happened.subject.partition("/")[2]
+def _all_labs(_: Happened, partition: Partition) -> Iterator[str]:
+    return (name for name, _ in partition.directory.items("lab-controller"))
 
 
-def _lab_of_ended_holder(happened: Happened, _: Partition) -> Iterator[str]:
-    """Yield the lab of the system that the recipe held, and that others may have waited for."""
+def _all_labs_if_group_counts(happened: Happened, partition: Partition) -> Iterable[str]:
+    """Return all labs if a policy names the group: its members may have recipes in each."""
+    group = happened.subject.partition("/")[2]
+    return _all_labs(happened, partition) if partition.labs.access.names_group(group) else ()
+
+
+def _lab_of_lost_system(happened: Happened, _: Partition) -> Iterator[str]:
+    """Yield the lab of the system that the recipe had."""
     before: Recipe = happened.before
     if before.state == "scheduled" and before.lab_controller is not None:
         yield before.lab_controller
 
 
-def _lab_of_granted_set(happened: Happened, partition: Partition) -> Iterator[str]:
-    """Yield the lab of a set with several hosts: one more system may let it start, or get the others."""
+def _lab_of_large_set(happened: Happened, partition: Partition) -> Iterator[str]:
+    """Yield the lab of a recipe whose set has several hosts."""
     after: Recipe = happened.after
     if after.lab_controller is not None and len(partition.sets.hosts(after.recipe_set_id)) > 1:
         yield after.lab_controller
 
 
-def _lab_of_withdrawn_system(happened: Happened, _: Partition) -> Iterator[str]:
-    """Yield the lab of a set that lost a system, may not get another one for it, and holds other systems."""
-    if happened.before.state == "scheduled":
-        yield happened.after.lab_controller
+# Names of systems and recipe sets
 
 
-def _lab_subjects(
-    labs: Callable[[Happened, Partition], Iterable[str]],
-) -> Callable[[Happened, Partition], Iterator[str]]:
-    """Return a function that yields the labs of `labs` as subjects of wake-ups."""
-    return lambda happened, partition: (f"lab-controller/{name}" for name in labs(happened, partition))
-
-
-def _system_if_not_automated(happened: Happened, _: Partition) -> Iterator[str]:
-    """Yield a system that is not Automated, which only recipes that force it may have."""
-    changed: System = happened.after
-    if not is_automated(changed.condition):
-        yield changed.subject
+def _system_if_forced(happened: Happened, _: Partition) -> Iterator[str]:
+    """Yield a system that is not Automated, so that only recipes that force it may have it."""
+    if not is_automated(happened.after.condition):
+        yield happened.after.fqdn
 
 
 def _set_that_lost(happened: Happened, _: Partition) -> Iterator[str]:
     """Yield the set of a recipe that had a system, or at least a lab, and wants one again."""
     before: Recipe = happened.before
     if before.state == "scheduled" or (before.state == "assigned" and happened.after.state == "queued"):
-        yield f"recipe-set/{before.recipe_set_id}"
+        yield str(before.recipe_set_id)
 
 
-def _subject(happened: Happened, _: Partition) -> Iterator[str]:
-    yield happened.subject
+def _set(happened: Happened, _: Partition) -> Iterator[str]:
+    yield happened.subject.partition("/")[2]
 
 
-GROUP = (directory_events.GroupRegistered, directory_events.GroupChanged, directory_events.GroupRemoved)
+def _labs(names: Names) -> tuple[Wakes, ...]:
+    return (Wakes("lab-controller", names),)
 
-WAKE_UPS: tuple[TriggerRule, ...] = (
-    # A system became usable. The system itself is pending; with it more sets can be completed.
-    TriggerRule("system added", (system_events.SystemRegistered,), _lab_subjects(_lab_if_automated)),
-    TriggerRule("system repaired", (system_events.SystemConditionChanged,), _lab_subjects(_lab_if_automated)),
-    TriggerRule("system undrained", (system_events.SystemUndrained,), _lab_subjects(_lab_if_automated)),
+
+_LOST_SET = Wakes("recipe-set", _set_that_lost)
+
+TRIGGER_RULES: tuple[TriggerRule, ...] = (
+    # Systems become usable, or stop being usable.
     TriggerRule(
-        "system returned by a person", (system_events.SystemReservationEnded,), _lab_subjects(_lab_after)
+        "system added",
+        (system_events.SystemRegistered,),
+        _labs(_lab_if_in_use),
+        None,
+        "The system itself is pending. With it more sets can be completed, so that other grants are safe.",
     ),
-    # A system that only forced recipes may have came free, or was restored.
-    TriggerRule("system free for who forces it", (system_events.SystemIdle,), _system_if_not_automated),
     TriggerRule(
-        "removed system is back, for who forces it",
+        "condition changed",
         (system_events.SystemConditionChanged,),
-        _lab_subjects(_lab_if_no_longer_removed),
+        _labs(_lab_if_in_use),
+        _old_and_new_lab,
+        "A repaired system makes other grants safe; one that was Removed may be forced again. A holder may"
+        " wait for a system that broke.",
     ),
     TriggerRule(
-        "undrained, for who forces it", (system_events.SystemUndrained,), _lab_subjects(_lab_if_not_automated)
+        "system drained",
+        (system_events.SystemDrained,),
+        (),
+        _old_and_new_lab,
+        "A holder may wait for the system, which takes no more recipes.",
     ),
-    # A recipe lost its system, or its set let go: the recipe may get another one, other recipes its system.
     TriggerRule(
-        "recipe lost its system", (recipe_events.RecipeAssigned, recipe_events.RecipeQueued), _set_that_lost
+        "system undrained",
+        (system_events.SystemUndrained,),
+        _labs(_lab_of_system),
+        None,
+        "An Automated system is pending itself, and makes other grants safe. Of a set that forces another"
+        " system, the other recipes want idle systems of the lab.",
     ),
-    TriggerRule("set let go", (recipe_events.RecipeQueued,), _lab_subjects(_lab_of_ended_holder)),
+    TriggerRule(
+        "reserved by a person",
+        (system_events.SystemReservationBegun,),
+        (),
+        _old_and_new_lab,
+        "A holder may wait for a system that is not Automated, and a person was quicker.",
+    ),
+    TriggerRule(
+        "system returned by a person",
+        (system_events.SystemReservationEnded,),
+        _labs(_lab_of_system),
+        None,
+        "The system is usable again, and makes other grants safe.",
+    ),
+    TriggerRule(
+        "system free for who forces it",
+        (system_events.SystemIdle,),
+        (Wakes("system", _system_if_forced),),
+        None,
+        "A system that is not Automated is never pending. A recipe that forces it may wait for it.",
+    ),
+    # Recipes get systems, lose them, and end.
+    TriggerRule(
+        "set got a system",
+        (recipe_events.RecipeScheduled,),
+        _labs(_lab_of_large_set),
+        None,
+        "One more system may let the set start, or make grants to its other recipes safe. Not in the seed.",
+    ),
+    TriggerRule(
+        "recipe assigned",
+        (recipe_events.RecipeAssigned,),
+        (_LOST_SET,),
+        _lab_of_lost_system,
+        "A recipe that lost its system may have another one. If there is none, its set must not keep the"
+        " systems of its other recipes.",
+    ),
+    TriggerRule(
+        "recipe queued",
+        (recipe_events.RecipeQueued,),
+        (_LOST_SET, *_labs(_lab_of_lost_system)),
+        None,
+        "The recipe lost its system and may have another one, or its set let go: then other recipes may have"
+        " its systems.",
+    ),
     TriggerRule(
         "holder ended",
         (recipe_events.RecipeCancelled, recipe_events.RecipeAborted),
-        _lab_subjects(_lab_of_ended_holder),
+        _labs(_lab_of_lost_system),
+        None,
+        "Other recipes were passed over because of the systems that the set held.",
     ),
-    # The properties of a system changed, and with them the recipes that it fits.
-    TriggerRule("inventory changed", (system_events.SystemInventoryChanged,), _lab_subjects(_lab_after)),
+    # The properties of a system change, and with them the recipes that it fits.
     TriggerRule(
-        "pools changed",
-        (directory_events.PoolSystemAdded, directory_events.PoolSystemRemoved),
-        _lab_subjects(_lab_of_pool_system),
-    ),
-    TriggerRule(
-        "lab of a system changed", (system_events.SystemLabControllerChanged,), _lab_subjects(_lab_after)
-    ),
-    TriggerRule(
-        "distro tree arrived",
-        (directory_events.DistroTreeRegistered, directory_events.DistroTreeChanged),
-        _lab_subjects(_labs_with_tree),
-    ),
-    TriggerRule("lab enabled", (directory_events.LabControllerEnabled,), _lab_subjects(_lab_itself)),
-    TriggerRule("lab heard", (directory_events.LabControllerHeard,), _lab_subjects(_lab_itself)),
-    # A grant can make other grants safe.
-    TriggerRule("set got a system", (recipe_events.RecipeScheduled,), _lab_subjects(_lab_of_granted_set)),
-    # Access to systems changed.
-    TriggerRule(
-        "access policy of a pool changed",
-        (directory_events.PoolAccessPolicyChanged,),
-        _lab_subjects(_labs_of_pool),
-    ),
-    TriggerRule(
-        "access policy of a system changed",
-        (system_events.SystemAccessPolicyChanged,),
-        _lab_subjects(_lab_after),
-    ),
-    TriggerRule("owner of a system changed", (system_events.SystemOwnerChanged,), _lab_subjects(_lab_after)),
-    TriggerRule("lent", (system_events.SystemLoaned,), _lab_subjects(_lab_after)),
-    TriggerRule("loan ended", (system_events.SystemLoanEnded,), _lab_subjects(_lab_after)),
-    TriggerRule("group changed", GROUP, _lab_subjects(_labs_for_group)),
-    # Eases nothing: a priority orders the queue, and no recipe in the queue can take an idle system. Design 2
-    # lists it.
-    TriggerRule("priority changed", (recipe_set_events.RecipeSetPriorityChanged,), _subject),
-)
-
-LET_GOES: tuple[TriggerRule, ...] = (
-    TriggerRule("condition changed", (system_events.SystemConditionChanged,), _labs_before_and_after),
-    TriggerRule("drained", (system_events.SystemDrained,), _labs_before_and_after),
-    TriggerRule("reserved by a person", (system_events.SystemReservationBegun,), _labs_before_and_after),
-    TriggerRule("inventory changed", (system_events.SystemInventoryChanged,), _labs_before_and_after),
-    TriggerRule(
-        "lab of a system changed", (system_events.SystemLabControllerChanged,), _labs_before_and_after
+        "inventory changed",
+        (system_events.SystemInventoryChanged,),
+        _labs(_lab_of_system),
+        _old_and_new_lab,
+        "The system may fit other recipes now, and may no longer fit a set that waits for it.",
     ),
     TriggerRule(
         "pools changed",
         (directory_events.PoolSystemAdded, directory_events.PoolSystemRemoved),
+        _labs(_lab_of_pool_system),
         _lab_of_pool_system,
+        "Requirements name pools, and pools grant access: both may gain or lose the system for a recipe.",
+    ),
+    TriggerRule(
+        "lab of a system changed",
+        (system_events.SystemLabControllerChanged,),
+        _labs(_lab_of_system),
+        _old_and_new_lab,
+        "In its new lab the system may complete a set; in its old lab a set may wait for it.",
+    ),
+    # Labs and distro trees come and go.
+    TriggerRule(
+        "distro tree registered",
+        (directory_events.DistroTreeRegistered,),
+        _labs(_labs_with_tree),
+        None,
+        "Recipes that install the tree may run in its labs.",
     ),
     TriggerRule(
         "distro tree changed",
-        (directory_events.DistroTreeChanged, directory_events.DistroTreeRemoved),
+        (directory_events.DistroTreeChanged,),
+        _labs(_labs_with_tree),
         _all_labs,
+        "The tree may have arrived in some labs, and may have left others in which a set waits.",
     ),
-    TriggerRule("lab disabled", (directory_events.LabControllerDisabled,), _lab_itself),
-    TriggerRule("lab silent", (directory_events.LabControllerSilent,), _lab_itself),
-    TriggerRule("system withdrawn", (recipe_events.RecipeAssigned,), _lab_of_withdrawn_system),
     TriggerRule(
-        "access policy of a pool changed", (directory_events.PoolAccessPolicyChanged,), _labs_of_pool
+        "distro tree removed",
+        (directory_events.DistroTreeRemoved,),
+        (),
+        _all_labs,
+        "No set that waits to install the tree can be completed, in any lab.",
+    ),
+    TriggerRule(
+        "lab enabled",
+        (directory_events.LabControllerEnabled,),
+        _labs(_lab),
+        None,
+        "All systems of the lab are usable again.",
+    ),
+    TriggerRule(
+        "lab disabled",
+        (directory_events.LabControllerDisabled,),
+        (),
+        _lab,
+        "No set can be completed in the lab.",
+    ),
+    TriggerRule(
+        "lab heard",
+        (directory_events.LabControllerHeard,),
+        _labs(_lab),
+        None,
+        "All systems of the lab are usable again.",
+    ),
+    TriggerRule(
+        "lab silent",
+        (directory_events.LabControllerSilent,),
+        (),
+        _lab,
+        "No set can be completed in the lab while it is silent.",
+    ),
+    # Access to systems changes: recipes gain systems, and sets lose those that they wait for.
+    TriggerRule(
+        "access policy of a pool changed",
+        (directory_events.PoolAccessPolicyChanged,),
+        _labs(_labs_of_pool),
+        _labs_of_pool,
+        "The policy decides who may submit to the systems of the pool.",
     ),
     TriggerRule(
         "access policy of a system changed",
         (system_events.SystemAccessPolicyChanged,),
-        _labs_before_and_after,
+        _labs(_lab_of_system),
+        _old_and_new_lab,
+        "The policy decides who may submit to the system, if its pools do not.",
     ),
-    TriggerRule("owner of a system changed", (system_events.SystemOwnerChanged,), _labs_before_and_after),
-    TriggerRule("lent", (system_events.SystemLoaned,), _labs_before_and_after),
-    TriggerRule("loan ended", (system_events.SystemLoanEnded,), _labs_before_and_after),
-    TriggerRule("group changed", GROUP, _labs_for_group),
+    TriggerRule(
+        "owner of a system changed",
+        (system_events.SystemOwnerChanged,),
+        _labs(_lab_of_system),
+        _old_and_new_lab,
+        "An owner may submit without an entry in a policy.",
+    ),
+    TriggerRule(
+        "lent",
+        (system_events.SystemLoaned,),
+        _labs(_lab_of_system),
+        _old_and_new_lab,
+        "The borrower may submit without an entry in a policy, and nobody else may.",
+    ),
+    TriggerRule(
+        "loan ended",
+        (system_events.SystemLoanEnded,),
+        _labs(_lab_of_system),
+        _old_and_new_lab,
+        "Everybody but the borrower may submit again; the borrower may have had access by the loan only.",
+    ),
+    TriggerRule(
+        "group changed",
+        (
+            directory_events.GroupRegistered,
+            directory_events.GroupChanged,
+            directory_events.GroupRemoved,
+        ),
+        _labs(_all_labs_if_group_counts),
+        _all_labs_if_group_counts,
+        "Policies grant access to groups: members gain it, former members lose it.",
+    ),
+    # Priorities change.
+    TriggerRule(
+        "priority changed",
+        (recipe_set_events.RecipeSetPriorityChanged,),
+        (Wakes("recipe-set", _set),),
+        None,
+        "Eases nothing: a priority orders the queue, and no recipe in the queue can take an idle system."
+        " Design 2 lists it.",
+    ),
 )

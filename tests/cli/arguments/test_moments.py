@@ -1,4 +1,4 @@
-"""Moments and spans as people write them."""
+"""Parsing of times and durations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOW = datetime(2026, 11, 21, 10, 30, tzinfo=UTC)
 
 @pytest.fixture(autouse=True)
 def berlin(utc: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One hour ahead of UTC in winter, two in summer."""
+    """Use a time zone that is one hour ahead of UTC in winter, two in summer."""
     monkeypatch.setenv("TZ", "Europe/Berlin")
     time.tzset()
 
@@ -30,7 +30,7 @@ def berlin(utc: None, monkeypatch: pytest.MonkeyPatch) -> None:
         ("1d 2h ago", "2026-11-20 08:30:00"),
         (" 90  minutes ago ", "2026-11-21 09:00:00"),
         ("in 3d", "2026-11-24 10:30:00"),
-        ("yesterday", "2026-11-19 23:00:00"),  # the local day
+        ("yesterday", "2026-11-19 23:00:00"),  # The local day.
         ("Yesterday 14:00", "2026-11-20 13:00:00"),
         ("today", "2026-11-20 23:00:00"),
         ("tomorrow 1:00", "2026-11-22 00:00:00"),
@@ -38,10 +38,10 @@ def berlin(utc: None, monkeypatch: pytest.MonkeyPatch) -> None:
         ("9:05:07", "2026-11-21 08:05:07"),
         ("2026-11-20", "2026-11-19 23:00:00"),
         ("2026-11-20 14:00", "2026-11-20 13:00:00"),
-        ("2026-07-20 14:00", "2026-07-20 12:00:00"),  # the zone as it was then
+        ("2026-07-20 14:00", "2026-07-20 12:00:00"),  # The offset on that day.
         ("2026-11-20 14:00 UTC", "2026-11-20 14:00:00"),
         ("2026-11-20 14:00 +0200", "2026-11-20 12:00:00"),
-        ("2026-11-20T14:00:00Z", "2026-11-20 14:00:00"),  # as the API answers it
+        ("2026-11-20T14:00:00Z", "2026-11-20 14:00:00"),  # The form of the API.
         ("2026-11-20T14:00:00+02:00", "2026-11-20 12:00:00"),
     ],
 )
@@ -65,7 +65,7 @@ def test_moment__anything_else__is_none(text: str) -> None:
 def test_moment__as_the_tables_print_it__is_the_same_second(seconds: int) -> None:
     shown = clock(datetime.fromtimestamp(seconds, UTC).isoformat())
     found = moment(shown, NOW)
-    # An hour comes twice when summer ends, and is printed alike.
+    # One hour occurs twice at the end of summer time, and is printed equally.
     assert found is not None and clock(found.isoformat()) == shown
 
 

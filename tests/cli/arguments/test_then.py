@@ -1,4 +1,4 @@
-"""`--as-of`: which moment an answer is about, and what had not happened yet, against a real Labledger."""
+"""`--as-of`: the moment of an answer, and objects that did not exist yet, against a real service."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LATE = ("system", "group", "pool", "user", "lab-controller", "distro-tree", "job
 
 @pytest.fixture(scope="module")
 def late(service: Running) -> dict[str, str]:
-    """Things that are there since a short while, by their kind."""
+    """Return the names of recently added objects, by kind."""
     job = service.json("submit", str(SAMPLES / "pinned.xml"))
     service.do("user", "put", "late")
     service.do("group", "put", "late", "--member", "late")
@@ -36,19 +36,17 @@ def shown(kind: str, name: str) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("kind", LATE)
-def test_thing__as_of_before_it_came__is_said_to_have_come_later(
-    real: Run, late: dict[str, str], kind: str
-) -> None:
+def test_object__as_of_before_it_was_added__did_not_exist(real: Run, late: dict[str, str], kind: str) -> None:
     result = real(*shown(kind, late[kind]), "--as-of", "3")
     assert result.exit_code == 1
     what = f"{kind.replace('-', ' ')} {late[kind]}"
     assert f"as of position 3, {what} did not exist; it was added at position " in result.stderr
     assert "to list what exists" not in result.stderr
-    told = json.loads(real(*shown(kind, late[kind]), "--as-of", "3", "--json").stderr)
-    assert told["status"] == 404
+    problem = json.loads(real(*shown(kind, late[kind]), "--as-of", "3", "--json").stderr)
+    assert problem["status"] == 404
 
 
-def test_thing__as_of_before_it_came__told_when_it_did(real: Run, late: dict[str, str]) -> None:
+def test_object__as_of_before_it_was_added__message_has_the_time(real: Run, late: dict[str, str]) -> None:
     (first, *_) = (
         json.loads(one) for one in real("events", "--subject", "user/late", "--json").stdout.splitlines()
     )
@@ -57,21 +55,21 @@ def test_thing__as_of_before_it_came__told_when_it_did(real: Run, late: dict[str
     assert f"it was added at position {first['position']}, {first['at'][:10]}" in said
 
 
-def test_thing__as_of_after_it_was_deleted__is_said_so(real: Run, late: dict[str, str]) -> None:
+def test_object__added_and_deleted_later__message_has_both(real: Run, late: dict[str, str]) -> None:
     end = str(json.loads(real("group", "delete", "late", "--json").stdout)["position"])
     said = real("group", "show", "late", "--as-of", end).stderr
     assert "group late did not exist" in said and said.rstrip().endswith("and deleted later")
 
 
 @pytest.mark.usefixtures("late")
-def test_thing__never_there__is_no_such_thing(real: Run) -> None:
+def test_object__never_existed__not_found(real: Run) -> None:
     said = real("user", "show", "nobody", "--as-of", "3").stderr
     assert "User nobody not found" in said and "`labledger users`" in said
 
 
 @pytest.mark.parametrize("command", ["jobs", "queue", "systems", "idle", "users", "usage", "user show late"])
 @pytest.mark.usefixtures("late")
-def test_answer__as_of__says_which_moment_it_is_about(real: Run, command: str) -> None:
+def test_answer__as_of__shows_its_moment(real: Run, command: str) -> None:
     end = json.loads(real("queue", "--json").stdout)["position"]
     result = real(*command.split(), "--as-of", str(end))
     assert result.stderr.startswith(f"as of position {end}, 20"), result.output
@@ -86,7 +84,7 @@ def test_list__as_of_when_it_was_empty__says_then(real: Run) -> None:
     assert real("queue", "--as-of", "0").stderr == "as of position 0, before the first event\n"
 
 
-def test_job__as_of__says_which_moment_it_is_about(real: Run, late: dict[str, str]) -> None:
+def test_job__as_of__shows_its_moment(real: Run, late: dict[str, str]) -> None:
     end = json.loads(real("queue", "--json").stdout)["position"]
     result = real("job", late["job"], "--as-of", str(end))
     assert result.stderr.startswith(f"as of position {end}, 20")

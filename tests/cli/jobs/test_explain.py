@@ -1,4 +1,4 @@
-"""Why, as people read it."""
+"""`labledger explain`, as people read it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from click.testing import Result
 
-from tests.cli.loopback import Answer, Server
+from tests.cli.loopback import Answer, LoopbackServer
 
 Run = Callable[..., Result]
 
@@ -70,7 +70,7 @@ def answer(**more: Any) -> Answer:
     return Answer({**OF, "waiting": None, "granted": None, **more})
 
 
-def test_explain__waits__tells_rules_systems_and_who_comes_first(server: Server, run: Run) -> None:
+def test_explain__waits__shows_rules_systems_and_recipes_ahead(server: LoopbackServer, run: Run) -> None:
     waiting = {
         "rules": [RULE],
         "counted": COUNTED,
@@ -89,9 +89,7 @@ def test_explain__waits__tells_rules_systems_and_who_comes_first(server: Server,
     assert "access" in said and "--limit" not in said
 
 
-def test_explain__something_else_than_who_has_a_system_is_the_reason__tells_both(
-    server: Server, run: Run
-) -> None:
+def test_explain__another_reason_than_the_holder__shows_both(server: LoopbackServer, run: Run) -> None:
     lent = {**BUSY, "reasons": ["it is on loan to somebody else"], "before": None, "ahead": []}
     person = {**lent["holder"], "recipe_id": None, "user": "bob"}
     reserved = {**lent, "fqdn": "b", "reasons": ["it is reserved by bob", "it is Manual"], "holder": person}
@@ -102,7 +100,7 @@ def test_explain__something_else_than_who_has_a_system_is_the_reason__tells_both
     assert "it is reserved by bob, it is Manual  " in said
 
 
-def test_explain__several_come_first_by_the_same__are_told_together(server: Server, run: Run) -> None:
+def test_explain__several_are_ahead_for_one_reason__are_grouped(server: LoopbackServer, run: Run) -> None:
     same = {"by": "submitted before", "priority_change": None}
     ahead = [{**BUSY["ahead"][0], "recipe_id": number, **same} for number in (14, 15)]
     first = {**BUSY["ahead"][0], "priority_change": None}
@@ -113,14 +111,14 @@ def test_explain__several_come_first_by_the_same__are_told_together(server: Serv
     assert "11: priority High before Normal; 14, 15: submitted before; 5 more" in said
 
 
-def test_explain__not_all_systems_are_told__says_how_many_more_there_are(server: Server, run: Run) -> None:
+def test_explain__not_all_systems_are_shown__has_the_total(server: LoopbackServer, run: Run) -> None:
     systems = [BUSY, {**BUSY, "fqdn": "b"}]
     waiting = {"rules": [RULE], "counted": COUNTED, "systems": systems, "systems_count": 7}
     server.on("GET", "/recipes/12/explanation", answer(state="queued", summary="because", waiting=waiting))
     assert "Showing the first 2 of 7; use --limit N for more." in run("explain", "12", "--limit", "2").stdout
 
 
-def test_explain__has_a_system__tells_who_stood_behind(server: Server, run: Run) -> None:
+def test_explain__has_a_system__shows_the_recipes_behind(server: LoopbackServer, run: Run) -> None:
     rival = {"recipe_id": 13, "priority": "Low", "effective_priority": "Low", "why": "submitted before"}
     granted = {
         "position": 30,

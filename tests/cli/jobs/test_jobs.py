@@ -1,4 +1,4 @@
-"""Submitting and watching."""
+"""Submission and `watch` of jobs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from click.testing import Result
 
 from api.client import Client
 from cli.jobs.submit import content_type
-from tests.cli.loopback import Answer, Asked, Server, sent_events
+from tests.cli.loopback import Answer, LoopbackServer, ReceivedRequest, sent_events
 
 Run = Callable[..., Result]
 
@@ -25,7 +25,7 @@ def job(state: str, result: str = "None", position: int = 1) -> dict[str, Any]:
     return {"job_id": 7, "state": state, "result": result, "recipe_sets": sets, "position": position}
 
 
-def recipe(_: Asked) -> Answer:
+def recipe(_: ReceivedRequest) -> Answer:
     history = [{"state": "queued", "since": "2026-01-01T00:00:00Z", "until": None}]
     return Answer({"recipe_id": 12, "state": "queued", "system": "a", "history": history})
 
@@ -40,11 +40,11 @@ def file(tmp_path: Path) -> str:
 @pytest.mark.parametrize(
     ("name", "content", "kind"),
     [
-        ("a.xml", b"{", "application/xml"),  # the name decides
+        ("a.xml", b"{", "application/xml"),  # The suffix of the name decides.
         ("a.json", b"<", "application/json"),
         ("<stdin>", b" \n{}", "application/json"),
         ("<stdin>", b"<job/>", "application/xml"),
-        ("<stdin>", b"", "application/xml"),  # the server says what is wrong with it
+        ("<stdin>", b"", "application/xml"),  # The server reports the faults.
     ],
 )
 def test_content_type__any_file__by_its_name_else_by_its_content(
@@ -53,7 +53,9 @@ def test_content_type__any_file__by_its_name_else_by_its_content(
     assert content_type(name, content) == kind
 
 
-def test_submit__accepted__tells_where_to_look(server: Server, run: Run, file: str) -> None:
+def test_submit__accepted__prints_the_ids_and_the_command_to_watch(
+    server: LoopbackServer, run: Run, file: str
+) -> None:
     server.on("POST", "/jobs", Answer(SUBMITTED, 201))
     result = run("submit", file)
     said = "job 7 submitted: recipe set 3, recipe 12 (labledger watch 7)\n"
@@ -63,7 +65,7 @@ def test_submit__accepted__tells_where_to_look(server: Server, run: Run, file: s
     assert asked.headers["Idempotency-Key"]
 
 
-def test_submit__standard_input__is_posted(server: Server, run: Run) -> None:
+def test_submit__standard_input__is_posted(server: LoopbackServer, run: Run) -> None:
     server.on("POST", "/jobs", Answer(SUBMITTED, 201))
     result = run("submit", "-", "--json", input='{"recipe_sets": []}')
     assert json.loads(result.stdout)["job_id"] == 7
@@ -71,7 +73,7 @@ def test_submit__standard_input__is_posted(server: Server, run: Run) -> None:
 
 
 def test_submit__one_file_refused__others_are_submitted_and_status_is_1(
-    server: Server, run: Run, file: str
+    server: LoopbackServer, run: Run, file: str
 ) -> None:
     refusal = Answer({"title": "Wrong", "errors": [{"where": "line 1", "message": "no job"}]}, 422)
     server.on("POST", "/jobs", refusal, Answer(SUBMITTED, 201))
@@ -82,7 +84,7 @@ def test_submit__one_file_refused__others_are_submitted_and_status_is_1(
 
 
 def test_submit__accepted_with_warnings__prints_them_and_strict_is_passed_on(
-    server: Server, run: Run, file: str
+    server: LoopbackServer, run: Run, file: str
 ) -> None:
     warning = {"where": "line 5", "message": "there is no pool"}
     server.on("POST", "/jobs", Answer({**SUBMITTED, "warnings": [warning]}, 201))
@@ -92,13 +94,15 @@ def test_submit__accepted_with_warnings__prints_them_and_strict_is_passed_on(
     assert server.asked[0].query == {"strict": ["true"]}
 
 
-def test_job__original__prints_the_bytes_that_were_submitted(server: Server, run: Run) -> None:
+def test_job__original__prints_the_bytes_that_were_submitted(server: LoopbackServer, run: Run) -> None:
     server.on("GET", "/jobs/7/original", Answer({"any": "thing"}))
     result = run("job", "7", "--original")
     assert (result.exit_code, json.loads(result.stdout)) == (0, {"any": "thing"})
 
 
-def test_submit__refused_with_wait__nothing_is_waited_for(server: Server, run: Run, file: str) -> None:
+def test_submit__refused_with_wait__nothing_is_waited_for(
+    server: LoopbackServer, run: Run, file: str
+) -> None:
     server.on("POST", "/jobs", Answer({"title": "Wrong"}, 422))
     assert run("submit", file, "--wait").exit_code == 1
     assert len(server.asked) == 1
@@ -109,7 +113,7 @@ def test_submit__refused_with_wait__nothing_is_waited_for(server: Server, run: R
     [
         ("completed", "Pass", 0),
         ("completed", "Skip", 0),
-        ("completed", "None", 0),  # tasks that reported nothing
+        ("completed", "None", 0),  # Tasks without results.
         ("completed", "Warn", 1),
         ("completed", "Fail", 1),
         ("completed", "Panic", 1),
@@ -117,8 +121,8 @@ def test_submit__refused_with_wait__nothing_is_waited_for(server: Server, run: R
         ("cancelled", "None", 1),
     ],
 )
-def test_wait__job_finishes__exit_status_tells_how(
-    server: Server, run: Run, file: str, state: str, outcome: str, status: int
+def test_wait__job_finishes__exit_status_is_its_result(
+    server: LoopbackServer, run: Run, file: str, state: str, outcome: str, status: int
 ) -> None:
     server.on("POST", "/jobs", Answer(SUBMITTED, 201, {"Labledger-Position": "5"}))
     server.on("GET", "/jobs/7", Answer(job("queued", position=5)), Answer(job(state, outcome, position=9)))
@@ -127,7 +131,7 @@ def test_wait__job_finishes__exit_status_tells_how(
         "GET",
         "/events",
         sent_events(
-            {"position": 8, "topic": "recipe.queued", "subject": "recipe/99"},  # of somebody else
+            {"position": 8, "topic": "recipe.queued", "subject": "recipe/99"},  # An event of another job.
             {"position": 9, "topic": f"recipe.{state}", "subject": "recipe/12"},
         ),
     )
@@ -137,7 +141,7 @@ def test_wait__job_finishes__exit_status_tells_how(
     assert server.asked_for("GET", "/events")[0].query["after"] == ["5"]
 
 
-def test_watch__finished_already__returns_without_a_stream(server: Server, run: Run) -> None:
+def test_watch__finished_already__returns_without_a_stream(server: LoopbackServer, run: Run) -> None:
     server.on("GET", "/jobs/7", Answer(job("completed", "Pass")))
     server.on("GET", "/recipes/12", recipe)
     result = run("watch", "7", "--json")
@@ -146,7 +150,7 @@ def test_watch__finished_already__returns_without_a_stream(server: Server, run: 
     assert not server.asked_for("GET", "/events")
 
 
-def test_watch__in_a_pipe__a_line_for_each_change_and_the_table(server: Server, run: Run) -> None:
+def test_watch__in_a_pipe__a_line_for_each_change_and_the_table(server: LoopbackServer, run: Run) -> None:
     moves = [job("queued", position=1), job("running", position=2), job("completed", "Pass", position=4)]
     server.on("GET", "/jobs/7", *map(Answer, moves))
     server.on("GET", "/recipes/12", recipe)
@@ -160,7 +164,7 @@ def test_watch__in_a_pipe__a_line_for_each_change_and_the_table(server: Server, 
 
 @pytest.mark.parametrize("arguments", [["watch", "7"], ["watch", "7", "--json"], ["submit", "--wait"]])
 def test_watch__interrupted__says_how_to_go_on(
-    server: Server, run: Run, monkeypatch: pytest.MonkeyPatch, file: str, arguments: list[str]
+    server: LoopbackServer, run: Run, monkeypatch: pytest.MonkeyPatch, file: str, arguments: list[str]
 ) -> None:
     monkeypatch.setattr(Client, "events", _interrupted)
     server.on("POST", "/jobs", Answer(SUBMITTED, 201))
@@ -180,7 +184,7 @@ def test_watch__no_such_job__is_a_failure(run: Run) -> None:
 
 
 def test_watch__on_a_terminal__is_a_live_table(
-    server: Server, run: Run, monkeypatch: pytest.MonkeyPatch
+    server: LoopbackServer, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     server.on(

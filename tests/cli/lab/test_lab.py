@@ -1,4 +1,4 @@
-"""`lab load`, and `lab simulate` against a server that keeps just enough of a lab."""
+"""`lab load`, and `lab simulate` against a server of one lab."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from click.testing import Result
 from api.client.connection_file import Connection
 from cli.lab import agent as lab_agent
 from cli.service import demo
-from tests.cli.loopback import Answer, Asked, Server
+from tests.cli.loopback import Answer, LoopbackServer, ReceivedRequest
 
 Run = Callable[..., Result]
 
@@ -38,7 +38,7 @@ PUTS = {
 }
 
 
-def known(server: Server, *fqdns: str) -> None:
+def accept_items(server: LoopbackServer, *fqdns: str) -> None:
     systems = [{"fqdn": fqdn} for fqdn in fqdns]
     server.on("GET", "/systems", Answer({"position": 1, "systems": systems, "next": None}))
 
@@ -54,10 +54,12 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_load__a_lab__everything_in_the_order_it_is_named(server: Server, run: Run, file: Path) -> None:
+def test_load__a_lab__everything_in_the_order_it_is_named(
+    server: LoopbackServer, run: Run, file: Path
+) -> None:
     for path in PUTS:
         server.on("PUT", path, Answer({}))
-    known(server)
+    accept_items(server)
     server.on("POST", "/inventory", imported(added=1), imported(kept=1))
 
     first, second = run("lab", "load", str(file), "--json"), run("lab", "load", str(file), "--json")
@@ -74,39 +76,41 @@ def test_load__a_lab__everything_in_the_order_it_is_named(server: Server, run: R
 
 
 @pytest.mark.parametrize("other", ["/pools/big", "/pools/big/access-policy"])
-def test_load__over_what_others_made__tells_what_became_another(
-    server: Server, run: Run, file: Path, other: str
+def test_load__over_existing_objects__counts_the_changed_ones(
+    server: LoopbackServer, run: Run, file: Path, other: str
 ) -> None:
     for path in PUTS:
         server.on("PUT", path, Answer({"added": False, "changed": path == other}))
-    known(server)
+    accept_items(server)
     server.on("POST", "/inventory", imported(added=1))
     sections = json.loads(run("lab", "load", str(file), "--json").stdout)["sections"]
     assert [each["section"] for each in sections if each["changed"]] == ["pools"]
     assert [each["section"] for each in sections if each["added"]] == ["systems"]
 
 
-def test_demo__systems_there_already__nothing_is_loaded(server: Server) -> None:
+def test_demo__systems_there_already__nothing_is_loaded(server: LoopbackServer) -> None:
     server.on("GET", "/events", Answer({"events": [{"position": 4}], "next": None}))
     assert not demo.load(Connection(server.url, "ll_test"))
     assert {asked.method for asked in server.asked} == {"GET"}
 
 
-def test_load__item_refused__is_named(server: Server, run: Run, file: Path) -> None:
+def test_load__item_refused__is_named(server: LoopbackServer, run: Run, file: Path) -> None:
     server.on("PUT", "/users/alice", Answer({"title": "Wrong", "detail": "no"}, 422))
     result = run("lab", "load", str(file))
     assert (result.exit_code, result.stderr) == (1, "Error: Wrong: users alice: no\n")
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"sistems": []}', '{"users": [{}]}', '{"users": {}}'])
-def test_load__file_wrong__nothing_is_loaded(server: Server, run: Run, file: Path, content: str) -> None:
+def test_load__file_wrong__nothing_is_loaded(
+    server: LoopbackServer, run: Run, file: Path, content: str
+) -> None:
     file.write_text(content, encoding="utf-8")
     assert run("lab", "load", str(file)).exit_code == 1
     assert server.asked == []
 
 
 class OneRecipe:
-    """A server of one lab with one recipe on one system, which refuses what contradicts its state."""
+    """A server of one lab with one recipe on one system, which refuses contradictory reports."""
 
     COMMAND = {  # noqa: RUF012
         "id": 5,
@@ -117,27 +121,27 @@ class OneRecipe:
         "guests": [],
     }
 
-    def __init__(self, server: Server, state: str = "waiting") -> None:
+    def __init__(self, server: LoopbackServer, state: str = "waiting") -> None:
         self.state = state
         self.commands: dict[int, list[str]] = {5: []}
         self.heard: list[dict[str, Any]] = []
         self._lock = Lock()
         lab = "/lab-controllers/lab.example.com"
-        known = [{"fqdn": "lab.example.com", "enabled": True}, {"fqdn": "off.example.com", "enabled": False}]
-        server.on("GET", "/lab-controllers", Answer({"lab_controllers": known, "next": None}))
+        labs = [{"fqdn": "lab.example.com", "enabled": True}, {"fqdn": "off.example.com", "enabled": False}]
+        server.on("GET", "/lab-controllers", Answer({"lab_controllers": labs, "next": None}))
         server.on("GET", f"{lab}/commands", self._commands)
         server.on("POST", f"{lab}/updates", self.updates)
         server.on("GET", "/recipes/12", self._recipe)
 
-    def _commands(self, asked: Asked) -> Answer:
+    def _commands(self, asked: ReceivedRequest) -> Answer:
         new = int(asked.query["after"][0]) < self.COMMAND["id"]
         return Answer({"commands": [self.COMMAND] if new else []})
 
-    def _recipe(self, _: Asked) -> Answer:
+    def _recipe(self, _: ReceivedRequest) -> Answer:
         tasks = [{"task_id": 31, "state": "completed" if self.state == "completed" else "new"}]
         return Answer({"recipe_id": 12, "state": self.state, "system": "a.example.com", "tasks": tasks})
 
-    def updates(self, asked: Asked) -> Answer:
+    def updates(self, asked: ReceivedRequest) -> Answer:
         return Answer({"items": [self._take(item) for item in asked.json()["items"]]})
 
     def _take(self, item: dict[str, Any]) -> dict[str, Any]:
@@ -165,7 +169,7 @@ def lines(result: Result) -> list[dict[str, Any]]:
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
-def test_simulate__a_recipe_waits__it_is_run_to_its_end(server: Server, run: Run) -> None:
+def test_simulate__a_recipe_waits__it_is_run_to_its_end(server: LoopbackServer, run: Run) -> None:
     lab = OneRecipe(server)
     result = simulate(run)
     assert result.exit_code == 0
@@ -173,22 +177,22 @@ def test_simulate__a_recipe_waits__it_is_run_to_its_end(server: Server, run: Run
     assert lab.heard[0] == {"recipe_id": 12, "state": "installing"}
     assert lab.commands[5][-1] == "completed"
     assert [line["what"] for line in lines(result)[:2]] == ["provision", "progress"]
-    # An admin may run it: all of it is said as the lab controller that is played.
+    # Also for an admin: every request acts as the simulated lab controller.
     as_whom = {asked.path: asked.headers.get("Labledger-Acts-As") for asked in server.asked}
     assert as_whom.pop("/lab-controllers") is None
     assert set(as_whom.values()) == {"lab.example.com"}
 
 
-def test_simulate__started_again_after_the_end__says_nothing(server: Server, run: Run) -> None:
+def test_simulate__started_again_after_the_end__reports_nothing(server: LoopbackServer, run: Run) -> None:
     lab = OneRecipe(server, state="completed")
     assert simulate(run).exit_code == 0
     assert lab.heard == []
 
 
-def test_simulate__recipe_cancelled_meanwhile__stops_at_the_refusal(server: Server, run: Run) -> None:
+def test_simulate__recipe_cancelled_meanwhile__stops_at_the_refusal(server: LoopbackServer, run: Run) -> None:
     lab = OneRecipe(server)
 
-    def cancel(asked: Asked) -> Answer:
+    def cancel(asked: ReceivedRequest) -> Answer:
         lab.state = "cancelled"
         return lab.updates(asked)
 
@@ -200,8 +204,8 @@ def test_simulate__recipe_cancelled_meanwhile__stops_at_the_refusal(server: Serv
     assert len(server.asked_for("POST", "/lab-controllers/lab.example.com/updates")) == 1
 
 
-def test_simulate__server_away_for_a_while__says_everything_once_it_is_back(
-    server: Server, run: Run, monkeypatch: pytest.MonkeyPatch
+def test_simulate__server_away_for_a_while__reports_everything_afterwards(
+    server: LoopbackServer, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lab_agent, "PAUSE_SECONDS", 0.01)
     lab = OneRecipe(server)
@@ -217,7 +221,7 @@ def test_simulate__server_away_for_a_while__says_everything_once_it_is_back(
     assert [line["what"] for line in lines(result)].count("waiting") == 2
 
 
-def test_simulate__token_not_accepted__fails_at_once(server: Server, run: Run) -> None:
+def test_simulate__token_not_accepted__fails_at_once(server: LoopbackServer, run: Run) -> None:
     OneRecipe(server)
     server.on("GET", "/lab-controllers/lab.example.com/commands", Answer({"title": "Who are you?"}, 401))
     result = simulate(run)

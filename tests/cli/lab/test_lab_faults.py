@@ -1,4 +1,4 @@
-"""`lab simulate` with everything going wrong, against a server that judges every message."""
+"""`lab simulate` with all simulated faults, against a server that validates every message."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from click.testing import Result
 
 from cli.lab import agent as lab_agent
 from tests.cli.lab.lab_server import LAB, LabServer, provision
-from tests.cli.loopback import HANG_UP, Answer, Asked, Server
+from tests.cli.loopback import HANG_UP, Answer, LoopbackServer, ReceivedRequest
 from tests.harness.waiting import wait_until
 
 Run = Callable[..., Result]
@@ -27,8 +27,8 @@ def simulate(run: Run, *options: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
-def test_simulate__guests__report_for_themselves(server: Server, run: Run) -> None:
-    guests = [{"recipe_id": 13, "tasks": [{"id": 131}]}, {"recipe_id": 14, "guestname": "tasks are not told"}]
+def test_simulate__guests__have_their_own_reports(server: LoopbackServer, run: Run) -> None:
+    guests = [{"recipe_id": 13, "tasks": [{"id": 131}]}, {"recipe_id": 14, "guestname": "without tasks"}]
     lab = LabServer(server, provision(5, 12, guests=guests))
     simulate(run)
     assert lab.recipes == {12: "completed", 13: "completed", 14: "completed"}
@@ -38,7 +38,7 @@ def test_simulate__guests__report_for_themselves(server: Server, run: Run) -> No
 
 
 def test_simulate__repeated_and_reordered__server_hears_everything_in_the_end(
-    server: Server, run: Run
+    server: LoopbackServer, run: Run
 ) -> None:
     seen = set[str]()
     for seed in range(4):
@@ -47,25 +47,29 @@ def test_simulate__repeated_and_reordered__server_hears_everything_in_the_end(
         assert set(lab.recipes.values()) == {"completed"}
         assert not [line for line in lines if "refused" in line and line["what"] != "overtook"]
         seen |= {line["what"] for line in lines}
-    # What is late and what follows it may come due in the same moment, but not with every seed.
+    # With some seeds a late message and the next one become due at the same moment.
     assert {"overtook", "repeated"} <= seen
 
 
-def test_simulate__machine_breaks__system_is_reported_broken_then_repaired(server: Server, run: Run) -> None:
+def test_simulate__machine_breaks__system_is_reported_broken_then_repaired(
+    server: LoopbackServer, run: Run
+) -> None:
     lab = LabServer(server, provision(5, 12))
     simulate(run, "--break", "100")
-    assert [one["condition"] for one in lab.told] == ["Broken", "Automated"]
-    assert all(one["reason"] for one in lab.told)
+    assert [one["condition"] for one in lab.reported] == ["Broken", "Automated"]
+    assert all(one["reason"] for one in lab.reported)
 
 
-def test_simulate__person_has_taken_the_system_away__it_is_left_alone(server: Server, run: Run) -> None:
+def test_simulate__system_set_to_manual__is_not_changed(server: LoopbackServer, run: Run) -> None:
     lab = LabServer(server, provision(5, 12), condition="Manual")
     lines = simulate(run, "--break", "100")
-    assert lab.told == []
+    assert lab.reported == []
     assert "left alone" in {line["what"] for line in lines}
 
 
-def test_simulate__provisioning_fails__command_is_failed_with_a_reason(server: Server, run: Run) -> None:
+def test_simulate__provisioning_fails__command_is_failed_with_a_reason(
+    server: LoopbackServer, run: Run
+) -> None:
     lab = LabServer(server, *(provision(number, number, f"h{number}") for number in range(5, 25)))
     simulate(run, "--fail", "100")
     failed = {number for number, reports in lab.commands.items() if reports[-1]["state"] == "failed"}
@@ -75,14 +79,14 @@ def test_simulate__provisioning_fails__command_is_failed_with_a_reason(server: S
     assert all(lab.commands[number][-1]["reason"] for number in failed)
 
 
-def test_simulate__stall__nothing_more_is_said(server: Server, run: Run) -> None:
+def test_simulate__stall__reports_nothing_more(server: LoopbackServer, run: Run) -> None:
     lab = LabServer(server, provision(5, 12))
     simulate(run, "--stall", "100", "--watchdog", "5")
     assert lab.recipes[12] in ("installing", "running")
     assert {"recipe_id": 12, "watchdog_seconds": 5} in lab.heard
 
 
-def test_simulate__vanish__comes_back_and_finishes(server: Server, run: Run) -> None:
+def test_simulate__vanish__comes_back_and_finishes(server: LoopbackServer, run: Run) -> None:
     lab = LabServer(server, *(provision(number, number, f"h{number}") for number in range(5, 11)))
     lines = simulate(run, "--vanish", "100")
     assert set(lab.recipes.values()) == {"completed"}
@@ -90,7 +94,9 @@ def test_simulate__vanish__comes_back_and_finishes(server: Server, run: Run) -> 
     assert [line["what"] for line in lines].count("returned") >= 1
 
 
-def test_simulate__reservation_of_a_person__command_runs_then_is_completed(server: Server, run: Run) -> None:
+def test_simulate__reservation_of_a_person__command_runs_then_is_completed(
+    server: LoopbackServer, run: Run
+) -> None:
     reserved = {"id": 5, "kind": "provision", "system": "a", "recipe_id": None, "state": "queued"}
     lab = LabServer(server, reserved)
     simulate(run)
@@ -98,7 +104,7 @@ def test_simulate__reservation_of_a_person__command_runs_then_is_completed(serve
     assert lab.heard == []
 
 
-def test_simulate__many_finished_commands__none_is_reported_again(server: Server, run: Run) -> None:
+def test_simulate__many_finished_commands__none_is_reported_again(server: LoopbackServer, run: Run) -> None:
     old = [provision(number, number, "h", state="completed") for number in range(1, 40)]
     released = [
         {"id": 100 + number, "kind": "release", "system": "h", "recipe_id": number, "state": "completed"}
@@ -110,7 +116,7 @@ def test_simulate__many_finished_commands__none_is_reported_again(server: Server
     assert not [asked for asked in server.asked if asked.path.startswith("/recipes/")]
 
 
-def test_simulate__started_in_the_middle__goes_on_from_there(server: Server, run: Run) -> None:
+def test_simulate__started_in_the_middle__goes_on_from_there(server: LoopbackServer, run: Run) -> None:
     lab = LabServer(server, *(provision(number, number, f"h{number}") for number in range(5, 10)), new=False)
     for number in range(5, 8):
         lab.hear({"recipe_id": number, "state": "installing"})
@@ -120,13 +126,13 @@ def test_simulate__started_in_the_middle__goes_on_from_there(server: Server, run
 
 
 def test_simulate__server_hangs_up_and_is_busy__goes_on(
-    server: Server, run: Run, monkeypatch: pytest.MonkeyPatch
+    server: LoopbackServer, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lab_agent, "PAUSE_SECONDS", 0.01)
     lab = LabServer(server, provision(5, 12))
     trouble = iter([Answer(status=HANG_UP), Answer({}, 429, {"Retry-After": "0"}), Answer({}, 503)])
 
-    def updates(asked: Asked) -> Answer:
+    def updates(asked: ReceivedRequest) -> Answer:
         return next(trouble, None) or lab.updates(asked)
 
     server.on("POST", f"{LAB}/updates", updates)
@@ -134,20 +140,20 @@ def test_simulate__server_hangs_up_and_is_busy__goes_on(
     assert lab.recipes == {12: "completed"}
 
 
-def test_simulate__all_and_one_by_name__is_wrong_usage(server: Server, run: Run) -> None:
+def test_simulate__all_and_one_by_name__is_wrong_usage(server: LoopbackServer, run: Run) -> None:
     assert run("lab", "simulate", "--all", "--lab-controller", "x").exit_code == 2
 
 
-def test_simulate__lab_controller_goes__others_go_on(server: Server, run: Run) -> None:
+def test_simulate__lab_controller_goes__others_go_on(server: LoopbackServer, run: Run) -> None:
     lab = LabServer(server, provision(5, 12))
-    known = [{"fqdn": name, "enabled": True} for name in ("gone.example.com", "lab.example.com")]
-    server.on("GET", "/lab-controllers", Answer({"lab_controllers": known, "next": None}))
+    labs = [{"fqdn": name, "enabled": True} for name in ("gone.example.com", "lab.example.com")]
+    server.on("GET", "/lab-controllers", Answer({"lab_controllers": labs, "next": None}))
     lines = simulate(run)
     assert {line["lab_controller"] for line in lines if line["what"] == "gone"} == {"gone.example.com"}
     assert lab.recipes == {12: "completed"}
 
 
-def test_simulate__interrupted__ends_without_a_word_too_many(server: Server, tmp_path: Path) -> None:
+def test_simulate__interrupted__ends_without_a_traceback(server: LoopbackServer, tmp_path: Path) -> None:
     LabServer(server, provision(5, 12))
     environment = {"LABLEDGER_URL": server.url, "LABLEDGER_TOKEN": "ll_test", "LABLEDGER_DATA": str(tmp_path)}
     process = subprocess.Popen(
@@ -164,7 +170,9 @@ def test_simulate__interrupted__ends_without_a_word_too_many(server: Server, tmp
     assert "Traceback" not in output
 
 
-def test_simulate__started_again__tells_what_was_begun_by_its_number(server: Server, run: Run) -> None:
+def test_simulate__started_again__shows_the_number_of_commands_under_way(
+    server: LoopbackServer, run: Run
+) -> None:
     begun = [provision(number, number, f"h{number}", state="running") for number in (5, 6)]
     lab = LabServer(server, *begun, provision(7, 7, "h7"), new=False)
     lines = simulate(run)
@@ -175,7 +183,7 @@ def test_simulate__started_again__tells_what_was_begun_by_its_number(server: Ser
     assert set(lab.recipes.values()) == {"completed"}
 
 
-def test_simulate__for_a_person__names_no_recipe(server: Server, run: Run) -> None:
+def test_simulate__for_a_person__names_no_recipe(server: LoopbackServer, run: Run) -> None:
     LabServer(server, provision(5, 12) | {"recipe_id": None, "tasks": []})
     line = next(line for line in simulate(run) if line["what"] == "provision")
     assert "recipe_id" not in line

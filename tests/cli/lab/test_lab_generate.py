@@ -9,13 +9,13 @@ import pytest
 from click.testing import Result
 
 from cli.lab.board import Board
-from tests.cli.loopback import Answer, Asked, Server
+from tests.cli.loopback import Answer, LoopbackServer, ReceivedRequest
 
 Run = Callable[..., Result]
 LAB = ("lab", "generate", "--labs", "2", "--systems", "9", "--seed", "3")
 
 
-def test_generate__same_options__same_lab_that_can_be_loaded(server: Server, run: Run) -> None:
+def test_generate__same_options__same_lab_that_can_be_loaded(server: LoopbackServer, run: Run) -> None:
     first, again = run(*LAB), run(*LAB)
     assert (first.exit_code, first.stdout) == (0, again.stdout)
     document = json.loads(first.stdout)
@@ -39,11 +39,11 @@ def test_generate__same_options__same_lab_that_can_be_loaded(server: Server, run
     assert json.loads(loaded.stdout)["sections"][-1]["added"] == 9
 
 
-def test_generate__jobs__one_a_line_for_submit(server: Server, run: Run) -> None:
+def test_generate__jobs__one_a_line_for_submit(server: LoopbackServer, run: Run) -> None:
     made = run(*LAB, "--jobs", "5")
-    taken: list[Asked] = []
+    taken: list[ReceivedRequest] = []
 
-    def take(asked: Asked) -> Answer:
+    def take(asked: ReceivedRequest) -> Answer:
         taken.append(asked)
         return Answer({"job_id": len(taken), "recipe_ids": [len(taken)]}, 201)
 
@@ -53,7 +53,7 @@ def test_generate__jobs__one_a_line_for_submit(server: Server, run: Run) -> None
     assert [asked.json() for asked in taken] == [json.loads(line) for line in made.stdout.splitlines()]
 
 
-def test_submit__one_is_refused__others_are_not_kept_back(server: Server, run: Run) -> None:
+def test_submit__one_is_refused__others_are_not_kept_back(server: LoopbackServer, run: Run) -> None:
     refusal = Answer({"title": "Invalid input"}, 422)
     server.on("POST", "/jobs", Answer({"job_id": 1}, 201), refusal, Answer({"job_id": 2}, 201))
     result = run("lab", "submit", "-", "--json", input='{"a": 1}\n\n{"b": 2}\n{"c": 3}\n')

@@ -1,4 +1,4 @@
-"""`lab load` of systems, against a real Labledger: what is new is added, all of it or none."""
+"""`lab load` of systems against a real service: new systems are added, all or none of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.harness.running import SAMPLES, Running
 
 Run = Callable[..., Result]
 
-KNOWN = "arm-02.east.example.com"
+REGISTERED = "arm-02.east.example.com"
 
 
 def load(real: Run, file: Path, *systems: dict[str, Any]) -> Result:
@@ -29,10 +29,10 @@ def systems_of(result: Result) -> dict[str, Any]:
 
 def sample() -> dict[str, Any]:
     lab = json.loads((SAMPLES / "lab.json").read_text())
-    return next(system for system in lab["systems"] if system["fqdn"] == KNOWN)
+    return next(system for system in lab["systems"] if system["fqdn"] == REGISTERED)
 
 
-def test_load__system_that_is_known_as_another__stays_as_it_is(
+def test_load__registered_system_with_other_properties__stays_as_it_is(
     real: Run, tmp_path: Path, service: Running
 ) -> None:
     before = service.end()
@@ -42,7 +42,7 @@ def test_load__system_that_is_known_as_another__stays_as_it_is(
     assert service.events(before) == []
 
 
-def test_load__several_systems_are_wrong__all_are_told_and_none_is_stored(
+def test_load__several_systems_are_wrong__all_are_reported_and_none_is_stored(
     real: Run, tmp_path: Path, service: Running
 ) -> None:
     before = service.end()

@@ -1,4 +1,4 @@
-"""Lists that are narrowed down, and the systems of a pool, against a real Labledger."""
+"""Filters of lists, and the systems of a pool, against a real service."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ SMOKE = str(SAMPLES / "kernel-smoke.xml")
 
 @pytest.fixture(scope="module")
 def job(service: Running) -> str:
-    """One that was cancelled."""
+    """Return a cancelled job."""
     number = str(service.json("submit", SMOKE)["job_id"])
     service.do("cancel", number)
     return number
 
 
-def test_jobs__in_a_state__are_no_others(real: Run, job: str) -> None:
+def test_jobs__filtered_by_state__shows_no_others(real: Run, job: str) -> None:
     listed = json.loads(real("jobs", "--all", "--json").stdout)["jobs"]
     asked = ("jobs", "--state", "Cancelled", "--owner", "admin", "--group", "kernel-qe", "--all", "--json")
     assert json.loads(real(*asked).stdout)["jobs"] == [row for row in listed if row["state"] == "cancelled"]
     assert job in real("jobs", "--state", "cancelled").stdout
 
 
-def test_systems__of_a_pool__are_no_others(real: Run) -> None:
+def test_systems__filtered_by_pool__shows_no_others(real: Run) -> None:
     listed = json.loads(real("systems", "--json").stdout)["systems"]
     found = json.loads(real("systems", "--pool", "big", "--condition", "automated", "--json").stdout)[
         "systems"
@@ -50,10 +50,10 @@ def test_systems__of_a_pool__are_no_others(real: Run) -> None:
         ("systems --condition removed", "There are no systems with condition Removed.\n"),
     ],
 )
-def test_list__nothing_is_so__says_what_was_asked(real: Run, arguments: str, said: str | None) -> None:
+def test_list__no_matches__message_names_the_filter(real: Run, arguments: str, said: str | None) -> None:
     result = real(*arguments.split())
     if said is None:
-        # There was no such pool then.
+        # The pool did not exist then.
         assert result.exit_code == 1 and "as of position 0, pool big did not exist" in result.stderr
     else:
         assert (result.exit_code, result.stdout) == (0, said)
@@ -68,7 +68,7 @@ def test_list__nothing_is_so__says_what_was_asked(real: Run, arguments: str, sai
         ("systems --lab-controller no.such", "\nRun `labledger lab-controllers` to list"),
     ],
 )
-def test_list__of_what_is_not_there__is_refused(real: Run, arguments: str, said: str) -> None:
+def test_list__filtered_by_an_unknown_object__is_refused(real: Run, arguments: str, said: str) -> None:
     result = real(*arguments.split())
     assert (result.exit_code, result.stdout) == (1, "")
     assert arguments.split()[-1] in result.stderr and said in result.stderr

@@ -1,4 +1,4 @@
-"""Lists against a scripted server: what people and machines see, how many, and as of when."""
+"""Lists against a scripted server: tables and JSON, limits, and the past."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pytest
 from click.testing import Result
 
 from tests.cli.answers import QUEUE, RECIPE, SYSTEM, event
-from tests.cli.loopback import Answer, Asked, Server
+from tests.cli.loopback import Answer, LoopbackServer, ReceivedRequest
 
 Run = Callable[..., Result]
 
 
-def test_list__for_people__is_a_table(server: Server, run: Run) -> None:
+def test_list__for_people__is_a_table(server: LoopbackServer, run: Run) -> None:
     server.on("GET", "/queue", Answer(QUEUE))
     result = run("queue")
     assert result.exit_code == 0
@@ -24,19 +24,19 @@ def test_list__for_people__is_a_table(server: Server, run: Run) -> None:
     assert row.split()[:5] == ["12", "3", "7", "queued", "High"]
 
 
-def test_list__for_machines__is_the_document(server: Server, run: Run) -> None:
+def test_list__for_machines__is_the_document(server: LoopbackServer, run: Run) -> None:
     server.on("GET", "/queue", Answer(QUEUE))
     result = run("queue", "--json")
     assert json.loads(result.stdout) == QUEUE
 
 
-def test_list__in_a_pipe__is_not_cut_off(server: Server, run: Run) -> None:
+def test_list__in_a_pipe__is_not_cut_off(server: LoopbackServer, run: Run) -> None:
     long = {**RECIPE, "whiteboard": "word " * 60 + "end"}
     server.on("GET", "/queue", Answer({**QUEUE, "recipes": [long]}))
     assert "word word end" in run("queue").stdout
 
 
-def test_list__text_of_others__cannot_steer_the_terminal(server: Server, run: Run) -> None:
+def test_list__text_of_others__cannot_steer_the_terminal(server: LoopbackServer, run: Run) -> None:
     nasty = {**RECIPE, "whiteboard": "\x1b[2J[red]hello[/red]\nnext"}
     server.on("GET", "/queue", Answer({**QUEUE, "recipes": [nasty]}))
     output = run("queue").stdout
@@ -53,21 +53,21 @@ def test_list__text_of_others__cannot_steer_the_terminal(server: Server, run: Ru
         ("jobs", "/jobs", "jobs"),
     ],
 )
-def test_list__empty__says_so(server: Server, run: Run, command: str, path: str, name: str) -> None:
+def test_list__empty__says_so(server: LoopbackServer, run: Run, command: str, path: str, name: str) -> None:
     server.on("GET", path, Answer({"position": 0, name: [], "next": None}))
     result = run(command)
     assert (result.exit_code, result.stdout.count("\n")) == (0, 1)
 
 
-def _numbered(asked: Asked) -> Answer:
-    """Two pages of one job each."""
+def _numbered(asked: ReceivedRequest) -> Answer:
+    """Answer two pages of one job each."""
     at = int(asked.query.get("cursor", ["1"])[0])
     following = f"/jobs?cursor={at + 1}" if at < 2 else None
     job = {"job_id": at, "state": "running", "result": "None", "recipe_set_ids": [at]}
     return Answer({"position": 1, "jobs": [job], "next": following})
 
 
-def test_list__more_than_the_limit__says_how_to_see_it(server: Server, run: Run) -> None:
+def test_list__more_than_the_limit__names_the_option_for_all(server: LoopbackServer, run: Run) -> None:
     server.on("GET", "/jobs", _numbered)
     first = run("jobs", "--limit", "1")
     assert "use --all for the rest" in first.stderr and len(first.stdout.splitlines()) == 3
@@ -76,14 +76,14 @@ def test_list__more_than_the_limit__says_how_to_see_it(server: Server, run: Run)
     assert everything.stderr == "" and len(everything.stdout.splitlines()) == 4
 
 
-def test_list__limit_not_given__is_bounded(server: Server, run: Run) -> None:
+def test_list__limit_not_given__is_bounded(server: LoopbackServer, run: Run) -> None:
     server.on("GET", "/systems", Answer({"position": 9, "systems": [SYSTEM], "next": None}))
     run("systems")
     run("systems", "--all")
     assert [asked.query["limit"] for asked in server.asked] == [["100"], ["1000"]]
 
 
-def test_list__as_of__is_asked_as_of_then(server: Server, run: Run) -> None:
+def test_list__as_of__is_asked_as_of_then(server: LoopbackServer, run: Run) -> None:
     server.on("GET", "/systems", Answer({"position": 9, "systems": [SYSTEM], "next": None}))
     assert "big, small" in run("systems", "--as-of", "9").stdout
     assert server.asked[0].query["as_of"] == ["9"]
@@ -92,27 +92,27 @@ def test_list__as_of__is_asked_as_of_then(server: Server, run: Run) -> None:
 @pytest.mark.parametrize(
     ("given", "asked"),
     [
-        ("2026-11-21 12:02:50", "2026-11-21T12:02:50+00:00"),  # as the tables print it
-        ("2026-11-21T12:02:50.5Z", "2026-11-21T12:02:50.500000+00:00"),  # as the API answers it
+        ("2026-11-21 12:02:50", "2026-11-21T12:02:50+00:00"),  # The form of the tables.
+        ("2026-11-21T12:02:50.5Z", "2026-11-21T12:02:50.500000+00:00"),  # The form of the API.
         ("2026-11-21T12:02:50+02:00", "2026-11-21T10:02:50+00:00"),
-        ("20261121", "20261121"),  # a position
+        ("20261121", "20261121"),  # A position.
     ],
 )
 def test_list__as_of_a_time__is_taken_as_it_is_printed(
-    server: Server, run: Run, given: str, asked: str
+    server: LoopbackServer, run: Run, given: str, asked: str
 ) -> None:
     server.on("GET", "/queue", Answer({**QUEUE, "position": 20261121, "as_of": "2026-11-21T12:02:50Z"}))
     assert run("queue", "--as-of", given).exit_code == 0
     assert server.asked[0].query["as_of"] == [asked]
 
 
-def test_list__as_of_no_time__shows_how_one_is_written(server: Server, run: Run) -> None:
+def test_list__as_of_an_invalid_time__shows_the_format(server: LoopbackServer, run: Run) -> None:
     assert "yesterday 14:00" in run("queue", "--as-of", "lately").stderr
     assert not server.asked
 
 
 @pytest.mark.parametrize("asked", ["2100-01-01", "in 2h", "99"])
-def test_list__as_of_what_is_still_to_come__is_wrong_usage(server: Server, run: Run, asked: str) -> None:
+def test_list__as_of_the_future__is_wrong_usage(server: LoopbackServer, run: Run, asked: str) -> None:
     now = datetime.now(UTC).isoformat()
     server.on("GET", "/queue", Answer({**QUEUE, "as_of": now}))
     server.on("GET", "/events", Answer({"events": []}))
@@ -121,14 +121,14 @@ def test_list__as_of_what_is_still_to_come__is_wrong_usage(server: Server, run: 
     assert "in the future" in result.stderr
 
 
-def test_list__as_of_a_position_inside_a_commit__is_no_future(server: Server, run: Run) -> None:
+def test_list__as_of_a_position_inside_a_commit__is_no_future(server: LoopbackServer, run: Run) -> None:
     server.on("GET", "/queue", Answer({**QUEUE, "position": 97}))
     server.on("GET", "/events", Answer({"events": [event(100)]}))
     assert run("queue", "--as-of", "99").exit_code == 0
     assert server.asked_for("GET", "/events")[0].query["after"] == ["98"]
 
 
-def test_list__as_of__lasted_until_then(server: Server, run: Run) -> None:
+def test_list__as_of__lasted_until_then(server: LoopbackServer, run: Run) -> None:
     idle = {"fqdn": "a.example.com", "since": "2026-01-01T00:00:00Z"}
     then = {"position": 9, "as_of": "2026-01-01T00:01:15Z", "next": None}
     server.on("GET", "/idle-pool", Answer({**then, "systems": [idle]}))
@@ -140,19 +140,21 @@ def test_list__as_of__lasted_until_then(server: Server, run: Run) -> None:
     assert "1m 15s" in run("recipe", "12", "--as-of", "9").stdout
 
 
-def test_systems__draining_and_reserved__say_so(server: Server, run: Run) -> None:
+def test_systems__draining_and_reserved__say_so(server: LoopbackServer, run: Run) -> None:
     busy = {**SYSTEM, "draining": True, "user": "bob"}
     server.on("GET", "/systems", Answer({"position": 9, "systems": [busy], "next": None}))
     assert "Broken, draining" in (shown := run("systems").stdout) and "bob" in shown
 
 
-def test_lab_controllers__listed__when_they_were_heard(server: Server, run: Run) -> None:
+def test_lab_controllers__listed__when_they_were_heard(server: LoopbackServer, run: Run) -> None:
     row = {"fqdn": "l.b", "enabled": True, "silent": False, "last_heard_at": "2026-01-01T00:00:00Z"}
     server.on("GET", "/lab-controllers", Answer({"position": 1, "lab_controllers": [row], "next": None}))
     assert run("lab-controllers").stdout.splitlines()[-1].split()[:3] == ["l.b", "enabled", "2026-01-01"]
 
 
-def test_lab_controllers__without_a_contact__only_a_new_one_was_never_heard(server: Server, run: Run) -> None:
+def test_lab_controllers__without_a_contact__only_a_new_one_was_never_heard(
+    server: LoopbackServer, run: Run
+) -> None:
     row = {"enabled": True, "silent": True, "last_heard_at": None}
     rows = [{**row, "fqdn": "new.b", "never_heard": True}, {**row, "fqdn": "old.b", "never_heard": False}]
     server.on("GET", "/lab-controllers", Answer({"position": 1, "lab_controllers": rows, "next": None}))

@@ -1,4 +1,4 @@
-"""The log on the command line: by page, as it grows, on terminals of every width."""
+"""`labledger events`: pages, the live log, and terminals of every width."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from click.testing import Result
 
 from api.client import Client
 from tests.cli.answers import event
-from tests.cli.loopback import Answer, Server, sent_events
+from tests.cli.loopback import Answer, LoopbackServer, sent_events
 
 Run = Callable[..., Result]
 
 
-def test_events__recorded__are_read_to_the_end(server: Server, run: Run) -> None:
-    # A page may have no events: of these topics there are none in that part of the log.
+def test_events__recorded__are_read_to_the_end(server: LoopbackServer, run: Run) -> None:
+    # A page may be empty: that part of the log has no events of these topics.
     pages = [([event(1, system="a.example.com")], 5), ([], 9), ([event(12, basis=1)], None)]
     server.on("GET", "/events", *(Answer({"events": page, "next": after}) for page, after in pages))
     first, second = run("events", "--types", "recipe.scheduled,recipe.queued").stdout.splitlines()
@@ -29,14 +29,14 @@ def test_events__recorded__are_read_to_the_end(server: Server, run: Run) -> None
     assert server.asked[0].query["types"] == ["recipe.scheduled", "recipe.queued"]
 
 
-def test_events__new__begin_at_the_end_of_the_log(server: Server, run: Run) -> None:
+def test_events__new__begin_at_the_end_of_the_log(server: LoopbackServer, run: Run) -> None:
     server.on("GET", "/events", Answer({"events": [], "position": 41, "next": None}))
     assert run("events", "--new").exit_code == 0
     assert [int(asked.query["after"][0]) for asked in server.asked] == [2**63 - 2, 41]
 
 
 def test_events__on_a_narrow_terminal__two_lines_each(
-    server: Server, run: Run, monkeypatch: pytest.MonkeyPatch
+    server: LoopbackServer, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "80")
@@ -49,14 +49,14 @@ def test_events__on_a_narrow_terminal__two_lines_each(
     assert "\x1b[31m" in shown.stdout
 
 
-def test_events__followed__one_document_a_line(server: Server, run: Run) -> None:
+def test_events__followed__one_document_a_line(server: LoopbackServer, run: Run) -> None:
     server.on("GET", "/events", sent_events(event(5), event(6)))
     lines = run("events", "--follow", "--after", "4", "--limit", "2", "--json").stdout.splitlines()
     assert [json.loads(line)["position"] for line in lines] == [5, 6]
 
 
 @pytest.mark.parametrize(("flags", "called"), [(["--follow"], "events"), ([], "get")])
-def test_events__interrupted__ends_without_a_word(
+def test_events__interrupted__ends_without_a_message(
     run: Run, monkeypatch: pytest.MonkeyPatch, flags: list[str], called: str
 ) -> None:
     def interrupted(*_: Any, **__: Any) -> Any:
@@ -75,7 +75,7 @@ def test_events__interrupted__ends_without_a_word(
          "no events user.removed or user.changed of user/admin after position 3"),
     ],
 )  # fmt: skip
-def test_events__there_are_none__is_said_beside_the_answer(real: Run, arguments: str, said: str) -> None:
+def test_events__there_are_none__message_on_standard_error(real: Run, arguments: str, said: str) -> None:
     result = real("events", *arguments.split())
     assert (result.exit_code, result.stdout, result.stderr) == (0, "", f"{said}\n")
     assert real("events", *arguments.split(), "--json").output == ""
@@ -90,7 +90,7 @@ def test_events__there_are_none__is_said_beside_the_answer(real: Run, arguments:
         ("recipe/", "'recipe/' is not a subject such as recipe/12"),
     ],
 )
-def test_events__of_what_is_no_subject__names_what_there_is(real: Run, subject: str, said: str) -> None:
+def test_events__of_an_invalid_subject__names_the_kinds(real: Run, subject: str, said: str) -> None:
     result = real("events", "--subject", subject)
     assert (result.exit_code, result.stdout) == (1, "")
     assert said in result.stderr

@@ -1,4 +1,4 @@
-"""What auditors have read, for people."""
+"""`labledger reads`: the recorded reads of auditors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from click.testing import Result
 
-from tests.cli.loopback import Answer, Server
+from tests.cli.loopback import Answer, LoopbackServer
 
 Run = Callable[..., Result]
 
@@ -23,7 +23,7 @@ READ = {
 }
 
 
-def test_reads__some__are_a_line_each_and_where_to_go_on_is_said(server: Server, run: Run) -> None:
+def test_reads__several__a_line_each_and_the_option_for_more(server: LoopbackServer, run: Run) -> None:
     server.on("GET", "/reads", Answer({"position": 9, "reads": [READ], "next": 7}))
     result = run("reads", "--user", "carol", "--after", "6", "--limit", "1")
     words = result.stdout.splitlines()[-1].split()
@@ -33,7 +33,7 @@ def test_reads__some__are_a_line_each_and_where_to_go_on_is_said(server: Server,
     assert server.asked[0].query == {"user": ["carol"], "after": ["6"], "limit": ["1"]}
 
 
-def test_reads__streams__tell_from_where_they_were_read_on(server: Server, run: Run) -> None:
+def test_reads__streams__show_where_they_started(server: LoopbackServer, run: Run) -> None:
     streams = [{**READ, "is_stream": True, "last_event_id": after} for after in ("41", None)]
     server.on("GET", "/reads", Answer({"position": 9, "reads": streams, "next": None}))
     resumed, begun = run("reads", "--wide").stdout.splitlines()[-2:]
@@ -41,19 +41,19 @@ def test_reads__streams__tell_from_where_they_were_read_on(server: Server, run: 
     assert begun.endswith("/events?subject=recipe/1 as a stream")
 
 
-def test_reads__none__says_so(server: Server, run: Run) -> None:
+def test_reads__none__says_so(server: LoopbackServer, run: Run) -> None:
     server.on("GET", "/reads", Answer({"position": 9, "reads": [], "next": None}))
     result = run("reads")
     assert (result.stdout, result.stderr) == ("No auditor has read anything.\n", "")
 
 
-def test_reads__of_one_who_has_read_nothing__says_who(real: Run) -> None:
+def test_reads__of_a_user_without_reads__names_the_user(real: Run) -> None:
     result = real("reads", "--user", "alice")
     assert (result.exit_code, result.stdout) == (0, "alice has read nothing as an auditor.\n")
     assert real("reads", "--user", "alice", "--after", "3").stdout.endswith("auditor after 3.\n")
 
 
-def test_reads__of_a_user_nobody_knows__is_refused(real: Run) -> None:
+def test_reads__of_an_unknown_user__is_refused(real: Run) -> None:
     result = real("reads", "--user", "nobody")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "nobody" in result.stderr and "`labledger users` to list" in result.stderr

@@ -1,4 +1,4 @@
-"""`labledger replay` on a database that cannot be used: which one it is, and what is wrong with it."""
+"""`labledger replay` with an unusable database: the message names the database and the cause."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def replay(database_url: str, *words: str) -> Result:
 
 
 @pytest.mark.parametrize("words", [("verify",), ("rebuild",), ("rebuild", "--check")])
-def test_replay__nobody_listens__names_where(words: tuple[str, ...]) -> None:
+def test_replay__no_server__names_the_address(words: tuple[str, ...]) -> None:
     port = any_free()
     result = replay(f"postgresql://somebody@127.0.0.1:{port}/labledger", *words)
     assert result.exit_code == 1
@@ -26,7 +26,7 @@ def test_replay__nobody_listens__names_where(words: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("words", [("rebuild",), ("rebuild", "--check")])
-def test_rebuild__disk_is_full__is_what_it_says(
+def test_rebuild__disk_is_full__message_names_the_cause(
     words: tuple[str, ...], database: TestDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_room(_: Rebuild) -> int:

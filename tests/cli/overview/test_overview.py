@@ -1,4 +1,4 @@
-"""The overview: what is summed up, what is drawn, and what it is worth when the service is not ready."""
+"""`labledger overview`: its sums, its screen, and a service that is not ready."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cli.overview.facts import DOING, doing, labs_of, queue_of, sets_of
 from cli.overview.reading import LATELY, WINDOWS, OverviewReader
 from cli.overview.screen import MARKS, OverviewScreen
 from domain.system.lifecycle import CONDITIONS, USAGE
-from tests.cli.loopback import Answer, Asked, Server
+from tests.cli.loopback import Answer, LoopbackServer, ReceivedRequest
 
 Run = Callable[..., Result]
 
@@ -27,8 +27,8 @@ LAB = {"fqdn": "lab.a.example.com", "enabled": True, "silent": False, "last_hear
 
 def system(name: str, condition: str = "Automated", usage: str = "idle", **more: Any) -> dict[str, Any]:
     fqdn = f"{name}.a.example.com"
-    known = {"fqdn": fqdn, "lab_controller": LAB["fqdn"], "condition": condition, "usage": usage}
-    return {**known, "draining": False, "user": None, "recipe_id": None, **more}
+    fields = {"fqdn": fqdn, "lab_controller": LAB["fqdn"], "condition": condition, "usage": usage}
+    return {**fields, "draining": False, "user": None, "recipe_id": None, **more}
 
 
 def waiting(recipe_id: int, priority: str, minute: int) -> dict[str, Any]:
@@ -37,12 +37,12 @@ def waiting(recipe_id: int, priority: str, minute: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("known", "what"),
+    ("fields", "what"),
     [
         (system("x"), "idle"),
         (system("x", usage="pending"), "idle"),
         (system("x", usage="waiting"), "starting"),
-        (system("x", usage="running", draining=True), "running"),  # it finishes what it runs
+        (system("x", usage="running", draining=True), "running"),  # Draining.
         (system("x", "Broken", "running"), "running"),
         (system("x", "Broken", draining=True), "broken"),
         (system("x", draining=True), "draining"),
@@ -53,14 +53,14 @@ def waiting(recipe_id: int, priority: str, minute: int) -> dict[str, Any]:
     ],
 )
 def test_doing__any_condition_and_usage__is_one_word_for_both(
-    known: dict[str, Any], what: str | None
+    fields: dict[str, Any], what: str | None
 ) -> None:
-    assert doing(known) == what
+    assert doing(fields) == what
 
 
 systems = st.lists(
     st.builds(
-        lambda **known: {"fqdn": "x", "lab_controller": "l", **known},
+        lambda **fields: {"fqdn": "x", "lab_controller": "l", **fields},
         condition=st.sampled_from(CONDITIONS),
         usage=st.sampled_from(USAGE.states),
         draining=st.booleans(),
@@ -70,9 +70,9 @@ systems = st.lists(
 
 
 @given(systems)
-def test_labs__whatever_their_systems_do__every_system_is_counted_once(known: list[dict[str, Any]]) -> None:
-    counted = sum(1 for one in known if doing(one) is not None)
-    for lab in labs_of([], known):
+def test_labs__whatever_their_systems_do__every_system_is_counted_once(systems: list[dict[str, Any]]) -> None:
+    counted = sum(1 for one in systems if doing(one) is not None)
+    for lab in labs_of([], systems):
         assert sum(lab["doing"].values()) == lab["systems"] == counted
     assert set(MARKS) == set(DOING)
 
@@ -83,7 +83,7 @@ def test_labs__disabled_silent_or_empty__are_shown() -> None:
         LAB,
         {**silent, "fqdn": "lab.b", "enabled": False},
         {**silent, "fqdn": "lab.c", "never_heard": True, "last_heard_at": None},
-        # Of the past no contact is known, nor where the contacts were lost.
+        # Answers about the past have no contacts, nor do databases whose contacts were lost.
         {**silent, "fqdn": "lab.d", "never_heard": False, "last_heard_at": None},
         # The scheduler has not answered its first contact yet.
         {**silent, "fqdn": "lab.e", "never_heard": True},
@@ -119,9 +119,9 @@ def test_sets__of_recipes__have_their_systems_together() -> None:
 
 
 @pytest.fixture
-def lab(server: Server) -> Server:
-    """A lab with one of everything."""
-    known = [
+def lab(server: LoopbackServer) -> LoopbackServer:
+    """Script a lab with one of every category."""
+    systems = [
         system("run", usage="running", recipe_id=12),
         system("idle"),
         system("bad", "Broken", owner="alice"),
@@ -130,7 +130,7 @@ def lab(server: Server) -> Server:
     ]
     checks = {"database": {"ok": True, "writable": True}, "read_models": {"ok": True, "lag_events": 0}}
     server.on("GET", "/readyz", Answer({"ready": True, "checks": checks}))
-    server.on("GET", "/systems", Answer({"position": 9, "systems": known, "next": None}))
+    server.on("GET", "/systems", Answer({"position": 9, "systems": systems, "next": None}))
     server.on("GET", "/lab-controllers", Answer({"position": 9, "lab_controllers": [LAB], "next": None}))
     server.on("GET", "/queue", Answer({"position": 9, "recipes": [waiting(15, "High", 0)], "next": None}))
     recipe = {"recipe_id": 12, "recipe_set_id": 4, "job_id": 7, "priority": "Urgent", "owner": "alice"}
@@ -140,8 +140,8 @@ def lab(server: Server) -> Server:
     return server
 
 
-def _events(asked: Asked) -> Answer:
-    """The conditions of one system, or all that happened."""
+def _events(asked: ReceivedRequest) -> Answer:
+    """Answer the changed conditions of one system, or all events."""
     if asked.query.get("subject") == ["system/bad.a.example.com"]:
         became = [
             _event(number, "system.condition-changed", condition="Broken", reason=reason)
@@ -156,7 +156,7 @@ def _event(position: int, topic: str, **data: Any) -> dict[str, Any]:
     return {"position": position, "topic": topic, "subject": f"recipe/{position}", "at": at, "data": data}
 
 
-def test_overview__for_people__tells_all_of_it(lab: Server, run: Run) -> None:
+def test_overview__for_people__shows_every_part(lab: LoopbackServer, run: Run) -> None:
     result = run("overview")
     assert result.exit_code == 0
     text = result.stdout
@@ -171,7 +171,7 @@ def test_overview__for_people__tells_all_of_it(lab: Server, run: Run) -> None:
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
-def test_overview__on_a_terminal__no_line_is_longer(lab: Server, run: Run, width: int) -> None:
+def test_overview__on_a_terminal__no_line_is_longer(lab: LoopbackServer, run: Run, width: int) -> None:
     document = json.loads(run("overview", "--json").stdout)
     file = io.StringIO()
     Console(file=file, width=width, force_terminal=True, color_system=None).print(OverviewScreen(document))
@@ -185,7 +185,7 @@ def drawn(document: dict[str, Any], width: int, widest: dict[str, dict[str, int]
     return file.getvalue().splitlines()
 
 
-def test_overview__drawn_again_with_less_to_tell__columns_stay_where_they_are(lab: Server, run: Run) -> None:
+def test_overview__redrawn_with_less_text__columns_keep_their_widths(lab: LoopbackServer, run: Run) -> None:
     now = json.loads(run("overview", "--json").stdout)
     (many,) = now["labs"]
     long = {**now["placed"]["recipe_sets"][0], "systems": [f"{'long' * 8}.a.example.com"], "owner": "o" * 20}
@@ -200,14 +200,14 @@ def test_overview__drawn_again_with_less_to_tell__columns_stay_where_they_are(la
         assert headings[0] == headings[1] == headings[2]
 
 
-def test_overview__no_room_for_all_columns__says_which(lab: Server, run: Run) -> None:
+def test_overview__narrow_terminal__names_the_columns_not_shown(lab: LoopbackServer, run: Run) -> None:
     document = json.loads(run("overview", "--json").stdout)
     assert not [line for line in drawn(document, 100, {}) if "not shown" in line]
     words = " ".join(" ".join(drawn(document, 40, {})).split())
     assert "columns not shown: recipes, priority, systems, whiteboard" in words
 
 
-def test_overview__labs__have_all_they_do_on_every_terminal(lab: Server, run: Run) -> None:
+def test_overview__labs__have_all_they_do_on_every_terminal(lab: LoopbackServer, run: Run) -> None:
     document = json.loads(run("overview", "--json").stdout)
     for width in (60, 80, 200):
         words = " ".join(" ".join(drawn(document, width, {})).split())
@@ -215,7 +215,7 @@ def test_overview__labs__have_all_they_do_on_every_terminal(lab: Server, run: Ru
             assert said in words.partition("█")[0], said
 
 
-def test_overview__service_not_ready__says_which_check_fails(lab: Server, run: Run) -> None:
+def test_overview__service_not_ready__says_which_check_fails(lab: LoopbackServer, run: Run) -> None:
     checks = {"database": {"ok": True}, "scheduler": {"ok": False, "detail": "host/7 hangs"}}
     lab.on("GET", "/readyz", Answer({"title": "No", "detail": "not ready: scheduler", "checks": checks}, 503))
     result = run("overview")
@@ -224,7 +224,7 @@ def test_overview__service_not_ready__says_which_check_fails(lab: Server, run: R
     assert "lab.a.example.com" in result.stdout
 
 
-def test_overview__database_away__is_told_at_once(lab: Server, run: Run) -> None:
+def test_overview__database_away__is_reported_at_once(lab: LoopbackServer, run: Run) -> None:
     for path in ("/readyz", "/systems"):
         lab.on("GET", path, Answer({"title": "No", "detail": "the database cannot be reached"}, 503))
     result = run("overview", "--json")
@@ -233,12 +233,12 @@ def test_overview__database_away__is_told_at_once(lab: Server, run: Run) -> None
     assert len(lab.asked_for("GET", "/systems")) == 1
 
 
-def test_overview__nobody_there__is_a_failure(server: Server, run: Run) -> None:
+def test_overview__no_server__is_a_failure(server: LoopbackServer, run: Run) -> None:
     server.httpd.socket.close()
     assert run("overview").exit_code == 1
 
 
-def test_reading__again__asks_only_for_what_can_have_changed(lab: Server) -> None:
+def test_reading__again__requests_only_changeable_parts(lab: LoopbackServer) -> None:
     with Client(lab.url) as client:
         reading = OverviewReader(client)
         reading.document()
@@ -251,8 +251,8 @@ def test_reading__again__asks_only_for_what_can_have_changed(lab: Server) -> Non
     assert lab.asked_for("GET", "/events")[-1].query["after"] == ["9"]
 
 
-def test_reading__long_log__looks_back_until_there_is_enough(lab: Server) -> None:
-    def events(asked: Asked) -> Answer:
+def test_reading__long_log__searches_backwards_until_there_is_enough(lab: LoopbackServer) -> None:
+    def events(asked: ReceivedRequest) -> Answer:
         after = int(asked.query["after"][0])
         found = [_event(at, "recipe.aborted") for at in range(after + 1, after + 4)] if after < 90_000 else []
         changed = _event(after + 9, "system.condition-changed", condition="Automated")

@@ -1,4 +1,4 @@
-"""Passwords, logins and tokens, by a person who types them, against a real Labledger."""
+"""Passwords, logins and tokens against a real service."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import pytest
 from click.testing import Result
 
 from api.client.connection_file import Connection
-from api.client.login_file import BadLoginFile, Login, Logins, login_file
+from api.client.login_file import BadLoginFile, Logins, SavedLogin, login_file
 from runtime.settings import Settings
 from tests.cli.in_terminal import terminal
-from tests.cli.loopback import Answer, Server
+from tests.cli.loopback import Answer, LoopbackServer
 from tests.harness.running import Running
 
 Run = Callable[..., Result]
-# A client without a token.
+# The variables of a client without a token.
 NOBODY = {"LABLEDGER_TOKEN": None}
 PASSWORD = "correct horse battery"
 URL = "http://127.0.0.1:9"
@@ -26,7 +26,7 @@ URL = "http://127.0.0.1:9"
 
 @pytest.fixture
 def alice(real: Run) -> None:
-    """She has a password."""
+    """Set a password for alice."""
     assert real("password", "alice", "--stdin", input=f"{PASSWORD}\n").exit_code == 0
 
 
@@ -37,7 +37,7 @@ def logged_in(real: Run, alice: None) -> None:
 
 
 @pytest.mark.usefixtures("logged_in")
-def test_login__with_the_password__is_who_one_says(real: Run, tmp_path: Path) -> None:
+def test_login__with_the_password__acts_as_the_user(real: Run, tmp_path: Path) -> None:
     result = real("whoami", env=NOBODY)
     assert result.stdout.startswith("alice, role submitter, at http://127.0.0.1:")
     assert re.search(
@@ -61,7 +61,7 @@ def test_login__wrong_password__keeps_nothing(real: Run) -> None:
 
 
 @pytest.mark.usefixtures("logged_in")
-def test_logout__logged_in__token_is_revoked_and_forgotten(real: Run, tmp_path: Path) -> None:
+def test_logout__logged_in__token_is_revoked_and_deleted(real: Run, tmp_path: Path) -> None:
     (kept,) = Logins.load(tmp_path / "config" / "labledger" / "logins.json").kept
     result = real("logout", env=NOBODY)
     assert result.exit_code == 0, result.output
@@ -82,9 +82,9 @@ def test_password__ones_own__takes_the_current_one(real: Run) -> None:
 
 @pytest.mark.usefixtures("alice")
 def test_login__typed_in_a_terminal__is_not_shown(service: Running, tmp_path: Path) -> None:
-    told = {name: value for name, value in service.environment.items() if name != "LABLEDGER_TOKEN"}
-    told |= {"XDG_CONFIG_HOME": str(tmp_path / "config")}
-    with terminal("login", "alice", environment=told, columns=200) as shown:
+    variables = {name: value for name, value in service.environment.items() if name != "LABLEDGER_TOKEN"}
+    variables |= {"XDG_CONFIG_HOME": str(tmp_path / "config")}
+    with terminal("login", "alice", environment=variables, columns=200) as shown:
         shown.wait_for("Password of alice")
         shown.type(f"{PASSWORD}\n")
         assert shown.end() == 0
@@ -105,7 +105,7 @@ def test_token__made__is_listed_used_and_revoked(real: Run) -> None:
     assert "--token or LABLEDGER_TOKEN" in refused.stderr
 
 
-def test_submitter__who_may_not__is_told_whose_it_is(real: Run) -> None:
+def test_submitter__without_permission__message_names_the_owner(real: Run) -> None:
     token = real("token", "create", "alice").stdout.strip()
     refused = real("user", "put", "mallory", "--token", token)
     assert refused.exit_code == 1
@@ -116,11 +116,11 @@ def settings(data: Path, **given: str) -> Settings:
     return Settings.read({"LABLEDGER_DATA": str(data)}, **given)
 
 
-LOGINS = Logins((Login(URL, "alice", "ll_login", "id", "2100-01-01T00:00:00Z"),))
+LOGINS = Logins((SavedLogin(URL, "alice", "ll_login", "id", "2100-01-01T00:00:00Z"),))
 
 
 @pytest.mark.parametrize(("folder_named", "token"), [(True, "ll_folder"), (False, "ll_login")])
-def test_connection__of_a_login__comes_after_what_is_said_and_before_what_is_kept(
+def test_connection__of_a_login__comes_after_flags_and_before_the_default_folder(
     tmp_path: Path, folder_named: bool, token: str
 ) -> None:
     Connection(URL, "ll_folder").save(tmp_path)
@@ -138,8 +138,8 @@ def test_connection__login_and_folder_of_two_servers__goes_to_the_one_named_else
     assert Connection.load(settings(tmp_path), LOGINS, folder_named=folder_named).url == url
 
 
-def whoami(run: Run, server: Server, *arguments: str, **variables: str | None) -> str:
-    """The token that is sent."""
+def whoami(run: Run, server: LoopbackServer, *arguments: str, **variables: str | None) -> str:
+    """Return the token that is sent."""
     server.on("GET", "/whoami", Answer({"user": "x", "role": "admin"}))
     environment = {"LABLEDGER_URL": None, "LABLEDGER_TOKEN": None, "LABLEDGER_DATA": None}
     result = run("whoami", *arguments, env={**environment, **variables})
@@ -148,11 +148,11 @@ def whoami(run: Run, server: Server, *arguments: str, **variables: str | None) -
 
 
 def test_order__of_flags_variables_login_and_folder__is_that(
-    server: Server, run: Run, tmp_path: Path
+    server: LoopbackServer, run: Run, tmp_path: Path
 ) -> None:
     for name in ("one", "two"):
         Connection(server.url, f"ll_{name}").save(tmp_path / name)
-    login = Login(server.url, "alice", "ll_login", "id", "2100-01-01T00:00:00Z")
+    login = SavedLogin(server.url, "alice", "ll_login", "id", "2100-01-01T00:00:00Z")
     Logins().with_(login).save(tmp_path / "config" / "labledger" / "logins.json")
     one, two = str(tmp_path / "one"), str(tmp_path / "two")
     assert whoami(run, server, "--token", "ll_flag", "--data", one) == "ll_flag"
@@ -165,14 +165,14 @@ def test_order__of_flags_variables_login_and_folder__is_that(
 
 
 @pytest.mark.usefixtures("alice")
-def test_login__token_given_wins__is_said_so(real: Run) -> None:
+def test_login__overridden_by_a_token__prints_a_warning(real: Run) -> None:
     result = real("login", "alice", "--stdin", input=f"{PASSWORD}\n")
     assert "LABLEDGER_TOKEN overrides this login" in result.stderr
     assert "overrides" not in real("login", "alice", "--stdin", input=f"{PASSWORD}\n", env=NOBODY).stderr
 
 
 @pytest.mark.usefixtures("logged_in")
-def test_may_not__by_a_login__is_told_how_to_end_it(real: Run) -> None:
+def test_not_permitted__by_a_login__advice_is_to_log_out(real: Run) -> None:
     refused = real("user", "put", "mallory", env=NOBODY)
     assert "`labledger logout` to end the login of alice" in refused.stderr
 
@@ -181,33 +181,33 @@ def test_connection__of_a_login__is_where_one_goes_without_a_data_folder(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("api.client.connection_file.default_data", lambda: tmp_path)
-    logins = Logins((Login(URL, "alice", "ll_login", "id", "2100-01-01T00:00:00Z"),))
+    logins = Logins((SavedLogin(URL, "alice", "ll_login", "id", "2100-01-01T00:00:00Z"),))
     assert Connection.load(settings(tmp_path), logins) == Connection(URL, "ll_login")
     assert Connection.load(settings(tmp_path, url=f"{URL}/"), logins) == Connection(URL, "ll_login")
 
 
 def test_connection__of_a_login__is_for_its_server_only(tmp_path: Path) -> None:
-    logins = Logins((Login(URL, "alice", "ll_login", "id", "2100-01-01T00:00:00Z"),))
+    logins = Logins((SavedLogin(URL, "alice", "ll_login", "id", "2100-01-01T00:00:00Z"),))
     assert Connection.load(settings(tmp_path, url="http://elsewhere.example.com"), logins).token is None
 
 
 def test_logins__one_for_each_server__the_last_first(tmp_path: Path) -> None:
     file = tmp_path / "new" / "logins.json"
-    first, second = (Login(f"{URL}{at}", "alice", "t", "id", "2100-01-01T00:00:00Z") for at in (1, 2))
+    first, second = (SavedLogin(f"{URL}{at}", "alice", "t", "id", "2100-01-01T00:00:00Z") for at in (1, 2))
     Logins().with_(first).with_(second).with_(first).save(file)
     assert Logins.load(file).kept == (first, second)
     assert Logins.load(tmp_path / "none").kept == ()
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"logins": [{"url": 1}]}'])
-def test_logins__file_that_is_none__is_said_so(tmp_path: Path, content: str) -> None:
+def test_logins__invalid_file__is_reported(tmp_path: Path, content: str) -> None:
     file = tmp_path / "logins.json"
     file.write_text(content)
     with pytest.raises(BadLoginFile):
         Logins.load(file)
 
 
-def test_login_file__nothing_else_said__is_in_the_folder_of_the_person(
+def test_login_file__by_default__is_in_the_folder_of_the_user(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))

@@ -1,4 +1,4 @@
-"""Shell completion, as a shell asks for it: a process of its own, told by the environment."""
+"""Shell completion as a shell calls it: in a process of its own, controlled by the environment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from tests.cli.loopback import Answer, Server
+from tests.cli.loopback import Answer, LoopbackServer
 from tests.harness.running import Running
 
 Run = Callable[..., Result]
@@ -22,18 +22,18 @@ JOBS = [{"job_id": 12, "whiteboard": "kernel smoke"}, {"job_id": 7, "whiteboard"
 
 
 @pytest.fixture
-def complete(server: Server, tmp_path: Path) -> Complete:
-    """What a shell would offer for the last of these words."""
+def complete(server: LoopbackServer, tmp_path: Path) -> Complete:
+    """Yield a function that returns the completions of the last of some words."""
 
     def complete(*words: str, shell: str = "bash", url: str = server.url) -> list[str]:
-        told = {"LABLEDGER_URL": url, "LABLEDGER_TOKEN": "ll_test", "XDG_CONFIG_HOME": str(tmp_path)}
-        return ask(shell, {**os.environ, **told}, *words)
+        variables = {"LABLEDGER_URL": url, "LABLEDGER_TOKEN": "ll_test", "XDG_CONFIG_HOME": str(tmp_path)}
+        return ask(shell, {**os.environ, **variables}, *words)
 
     return complete
 
 
 def ask(shell: str, environment: dict[str, str], *words: str) -> list[str]:
-    # bash and zsh say which word it is, fish says the word itself.
+    # bash and zsh pass the index of the word, fish passes the word.
     cursor = words[-1] if shell == "fish" else str(len(words))
     line = " ".join(("labledger", *words))
     asked = {"_LABLEDGER_COMPLETE": f"{shell}_complete", "COMP_WORDS": line, "COMP_CWORD": cursor}
@@ -51,7 +51,7 @@ def ask(shell: str, environment: dict[str, str], *words: str) -> list[str]:
 
 
 def values(lines: list[str]) -> list[str]:
-    """Of what bash is given."""
+    """Return the values in the lines for bash."""
     return [line.partition(",")[2] for line in lines]
 
 
@@ -69,7 +69,7 @@ def values(lines: list[str]) -> list[str]:
         (["queue", "--js"], ["--json"]),
     ],
 )
-def test_complete__no_server__offers_what_is_known_without_one(
+def test_complete__no_server__offers_commands_and_fixed_words(
     complete: Complete, words: list[str], offered: list[str]
 ) -> None:
     assert values(complete(*words)) == offered
@@ -82,7 +82,7 @@ def test_complete__commands__imports_none_of_them() -> None:
     assert not {"cli.jobs.submit", "cli.service.services", "httpx", "rich"} & set(done.stdout.split())
 
 
-def test_complete__names_and_ids__are_asked_of_the_server(server: Server, complete: Complete) -> None:
+def test_complete__names_and_ids__are_asked_of_the_server(server: LoopbackServer, complete: Complete) -> None:
     systems = [{"fqdn": fqdn, "condition": "Manual"} for fqdn in ("a.example.com", "b.example.com")]
     server.on("GET", "/systems", Answer({"systems": systems, "next": None}))
     server.on("GET", "/jobs", Answer({"jobs": JOBS, "next": None}))
@@ -100,7 +100,7 @@ def test_complete__names_and_ids__are_asked_of_the_server(server: Server, comple
     ],
 )
 def test_complete__every_shell__in_its_own_words(
-    server: Server, complete: Complete, shell: str, lines: list[str]
+    server: LoopbackServer, complete: Complete, shell: str, lines: list[str]
 ) -> None:
     server.on("GET", "/jobs", Answer({"jobs": JOBS, "next": None}))
     assert complete("watch", "", shell=shell) == lines
@@ -110,7 +110,7 @@ def test_complete__every_shell__in_its_own_words(
     "answer", [Answer({"title": "no"}, 401), Answer({"title": "away"}, 503), Answer(b"<html>")]
 )
 def test_complete__server_that_does_not_answer_well__offers_nothing(
-    server: Server, complete: Complete, answer: Answer
+    server: LoopbackServer, complete: Complete, answer: Answer
 ) -> None:
     server.on("GET", "/systems", answer)
     assert complete("system", "show", "") == [""]

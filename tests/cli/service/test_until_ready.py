@@ -1,4 +1,4 @@
-"""`up` waits for as long as read models move forward, and no longer than that."""
+"""`up` waits as long as the read models progress."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import pytest
 from cli.service.until_ready import ProgressLines, StallTimeout, until_ready
 from runtime.processes.supervisor import Supervisor
 from runtime.settings import Settings
-from tests.cli.loopback import Answer, Server
+from tests.cli.loopback import Answer, LoopbackServer
 
 END = 100
 BUILDING = "they are being built"
 
 
-class Clock:
+class FakeClock:
     now = 1000.0
 
     def __call__(self) -> float:
@@ -25,7 +25,7 @@ class Clock:
 
 
 def at(position: int, **faults: str) -> Answer:
-    """What /readyz answers with read models that far, and these faults."""
+    """Return the answer of /readyz for read models at a position, with these faults."""
     checks: dict[str, dict[str, Any]] = {
         "read_models": {"position": position, "lag_events": END - position},
         "scheduler": {},
@@ -37,13 +37,13 @@ def at(position: int, **faults: str) -> Answer:
     return Answer({"ready": not faults, "checks": checks}, status=503 if faults else 200)
 
 
-def wait(server: Server, seconds: float) -> None:
+def wait(server: LoopbackServer, seconds: float) -> None:
     settings = Settings.read({}, url=server.url, ready_seconds=seconds)
     until_ready(settings, Supervisor(1), lambda: False)
 
 
-def test_up__read_models_move_for_longer_than_its_patience__waits(
-    server: Server, capsys: pytest.CaptureFixture[str]
+def test_up__read_models_progress_for_longer_than_the_timeout__waits(
+    server: LoopbackServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     positions = count(1)
 
@@ -56,7 +56,7 @@ def test_up__read_models_move_for_longer_than_its_patience__waits(
     assert capsys.readouterr().out == f"the read models have 1 of {END} events\n"
 
 
-def test_up__read_models_stand_still__gives_up_and_says_why(server: Server) -> None:
+def test_up__read_models_stand_still__gives_up_and_says_why(server: LoopbackServer) -> None:
     server.on("GET", "/readyz", at(7, read_models=BUILDING))
     with pytest.raises(
         click.ClickException, match=rf"nothing progressed for 0\.3 s \(read_models: {BUILDING}\)"
@@ -64,33 +64,33 @@ def test_up__read_models_stand_still__gives_up_and_says_why(server: Server) -> N
         wait(server, seconds=0.3)
 
 
-def test_up__another_check_fails_while_events_come__gives_up(server: Server) -> None:
+def test_up__another_check_fails_while_events_come__gives_up(server: LoopbackServer) -> None:
     positions = count(1)
     server.on("GET", "/readyz", lambda _: at(next(positions), scheduler="nobody holds its lease"))
     with pytest.raises(click.ClickException, match="scheduler: nobody holds its lease"):
         wait(server, seconds=0.3)
 
 
-def test_up__nobody_answers__gives_up() -> None:
+def test_up__no_answer__gives_up() -> None:
     nobody = Settings.read({}, url="http://127.0.0.1:1", ready_seconds=0.3)
     with pytest.raises(click.ClickException, match=r"nothing progressed for 0\.3 s$"):
         until_ready(nobody, Supervisor(1), lambda: False)
 
 
-def test_patience__something_moves__begins_anew() -> None:
-    patience = StallTimeout(60, clock := Clock())
+def test_timeout__progress__starts_again() -> None:
+    timeout = StallTimeout(60, clock := FakeClock())
     clock.now += 59
-    patience.reached(1)
+    timeout.reached(1)
     clock.now += 59
-    assert not patience.is_over()
-    patience.reached(1)
+    assert not timeout.is_over()
+    timeout.reached(1)
     clock.now += 2
-    assert patience.is_over()
+    assert timeout.is_over()
 
 
-def test_lines__told_all_the_time__one_in_ten_seconds() -> None:
+def test_lines__progress_all_the_time__one_in_ten_seconds() -> None:
     said: list[str] = []
-    lines = ProgressLines(said.append, clock := Clock())
+    lines = ProgressLines(said.append, clock := FakeClock())
     for position in range(21):
         lines.show(position, END)
         clock.now += 1

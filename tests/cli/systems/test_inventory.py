@@ -1,4 +1,4 @@
-"""`labledger systems export` and `import`, `system history`: with files, against a real Labledger."""
+"""`labledger systems export` and `import`, `system history`, with files, against a real service."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EAST, ARM = "lab.east.example.com", "arm-02.east.example.com"
 
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file of few systems is taken in several parts."""
+    """Import few systems at a time, so that a small file has several parts."""
     monkeypatch.setattr(inventory_file, "SYSTEMS_IN_PART", 2)
 
 
@@ -53,7 +53,7 @@ def test_export__imported_again__keeps_every_system(
     before = service.end()
     assert done(real("systems", "import", str(file))) == f"0 added, 0 changed, {len(systems)} unchanged\n"
     assert service.events(before) == []
-    # Standard input has no name that would say what it holds.
+    # Standard input has no suffix.
     given = file.read_text(encoding="utf-8")
     assert f"{len(systems)} unchanged" in done(real("systems", "import", "-", "--format", form, input=given))
 
@@ -71,7 +71,7 @@ def test_export__several_pages__one_table_with_one_heading(
     assert len(whole.splitlines()) > len(narrow) + 1
 
 
-def test_import__edited_table__tells_what_would_change_and_then_changes_it(real: Run, tmp_path: Path) -> None:
+def test_import__edited_table__shows_the_changes_and_then_makes_them(real: Run, tmp_path: Path) -> None:
     file = tmp_path / "edited.csv"
     done(real("systems", "export", str(file)))
     rows = table(file)
@@ -79,9 +79,9 @@ def test_import__edited_table__tells_what_would_change_and_then_changes_it(real:
     before = arm["memory_mb"]
     arm |= {"memory_mb": "4711", "location": "rack 9", "cpu.cores": "77"}
     write_table(file, rows)
-    told = done(real("systems", "import", "--dry-run", str(file)))
-    assert told.splitlines()[-1] == f"0 added, 1 changed, {len(rows) - 1} unchanged"
-    assert f"memory_mb {before} 4711" in " ".join(told.split()) and "cpu.cores" in told
+    shown = done(real("systems", "import", "--dry-run", str(file)))
+    assert shown.splitlines()[-1] == f"0 added, 1 changed, {len(rows) - 1} unchanged"
+    assert f"memory_mb {before} 4711" in " ".join(shown.split()) and "cpu.cores" in shown
     assert f"memory_mb: {before}" in done(real("system", "show", ARM))
     assert "1 changed" in done(real("systems", "import", str(file)))
     shown = done(real("system", "show", ARM))
@@ -93,7 +93,7 @@ def test_import__edited_table__tells_what_would_change_and_then_changes_it(real:
 
 
 @pytest.mark.usefixtures("small_parts")
-def test_import__faults_in_several_parts__all_told_where_they_are_in_the_file(
+def test_import__faults_in_several_parts__all_have_their_place_in_the_file(
     real: Run, tmp_path: Path, service: Running
 ) -> None:
     new = {"lab_controller": EAST, "owner": "alice"}
@@ -124,7 +124,7 @@ def test_commands_of_a_list__options_before_them__are_not_dropped_in_silence(rea
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        # What is in it is not what its name says; no systems; not even text.
+        # Content of another format than the suffix; no systems; not text.
         ("a.csv", b'{"systems": []}', "row 1"),
         ("a.json", b"fqdn\na.b\n", "line 1, column"),
         ("a.json", b'{"systems": {}, "users": []}', "users: is an unknown field"),
@@ -141,7 +141,7 @@ def test_import__file_of_another_kind__says_what_is_wrong(
 
 
 @pytest.mark.usefixtures("small_parts")
-def test_import__server_goes_away_between_two_parts__tells_what_is_stored() -> None:
+def test_import__server_goes_away_between_two_parts__message_names_the_stored_systems() -> None:
     names = [f"a{number}.east.example.com" for number in range(5)]
     body = json.dumps({"systems": [{"fqdn": name} for name in names]}).encode()
     nothing = {"added": 0, "changed": 2, "kept": 0, "systems": []}

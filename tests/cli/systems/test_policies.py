@@ -1,4 +1,4 @@
-"""`labledger policy`: what it asks for and how it shows it."""
+"""`labledger policy`: requests and output."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 
 from domain.access.policy import PERMISSIONS
-from tests.cli.loopback import Answer, Server
+from tests.cli.loopback import Answer, LoopbackServer
 
 Run = Callable[..., Result]
 
@@ -20,20 +20,20 @@ RESERVE = {"permission": "reserve", "user": "bob"}
 POOL, SYSTEM = "/pools/big/access-policy", "/systems/a.b/access-policy"
 
 
-def there(server: Server, path: str, **more: Any) -> None:
-    """Everything that there is."""
+def there(server: LoopbackServer, path: str, **more: Any) -> None:
+    """Answer existing objects for all paths."""
     found = {"entries": [VIEW, SUBMIT, RESERVE], **more}
     server.on("GET", path, Answer(found, headers={"ETag": '"3"'}))
     server.on("PUT", path, Answer({"changed": True}))
 
 
-def put(server: Server, path: str) -> Any:
+def put(server: LoopbackServer, path: str) -> Any:
     (asked,) = server.asked_for("PUT", path)
     assert asked.headers["If-Match"] == '"3"'
     return asked.json()
 
 
-def test_show__of_a_system__tells_whom_and_whose_counts(server: Server, run: Run) -> None:
+def test_show__of_a_system__shows_the_entries_and_the_active_pool(server: LoopbackServer, run: Run) -> None:
     there(server, SYSTEM, active_pool="big")
     server.on("GET", "/systems/a.b", Answer({"pools": []}))
     shown = run("policy", "show", "--system", "a.b")
@@ -48,26 +48,24 @@ def test_show__of_a_system__tells_whom_and_whose_counts(server: Server, run: Run
     assert "grants no permissions" in run("policy", "show", "--pool", "big").stdout
 
 
-def test_show__of_a_system_whose_pools_say_who_may_submit__tells_that_they_count(
-    server: Server, run: Run
-) -> None:
+def test_show__of_a_system_whose_pools_grant_submit__names_them(server: LoopbackServer, run: Run) -> None:
     there(server, SYSTEM, active_pool=None)
     there(server, POOL)
     server.on("GET", "/pools/silent/access-policy", Answer({"entries": [VIEW]}))
     server.on("GET", "/systems/a.b", Answer({"pools": ["silent", "big"]}))
-    told = run("policy", "show", "--system", "a.b").stderr
-    assert "submit is granted by big together" not in told and "submit is granted by pool big" in told
+    printed = run("policy", "show", "--system", "a.b").stderr
+    assert "submit is granted by big together" not in printed and "submit is granted by pool big" in printed
     server.on("GET", "/systems/a.b", Answer({"pools": ["silent"]}))
     assert run("policy", "show", "--system", "a.b").stderr == ""
 
 
 def test_help__of_grant_and_revoke__names_every_permission(run: Run) -> None:
     for command in ("grant", "revoke"):
-        told = run("policy", command, "--help").stdout
-        assert [permission for permission in PERMISSIONS if permission not in told] == []
+        printed = run("policy", command, "--help").stdout
+        assert [permission for permission in PERMISSIONS if permission not in printed] == []
 
 
-# arguments, the entries that are put
+# arguments, entries in the PUT
 EDITS: list[tuple[str, list[dict[str, Any]]]] = [
     (
         "grant view reserve --user eve --group ops",
@@ -79,7 +77,7 @@ EDITS: list[tuple[str, list[dict[str, Any]]]] = [
             {"permission": "reserve", "group": "ops"},
         ],
     ),
-    # Another maximum takes the place of the one there is.
+    # Another maximum replaces the present one.
     (
         "grant submit --group qa --maximum high",
         [VIEW, RESERVE, {**SUBMIT, "maximum_effective_priority": "High"}],
@@ -87,14 +85,14 @@ EDITS: list[tuple[str, list[dict[str, Any]]]] = [
     ("grant view --everybody", [SUBMIT, RESERVE, VIEW]),
     ("revoke submit --group qa", [VIEW, RESERVE]),
     ("revoke view reserve --everybody --user bob", [SUBMIT]),
-    # A group is no user of that name.
+    # A group differs from a user of the same name.
     ("revoke reserve --group bob", [VIEW, SUBMIT, RESERVE]),
 ]
 
 
 @pytest.mark.parametrize(("arguments", "entries"), EDITS, ids=[row[0] for row in EDITS])
 def test_edit__of_a_pool_or_a_system__puts_the_whole_as_it_is_then(
-    server: Server, run: Run, arguments: str, entries: list[dict[str, Any]]
+    server: LoopbackServer, run: Run, arguments: str, entries: list[dict[str, Any]]
 ) -> None:
     there(server, POOL)
     there(server, SYSTEM, active_pool="big")
@@ -109,7 +107,7 @@ def test_edit__of_a_pool_or_a_system__puts_the_whole_as_it_is_then(
 
 @pytest.mark.parametrize(("arguments", "pool"), [("use a.b small", "small"), ("use a.b", None)])
 def test_use__a_pool_or_none__leaves_the_entries(
-    server: Server, run: Run, arguments: str, pool: str | None
+    server: LoopbackServer, run: Run, arguments: str, pool: str | None
 ) -> None:
     there(server, SYSTEM, active_pool="big")
     run("policy", *arguments.split())
@@ -130,7 +128,7 @@ def test_use__a_pool_or_none__leaves_the_entries(
     ],
 )
 def test_set__from_a_file__as_show_gives_it(
-    server: Server, run: Run, given: dict[str, Any], place: str, path: str, body: dict[str, Any]
+    server: LoopbackServer, run: Run, given: dict[str, Any], place: str, path: str, body: dict[str, Any]
 ) -> None:
     there(server, path, active_pool="big")
     run("policy", "set", "-", *place.split(), input=json.dumps(given))
@@ -138,12 +136,12 @@ def test_set__from_a_file__as_show_gives_it(
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"entries": {}}'])
-def test_set__file_wrong__nothing_is_asked(server: Server, run: Run, content: str) -> None:
+def test_set__file_wrong__nothing_is_asked(server: LoopbackServer, run: Run, content: str) -> None:
     assert run("policy", "set", "-", "--pool", "big", input=content).exit_code == 1
     assert server.asked == []
 
 
-def test_loan__to_somebody_until_a_time__asks_in_utc(server: Server, run: Run) -> None:
+def test_loan__to_a_user_until_a_time__is_sent_in_utc(server: LoopbackServer, run: Run) -> None:
     server.on("PUT", "/systems/a.b/loan", Answer({"user": "bob"}))
     options = ("--user", "bob", "--until", "2126-12-24T18:00")
     assert run("system", "loan", "a.b", *options).stdout == "a.b is on loan to bob\n"

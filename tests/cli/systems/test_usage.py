@@ -1,4 +1,4 @@
-"""What systems did, as shares of their time."""
+"""`labledger usage`: shares of time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cli.systems.usage import SHARES, shares
 from domain.system.lifecycle import CONDITIONS, USAGE
-from tests.cli.loopback import Answer, Server
+from tests.cli.loopback import Answer, LoopbackServer
 
 Run = Callable[..., Result]
 
@@ -22,7 +22,7 @@ SECONDS = {
 }
 
 
-def test_usage__of_groups__is_told_in_shares(server: Server, run: Run) -> None:
+def test_usage__of_groups__is_shown_in_shares(server: LoopbackServer, run: Run) -> None:
     server.on("GET", "/system-usage", Answer({"position": 3, "groups": [{"key": "big", "seconds": SECONDS}]}))
     result = run("usage", "--by", "pool", "--since", "2026-01-01 12:00")
     assert result.stdout.splitlines()[-1].split() == ["big", "2h", "0m", "75.0%", "25.0%"]
@@ -30,7 +30,7 @@ def test_usage__of_groups__is_told_in_shares(server: Server, run: Run) -> None:
     assert (query["group_by"], query["since"]) == (["pool"], ["2026-01-01T12:00:00+00:00"])
 
 
-def test_usage__of_a_system__an_interval_a_line(server: Server, run: Run) -> None:
+def test_usage__of_a_system__an_interval_a_line(server: LoopbackServer, run: Run) -> None:
     interval = {"condition": "Automated", "usage": "running", "recipe_id": 12, "since_position": 4}
     moments = {"since": "2026-01-01T00:00:00Z", "until": "2026-01-01T00:01:15Z"}
     server.on("GET", "/systems/a.b/usage", Answer({"position": 9, "intervals": [{**interval, **moments}]}))
@@ -39,12 +39,12 @@ def test_usage__of_a_system__an_interval_a_line(server: Server, run: Run) -> Non
 
 
 @pytest.mark.parametrize("option", ["--since", "--until"])
-def test_usage__no_time__is_wrong_usage(server: Server, run: Run, option: str) -> None:
+def test_usage__no_time__is_wrong_usage(server: LoopbackServer, run: Run, option: str) -> None:
     assert run("usage", option, "lately").exit_code == 2
     assert not server.asked
 
 
-def test_usage__of_the_log__says_who_wrote_how_much(server: Server, run: Run) -> None:
+def test_usage__of_the_log__shows_the_share_of_each_user(server: LoopbackServer, run: Run) -> None:
     share = {"day": "2026-01-01", "actor": "eve", "event_count": 7, "size_bytes": 3 << 29}
     server.on("GET", "/log-usage", Answer({"position": 3, "shares": [share]}))
     result = run("usage", "--log", "--since", "2026-01-01 12:00")

@@ -1,4 +1,4 @@
-"""What is piped into a program that reads no further, as `head`, ends in silence."""
+"""Commands whose output pipe is closed, as by `head`, end quietly."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pytest
 
 from tests.harness.running import SAMPLES, Running
 
-# What a shell says of a program that SIGPIPE has ended.
+# The exit status of a program that SIGPIPE has ended.
 UNREAD = 141
 
 
 def ended(*arguments: str, environment: Mapping[str, str] | None = None) -> tuple[int, str]:
-    """The exit status of a command of which nobody reads anything, and what it says beside its answer."""
+    """Run a command without a reader, and return its exit status and standard error."""
     command = [sys.executable, "-m", "cli", *arguments]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
@@ -38,11 +38,11 @@ def job(service: Running) -> Iterator[str]:
         "completion bash",
     ],
 )
-def test_command__of_which_nobody_reads_on__ends_quietly(service: Running, job: str, arguments: str) -> None:
-    told = arguments.replace("JOB", job).split()
-    assert ended(*told, environment=service.environment) == (UNREAD, "")
+def test_command__output_pipe_closed__ends_quietly(service: Running, job: str, arguments: str) -> None:
+    words = arguments.replace("JOB", job).split()
+    assert ended(*words, environment=service.environment) == (UNREAD, "")
 
 
 @pytest.mark.parametrize("arguments", ["--help", "--version", "queue --help"])
-def test_help__of_which_nobody_reads_on__ends_quietly(arguments: str) -> None:
+def test_help__output_pipe_closed__ends_quietly(arguments: str) -> None:
     assert ended(*arguments.split()) == (UNREAD, "")

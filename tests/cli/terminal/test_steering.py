@@ -1,4 +1,4 @@
-"""Texts that are older than the rules for text: no output lets them steer the terminal."""
+"""Control characters in stored texts: no output passes them to the terminal."""
 
 from __future__ import annotations
 

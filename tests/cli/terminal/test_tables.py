@@ -69,13 +69,13 @@ def test_list__on_a_terminal__names_are_whole_and_no_line_is_longer(listing: Lis
     assert rows.left_out(200) == [] or width < 200
 
 
-def test_table__too_narrow_for_what_must_be_there__one_below_the_other() -> None:
+def test_table__too_narrow_for_the_names__one_field_per_line() -> None:
     lines = shown(Rows(SYSTEMS.columns, [ROW, ROW]), 40)
     assert f"system: {FQDN}" in lines and "condition: Automated, draining" in lines
     assert lines.count("") == 1
 
 
-def test_table__columns_that_say_nothing__go_first_and_nobody_misses_them() -> None:
+def test_table__empty_columns__are_dropped_first_and_silently() -> None:
     columns = (
         Column("name", "name", rank=0),
         Column("empty", "empty", rank=1),
@@ -116,7 +116,7 @@ def test_kept__whatever_columns_there_are__fit_and_no_more_important_one_is_miss
     assert all(asked[place].rank <= rank for place in places for rank in gone)
 
 
-def test_states__all_there_are__have_a_colour_or_are_known_to_need_none() -> None:
+def test_states__every_state__has_a_colour_or_is_listed_without() -> None:
     states = {*RECIPE.states, *TASK.states, *USAGE.states, *COMMAND.states, *CONDITIONS, *RESULT_ORDER}
     assert states | {one.name for one in Priority} <= set(STYLES)
 

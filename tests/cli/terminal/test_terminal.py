@@ -1,4 +1,4 @@
-"""What a person sees in a terminal: tables, live views, Ctrl-C, and a server that is started again."""
+"""Commands in a terminal: tables, live views, Ctrl-C, and a restart of the server."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_colours__that_nobody_wants__are_not_there(environment: dict[str, str], 
 
 
 @pytest.mark.parametrize("arguments", [("events", "--follow"), ("overview", "--watch", "--every", "0.2")])
-def test_live__ctrl_c__ends_it_without_an_ugly_word(
+def test_live__ctrl_c__ends_it_without_a_traceback(
     environment: dict[str, str], arguments: tuple[str, ...]
 ) -> None:
     with terminal(*arguments, environment=environment, columns=120) as shown:
@@ -57,7 +57,7 @@ def test_live__ctrl_c__ends_it_without_an_ugly_word(
     assert not any(word in shown.text for word in UGLY)
 
 
-def test_watch__ctrl_c__says_how_to_go_on(service: Running, environment: dict[str, str]) -> None:
+def test_watch__ctrl_c__prints_the_command_to_continue(service: Running, environment: dict[str, str]) -> None:
     job = str(service.json("submit", str(SAMPLES / "kernel-smoke.xml"))["job_id"])
     with terminal("watch", job, environment=environment) as shown:
         shown.wait_for(f"job {job}: waiting")
@@ -70,7 +70,7 @@ def test_watch__ctrl_c__says_how_to_go_on(service: Running, environment: dict[st
 
 @pytest.fixture
 def own(database: TestDatabase) -> Iterator[Running]:
-    """A Labledger that may be stopped and started."""
+    """Run a service that the test may stop and start."""
     with running(database) as started:
         started.do("lab", "load", str(SAMPLES / "lab.json"))
         started.make_contact()
@@ -100,7 +100,7 @@ def test_followers__service_started_again__go_on_where_they_were(own: Running) -
 
 
 def test_interrupted__while_it_waits_for_a_server__is_status_130(tmp_path: Path) -> None:
-    """Sent to a process without a terminal, as a supervisor would."""
+    """The signal is sent to a process without a terminal, as by a supervisor."""
     script = "import sys; print('up', flush=True); sys.argv[0] = 'labledger'; from cli import main; main()"
     command = [sys.executable, "-c", script, "events", "--follow", "--url", "http://127.0.0.1:1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:

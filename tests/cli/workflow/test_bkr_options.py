@@ -1,4 +1,4 @@
-"""What a user of `bkr workflow-simple` brings along: each option does what it says, or says why not."""
+"""Options of `bkr workflow-simple`: each one works, or is refused with the reason."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Run = Callable[..., Result]
 DISTRO = ("--distro", "RHEL-9.6", "--arch", "x86_64")
 LEAST = (*DISTRO, "--task", "/kernel/smoke")
 
-# All of its manual page, and the spellings that it takes for old scripts.
+# All options of its manual page, and the spellings for old scripts.
 OF_BKR = """
     --hub --insecure --username --password --proxy-user
     --dry-run --dryrun --debug --pretty-xml --prettyxml --wait --no-wait --nowait --quiet
@@ -48,7 +48,7 @@ def recipe_of(run: Run, *options: str, **more: Any) -> Any:
 
 
 def kept(run: Run, *options: str) -> Any:
-    """The recipe as its document has it, with what scheduling does not look at."""
+    """Return the recipe of the document, with parts that scheduling ignores."""
     return made(run, *options).document["recipe_sets"][0]["recipes"][0]
 
 
@@ -56,19 +56,19 @@ def tasks(run: Run, *options: str) -> list[tuple[str, dict[str, str]]]:
     return [(task.name, dict(task.params)) for task in recipe_of(run, *options).tasks]
 
 
-def test_options__all_of_bkr__are_known() -> None:
-    known = {name for param in workflow.params for name in param.opts}
-    assert set(OF_BKR.split()) - known == set()
+def test_options__all_of_bkr__exist() -> None:
+    options = {name for param in workflow.params for name in param.opts}
+    assert set(OF_BKR.split()) - options == set()
 
 
 @pytest.mark.parametrize("option", [*WITH_VALUE, *FLAGS])
-def test_option__that_nothing_can_serve__is_refused_with_the_reason(run: Run, option: str) -> None:
+def test_option__unsupported__is_refused_with_the_reason(run: Run, option: str) -> None:
     result = run("workflow", *LEAST, option, *(["x"] if option in WITH_VALUE else []))
     assert (result.exit_code, result.stdout) == (2, "")
     assert f"{option}: {({**WITH_VALUE, **FLAGS})[option]}" in result.stderr
 
 
-def test_options__for_what_is_done_anyway__change_nothing(run: Run) -> None:
+def test_options__for_defaults__change_nothing(run: Run) -> None:
     named = [name for names in DONE_ANYWAY for name in names]
     assert run("workflow", *LEAST, *named).stdout == run("workflow", *LEAST).stdout
 
@@ -113,7 +113,7 @@ def test_tasks__of_a_file_alone__are_enough(run: Run, tmp_path: Path) -> None:
     assert '<task name="/one"' in result.stdout
 
 
-def test_packages_and_dumps__without_a_task__are_nothing_to_do(run: Run) -> None:
+def test_packages_and_dumps__without_a_task__are_refused(run: Run) -> None:
     result = run("workflow", "--distro", "F", "--install", "vim", "--kdump")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "--task, --taskfile or --reserve is required" in result.stderr
@@ -138,7 +138,7 @@ def test_repositories__for_afterwards__are_written_when_it_is_installed(run: Run
     lines = post.splitlines()
     assert (lines[0], lines[-1]) == ("%post", "%end")
     assert [line for line in lines if line.startswith("baseurl")] == [f"baseurl={url}" for url in urls]
-    # Each in a file of its own, and no shell looks at what is in it.
+    # Each repository has its own file, and the shell expands nothing in it.
     assert [line for line in lines if "<<" in line] == [
         f"cat > /etc/yum.repos.d/beaker-postrepo{number}.repo <<'END'" for number in (0, 1)
     ]
@@ -188,25 +188,25 @@ def wrong_files(folder: Path) -> dict[str, str]:
     return {name: str(folder / name) for name in ("bytes", "empty")}
 
 
-def test_files_and_urls__that_are_wrong__are_all_told(run: Run, tmp_path: Path, lab_filters: Path) -> None:
+def test_files_and_urls__several_wrong__are_all_reported(run: Run, tmp_path: Path, lab_filters: Path) -> None:
     files = wrong_files(tmp_path)
     result = run(
         *("workflow", *LEAST, "--kickstart", files["empty"]),
         *("--repo-post", "http://a/\nrm -rf", "--host-filter", "NONE"),
     )
     assert (result.exit_code, result.stdout) == (2, "")
-    for told in (
+    for message in (
         f"--kickstart {files['empty']}: is empty",
         "--host-filter 'NONE': no such host filter",
     ):
-        assert told in result.stderr
+        assert message in result.stderr
     result = run("workflow", *LEAST, "--taskfile", files["bytes"], "--repo-post", "http://a/\nrm -rf")
     assert "is not UTF-8, at byte 5" in result.stderr and "must be a URL" in result.stderr
     assert run("workflow", *LEAST, "--taskfile", str(tmp_path / "none")).exit_code == 2
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("ALONE", "host.conf, line 1: must be a name and XML"),
         ('SLIP <memroy value="1"/>', "'SLIP': unknown element <memroy>"),
@@ -214,8 +214,8 @@ def test_files_and_urls__that_are_wrong__are_all_told(run: Run, tmp_path: Path, 
         ('SLIPS <memory value="1"/>', "did you mean SLIPS?"),
     ],
 )
-def test_host_filter__that_is_wrong__is_told(run: Run, lab_filters: Path, line: str, told: str) -> None:
+def test_host_filter__wrong__is_reported(run: Run, lab_filters: Path, line: str, message: str) -> None:
     (lab_filters / "host.conf").write_text(line)
     result = run("workflow", *LEAST, "--host-filter", "SLIP")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert told in result.stderr
+    assert message in result.stderr

@@ -1,4 +1,4 @@
-"""The documents of `labledger workflow` beside those of `bkr workflow-simple` for the same options.
+"""The documents of `labledger workflow`, compared with those of `bkr workflow-simple` for the same options.
 
 The expected documents follow from the options as bkr 28 reads them. Texts of kickstarts are in
 `test_bkr_options.py`.
@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from tests.cli.loopback import Answer, Server
+from tests.cli.loopback import Answer, LoopbackServer
 from tests.intake.jobs import read_json, read_xml
 
 Run = Callable[..., Result]
@@ -47,10 +47,10 @@ def of_role(role: str) -> str:
 
 FORCED = recipe(name(), host='<hostRequires force="arm-04.east.example.com"/>')
 DOCUMENTS = [
-    # A name leaves no room for family and tags.
+    # A name overrides family and tags.
     (("--family", "F", "--tag", "A", "--variant", "Server"),
      job(recipe(name() + '<distro_variant op="=" value="Server"/>'))),
-    # The parameters are those of the requested tasks; the last of equal ones counts.
+    # Parameters apply to the requested tasks; the last of equal ones wins.
     (("--taskparam", "A=b=c", "--taskparam", "A=d", "--install", "vim"),
      job(recipe(name(), tasks=CHECK
          + '<task name="/distribution/pkginstall" role="STANDALONE">'
@@ -63,13 +63,13 @@ DOCUMENTS = [
          for each in ("/t", "/distribution/check-install"))))),
     (("--suppress-install-task",), job(recipe(name(), tasks=PLAIN))),
     (("--whiteboard", "w"), job(recipe(name(), attributes='whiteboard="w"'), whiteboard="w")),
-    # Recipes have no role, tasks have: each recipe of a set that of its requested tasks.
+    # Tasks have roles, recipes have none.
     (("--servers", "1", "--clients", "2"), job(of_role("SERVERS") + of_role("CLIENTS") * 2)),
     (("--arch", "aarch64"), job(recipe(name()), recipe(name(), arch="aarch64"))),
     (("--repo", "http://a/", "--repo", "http://b/"),
      job(recipe(name(), rest='<repos><repo name="myrepo_0" url="http://a/"/>'
                              '<repo name="myrepo_1" url="http://b/"/></repos>'))),
-    # A forced system leaves no room for another selection.
+    # A forced system overrides any other selection.
     (("--machine", "arm-04.east.example.com", "--ignore-system-status", "--systype", "Laptop", "--random",
       "--keyvalue", "HVM=1", "--hostrequire", "memory>1", "--host-filter", "NONE"), job(FORCED)),
     (("--ignore-system-status",), job(recipe(name()))),
@@ -124,14 +124,14 @@ def tree(number: int, arch: str, distro: str = "RHEL-9.6") -> dict[str, Any]:
     }  # fmt: skip
 
 
-def test_arches__not_named__are_those_of_the_distro_on_the_server(run: Run, server: Server) -> None:
+def test_arches__not_named__are_those_of_the_distro_on_the_server(run: Run, server: LoopbackServer) -> None:
     trees = [tree(1, "x86_64"), tree(2, "aarch64"), tree(3, "s390x", "Fedora-44"), tree(4, "x86_64")]
     server.on("GET", "/distro-trees", Answer({"distro_trees": trees, "next": None}))
     expected = job(recipe(name(), arch="aarch64"), recipe(name()))
     assert document(run("workflow", *LEAST)) == read_xml(expected.encode()).document
 
 
-def test_arches__of_a_distro_without_trees__are_to_be_named(run: Run, server: Server) -> None:
+def test_arches__of_a_distro_without_trees__are_to_be_named(run: Run, server: LoopbackServer) -> None:
     server.on("GET", "/distro-trees", Answer({"distro_trees": [], "next": None}))
     result = run("workflow", *LEAST)
     assert (result.exit_code, result.stdout) == (2, "")

@@ -1,4 +1,4 @@
-"""Jobs by options: what they come to, and what is said of options that are wrong."""
+"""Jobs from options: the document, and messages about wrong options."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MACHINE = '{"element":"system_type","op":"==","value":"Machine"}'
 
 
 def made(run: Run, *options: str) -> Any:
-    """The job that a server reads from it, which knows the names of `tests/intake/jobs.py`."""
+    """Return the job that a server parses from the XML, with the names of `tests/intake/jobs.py`."""
     result = run("workflow", *LEAST, *options)
     assert result.exit_code == 0, result.output
     body = result.stdout.encode()
@@ -32,7 +32,7 @@ def recipe_of(run: Run, *options: str) -> Any:
 
 
 REQUIRES = [
-    # options, and what they require beside the type
+    # options -> requirements besides the type
     (("--hostrequire", "memory>=8192"), '{"element":"memory","op":">=","value":8192}'),
     (("--hostrequire", "pool=big"), '{"element":"pool","op":"==","value":"big"}'),
     (("--hostrequire", "hypervisor="), '{"element":"hypervisor","op":"==","value":""}'),
@@ -87,7 +87,7 @@ def test_choice__by_pools_and_chance__is_in_the_recipe(run: Run) -> None:
     assert (recipe.autopick_random, recipe.autopick_pools) == (True, ("storage", "big"))
 
 
-def test_job__with_all_that_is_beside_scheduling__has_it(run: Run) -> None:
+def test_job__with_all_options_besides_scheduling__has_them(run: Run) -> None:
     job = made(
         run,
         *("--whiteboard", "w", "--priority", "high", "--job-group", "kernel-qe", "--job-owner", "alice"),
@@ -127,11 +127,13 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("options", "told"), WRONG)
-def test_options__that_are_wrong__are_all_told(run: Run, options: tuple[str, ...], told: list[str]) -> None:
+@pytest.mark.parametrize(("options", "messages"), WRONG)
+def test_options__several_wrong__are_all_reported(
+    run: Run, options: tuple[str, ...], messages: list[str]
+) -> None:
     result = run("workflow", *options)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert all(fault in result.stderr for fault in told), result.stderr
+    assert all(fault in result.stderr for fault in messages), result.stderr
 
 
 def test_workflow__piped_into_submit__is_a_job(real: Run) -> None:

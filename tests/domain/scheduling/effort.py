@@ -104,7 +104,7 @@ def with_many_holders(world: World, count: int) -> World:
 
 
 def with_forcing(world: World) -> World:
-    """Return the lab with a recipe on few-m, which is Manual, and more recipes that force it, one per trigger."""
+    """Return the lab with a recipe on few-m, which is Manual, and many recipes that force it."""
     add_few(world, "few-m", condition="Manual")
     for _ in range(TRIGGERS + 1):
         world.submit(forces("few-m"), FEW_TREE)

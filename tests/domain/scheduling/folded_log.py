@@ -16,7 +16,7 @@ from domain.recipe_set.state import RecipeSet
 from domain.scheduling.decisions.decide import POLICY_VERSION
 from domain.scheduling.decisions.draft import Decision
 from domain.scheduling.world.partition import Partition
-from domain.scheduling.world.wake_ups import WAKE_UPS, TriggerRule
+from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
 from domain.subjects import evolve
 from domain.system.state import System
 
@@ -26,10 +26,10 @@ BEGINNING = datetime(2024, 1, 1, tzinfo=UTC)
 class FoldedLog:
     """Mutable: `commit` appends events to the log, the partition and the dictionaries."""
 
-    def __init__(self, wake_ups: Iterable[TriggerRule] = WAKE_UPS) -> None:
+    def __init__(self, rules: Iterable[TriggerRule] = TRIGGER_RULES) -> None:
         self.log: list[Recorded] = []
-        self.wake_ups = tuple(wake_ups)
-        self.partition = Partition(self.wake_ups)
+        self.rules = tuple(rules)
+        self.partition = Partition(self.rules)
         self.systems: dict[str, System] = {}
         self.recipes: dict[int, Recipe] = {}
         self.sets: dict[int, RecipeSet] = {}
@@ -99,7 +99,7 @@ class FoldedLog:
 
     def refolded(self) -> Partition:
         """Return the partition of a scheduler that has just started."""
-        partition = Partition(self.wake_ups)
+        partition = Partition(self.rules)
         for recorded in self.log:
             partition.apply(recorded)
         return partition

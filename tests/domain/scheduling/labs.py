@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from domain.scheduling.world.wake_ups import WAKE_UPS, TriggerRule
+from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
 from tests.domain.scheduling.host_requirements import named
 from tests.domain.scheduling.world import World
 
 
-def one_lab(wake_ups: Sequence[TriggerRule] = WAKE_UPS) -> World:
+def one_lab(rules: Sequence[TriggerRule] = TRIGGER_RULES) -> World:
     """Return a world with one lab and one tree, and no system."""
-    world = World(wake_ups=wake_ups)
+    world = World(rules=rules)
     world.add_lab("lab-1")
     world.put_tree(1, "x86_64", ["lab-1"])
     return world

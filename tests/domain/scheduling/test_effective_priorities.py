@@ -119,7 +119,7 @@ def test_order__every_maximum_and_every_priority__is_by_effective_then_nominal(
 def rank_order(world: World) -> list[int]:
     """Return all recipes in the rank order of the system."""
     world.settle()
-    return [rank[-1] for rank in ranks_for_system(world.partition, world.partition.systems["a"])]
+    return [rank.recipe_id for rank in ranks_for_system(world.partition, world.partition.systems["a"])]
 
 
 @in_both_ways

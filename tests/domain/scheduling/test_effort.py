@@ -140,7 +140,7 @@ def _ranked_by_scan(self: Filters, fqdn: str, line: str, *, forced_only: bool) -
         for rank in self._lines[line].recipes.get(entry.number, ()) if line in self._lines else ():
             self._effort.rows += 1
             if self.fitting(entry.key) >> number & 1 and (entry.key.forced or not forced_only):
-                found.append((rank[0], *rank))
+                found.append(Place(rank.negative_priority, rank))
     return iter(sorted(found))
 
 

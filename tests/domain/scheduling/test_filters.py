@@ -10,6 +10,7 @@ from domain.access.submitting import Who, submitting
 from domain.scheduling.bitsets.bitmaps import numbers_in
 from domain.scheduling.demand.filters import QUEUED, Filters
 from domain.scheduling.demand.order import Effort
+from domain.scheduling.demand.ranked import Rank
 from domain.scheduling.supply.filter_key import Demand, FilterKey
 from domain.scheduling.supply.labs import Labs
 from domain.system.state import System
@@ -48,12 +49,12 @@ class Fixture:
     def names(self, systems: int) -> set[str]:
         return {self.labs.names[number] for number in numbers_in(systems)}
 
-    def stand(self, key: FilterKey, rank: tuple[int, ...], line: str = QUEUED) -> None:
+    def stand(self, key: FilterKey, rank: Rank, line: str = QUEUED) -> None:
         self.filters.add(Demand(key, ANYBODY))
         self.filters.enqueue(Demand(key, ANYBODY), line, rank)
 
-    def ranked(self, fqdn: str, line: str = QUEUED, forced_only: bool = False) -> list[tuple[int, ...]]:
-        return [place[1:] for place in self.filters.ranked_recipes(fqdn, line, forced_only=forced_only)]
+    def ranked(self, fqdn: str, line: str = QUEUED, forced_only: bool = False) -> list[Rank]:
+        return [place.rank for place in self.filters.ranked_recipes(fqdn, line, forced_only=forced_only)]
 
 
 def test_fitting__system_joins_and_leaves_pool_after_filter_was_asked__follows() -> None:
@@ -80,7 +81,7 @@ def test_fitting__tree_leaves_the_lab_and_comes_back__follows() -> None:
 def test_ranked_recipes__system_leaves_the_pool_that_a_queued_recipe_wants__are_none() -> None:
     lab = Fixture()
     lab.put("a", "net")
-    lab.stand(NET, (-3, 1, 1))
+    lab.stand(NET, Rank(-3, 1, 1))
     assert lab.ranked("a") == [(-3, 1, 1)]
     lab.put("a")
     assert lab.ranked("a") == []
@@ -89,7 +90,12 @@ def test_ranked_recipes__system_leaves_the_pool_that_a_queued_recipe_wants__are_
 def test_ranked_recipes__several_filters__come_in_one_order() -> None:
     lab = Fixture()
     lab.put("a", "net")
-    for key, rank in ((NET, (-3, 5, 1)), (ANYONE, (-3, 4, 2)), (NET, (-3, 3, 3)), (ANYONE, (-4, 9, 4))):
+    for key, rank in (
+        (NET, Rank(-3, 5, 1)),
+        (ANYONE, Rank(-3, 4, 2)),
+        (NET, Rank(-3, 3, 3)),
+        (ANYONE, Rank(-4, 9, 4)),
+    ):
         lab.stand(key, rank)
     assert lab.ranked("a") == [(-4, 9, 4), (-3, 3, 3), (-3, 4, 2), (-3, 5, 1)]
 
@@ -97,8 +103,8 @@ def test_ranked_recipes__several_filters__come_in_one_order() -> None:
 def test_ranked_recipes__of_a_system_that_only_forced_recipes_may_have__are_those_that_name_it() -> None:
     lab = Fixture()
     lab.put("a")
-    lab.stand(ANYONE, (-3, 1, 1))
-    lab.stand(FORCING, (-3, 2, 2))
+    lab.stand(ANYONE, Rank(-3, 1, 1))
+    lab.stand(FORCING, Rank(-3, 2, 2))
     assert lab.ranked("a") == [(-3, 1, 1), (-3, 2, 2)]
     assert lab.ranked("a", forced_only=True) == [(-3, 2, 2)]
 
@@ -106,7 +112,7 @@ def test_ranked_recipes__of_a_system_that_only_forced_recipes_may_have__are_thos
 def test_ranked_recipes__of_one_line__are_not_those_of_another() -> None:
     lab = Fixture()
     lab.put("a")
-    lab.stand(ANYONE, (-3, 1, 1), "lab-1")
+    lab.stand(ANYONE, Rank(-3, 1, 1), "lab-1")
     assert (lab.ranked("a"), lab.ranked("a", "lab-1")) == ([], [(-3, 1, 1)])
 
 
@@ -114,7 +120,7 @@ def test_spare_filters__more_than_are_kept__those_of_recipes_survive(monkeypatch
     monkeypatch.setattr(Filters, "SPARE", 8)
     lab = Fixture()
     lab.put("a")
-    lab.stand(ANYONE, (-3, 1, 1))
+    lab.stand(ANYONE, Rank(-3, 1, 1))
     for tree_id in range(100, 200):
         assert lab.fitting(FilterKey(ANYTHING.text, tree_id)) == set()
     assert len(lab.filters._entries) <= 8
@@ -156,7 +162,7 @@ class Indexes(RuleBasedStateMachine):
     @rule(key=st.sampled_from(KEYS), line=st.sampled_from(LINES), urgent=st.booleans())
     def enqueue(self, key: FilterKey, line: str, urgent: bool) -> None:
         self.tickets += 1
-        rank = (-2 if urgent else -1, self.tickets)
+        rank = Rank(-2 if urgent else -1, self.tickets, self.tickets)
         self.stands[key, line].append(rank)
         self.fixture.stand(key, rank, line)
 

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from domain.scheduling.world import trigger_rules
-from domain.scheduling.world.wake_ups import LET_GOES
 from tests.domain.scheduling.host_requirements import BIG, IN_POOL, forces, named
 from tests.domain.scheduling.labs import occupy, one_lab
 from tests.domain.scheduling.policies import group
+from tests.domain.scheduling.rules import LETTING_GO, rules
 from tests.domain.scheduling.world import World
 
 # Each case makes a holder, changes the lab, and returns a recipe of the holder that had a system.
@@ -182,16 +181,16 @@ def _left_the_group(world: World) -> int:
 
 CASES: list[tuple[str, Callable[[World], int]]] = [
     ("condition changed", _condition),
-    ("drained", _drained),
+    ("system drained", _drained),
     ("reserved by a person", _reserved),
     ("inventory changed", _inventory),
     ("lab of a system changed", _lab_changed),
     ("pools changed", _pools),
     ("distro tree changed", _tree_changed),
-    ("distro tree changed", _tree_removed),
+    ("distro tree removed", _tree_removed),
     ("lab disabled", _lab_disabled),
     ("lab silent", _lab_silent),
-    ("system withdrawn", _withdrawn),
+    ("recipe assigned", _withdrawn),
     ("access policy of a pool changed", _pool_closed),
     ("access policy of a system changed", _system_closed),
     ("owner of a system changed", _given_to_another),
@@ -201,25 +200,21 @@ CASES: list[tuple[str, Callable[[World], int]]] = [
 ]
 
 
-def after(case: Callable[[World], int]) -> tuple[World, int]:
-    world = one_lab()
+def after(case: Callable[[World], int], lets_go: tuple[str, ...]) -> tuple[World, int]:
+    world = one_lab(rules(lets_go=lets_go))
     recipe_id = case(world)
     world.settle()
     return world, recipe_id
 
 
 @pytest.mark.parametrize(("name", "case"), CASES)
-def test_let_go__any_row_alone__stuck_holder_lets_go(
-    monkeypatch: pytest.MonkeyPatch, name: str, case: Callable[[World], int]
-) -> None:
-    monkeypatch.setattr(trigger_rules, "LET_GOES", [row for row in LET_GOES if row.name == name])
-    world, first = after(case)
+def test_let_go__any_row_alone__stuck_holder_lets_go(name: str, case: Callable[[World], int]) -> None:
+    world, first = after(case, (name,))
     assert world.states(first) == ["queued"]
     assert world.systems["a"].usage == "idle"
-    monkeypatch.setattr(trigger_rules, "LET_GOES", [])
-    without, first = after(case)
+    without, first = after(case, ())
     assert without.states(first) == ["scheduled"]
 
 
 def test_let_go__every_row__has_a_case() -> None:
-    assert {name for name, _ in CASES} == {row.name for row in LET_GOES}
+    assert {name for name, _ in CASES} == LETTING_GO

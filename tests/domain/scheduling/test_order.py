@@ -41,14 +41,14 @@ class LineModel:
         return self.submitters.order(decides)
 
     def ordered(self, among: int, decides: Submitting) -> list[Rank]:
-        return [place[1:] for place in ordered_places(self.line, among, self.order(decides), Effort())]
+        return [place.rank for place in ordered_places(self.line, among, self.order(decides), Effort())]
 
     def expected(self, among: int, decides: Submitting) -> list[Rank]:
         found = []
         for number, who, rank in self.plain:
             maximum = decides.maximum(self.submitters[who])
             if among >> number & 1 and maximum is not None:
-                found.append((-min(-rank[0], maximum), rank))
+                found.append((-min(-rank.negative_priority, maximum), rank))
         return [rank for _, rank in sorted(found)]
 
 
@@ -68,7 +68,7 @@ def test_ordered_places__recipes_come_and_go__is_one_sorted_list_on_every_system
     for ticket in range(150):
         again = chance.choice(sorted(model.plain)) if model.plain and chance.random() < 0.45 else None
         # Sometimes two recipes are of one set.
-        rank = (-chance.choice(list(Priority)), ticket // 3, ticket)
+        rank = Rank(-chance.choice(list(Priority)), ticket // 3, ticket)
         model.toggle(*(again or (chance.randrange(FILTERS), chance.randrange(SUBMITTERS), rank)))
         among = chance.getrandbits(FILTERS)
         for decides in systems:
@@ -78,8 +78,11 @@ def test_ordered_places__recipes_come_and_go__is_one_sorted_list_on_every_system
 def test_ordered_places__only_first__visits_one_filter() -> None:
     model, effort = LineModel(), Effort()
     for number in range(FILTERS):
-        model.toggle(number, number % SUBMITTERS, (-1, number, number))
-    assert next(ordered_places(model.line, 2**FILTERS - 1, model.order(OPEN), effort)) == (-1, -1, 0, 0)
+        model.toggle(number, number % SUBMITTERS, Rank(-1, number, number))
+    assert next(ordered_places(model.line, 2**FILTERS - 1, model.order(OPEN), effort)) == (
+        -1,
+        (-1, 0, 0),
+    )
     assert effort.rows == 1
 
 
@@ -90,8 +93,8 @@ def test_ordered_places__recipes_without_access_ahead__first_allowed_one_found(h
         tuple(PolicyEntry("submit", group=f"g{n}", maximum=Priority.Low) for n in range(1, SUBMITTERS)), None
     )
     for number in range(hidden):
-        model.toggle(number, 0, (-5, number, number))
+        model.toggle(number, 0, Rank(-5, number, number))
     for who in range(1, SUBMITTERS):
         for number in range(hidden):
-            model.toggle(number, who, (-3, 100 - who, 1_000 * who + number))
+            model.toggle(number, who, Rank(-3, 100 - who, 1_000 * who + number))
     assert model.ordered(2**hidden - 1, closed) == model.expected(2**hidden - 1, closed)

@@ -12,10 +12,10 @@ from random import Random
 import pytest
 
 from domain.priority import Priority
-from domain.scheduling.world.wake_ups import WAKE_UPS
 from tests.domain.scheduling import history
 from tests.domain.scheduling.host_requirements import ANYTHING
 from tests.domain.scheduling.labs import finish, occupy
+from tests.domain.scheduling.rules import WAKING
 from tests.domain.scheduling.world import World
 
 SEEDS = range(25)
@@ -46,7 +46,7 @@ def test_priorities__changed_at_rest_in_any_lab__no_grant_or_withdrawal(seed: in
 
 def test_priority_changed__is_a_row__raises_a_trigger(world: World) -> None:
     """Check that the test above raises triggers."""
-    assert "priority changed" in {row.name for row in WAKE_UPS}
+    assert "priority changed" in WAKING
     world.add_idle("a")
     occupy(world, "a")
     waiting = world.submit(ANYTHING.text)

@@ -8,10 +8,10 @@ from domain.directory.events import LabControllerHeard, LabControllerRegistered
 from domain.events import from_data
 from domain.scheduling.explaining.waiting import WaitingOptions, why_it_waits
 from domain.scheduling.supply.reasons import ALL_BROKEN, ALL_SILENT, LAB_SILENT, NONE_USABLE
-from domain.scheduling.world.wake_ups import WAKE_UPS
 from tests.domain.scheduling.consistency_loop import tick
 from tests.domain.scheduling.host_requirements import ANYTHING, forces, named
 from tests.domain.scheduling.labs import one_lab, wanting
+from tests.domain.scheduling.rules import WAKING, rules
 from tests.domain.scheduling.world import World
 
 ANY = ANYTHING.text
@@ -140,7 +140,7 @@ def test_old_lab__registered_before_version_5__gets_recipes_unheard() -> None:
 
 
 def test_wake_up__row_removed__no_grant_when_the_lab_is_heard() -> None:
-    world = one_lab(tuple(row for row in WAKE_UPS if row.name != "lab heard"))
+    world = one_lab(rules(wakes=WAKING - {"lab heard"}))
     world.add_idle("a")
     world.fall_silent("lab-1")
     waiting = submitted(world, ANY)

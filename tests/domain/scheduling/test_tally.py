@@ -30,13 +30,13 @@ def test_tally__recipes_come_and_go__counts_of_the_line(seed: int) -> None:
         else:
             # At first all may be of one who.
             who = chance.randrange(SUBMITTERS) if ticket > 20 else 1
-            come = chance.randrange(FILTERS), who, (-chance.choice(list(Priority)), ticket, ticket)
+            come = chance.randrange(FILTERS), who, Rank(-chance.choice(list(Priority)), ticket, ticket)
             plain.add(come)
             line.add(*come)
         if ticket < asked_from:
             continue
         tally = line.tally()
-        rank = (-chance.choice(list(Priority)), chance.randrange(ticket + 1), 0)
+        rank = Rank(-chance.choice(list(Priority)), chance.randrange(ticket + 1), 0)
         before = tally.before(rank)
         for who in range(SUBMITTERS):
             for number in range(FILTERS):
@@ -44,5 +44,5 @@ def test_tally__recipes_come_and_go__counts_of_the_line(seed: int) -> None:
                     end = (-nominal, ticket + 1, 0)
                     assert planes.value(number) == counted(plain, who, nominal, number, end)
                 found = before[who].value(number) if who in before else 0
-                assert found == counted(plain, who, -rank[0], number, rank)
+                assert found == counted(plain, who, -rank.negative_priority, number, rank)
     assert plain

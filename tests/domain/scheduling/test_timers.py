@@ -15,6 +15,7 @@ from domain.system.state import Reservation
 from tests.domain.scheduling.consistency_loop import nothing_expires, tick
 from tests.domain.scheduling.host_requirements import ANYTHING, BIG, named
 from tests.domain.scheduling.labs import occupy, one_lab, wanting
+from tests.domain.scheduling.rules import rules
 from tests.domain.scheduling.world import World
 
 ANY = ANYTHING.text
@@ -123,7 +124,7 @@ def test_lab_controller__no_contact_recorded__no_event(world: World) -> None:
 
 
 def test_lost_wake_up__planted__counted_and_corrected() -> None:
-    world = one_lab(wake_ups=())
+    world = one_lab(rules(wakes=()))
     world.add_idle("a", "b")
     world.add_system("c", memory_mb=16_384, condition="Broken")
     waiting = [world.submit(BIG.text) for _ in range(2)]

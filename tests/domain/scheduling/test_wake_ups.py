@@ -1,4 +1,4 @@
-"""Every row of the wake-ups alone: with the row a recipe gets a system, without any row none does."""
+"""Every rule that raises wake-ups, alone: with it a recipe gets a system, without any wake-ups none does."""
 
 from __future__ import annotations
 
@@ -11,37 +11,44 @@ from domain.recipe.events import RecipeScheduled
 from domain.scheduling.decisions.waking import ask_all
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import WAKE_UP, Trigger
-from domain.scheduling.world.wake_ups import WAKE_UPS
+from domain.scheduling.world.wake_ups import TRIGGER_RULES
 from tests.domain.scheduling import wake_up_cases as eased
 from tests.domain.scheduling import wake_up_cases_access as eased_access
 from tests.domain.scheduling.host_requirements import forces, named
 from tests.domain.scheduling.labs import one_lab
 from tests.domain.scheduling.policies import user
+from tests.domain.scheduling.rules import WAKING, rules
 from tests.domain.scheduling.world import World
 
-CASES = {**eased.CASES, **eased_access.CASES}
+CASES = [*eased.CASES, *eased_access.CASES]
 # Priorities change only the order, and no waiting recipe can take an idle system
 # (test_priority_changes.py).
 LEADS_TO_NOTHING = {"priority changed"}
 
 
-def after(case: Callable[[World], int], rows: tuple[str, ...]) -> tuple[World, int]:
-    world = one_lab(wake_ups=[row for row in WAKE_UPS if row.name in rows])
+def after(case: Callable[[World], int], wakes: tuple[str, ...]) -> tuple[World, int]:
+    world = one_lab(rules(wakes))
     recipe_id = case(world)
     world.settle()
     return world, recipe_id
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_wake_up__any_row_alone__leads_to_a_grant(name: str) -> None:
-    world, recipe_id = after(CASES[name], rows=(name,))
+@pytest.mark.parametrize(("name", "case"), CASES)
+def test_wake_up__any_row_alone__leads_to_a_grant(name: str, case: Callable[[World], int]) -> None:
+    world, recipe_id = after(case, wakes=(name,))
     assert world.system_of(recipe_id) is not None
-    without, recipe_id = after(CASES[name], rows=())
+    without, recipe_id = after(case, wakes=())
     assert without.system_of(recipe_id) is None
 
 
 def test_wake_ups__every_row__has_a_case() -> None:
-    assert CASES.keys() | LEADS_TO_NOTHING == {row.name for row in WAKE_UPS}
+    assert {name for name, _ in CASES} | LEADS_TO_NOTHING == WAKING
+
+
+def test_rules__every_event__has_one_row() -> None:
+    events = [event for rule in TRIGGER_RULES for event in rule.events]
+    assert len(events) == len(set(events))
+    assert all(rule.wakes or rule.may_let_go for rule in TRIGGER_RULES)
 
 
 def test_wake_up__recipe_takes_the_system__idle_to_scheduled_in_one_commit(world: World) -> None:

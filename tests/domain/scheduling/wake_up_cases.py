@@ -90,6 +90,17 @@ def _recipe_lost_its_system(world: World) -> int:
     return first
 
 
+def _one_of_two_lost_its_system(world: World) -> int:
+    """The set keeps its lab, since it holds another system."""
+    world.add_idle("a", "b", "c", "x")
+    occupy(world, "x")
+    first, second, _ = world.submit_set([named("a", "b"), named("c"), named("x")])
+    world.settle()
+    assert (world.system_of(first), world.system_of(second)) == ("a", "c")
+    world.set_condition("a", "Broken")
+    return first
+
+
 def _blocked_by_a_stuck_holder(world: World) -> tuple[int, int]:
     """Return the first recipe of a stuck set, and that of a set that must not begin beside it.
 
@@ -155,6 +166,19 @@ def _tree_arrived(world: World) -> int:
     return recipe_id
 
 
+def _tree_registered_again(world: World) -> int:
+    world.add_lab("lab-2")
+    world.put_tree(2, "x86_64", ["lab-2"])
+    world.add_system("b", lab="lab-2", condition="Broken")
+    world.add_idle("a")
+    recipe_id = world.submit(named("a", "b"), tree_id=2)
+    world.settle()
+    world.remove_tree(2)
+    world.settle()
+    world.put_tree(2, "x86_64", ["lab-1", "lab-2"])
+    return recipe_id
+
+
 def _lab_heard(world: World) -> int:
     world.add_idle("a")
     world.fall_silent("lab-1")
@@ -173,26 +197,28 @@ def lab_enabled(world: World) -> int:
     return recipe_id
 
 
-CASES: dict[str, Callable[[World], int]] = {
+CASES: list[tuple[str, Callable[[World], int]]] = [
     # A system became usable for one recipe of a set; its sibling had taken no system, to avoid a deadlock.
-    "system added": _system_added,
-    "system repaired": _system_repaired,
-    "system undrained": _system_undrained,
-    "system returned by a person": _system_returned,
-    "set got a system": _system_repaired,
+    ("system added", _system_added),
+    ("condition changed", _system_repaired),
+    ("system undrained", _system_undrained),
+    ("system returned by a person", _system_returned),
+    ("set got a system", _system_repaired),
     # A recipe that forces a system waits for it in any condition.
-    "system free for who forces it": _free_for_forced,
-    "removed system is back, for who forces it": _back_for_forced,
-    "undrained, for who forces it": _undrained_for_forced,
+    ("system free for who forces it", _free_for_forced),
+    ("condition changed", _back_for_forced),
+    ("system undrained", _undrained_for_forced),
     # The recipe had one of two fitting systems.
-    "recipe lost its system": _recipe_lost_its_system,
+    ("recipe assigned", _one_of_two_lost_its_system),
+    ("recipe queued", _recipe_lost_its_system),
     # No set may begin beside a stuck holder.
-    "set let go": _set_let_go,
-    "holder ended": _holder_ended,
-    "inventory changed": _inventory_changed,
-    "pools changed": _pools_changed,
-    "lab of a system changed": _lab_changed,
-    "distro tree arrived": _tree_arrived,
-    "lab enabled": lab_enabled,
-    "lab heard": _lab_heard,
-}
+    ("recipe queued", _set_let_go),
+    ("holder ended", _holder_ended),
+    ("inventory changed", _inventory_changed),
+    ("pools changed", _pools_changed),
+    ("lab of a system changed", _lab_changed),
+    ("distro tree registered", _tree_registered_again),
+    ("distro tree changed", _tree_arrived),
+    ("lab enabled", lab_enabled),
+    ("lab heard", _lab_heard),
+]

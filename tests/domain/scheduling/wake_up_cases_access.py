@@ -73,12 +73,12 @@ def _back_in_the_group(world: World) -> int:
     return recipe_id
 
 
-CASES: dict[str, Callable[[World], int]] = {
+CASES: list[tuple[str, Callable[[World], int]]] = [
     # An idle system that was closed to all waiting recipes.
-    "access policy of a pool changed": _pool_opened,
-    "access policy of a system changed": _system_opened,
-    "owner of a system changed": _given_to_who_waits,
-    "lent": _lent_to_the_submitter,
-    "loan ended": _loan_to_another_ended,
-    "group changed": _back_in_the_group,
-}
+    ("access policy of a pool changed", _pool_opened),
+    ("access policy of a system changed", _system_opened),
+    ("owner of a system changed", _given_to_who_waits),
+    ("lent", _lent_to_the_submitter),
+    ("loan ended", _loan_to_another_ended),
+    ("group changed", _back_in_the_group),
+]

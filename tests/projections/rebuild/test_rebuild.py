@@ -174,7 +174,7 @@ def test_rebuild__another_at_work__is_refused_and_the_other_goes_on(
     story: Told, database: TestDatabase, owner: Owner
 ) -> None:
     with begun(database) as first:
-        with unchanged(owner), pytest.raises(AtWork, match="another one is at work"):
+        with unchanged(owner), pytest.raises(AtWork, match="another rebuild is running"):
             rebuild(database.owner_url, silent)
         first.complete()
         first.fold(whole_log(story.log))

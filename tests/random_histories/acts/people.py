@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from api.parts import Parts
 from api.request_context import RequestContext
 from api.use_cases.change_system import SystemChange
-from api.use_cases.commit import append_request, commit_gathered, commit_named
+from api.use_cases.commit import append_for, commit_gathered, commit_named
 from api.use_cases.put_document import change_lab_controller, put_document
 from api.use_cases.remove_document import remove_document
-from api.use_cases.reserve_system import Wanted, reserve_system, return_system
+from api.use_cases.reserve_system import ReservationRequest, reserve_system, return_system
 from domain.directory.events import LabControllerHeard, LabControllerSilent
 from domain.events import Event
 from domain.system_admin.reservation import provisioning
@@ -36,7 +36,7 @@ def reserve(scene: Scene, draw: Draw) -> None:
         change_any(scene, draw, SystemChange(condition="Manual", reason="for people"))
     else:
         tree_id = draw(st.sampled_from((None, 1)))
-        wanted = Wanted(draw(st.sampled_from(labs.USERS)), None, tree_id)
+        wanted = ReservationRequest(draw(st.sampled_from(labs.USERS)), None, tree_id)
         ask(scene, lambda services, request: reserve_system(services, request, fqdn, wanted))
 
 
@@ -77,7 +77,7 @@ async def _contact(services: Parts, request: RequestContext, name: str, is_silen
         if entry is None or bool(entry.document.get("silent")) == is_silent:
             return None
         event: Event = LabControllerSilent() if is_silent else LabControllerHeard()
-        return append_request(services, request, [(subject, event)], {subject: entry.version})
+        return append_for(services, request, [(subject, event)], {subject: entry.version})
 
     return await commit_named(services, request, subject, change)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 
 from api.use_cases.change_job import release_recipe, return_recipe
-from api.use_cases.report_drafts import Item
+from api.use_cases.report_drafts import RecipeItem
 from api.use_cases.report_progress import report_progress
 from domain.errors import Refused
 from domain.recipe.state import Recipe
@@ -49,7 +49,7 @@ def report_out_of_turn(scene: Scene, draw: Draw) -> None:
 
 
 def _tell(scene: Scene, recipe: Recipe, reports: Sequence[Report]) -> None:
-    items = [Item(recipe.recipe_id, report) for report in reports]
+    items = [RecipeItem(recipe.recipe_id, report) for report in reports]
     answers = scene.api.ask(lambda services, request: report_progress(services, request, None, items))
     errors = [answer for answer in answers if isinstance(answer, Exception)]
     assert all(isinstance(error, Refused) for error in errors), errors

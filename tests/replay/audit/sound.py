@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from replay.audit import Record, Violation, at_rest, check
+from replay.audit import EventRecord, Violation, at_rest, check
 
 SHOWN = 20
 
 
-def assert_sound(records: Iterable[Record]) -> None:
+def assert_sound(records: Iterable[EventRecord]) -> None:
     fail_on(check(records))
 
 
-def assert_at_rest(records: Iterable[Record]) -> None:
+def assert_at_rest(records: Iterable[EventRecord]) -> None:
     fail_on(at_rest(records))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from replay.audit.comparisons import COMPARE
-from replay.audit.elements import OF_A_DISK, OF_A_SYSTEM
+from replay.audit.elements import DISK_ELEMENTS, SYSTEM_ELEMENTS
 from replay.audit.facts import facts_of
 from replay.audit.requirement import judge
 
@@ -249,5 +249,5 @@ def test_elements__of_the_table__are_all_there_are() -> None:
     asked = {spelling for row in COMPARED for spelling in str(row[0]).split()}
     asked |= {str(form["element"]) for form, *_ in OTHERS if "element" in form}
     beside = {"system/compatible_with_distro", "key_value", "system/key_value", "device"}
-    assert set(OF_A_SYSTEM) == asked | beside
-    assert set(OF_A_DISK) == set(DISK) - {"size_bytes"} | {"size"}
+    assert set(SYSTEM_ELEMENTS) == asked | beside
+    assert set(DISK_ELEMENTS) == set(DISK) - {"size_bytes"} | {"size"}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from tests.domain.scheduling.policies import everybody, group, user
-from tests.replay.audit.entitled import (
+from tests.replay.audit.access_events import (
     given_back,
     group_is_now,
     group_made,
@@ -102,7 +102,7 @@ def test_allowed_grant__he_may_not__is_found(before: Sequence[Pair]) -> None:
     story.decide(place(5, "b"))
     assert_caught(story, "allowed_grant", "recipe/5", "system/b")
     (found,) = story.violations()
-    assert found.what.startswith("grant without access: recipe/5 is of bob for qe")
+    assert found.what.startswith("grant without access: recipe/5 belongs to bob for qe")
     assert "b" in found.what
 
 

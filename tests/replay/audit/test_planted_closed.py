@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.domain.scheduling.policies import user
-from tests.replay.audit.entitled import given_back, lent, own_policy
+from tests.replay.audit.access_events import given_back, lent, own_policy
 from tests.replay.audit.moves import Pair, assigned, grant, idle, only, place
 from tests.replay.audit.planted import assert_caught, opening
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from domain.events import Basis, Stamp
-from replay.audit import Record, check, from_recorded
+from replay.audit import EventRecord, check, from_recorded
 from tests.replay.audit.moves import cancelled, idle, only, pending, place, queued
 from tests.replay.audit.planted import assert_caught, opening
 from tests.replay.audit.story import AT, Story
@@ -22,7 +22,7 @@ def _decided() -> Story:
     return story
 
 
-def _with(records: list[Record], **fields: Any) -> list[str]:
+def _with(records: list[EventRecord], **fields: Any) -> list[str]:
     """What is wrong if the last event were stamped otherwise."""
     *before, last = records
     return [violation.invariant for violation in check([*before, last._replace(**fields)])]

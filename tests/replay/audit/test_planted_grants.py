@@ -6,7 +6,7 @@ import pytest
 
 from domain.directory.events import DistroTreeRemoved, LabControllerDisabled
 from domain.system.events import SystemDrained
-from tests.replay.audit.entitled import reserved
+from tests.replay.audit.access_events import reserved
 from tests.replay.audit.moves import (
     Pair,
     assigned,

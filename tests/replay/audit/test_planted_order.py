@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from tests.domain.scheduling.policies import everybody, group, user
-from tests.replay.audit.entitled import (
+from tests.replay.audit.access_events import (
     group_is_now,
     group_made,
     into_pool,
@@ -100,7 +100,7 @@ def test_nobody_jumped__same_row__is_by_submission() -> None:
 def test_nobody_jumped__in_words__names_both_priorities() -> None:
     story = granted(("Normal", OURS), ("Urgent", THEIRS), jump=True)
     (found,) = story.violations()
-    assert "recipe/11 (Normal), which stood before recipe/12 (Urgent, there Medium)" in found.what
+    assert "recipe/11 (Normal), which ranks before recipe/12 (Urgent, there Medium)" in found.what
 
 
 def test_nobody_jumped__elsewhere__nominal_priorities_count() -> None:

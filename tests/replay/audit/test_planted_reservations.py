@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.replay.audit.entitled import given_back, lent, reserved, returned
+from tests.replay.audit.access_events import given_back, lent, reserved, returned
 from tests.replay.audit.moves import Pair, condition, idle, only, pending, place
 from tests.replay.audit.planted import assert_caught, opening
 

@@ -13,7 +13,7 @@ from domain.requirements import Columns, evaluate, from_text
 from domain.requirements.host import HOST
 from domain.requirements.vocabulary import DISK as DISK_WORDS
 from domain.requirements.vocabulary import SYSTEM
-from replay.audit.elements import OF_A_DISK, OF_A_SYSTEM
+from replay.audit.elements import DISK_ELEMENTS, SYSTEM_ELEMENTS
 from replay.audit.facts import DEVICE_ATTRIBUTES, facts_of
 from replay.audit.requirement import judge
 
@@ -194,11 +194,11 @@ ANY_TYPE = {"element": "system_type", "op": "like", "value": "%"}
 
 
 def test_elements__in_every_spelling__are_those_that_jobs_may_use() -> None:
-    assert set(OF_A_SYSTEM) == set(SYSTEM.elements)
-    assert set(OF_A_DISK) == set(DISK_WORDS.elements)
+    assert set(SYSTEM_ELEMENTS) == set(SYSTEM.elements)
+    assert set(DISK_ELEMENTS) == set(DISK_WORDS.elements)
 
 
 @pytest.mark.parametrize("element", sorted({words.spellings[0]: words for words in SYSTEM.elements.values()}))
 def test_element__with_operators_that_jobs_may_use__is_understood(element: str) -> None:
     operators = set(SYSTEM.elements[element].operators)
-    assert set(OF_A_SYSTEM[element].ops) >= operators
+    assert set(SYSTEM_ELEMENTS[element].ops) >= operators

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from replay.audit.known import Known
 from replay.audit.record import from_recorded
 from replay.audit.safety import is_safe
-from replay.audit.viable import Judge
+from replay.audit.scheduler_view import SchedulerView
+from replay.audit.system_matcher import SystemMatcher
 from tests.domain.scheduling.policies import group, user
-from tests.replay.audit.entitled import (
+from tests.replay.audit.access_events import (
     given_back,
     group_is_now,
     group_made,
@@ -50,8 +50,8 @@ def test_is_safe__access_is_lost_and_regained__follows(lost: Pair, regained: Pai
         story.commit(pair)
     story.job(1, {1: only("a"), 2: only("b")}, owner="bob", group="qe")
     story.decide([*grant(1, "a"), assigned(2)])
-    known = Known()
-    judge = Judge(known)
+    known = SchedulerView()
+    judge = SystemMatcher(known)
     for pairs, safe in (([], True), ([lost], False), ([regained], True)):
         begin = len(story.log)
         for pair in pairs:

@@ -17,22 +17,23 @@ from domain.scheduling.decisions import choice
 from domain.scheduling.decisions.draft import Decision
 from domain.scheduling.supply.labs import Labs
 from domain.scheduling.world.partition import Partition
-from domain.scheduling.world.wake_ups import WAKE_UPS, TriggerRule
+from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
 from domain.system.events import SystemIdle
 from replay.verify import recomputation
-from replay.verify.recomputation import Difference, Recomputation
+from replay.verify.recomputation import DecisionDifference, Recomputation
 from replay.verify.recorded_decisions import commits
 from tests.domain.scheduling.consistency_loop import tick
 from tests.domain.scheduling.contents import contents
 from tests.domain.scheduling.history import ACTS, EVERYTHING, Acts, begin, burst, live
 from tests.domain.scheduling.host_requirements import ALL, ANYTHING, named
+from tests.domain.scheduling.rules import rules
 from tests.domain.scheduling.world import World
 from tests.replay.verify.queue_of_three import Log, busy, scheduled, with_queue_jump
 
 
-def made_again(log: Iterable[Recorded]) -> tuple[Recomputation, list[Difference]]:
-    again = Recomputation()
-    return again, list(again.take_all(log))
+def recomputed(log: Iterable[Recorded]) -> tuple[Recomputation, list[DecisionDifference]]:
+    fresh = Recomputation()
+    return fresh, list(fresh.take_all(log))
 
 
 def with_stamp(log: Log, change: Callable[[Stamp], Stamp], commit_end: int) -> list[Recorded]:
@@ -44,12 +45,12 @@ def with_stamp(log: Log, change: Callable[[Stamp], Stamp], commit_end: int) -> l
 @pytest.mark.parametrize("seed", range(6))
 def test_history__made_again__every_decision_is_the_recorded_one(seed: int, limit: int, acts: Acts) -> None:
     log = live(seed, bursts=40, limit=limit, acts=acts).log
-    again, found = made_again(log)
+    fresh, found = recomputed(log)
     assert found == []
-    assert again.counts.decisions == len(
+    assert fresh.counts.decisions == len(
         {(row.commit_end, row.stamp.number) for row in log if row.stamp.basis}
     )
-    assert again.counts.unchecked == again.counts.mended == 0
+    assert fresh.counts.unchecked == fresh.counts.mended == 0
 
 
 def live_while_sets_come(seed: int, bursts: int, limit: int) -> World:
@@ -92,17 +93,17 @@ def test_history__made_again__known_is_just_what_a_fold_knows(
     seed: int, limit: int, history: Callable[[int, int, int], World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = history(seed, 40, limit).log
-    again = Recomputation()
+    fresh = Recomputation()
     monkeypatch.setattr(recomputation, "Partition", Folding)
     folding = Recomputation()
     known = 0
     for commit in commits(log):
-        assert not list(again.take(commit)) and not list(folding.take(commit))
+        assert not list(fresh.take(commit)) and not list(folding.take(commit))
         if commit[0].stamp.basis is None:
             continue
-        known += commit[-1] not in again._ahead
-        assert _folded(again) == _folded(folding)
-    assert again.counts.unchecked == 0
+        known += commit[-1] not in fresh._ahead
+        assert _folded(fresh) == _folded(folding)
+    assert fresh.counts.unchecked == 0
     assert known >= 5, "hardly any commit was known without being folded"
 
 
@@ -128,12 +129,12 @@ def by_chance() -> Log:
 
 
 def test_chance__made_again__is_that_of_the_cause_in_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
-    _, found = made_again(by_chance())
+    _, found = recomputed(by_chance())
     assert found == []
     with monkeypatch.context() as planted:
         planted.setattr(choice, "sha256", lambda text: sha256(b"of this process: " + text))
         log = by_chance()
-    _, found = made_again(log)
+    _, found = recomputed(log)
     assert len(found) == 4
 
 
@@ -141,15 +142,15 @@ def test_history__system_chosen_by_another_rule__differs(monkeypatch: pytest.Mon
     with monkeypatch.context() as planted:
         planted.setattr(Labs, "first_by_name", lambda labs, among: among.bit_length() - 1)
         log = live(5, bursts=40, limit=500).log
-    again, found = made_again(log)
+    fresh, found = recomputed(log)
     assert found
-    assert again.counts.differences == len(found)
+    assert fresh.counts.differences == len(found)
 
 
 def test_history__decided_without_wake_ups__mended_by_the_loop__counted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    world = World(wake_ups=())
+    world = World(rules(wakes=()))
     world.add_lab("lab-1", enabled=False)
     world.put_tree(1, "x86_64", ["lab-1"])
     world.add_idle("a")
@@ -157,15 +158,15 @@ def test_history__decided_without_wake_ups__mended_by_the_loop__counted(
     world.settle()
     world.enable("lab-1", enabled=True)
     assert tick(world).causes == ["timer/consistency"]
-    again, (found,) = made_again(world.log)
-    assert (again.counts.mended, found.recorded) == (1, None), "the wake-up was not answered"
+    fresh, (found,) = recomputed(world.log)
+    assert (fresh.counts.mended, found.recorded) == (1, None), "the wake-up was not answered"
 
 
 def test_timers__made_again__at_their_time_only() -> None:
     world = busy()
     tick(world, after_seconds=1e6)
     log = world.log
-    _, found = made_again(log)
+    _, found = recomputed(log)
     assert any(row.stamp.cause.startswith("timer/watchdog") for row in log)
     assert found == []
     last = max(row.commit_end for row in log if row.stamp.cause.startswith("timer/watchdog"))
@@ -174,18 +175,18 @@ def test_timers__made_again__at_their_time_only() -> None:
         assert stamp.basis is not None
         return replace(stamp, basis=replace(stamp.basis, now=busy().now))
 
-    _, found = made_again(with_stamp(log, earlier, last))
-    assert [(one.recorded is None, one.again) for one in found] == [(False, None)]
+    _, found = recomputed(with_stamp(log, earlier, last))
+    assert [(one.recorded is None, one.recomputed) for one in found] == [(False, None)]
 
 
 def test_queue_jump__planted__the_one_who_was_next_is_shown() -> None:
     log = busy().log
     jumped = with_queue_jump(log)
-    _, (found,) = made_again(jumped)
+    _, (found,) = recomputed(jumped)
     assert found.recorded is not None
-    assert found.again is not None
+    assert found.recomputed is not None
     assert {subject for subject, _ in found.recorded.events} == {"recipe/4", "system/a"}
-    assert {subject for subject, _ in found.again.events} == {"recipe/3", "system/a"}
+    assert {subject for subject, _ in found.recomputed.events} == {"recipe/3", "system/a"}
     assert found.commit.first_position == log[scheduled(log)[-1]].position
 
 
@@ -195,7 +196,7 @@ def test_decision__left_out__is_missed() -> None:
     end = log[scheduled(log)[-1]].commit_end
     (*_, freed) = (row for row in log if row.commit_end == end and row.subject == "system/a")
     others = [row for row in log if row.commit_end != end]
-    _, found = made_again([*others, freed._replace(event=SystemIdle())])
+    _, found = recomputed([*others, freed._replace(event=SystemIdle())])
     assert len(found) == 1
 
 
@@ -203,7 +204,7 @@ def test_decision__left_out__is_missed() -> None:
 def test_decision__under_another_cause__differs(cause: str) -> None:
     log = busy().log
     end = log[scheduled(log)[-1]].commit_end
-    _, found = made_again(with_stamp(log, lambda stamp: replace(stamp, cause=cause), end))
+    _, found = recomputed(with_stamp(log, lambda stamp: replace(stamp, cause=cause), end))
     assert found
 
 
@@ -215,16 +216,16 @@ def test_decision__of_another_policy__is_counted_apart() -> None:
         assert stamp.basis is not None
         return replace(stamp, basis=replace(stamp.basis, policy_version=99))
 
-    again, found = made_again(with_stamp(log, older, end))
+    fresh, found = recomputed(with_stamp(log, older, end))
     assert found == []
-    assert again.other_policies == {99: 1}
+    assert fresh.other_policies == {99: 1}
 
 
 def test_decision__on_a_basis_left_behind__is_not_called_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recomputation, "MOST_AHEAD", 0)
-    again, found = made_again(busy().log)
+    monkeypatch.setattr(recomputation, "MAX_EVENTS_AHEAD", 0)
+    fresh, found = recomputed(busy().log)
     assert found == []
-    assert again.counts.unchecked == 0, "here nothing comes between"
+    assert fresh.counts.unchecked == 0, "here nothing comes between"
     log = busy().log
     end = log[scheduled(log)[-1]].commit_end
 
@@ -232,8 +233,8 @@ def test_decision__on_a_basis_left_behind__is_not_called_checked(monkeypatch: py
         assert stamp.basis is not None
         return replace(stamp, basis=replace(stamp.basis, position=stamp.basis.position - 1))
 
-    again, _ = made_again(with_stamp(log, behind, end))
-    assert again.counts.unchecked == 1
+    fresh, _ = recomputed(with_stamp(log, behind, end))
+    assert fresh.counts.unchecked == 1
 
 
 def test_what_came_between__basis_and_commit__was_not_known() -> None:
@@ -245,14 +246,14 @@ def test_what_came_between__basis_and_commit__was_not_known() -> None:
     world.submit(named("a"), priority="Urgent")
     world.commit_decisions(decisions, basis)
     world.settle()
-    again, found = made_again(world.log)
+    fresh, found = recomputed(world.log)
     assert found == []
-    assert again.counts.unchecked == 0
+    assert fresh.counts.unchecked == 0
 
 
-def _eased_before_a_job(wake_ups: tuple[TriggerRule, ...]) -> World:
+def _eased_before_a_job(table: tuple[TriggerRule, ...]) -> World:
     """Enable the lab of a waiting recipe's system; then a job is submitted that wants another system."""
-    world = World(wake_ups)
+    world = World(table)
     world.add_lab("lab-1", enabled=False)
     world.put_tree(1, "x86_64", ["lab-1"])
     world.add_idle("a", "b")
@@ -267,12 +268,12 @@ def _eased_before_a_job(wake_ups: tuple[TriggerRule, ...]) -> World:
 
 def test_batch__wake_up_is_recorded_as_answered_and_was_not__is_found() -> None:
     """The decision after it records that the triggers before its batch had no result."""
-    assert made_again(_eased_before_a_job(WAKE_UPS).log)[1] == []
-    world = _eased_before_a_job(())
+    assert recomputed(_eased_before_a_job(TRIGGER_RULES).log)[1] == []
+    world = _eased_before_a_job(rules(wakes=()))
     assert world.states() == ["queued", "waiting"]
-    (found,) = made_again(world.log)[1]
-    assert found.recorded is None and found.again is not None
-    assert ("recipe/1", RecipeScheduled(system="a", lab_controller="lab-1")) in found.again.events
+    (found,) = recomputed(world.log)[1]
+    assert found.recorded is None and found.recomputed is not None
+    assert ("recipe/1", RecipeScheduled(system="a", lab_controller="lab-1")) in found.recomputed.events
 
 
 FORGED: dict[str, Callable[[Batch], Batch]] = {
@@ -294,6 +295,6 @@ def test_batch__recorded_otherwise__differs(forge: Callable[[Batch], Batch]) -> 
         assert stamp.basis is not None and stamp.basis.batch is not None
         return replace(stamp, basis=replace(stamp.basis, batch=forge(stamp.basis.batch)))
 
-    _, found = made_again(with_stamp(log, forged, end))
+    _, found = recomputed(with_stamp(log, forged, end))
     assert found
     assert {one.commit.last_position for one in found} == {end}

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from api.rest.resources.matches import MOST_TOLD, require_few
+from api.rest.resources.matches import MAX_ENTRIES, require_few
 from domain.errors import FaultyInput
 from tests.harness.running import Running
 from tests.harness.waiting import wait_until
@@ -157,8 +157,8 @@ def test_matches__job__judges_what_it_installs_and_who_may(
 
 
 def test_matches__more_recipes_and_systems_than_an_answer_can_have__is_refused() -> None:
-    require_few(1, 10 * MOST_TOLD)
-    require_few(20, MOST_TOLD // 20)
+    require_few(1, 10 * MAX_ENTRIES)
+    require_few(20, MAX_ENTRIES // 20)
     require_few(2000, 0)
     with pytest.raises(FaultyInput, match=r"has 21 recipes .* for 10000 systems at most 20 are allowed"):
         require_few(21, 10_000)

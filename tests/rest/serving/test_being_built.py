@@ -114,7 +114,7 @@ def test_ready__being_built__says_how_far_by_its_check(half: PartlyBuilt, client
     answer = client.get("/readyz")
     said = answer.json()["checks"]["read_models"]
     assert (answer.status_code, said["ok"], said["position"]) == (503, False, half.reached)
-    assert said["detail"] == f"they are being built: {half.reached} of {half.begun_at} events"
+    assert said["detail"] == f"the read models are being built: {half.reached} of {half.begun_at} events"
 
 
 def test_read__built_and_then_late__answered(database: TestDatabase) -> None:

@@ -33,7 +33,7 @@ async def nothing() -> None:
     """Return at once: the services are open already."""
 
 
-class Site:
+class LimitedApi:
     """The application without a server, with two submitters."""
 
     def __init__(self, api_process: Any) -> None:
@@ -61,7 +61,7 @@ def _token(user: str) -> tuple[str, Event]:
 
 
 @pytest.fixture
-def site(environment: Environment) -> Iterator[Site]:
+def site(environment: Environment) -> Iterator[LimitedApi]:
     with environment.scene() as scene:
         scene.put(
             [
@@ -76,10 +76,10 @@ def site(environment: Environment) -> Iterator[Site]:
                 ),
             ]
         )
-        yield Site(scene.api)
+        yield LimitedApi(scene.api)
 
 
-def test_reads__many_wait_for_a_position__the_next_of_the_user_is_refused(site: Site) -> None:
+def test_reads__many_wait_for_a_position__the_next_of_the_user_is_refused(site: LimitedApi) -> None:
     site.limit(MaxUnderWay(waiting_reads=2))
 
     async def attack() -> tuple[list[int], int]:
@@ -95,7 +95,7 @@ def test_reads__many_wait_for_a_position__the_next_of_the_user_is_refused(site: 
     assert not site.services.under_way.waiting_reads
 
 
-def test_requests__many_under_way__the_next_of_the_user_is_refused(site: Site) -> None:
+def test_requests__many_under_way__the_next_of_the_user_is_refused(site: LimitedApi) -> None:
     site.limit(MaxUnderWay(requests=2))
 
     async def attack() -> tuple[list[int], int]:
@@ -120,7 +120,7 @@ async def until(is_so: Callable[[], bool], under_way: list[asyncio.Task[httpx.Re
 
 
 def test_long_choices__many_of_one_user__another_user_comes_second_and_the_others_are_refused(
-    site: Site, monkeypatch: pytest.MonkeyPatch
+    site: LimitedApi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(caller_slots, "MAX_WAIT_SECONDS", 0.5)
     began, may_end, choose_all = list[str](), threading.Semaphore(0), choose_trees._choose_all
@@ -151,7 +151,7 @@ def test_long_choices__many_of_one_user__another_user_comes_second_and_the_other
 
 
 def test_matches__one_of_the_user_is_answered__the_next_is_refused(
-    site: Site, monkeypatch: pytest.MonkeyPatch
+    site: LimitedApi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(caller_slots, "MAX_WAIT_SECONDS", 0.2)
 
@@ -164,7 +164,7 @@ def test_matches__one_of_the_user_is_answered__the_next_is_refused(
 
 
 def test_login__garbage__is_refused_by_address_before_it_is_read(
-    site: Site, monkeypatch: pytest.MonkeyPatch
+    site: LimitedApi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(faulty_logins, "MAX_FAULTY", 3)
     site.services = replace(site.services, faulty_logins=faulty_logins.FaultyLogins())

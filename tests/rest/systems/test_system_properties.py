@@ -17,7 +17,7 @@ NUMBERS = itertools.count(1)
 ANSWERED = {"user": None, "loaned_to": None, "usage": "idle", "recipe_id": None, "draining": False}
 Client = httpx.Client
 # Each function takes a client and a document, and returns the answer.
-Door = Callable[[Client, dict[str, Any]], httpx.Response]
+Send = Callable[[Client, dict[str, Any]], httpx.Response]
 
 
 def posted(client: Client, document: dict[str, Any]) -> httpx.Response:
@@ -44,7 +44,7 @@ def imported(client: Client, document: dict[str, Any]) -> httpx.Response:
     return client.post("/inventory", json={"systems": [document]})
 
 
-DOORS = [posted, patched, reported, imported]
+INPUTS = [posted, patched, reported, imported]
 
 
 @pytest.fixture
@@ -55,28 +55,28 @@ def fqdn(client: Client) -> Iterator[str]:
     client.delete(f"/systems/{name}")
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_system__every_property__kept_and_answered(client: Client, fqdn: str, door: Door) -> None:
-    answer = door(client, {"fqdn": fqdn, **WHOLE, "user": None, "loaned_to": None})
+@pytest.mark.parametrize("send", INPUTS)
+def test_system__every_property__kept_and_answered(client: Client, fqdn: str, send: Send) -> None:
+    answer = send(client, {"fqdn": fqdn, **WHOLE, "user": None, "loaned_to": None})
     found = shown(client, fqdn, answer)
     assert {name: found[name] for name in (*WHOLE, *ANSWERED)} == {**WHOLE, **ANSWERED}
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_system__no_property__null_equals_a_missing_field(client: Client, fqdn: str, door: Door) -> None:
+@pytest.mark.parametrize("send", INPUTS)
+def test_system__no_property__null_equals_a_missing_field(client: Client, fqdn: str, send: Send) -> None:
     needed = {"fqdn": fqdn, "lab_controller": EAST, "owner": "alice", "condition": "Manual"}
-    found = shown(client, fqdn, door(client, {**needed, **dict.fromkeys(OTHERWISE)}))
+    found = shown(client, fqdn, send(client, {**needed, **dict.fromkeys(OTHERWISE)}))
     assert set(found).isdisjoint(OTHERWISE) and found["added_at"]
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("send", INPUTS)
 def test_system__everything_wrong__every_fault_named_and_nothing_stored(
-    client: Client, fqdn: str, door: Door, service: Running
+    client: Client, fqdn: str, send: Send, service: Running
 ) -> None:
-    if door is patched:
+    if send is patched:
         assert patched(client, {"fqdn": fqdn}).is_success
     before = service.end()
-    answer = door(client, {"fqdn": fqdn, **{name: value for name, (value, _) in WRONG.items()}})
+    answer = send(client, {"fqdn": fqdn, **{name: value for name, (value, _) in WRONG.items()}})
     assert answer.status_code == 422
     places = {fault["where"].removeprefix("systems[0].") for fault in answer.json()["errors"]}
     assert {place.removeprefix("system.") for place in places} == {

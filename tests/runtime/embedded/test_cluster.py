@@ -11,8 +11,8 @@ import psycopg
 import pytest
 
 from runtime.embedded import account
+from runtime.embedded.account import EmbeddedPostgresError
 from runtime.embedded.cluster import Cluster, sync_method
-from runtime.embedded.errors import EmbeddedPostgresError
 from tests.runtime.embedded.asking import ask
 from tests.runtime.embedded.conftest import MakeCluster
 

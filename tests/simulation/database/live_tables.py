@@ -86,7 +86,7 @@ class LiveTables:
         pieces.append(piece)
         return [(piece.number,)]
 
-    def forget_older_snapshots(
+    def delete_older_snapshots(
         self, name: str, position: int, code: str, span: int, reach: int
     ) -> list[tuple[Any, ...]]:
         last = [rows[-1] for (of, _), rows in self.snapshots.items() if of == name]

@@ -95,7 +95,7 @@ class ReadTables:
             for strand in waiting:
                 strand.wake()
 
-    def tell(self, session: Session, params: Any) -> Rows:
+    def notify(self, session: Session, params: Any) -> Rows:
         session.unwritten.append(lambda: self._server.notify(params[0]))
         return []
 

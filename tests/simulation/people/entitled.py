@@ -12,7 +12,7 @@ from api.request_context import RequestContext
 from api.use_cases.change_policy import change_pool_policy, change_system_policy
 from api.use_cases.lend_system import end_loan, lend_system
 from api.use_cases.put_document import put_document
-from api.use_cases.reserve_system import Wanted, reserve_system, return_system
+from api.use_cases.reserve_system import ReservationRequest, reserve_system, return_system
 from domain.priority import Priority
 from tests.simulation.people.acting import Act, Acting
 
@@ -50,7 +50,7 @@ class Entitled(Acting):
 
         yield 0.0, (f"lends {fqdn} to {user}", lend)
         if self.dice.random() < 0.3:
-            reserve = partial(reserve_system, fqdn=fqdn, wanted=Wanted(user, None, None))
+            reserve = partial(reserve_system, fqdn=fqdn, wanted=ReservationRequest(user, None, None))
             yield self.later() / 5, (f"reserves {fqdn} for {user}", reserve)
             yield self.later() / 5, (f"returns {fqdn}", partial(return_system, fqdn=fqdn))
         if hours is None or self.dice.random() < 0.5:

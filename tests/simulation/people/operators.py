@@ -13,7 +13,7 @@ from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.move_system import move_system
 from api.use_cases.put_document import change_lab_controller, put_document
 from api.use_cases.remove_document import remove_document
-from api.use_cases.reserve_system import Wanted, reserve_system, return_system
+from api.use_cases.reserve_system import ReservationRequest, reserve_system, return_system
 from tests.simulation.people.acting import Act, Acting
 
 CONDITIONS = ("Automated", "Automated", "Automated", "Manual", "Broken", "Removed")
@@ -93,7 +93,7 @@ class Operator(Acting):
 
         async def reserve(services: Parts, request: RequestContext) -> Any:
             until = None if hours is None else services.clock() + timedelta(hours=hours)
-            wanted = Wanted(request.actor, until, tree_id)
+            wanted = ReservationRequest(request.actor, until, tree_id)
             return await reserve_system(services, request, fqdn, wanted)
 
         yield self.later() / 5, (f"reserves {fqdn}", reserve)

@@ -11,7 +11,7 @@ from api.request_context import RequestContext
 from api.rest.problems import problem_of
 from api.rest.resources.updates import LabUpdates
 from api.use_cases.lab_updates import take_updates
-from api.use_cases.resolve import known
+from api.use_cases.resolve import existing
 from domain.errors import LabledgerError, Unknown
 from tests.simulation.service.network import ANSWER_SECONDS, Asker, Network
 
@@ -52,7 +52,7 @@ class LabClient:
         asked = {"lab_controller": self._fqdn, "after": after}
 
         async def read(services: Parts, _: RequestContext) -> Any:
-            await known(services.feed, "lab-controller", self._fqdn)
+            await existing(services.feed, "lab-controller", self._fqdn)
             loop = asyncio.get_running_loop()
             deadline, reader = loop.time() + wait_seconds, services.reader
             at = reader.position

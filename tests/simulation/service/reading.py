@@ -31,7 +31,7 @@ class SimulatedReader(Reader):
         self._server.listen(CHANNEL, self._look)
         process.at_death(lambda: self._server.unlisten(self._look))
         process.task(self._look_again())
-        self._stand(row["position"], row["whole_from"])
+        self._set_position(row["position"], row["whole_from"])
 
     async def rows(self, query: str, params: Mapping[str, Any] | tuple[Any, ...] = ()) -> list[Row]:
         await asyncio.sleep(0.0005 + self._server.dice.random() * 0.002)
@@ -40,7 +40,7 @@ class SimulatedReader(Reader):
         return QUERIES[query](self._server.read, params)
 
     def _look(self, _: str = "") -> None:
-        self._stand(self._server.read.position, self._server.read.whole_from)
+        self._set_position(self._server.read.position, self._server.read.whole_from)
 
     async def _look_again(self) -> None:
         while True:

@@ -17,7 +17,7 @@ from store.aggregates import Aggregates
 from store.contacts import Contacts
 from store.event_log import EventLog
 from store.group_commit import GroupCommit
-from store.job_numbers import Numbers
+from store.job_numbers import JobNumberSource
 from tests.simulation.database.server import Server
 from tests.simulation.machine.strands import Process
 from tests.simulation.service.reading import SimulatedReader
@@ -48,7 +48,7 @@ class Serving:
             reader=SimulatedReader(self._server),
             aggregates=Aggregates(log),
             contacts=Contacts(log),
-            numbers=Numbers(log),
+            numbers=JobNumberSource(log),
             explainer=None,  # type: ignore[arg-type]  # nobody asks why
             hashing=None,  # type: ignore[arg-type]  # nobody logs in here
             clock=self._clock,

@@ -1,1 +1,1 @@
-"""`kill -9` of whoever writes and of the database: what was acknowledged is there, once and in order."""
+"""`kill -9` of writers and of the database: acknowledged commits are in the log, once and in order."""

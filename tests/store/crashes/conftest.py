@@ -1,4 +1,4 @@
-"""A server of its own for tests that kill it, on both sets of binaries."""
+"""A separate server for tests that kill it, with both sets of binaries."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from runtime.embedded.cluster import Cluster
 from runtime.settings import Settings
 from tests.harness.servers import FAST, cluster, system_binaries
 
-# A commit must be with the operating system before it is acknowledged. That it is on the disk too is what
-# fsync adds, and only a loss of power could tell.
+# The operating system must have a commit before it is acknowledged. Only a loss of power could show the
+# effect of fsync.
 SETTINGS = {**FAST, "synchronous_commit": "on"}
 
 

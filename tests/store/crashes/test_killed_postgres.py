@@ -1,4 +1,4 @@
-"""PostgreSQL is killed, whole or one backend, while a writer writes and between its writes."""
+"""PostgreSQL, or one of its backends, is killed while a writer writes and between its writes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.harness.appends import positions
 from tests.harness.programs import program
 from tests.harness.waiting import wait_until
 from tests.store.crashes.acknowledged import (
-    Told,
+    Acknowledged,
     assert_there_once_and_in_order,
     listen,
     listen_to_the_end,
@@ -42,7 +42,7 @@ def kill_postmaster(mortal: Mortal) -> None:
 
 
 def kill_writers_backend(mortal: Mortal) -> None:
-    """The postmaster then ends all other backends too and recovers by itself."""
+    """Kill a backend. The postmaster then ends all others and recovers."""
     with psycopg.connect(mortal.url, autocommit=True) as session:
         (pid,) = wait_until(lambda: session.execute(WRITERS_BACKEND).fetchone())
     os.kill(pid, signal.SIGKILL)
@@ -62,29 +62,29 @@ def test_append__postgres_killed_while_it_writes__acknowledged_there_once_and_in
     mortal: Mortal, kill: Callable[[Mortal], None]
 ) -> None:
     dice = random.Random(20261121)
-    told: Told = {}
+    acknowledged: Acknowledged = {}
     with program(WRITER, mortal.url, str(COMMANDS)) as writer:
         for _ in range(KILLS):
-            told |= listen(writer, 100)
+            acknowledged |= listen(writer, 100)
             time.sleep(dice.uniform(0, 0.02))
             kill(mortal)
-        told |= listen_to_the_end(writer)
+        acknowledged |= listen_to_the_end(writer)
 
-    assert sorted(told) == list(range(COMMANDS)), "the writer got through, with nothing refused"
+    assert sorted(acknowledged) == list(range(COMMANDS)), "the writer finished, and no append was refused"
     with closing(EventLog(mortal.url)) as log:
-        assert_there_once_and_in_order(log, told)
+        assert_there_once_and_in_order(log, acknowledged)
         again = [positions(log.append([command(number)])[0])[0] for number in range(0, COMMANDS, 50)]
-        assert again == [told[number] for number in range(0, COMMANDS, 50)]
+        assert again == [acknowledged[number] for number in range(0, COMMANDS, 50)]
         assert log.end() == 2 * COMMANDS
 
 
 def test_append__postmaster_killed_between_statements__acknowledged_there(mortal: Mortal) -> None:
-    """Idle, nothing is left to push out what was acknowledged: it must have been done before."""
-    told: Told = {}
+    """An idle server writes nothing more, so the acknowledged commits must be written already."""
+    acknowledged: Acknowledged = {}
     for number in range(3):
         with closing(EventLog(mortal.url)) as log:
-            told[number] = positions(log.append([command(number)])[0])[0]
+            acknowledged[number] = positions(log.append([command(number)])[0])[0]
         kill_postmaster(mortal)
 
     with closing(EventLog(mortal.url)) as log:
-        assert_there_once_and_in_order(log, told)
+        assert_there_once_and_in_order(log, acknowledged)

@@ -1,7 +1,7 @@
 """Append numbered commands one after the other: `python -m tests.store.crashes.writer URL COMMANDS`.
 
-Tells the number and the first position of each commit once it is acknowledged. The same numbers are the same
-commands in the next run.
+Print the number and the first position of each acknowledged commit. Equal numbers are the same commands in
+every run.
 """
 
 from __future__ import annotations

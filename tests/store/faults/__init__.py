@@ -1,4 +1,4 @@
-"""The faults of the library's stock paths, each shown there and shown absent here by the same scenario.
+"""Faults of the library's stock paths: each scenario shows the fault there, and its absence here.
 
-The stock row of each test asserts that the fault occurs: it proves that the scenario can fail.
+The stock parameter of each test asserts the fault, which proves that the scenario can fail.
 """

@@ -1,6 +1,6 @@
 """Save one big batch: `python -m tests.store.faults.big_save {stock|ours} URL`.
 
-Tells the pid of its backend, waits for a line, saves, tells that it is saved.
+Print the pid of the backend, wait for a line, save, and print "saved".
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def main(kind: str, url: str) -> None:
 
 
 def opened(kind: str, url: str) -> PostgresApplicationRecorder:
-    """With one connection, so that it is known which backend will be asked."""
+    """Open a recorder with one connection, so that its backend is the reported one."""
     return Stock(url, pool_size=1) if kind == "stock" else Ours(Datastore(url, pool_size=1))
 
 

@@ -1,4 +1,4 @@
-"""`store` is the library's stock recorder in the first row of a test and ours in the second."""
+"""Fixtures with the library's stock recorder and with ours."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def way(database: TestDatabase) -> Iterator[Proxy]:
 
 @pytest.fixture
 def far_store(database: TestDatabase, kind: str, way: Proxy) -> Iterator[Store]:
-    """The store at the other end of a proxy."""
+    """Yield the store behind a proxy."""
     near = database.owner_url if kind == "stock" else database.service_url
     opened: AbstractContextManager[Store] = OPEN[kind](database, through(near, way.port))
     with opened as store:

@@ -1,4 +1,4 @@
-"""Iterate a subscription aside, so that a test can give up waiting for it."""
+"""A subscription in a thread, so that a test can stop waiting for it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Heard = queue.SimpleQueue[str | Exception]
 
 @contextmanager
 def following(recorder: ApplicationRecorder) -> Iterator[Heard]:
-    """The subjects of what is delivered, in order; the last is the error that ended it, if one did."""
+    """Yield a queue of the subjects of delivered events. The error that ends the subscription comes last."""
     heard: Heard = queue.SimpleQueue()
     with recorder.subscribe(gt=0) as subscription:
         thread = threading.Thread(target=_listen, args=(subscription, heard), daemon=True)
@@ -35,7 +35,7 @@ def _listen(subscription: Subscription[ApplicationRecorder], heard: Heard) -> No
 
 
 def next_of(heard: Heard, seconds: float) -> str | Exception | None:
-    """None when nothing comes in time."""
+    """Return the next item, or None after the timeout."""
     try:
         return heard.get(timeout=seconds)
     except queue.Empty:

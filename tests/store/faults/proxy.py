@@ -1,4 +1,4 @@
-"""A TCP proxy on loopback before PostgreSQL, which can hold back a request and lose an answer."""
+"""A TCP proxy on loopback for PostgreSQL, which can delay a request and lose an answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager, suppress
 
 from tests.harness.server_socket import server_socket
 
-# The server's ReadyForQuery outside of a transaction: what was asked is committed.
+# The server's ReadyForQuery outside of a transaction: the request is committed.
 IDLE = b"Z\x00\x00\x00\x05I"
 
 
@@ -28,19 +28,19 @@ class Proxy:
         self._threads[0].start()
 
     def hold(self, word: bytes) -> None:
-        """Keep back the requests that have this word in them, until `release`."""
+        """Delay requests with this word until `release`."""
         self._held_word = word
 
     def release(self) -> None:
         self._released.set()
 
     def lose_answer_to(self, word: bytes) -> None:
-        """Cut the connection that asks something with this word instead of passing on that it is done."""
+        """Close the connection of a request with this word instead of passing on the answer."""
         self._word_to_lose = word
 
     def close(self) -> None:
         self.release()
-        # A shut down listener wakes its thread; a closed one need not.
+        # A shutdown wakes the thread of the listener; a close may not.
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         for thread in self._threads:
@@ -78,7 +78,7 @@ class Proxy:
         return asked
 
     def _is_to_be_lost(self, asked: bytes) -> bool:
-        """Once: who asks again is heard."""
+        """Return whether to lose the answer, once only: a repetition gets one."""
         if self._word_to_lose is None or self._word_to_lose not in asked:
             return False
         self._word_to_lose = None

@@ -1,4 +1,4 @@
-"""The library's stock recorder and ours, asked by the very same calls."""
+"""The library's stock recorder and ours, behind the same calls."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ Events = Sequence[StoredEvent]
 
 
 def stored(*subjects: str, at: int = 0, size: int = 2) -> list[StoredEvent]:
-    """Rows as a mapper makes them: one event of each subject, after the version given."""
+    """Return one stored event for each subject, after the given version."""
     return [StoredEvent(subject, at + 1, "test.happened", b"x" * size) for subject in subjects]
 
 
 class Stock(PostgresApplicationRecorder):
-    """Only a way to open it by URL; everything that is asked of it is the library's own."""
+    """The library's recorder, opened by URL."""
 
     def __init__(self, url: str, enable_db_functions: bool = False, pool_size: int = 3) -> None:
         given = conninfo.conninfo_to_dict(url)
@@ -105,7 +105,7 @@ def rows_of(events: Iterable[StoredEvent]) -> list[NewRow]:
 
 @dataclass(frozen=True)
 class Store:
-    """`faulty`: whether the fault is expected of it."""
+    """A recorder. `faulty` says that the fault is expected."""
 
     name: str
     faulty: bool
@@ -134,7 +134,7 @@ def ours(database: TestDatabase, url: str | None = None) -> Iterator[Store]:
 
 
 def through(url: str, port: int) -> str:
-    """The same database by way of a proxy on loopback, in plain text so that it can be read along."""
+    """Return the URL through a proxy on loopback, without encryption, which the proxy could not read."""
     parts: SplitResult = urlsplit(url)
     login = parts.netloc.rpartition("@")[0]
     return parts._replace(

@@ -21,7 +21,7 @@ def test_group__one_request_in_conflict__all_lost_in_stock_alone(store: Store) -
         outcomes = recorder.insert([request(str(number), events) for number, events in enumerate(group)])
         assert [type(outcome) for outcome in outcomes] == [Committed, Conflict, Committed]
     else:
-        # Stock knows no requests; all it can do for several callers at once is to save their events together.
+        # The stock recorder has no requests; for several callers it can only save all events together.
         with pytest.raises(IntegrityError):
             recorder.insert_events(list(chain.from_iterable(group)))
 

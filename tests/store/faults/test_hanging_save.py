@@ -23,7 +23,7 @@ PATIENCE_SECONDS = 60.0
 
 @pytest.fixture(scope="module")
 def socket_url() -> Iterator[str]:
-    """A server whose processes are of nobody else."""
+    """Yield the URL of a server for this test alone."""
     with cluster(FAST) as made:
         url = made.start().owner_url
         database_setup.migrate(Settings.read({}, database_url=url))
@@ -42,9 +42,9 @@ def test_insert_events__big_batch_and_backend_paused__hangs_in_stock_alone(
             time.sleep(PAUSE_SECONDS)
         finally:
             os.kill(backend, signal.SIGCONT)
-        told = hear_within(saving, SILENCE_SECONDS if kind == "stock" else PATIENCE_SECONDS)
+        output = hear_within(saving, SILENCE_SECONDS if kind == "stock" else PATIENCE_SECONDS)
 
-    assert told == (None if kind == "stock" else "saved")
+    assert output == (None if kind == "stock" else "saved")
 
 
 def hear_within(process: Program, seconds: float) -> str | None:

@@ -9,7 +9,7 @@ from tests.harness.waiting import wait_until
 from tests.store.faults.following import following, next_of
 from tests.store.faults.stores import Store, stored
 
-# Stock listens on a session of its own, whose last statement that was; ours reads on the same one.
+# The stock subscription listens in a session of its own; our tailer also reads in it.
 LISTENERS = b"""
 FROM pg_stat_activity
 WHERE datname = current_database() AND (query LIKE 'LISTEN%%' OR query LIKE '%%notification_id > $1 ORDER%%')
@@ -18,19 +18,19 @@ WHERE datname = current_database() AND (query LIKE 'LISTEN%%' OR query LIKE '%%n
 COUNT_LISTENERS = b"SELECT count(*)" + LISTENERS
 END_LISTENERS = b"SELECT count(pg_terminate_backend(pid))" + LISTENERS
 
-# As nothing comes, so long is waited for it.
+# How long to wait for an event that never comes.
 SILENCE_SECONDS = 2.5
 
 
 def test_subscription__listening_session_terminated__ends_in_stock_alone(store: Store, owner: Owner) -> None:
     with following(store.recorder) as heard:
-        # Stock looks in one thread and listens in another: what comes in between is a fault of its own
+        # The stock subscription reads and listens in two threads, which has a fault of its own
         # (test_startup_race).
         wait_until(lambda: owner.execute(COUNT_LISTENERS).fetchone() == (1,))
         store.recorder.insert_events(stored("before"))
         assert next_of(heard, 10) == "before"
 
-        # Ours goes on reading: for a moment its session may be anything but idle.
+        # Our tailer reads on, so its session may not be idle for a moment.
         wait_until(lambda: owner.execute(END_LISTENERS).fetchone() == (1,))
         broken = next_of(heard, 10) if store.faulty else None
         store.recorder.insert_events(stored("after"))

@@ -1,4 +1,4 @@
-"""Fault 1: a commit shows its positions after a later one has shown higher ones, and readers pass it over."""
+"""Fault 1: a commit becomes visible after a later one with higher positions, and readers skip it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ CREATE CONSTRAINT TRIGGER gate AFTER INSERT ON {{}} DEFERRABLE INITIALLY DEFERRE
 
 @pytest.fixture
 def store(database: TestDatabase, kind: str) -> Iterator[Store]:
-    """Stock with POSTGRES_ENABLE_DB_FUNCTIONS: its function does not lock the table."""
+    """Yield the store, the stock one with POSTGRES_ENABLE_DB_FUNCTIONS, whose function does not lock the
+    table.
+    """
     opened = stock(database, enable_db_functions=True) if kind == "stock" else ours(database)
     with opened as store:
         yield store

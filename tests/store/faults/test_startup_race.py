@@ -1,4 +1,4 @@
-"""Fault 3: what is committed between a subscription's first look and its LISTEN waits for the next event."""
+"""Fault 3: an event between a subscription's first read and its LISTEN is delivered with the next event."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_subscribe__event_committed_before_listen__late_by_a_whole_event_in_stoc
     way.hold(b"LISTEN")
     with following(far_store.recorder) as heard, near(far_store, database) as writer:
         assert way.held.wait(60)
-        time.sleep(0.5)  # Stock looks for the first time meanwhile, on another connection.
+        time.sleep(0.5)  # Meanwhile the stock subscription reads for the first time, on another connection.
         writer.recorder.insert_events(stored("between"))
         way.release()
 
@@ -33,7 +33,7 @@ def test_subscribe__event_committed_before_listen__late_by_a_whole_event_in_stoc
             assert next_of(heard, SILENCE_SECONDS) is None
         else:
             assert next_of(heard, 10) == "between"
-            assert counters.backstop_finds == 0, "it need not look a second time"
+            assert counters.backstop_finds == 0, "one read was enough"
         writer.recorder.insert_events(stored("after"))
         late = [next_of(heard, 10), next_of(heard, 10)] if far_store.faulty else [next_of(heard, 10)]
     assert late == (["between", "after"] if far_store.faulty else ["after"])

@@ -17,7 +17,7 @@ from tests.domain.scheduling.host_requirements import named
 from tests.domain.scheduling.policies import everybody, group
 from tests.domain.scheduling.world import World
 from tests.harness.databases import TestDatabase
-from tests.replay.audit.entitled import into_pool, lent, own_policy, pool_policy
+from tests.replay.audit.access_events import into_pool, lent, own_policy, pool_policy
 from tests.replay.audit.moves import Pair, assigned, grant, place, start
 from tests.replay.verify.queue_of_three import busy, with_queue_jump
 from tests.workers.verification.command import different, found

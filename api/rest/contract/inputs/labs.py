@@ -37,7 +37,7 @@ class CommandReport(Input):
     power_failed: Flag = False
 
 
-class CommandItem(CommandReport):
+class CommandUpdate(CommandReport):
     """A report on the command `id`, as one of many."""
 
     id: CommandId
@@ -90,7 +90,7 @@ class Update(Input):
     """One item of a lab controller's message, with exactly one of these fields."""
 
     progress: RecipeProgress | None = None
-    command: CommandItem | None = None
+    command: CommandUpdate | None = None
     system: SystemItem | None = None
     drain: Fqdn | None = None
     undrain: Fqdn | None = None

@@ -1,0 +1,148 @@
+"""A generated lab and its queue, written to the log as requests would have written them, in large commits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import cached_property
+from itertools import cycle, islice
+from typing import Any
+
+from api.client.lab_file import load
+from bench.cluster_fixture import BenchCluster
+from bench.jobs import JobReader
+from bench.progress import ProgressCallback, no_progress
+from domain.access.policy import policy_form, policy_of
+from domain.directory.events import LabControllerHeard, PoolAccessPolicyChanged
+from domain.directory.state import Directory
+from domain.distro_choice.distro_trees import DistroTrees
+from domain.events import Change, Decided, Stamp
+from domain.job.spec import JobSpec
+from domain.job.submission import counts, submit
+from domain.system.events import SystemAccessPolicyChanged
+from domain.system_admin.registration import register
+from store.requests import AppendRequest, new_command_id, require_committed
+
+ACTOR = "admin"
+SYSTEMS_AT_ONCE = 500
+SETS_IN_A_JOB = 200
+# A field of systems and pools in lab files that is not part of their documents.
+POLICY = "access_policy"
+
+
+class LogFiller:
+    """Writes a lab and jobs to the log of a cluster whose API answers. Mutable.
+
+    The directory and the distro trees are folded as an API process folds them.
+    """
+
+    def __init__(self, cluster: BenchCluster, on_progress: ProgressCallback = no_progress) -> None:
+        self._cluster = cluster
+        self._on_progress = on_progress
+        self._directory = Directory()
+        self._trees = DistroTrees(self._directory)
+        self._position = 0
+        self.reader = JobReader(self._directory, ACTOR)
+
+    def lab(self, document: dict[str, Any]) -> None:
+        """Add people, labs, pools and trees through the API, and policies and systems through the log."""
+        systems = document["systems"]
+        pools = [
+            {name: value for name, value in pool.items() if name != POLICY} for pool in document["pools"]
+        ]
+        with self._cluster.client() as client:
+            load(client, {**document, "pools": pools, "systems": []})
+        self._policies(document["pools"])
+        self._hear_labs()
+        for number, some in enumerate(_batches(systems, SYSTEMS_AT_ONCE)):
+            self.catch_up()
+            self._append([decided for system in some for decided in _registered(system)])
+            self._on_progress("systems", min(len(systems), (number + 1) * SYSTEMS_AT_ONCE), len(systems))
+        self.catch_up()
+
+    def _policies(self, pools: Sequence[Mapping[str, Any]]) -> None:
+        self.catch_up()
+        changes: Decided = [
+            (f"pool/{pool['name']}", PoolAccessPolicyChanged(entries=policy_form(policy_of(pool[POLICY]))))
+            for pool in pools
+            if POLICY in pool
+        ]
+        if changes:
+            self._append(changes)
+
+    def _hear_labs(self) -> None:
+        """Append a contact of each lab controller: a lab that was never heard gets no recipes."""
+        self.catch_up()
+        labs = self._directory.items("lab-controller")
+        heard: Decided = [
+            (f"lab-controller/{name}", LabControllerHeard())
+            for name, lab in labs
+            if lab.document.get("silent")
+        ]
+        if heard:
+            self._append(heard)
+
+    def queue(self, sets: Iterator[dict[str, Any]], recipes: int) -> int:
+        """Submit at least this number of recipes, and return the position of the last event."""
+        done = 0
+        while done < recipes:
+            done += self.submit(list(islice(sets, min(SETS_IN_A_JOB, recipes - done))))
+            self._on_progress("recipes", min(done, recipes), recipes)
+        return self._cluster.log.end()
+
+    def submit(self, sets: Sequence[dict[str, Any]]) -> int:
+        """Submit a job of these recipe sets, and return the number of its recipes."""
+        spec = self.job(sets)
+        (ids,) = self._cluster.log.take_ids([counts(spec)])
+        owner = spec.owner or ACTOR
+        chosen = [self._trees.choose(each, owner, spec.group) for each in spec.recipe_sets]
+        trees = [tree for each in chosen for tree in each.tree_ids]
+        self._append(submit(spec, ids, ACTOR, trees))
+        return len(trees)
+
+    def job(self, sets: Sequence[dict[str, Any]]) -> JobSpec:
+        """Return a job of these recipe sets, on behalf of each group in turn if pools have policies."""
+        spec, group = self.reader.job(sets), next(self._groups)
+        if group is None:
+            return spec
+        return replace(spec, group=group, document={**spec.document, "group": group})
+
+    @cached_property
+    def _groups(self) -> Iterator[str | None]:
+        with_policies = any(POLICY in pool.document for _, pool in self._directory.items("pool"))
+        return cycle([None, *(name for name, _ in self._directory.items("group") if with_policies)])
+
+    def _append(self, decided: Decided) -> None:
+        stamp = Stamp(datetime.now(UTC), ACTOR, f"request/{new_command_id()}")
+        expected = {subject: self._directory.version(subject) for subject, _ in decided}
+        changes = tuple(Change(subject, event, stamp) for subject, event in decided)
+        (outcome,) = self._cluster.log.append([AppendRequest(new_command_id(), changes, expected)])
+        require_committed(outcome)
+
+    def catch_up(self) -> None:
+        """Fold the new events of the directory."""
+        end = self._cluster.log.end()
+        for recorded in self._cluster.log.directory(end):
+            if recorded.position > self._position:
+                self._directory.apply(recorded)
+                self._trees.apply(recorded)
+        self._position = end
+
+
+def _without_policy(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in document.items() if name != POLICY}
+
+
+def _registered(system: Mapping[str, Any]) -> Decided:
+    """Return the registration of a system, with its own policy if it has one."""
+    decided = register(_without_policy(system))
+    if POLICY in system:
+        entries = policy_form(policy_of(system[POLICY]))
+        changed = SystemAccessPolicyChanged(entries=entries, active_pool=None)
+        decided.append((f"system/{system['fqdn']}", changed))
+    return decided
+
+
+def _batches(items: Sequence[Any], size: int) -> Iterable[Sequence[Any]]:
+    return (items[first : first + size] for first in range(0, len(items), size))

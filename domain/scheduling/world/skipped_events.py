@@ -1,0 +1,20 @@
+"""Events that change nothing for a scheduler, so that readers of the log need not decode them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from domain.events import Event
+from domain.job import events as job_events
+from domain.lab_commands import events as command_events
+
+SKIPPED_EVENTS: Final[tuple[type[Event], ...]] = (
+    # The events of recipes and recipe sets repeat what the scheduler needs of a job.
+    job_events.JobSubmitted,
+    job_events.JobChanged,
+    command_events.CommandRunning,
+    command_events.CommandCompleted,
+    command_events.CommandFailed,
+)
+
+SKIPPED_TOPICS: Final = frozenset(event.TOPIC for event in SKIPPED_EVENTS)

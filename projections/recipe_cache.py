@@ -1,0 +1,115 @@
+"""A cache of recipes, and the number of recipes in each state for their sets and jobs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from psycopg import Cursor
+
+from domain.roll_up import state_of
+from projections.sql import SQL
+
+
+class RecipeIdentity(NamedTuple):
+    """The constant references of a recipe. `submission` is the position of its first event."""
+
+    job_id: int
+    recipe_set_id: int
+    submission: int
+    distro_tree_id: int | None
+    host_recipe_id: int | None
+
+
+class StateCounts:
+    """The number of recipes of a set or job in each state, so that a change costs the same in a large set."""
+
+    __slots__ = ("_counts", "rolled_up")
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+        # The state of the set or job; empty without recipes.
+        self.rolled_up = ""
+
+    def add(self, state: str, count: int) -> None:
+        self._counts[state] = self._counts.get(state, 0) + count
+        self.rolled_up = state_of(self._counts)
+
+    def move(self, before: str | None, after: str) -> None:
+        counts = self._counts
+        counts[after] = counts.get(after, 0) + 1
+        if before is not None:
+            left = counts[before] - 1
+            if left:
+                counts[before] = left
+            else:
+                del counts[before]
+        self.rolled_up = after if len(counts) == 1 else state_of(counts)
+
+
+class RecipeCache:
+    """Recipes by id, and the states of their sets and jobs, cached over pages.
+
+    `tables_are_empty` says that all recipes come from this process, so that none is ever fetched. `began` is
+    the time at which a recipe last entered a state; fetched recipes have only those that durations need.
+    """
+
+    def __init__(self, *, tables_are_empty: bool = False) -> None:
+        self._tables_are_empty = tables_are_empty
+        self.recipes: dict[int, RecipeIdentity] = {}
+        self.state: dict[int, str] = {}
+        self.began: dict[int, dict[str, datetime]] = {}
+        self.tasks: dict[int, list[int]] = {}
+        self.of_set: dict[int, list[int]] = defaultdict(list)
+        self.sets: dict[int, StateCounts] = defaultdict(StateCounts)
+        self.jobs: dict[int, StateCounts] = defaultdict(StateCounts)
+        # The sets whose recipes are all cached.
+        self._complete_sets: set[int] = set()
+
+    def load(self, cursor: Cursor[Any], recipe_ids: Sequence[int], set_ids: Sequence[int]) -> None:
+        """Begin a page: fetch its recipes and sets that are not cached."""
+        if self._tables_are_empty:
+            return
+        recipes = [recipe_id for recipe_id in recipe_ids if recipe_id not in self.recipes]
+        sets = [set_id for set_id in set_ids if set_id not in self._complete_sets]
+        self._complete_sets.update(sets)
+        if not recipes and not sets:
+            return
+        jobs: dict[int, None] = {}
+        found = cursor.execute(SQL["members"], {"recipes": recipes, "sets": sets}).fetchall()
+        for recipe_id, state, task_ids, new, waiting, running, *fields in found:
+            if recipe_id in self.recipes:
+                continue
+            member = RecipeIdentity._make(fields)
+            if member.job_id not in self.jobs:
+                jobs[member.job_id] = None
+            self.add(recipe_id, member, task_ids)
+            self.state[recipe_id] = state
+            self.began[recipe_id] = {"new": new, "waiting": waiting, "running": running}
+        if jobs:
+            self._count(cursor, list(jobs))
+
+    def _count(self, cursor: Cursor[Any], jobs: list[int]) -> None:
+        for job_id, set_id, state, count in cursor.execute(SQL["states_of_jobs"], (jobs,)).fetchall():
+            self.sets[set_id].add(state, count)
+            self.jobs[job_id].add(state, count)
+
+    def of_sets(self, set_ids: Iterable[int]) -> list[int]:
+        """Return the recipes of loaded sets."""
+        return [recipe_id for set_id in set_ids for recipe_id in self.of_set[set_id]]
+
+    def add(self, recipe_id: int, member: RecipeIdentity, task_ids: list[int]) -> None:
+        """Add a new recipe, whose state `move` must set."""
+        self.recipes[recipe_id] = member
+        self.tasks[recipe_id] = task_ids
+        self.of_set[member.recipe_set_id].append(recipe_id)
+        self.began[recipe_id] = {}
+
+    def move(self, recipe_id: int, state: str, moment: datetime) -> None:
+        before, member = self.state.get(recipe_id), self.recipes[recipe_id]
+        self.sets[member.recipe_set_id].move(before, state)
+        self.jobs[member.job_id].move(before, state)
+        self.state[recipe_id] = state
+        self.began[recipe_id][state] = moment

@@ -1,0 +1,45 @@
+"""The invariant of pending systems: a system that recipes may have is pending before it becomes idle."""
+
+from __future__ import annotations
+
+from replay.audit.affected import Affected
+from replay.audit.invariant import Found, Invariant
+from replay.audit.record import Commit, EventRecord
+from replay.audit.tables import FREE
+from replay.audit.world import World
+
+EASED = ("system.registered", "system.condition-changed", "system.undrained")
+
+
+class TheQueueIsAsked(Invariant):
+    """A system that becomes free, Automated or undrained is pending first, if recipes may have it.
+
+    Design section 2, Pending.
+    """
+
+    name = "the_queue_is_asked"
+    topics = (*EASED, "system.idle")
+
+    def __init__(self) -> None:
+        self._eased: dict[str, EventRecord] = {}
+
+    def event(self, world: World, record: EventRecord) -> Found:
+        system = world.systems.get(record.name)
+        came_free = record.topic == "system.idle" and system is not None and system.usage not in FREE
+        if record.topic in EASED or came_free:
+            self._eased[record.name] = record
+        yield from ()
+
+    def commit(self, world: World, commit: Commit, affected: Affected) -> Found:
+        if not self._eased:
+            return
+        eased, self._eased = self._eased, {}
+        asked = {record.name for record in commit.records if record.topic == "system.pending"}
+        for fqdn, record in eased.items():
+            system = world.systems.get(fqdn)
+            if system is None:
+                continue
+            may_be_had = system.condition == "Automated" and not (system.draining or system.reserved)
+            if may_be_had and system.usage in FREE and fqdn not in asked:
+                what = f"{record.topic}: it is {system.usage}, but was not pending first"
+                yield self.broken([record.position], [record.subject], what)

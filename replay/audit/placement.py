@@ -1,0 +1,116 @@
+"""Invariants of placement: one recipe per system, and recipe and system record the same."""
+
+from __future__ import annotations
+
+from replay.audit.affected import Affected
+from replay.audit.invariant import Found, Invariant
+from replay.audit.record import Commit, EventRecord
+from replay.audit.tables import BEFORE_START, FINISHED, FREE, MIRRORED, PLACED
+from replay.audit.values import Recipe, System
+from replay.audit.world import World
+
+
+class OneRecipePerSystem(Invariant):
+    """Two unfinished recipes are never on one system, except guests, which are on their host's system."""
+
+    name = "one_recipe_per_system"
+
+    def commit(self, world: World, commit: Commit, affected: Affected) -> Found:
+        for system in affected.systems:
+            on = [world.recipes[number] for number in world.on.get(system.fqdn, ())]
+            hosts = [recipe.subject for recipe in on if not recipe.is_guest]
+            if len(hosts) > 1:
+                what = f"{len(hosts)} recipes are placed on it"
+                yield self.broken(commit.about(system.subject, *hosts), [system.subject, *hosts], what)
+        for recipe in affected.recipes:
+            yield from self._beside_its_host(world, recipe, commit)
+
+    def _beside_its_host(self, world: World, recipe: Recipe, commit: Commit) -> Found:
+        host = world.recipes.get(recipe.host_id or 0)
+        if host is None or recipe.state in FINISHED or recipe.system == host.system:
+            return
+        subjects = recipe.subject, host.subject
+        yield self.broken(
+            commit.about(*subjects), subjects, f"guest on {recipe.system}, its host on {host.system}"
+        )
+
+
+class InStep(Invariant):
+    """Recipe and system mirror each other at the end of every commit, and guests go with their host."""
+
+    name = "in_step"
+    topics = tuple(f"recipe.{state}" for state in MIRRORED if state != "scheduled")
+
+    def event(self, world: World, record: EventRecord) -> Found:
+        recipe = world.recipes.get(int(record.name))
+        if recipe is not None and record.data["system"] != recipe.system:
+            what = f"{record.topic} on {record.data['system']}, placed on {recipe.system}"
+            yield self.broken([record.position], [record.subject], what)
+
+    def commit(self, world: World, commit: Commit, affected: Affected) -> Found:
+        for recipe in affected.recipes:
+            if recipe.is_guest:
+                yield from self._with_its_host(world, recipe, commit)
+            else:
+                yield from self._recipe(world, recipe, commit)
+        for system in affected.systems:
+            yield from self._system(world, system, commit)
+
+    def _recipe(self, world: World, recipe: Recipe, commit: Commit) -> Found:
+        for guest in world.guests(recipe) if recipe.state in FINISHED else ():
+            subjects = recipe.subject, guest.subject
+            yield self.broken(
+                commit.about(*subjects), subjects, f"its host ended, the guest is {guest.state}"
+            )
+        if recipe.state not in PLACED:
+            return
+        system = world.systems.get(recipe.system or "")
+        mirrored = (system.usage, system.recipe_id) if system is not None else None
+        if mirrored != (MIRRORED[recipe.state], recipe.recipe_id):
+            subjects = recipe.subject, f"system/{recipe.system}"
+            what = f"{recipe.state}, its system is {_usage(system)}"
+            yield self.broken(commit.about(*subjects), subjects, what)
+
+    def _with_its_host(self, world: World, guest: Recipe, commit: Commit) -> Found:
+        host = world.recipes.get(guest.host_id or 0)
+        if host is None or guest.state in FINISHED or guest.state == host.state:
+            return
+        if guest.state in BEFORE_START or host.state in BEFORE_START:
+            subjects = guest.subject, host.subject
+            what = f"guest is {guest.state}, its host {host.state}"
+            yield self.broken(commit.about(*subjects), subjects, what)
+
+    def _system(self, world: World, system: System, commit: Commit) -> Found:
+        wrong = _out_of_step(world, system)
+        if wrong is not None:
+            yield self.broken(commit.about(system.subject), [system.subject], wrong)
+
+
+def _usage(system: System | None) -> str:
+    return "unknown" if system is None else f"{system.usage} with recipe {system.recipe_id}"
+
+
+def _out_of_step(world: World, system: System) -> str | None:
+    """Return the contradiction in a system's usage, None if there is none.
+
+    The checks follow the second table of design section 2 from the top.
+    """
+    what = f"{system.condition}, {_usage(system)}"
+    if system.reserved:
+        return f"{what}, reserved by a person" if system.usage in FREE or system.recipe_id else None
+    if system.recipe_id is not None:
+        return _wrong_recipe(world, system, what)
+    if system.usage not in FREE:
+        return f"{what}, without a recipe or a reservation"
+    asked = system.condition == "Automated" and not system.draining
+    return f"{what}, draining or not Automated" if system.usage == "pending" and not asked else None
+
+
+def _wrong_recipe(world: World, system: System, what: str) -> str | None:
+    recipe = world.recipes.get(system.recipe_id or 0)
+    if recipe is None or recipe.state not in PLACED or recipe.system != system.fqdn:
+        return f"{what}, which is not placed there"
+    forced = recipe.wants.forced == system.fqdn.casefold()
+    if system.condition == "Removed" or (system.condition == "Broken" and not forced):
+        return f"{what}, which should have been withdrawn from it"
+    return None

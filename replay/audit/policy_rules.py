@@ -1,0 +1,90 @@
+"""All invariants, and the rules that apply to the decisions of each policy version."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from replay.audit.deadlines import TreesAwayInTime, WatchdogsInTime
+from replay.audit.decisions import Decisions, NobodyFencedWrites, WholeCommits
+from replay.audit.failures import BrokenWhenFailing
+from replay.audit.grants import (
+    AllowedGrant,
+    DecisionInvariant,
+    LentSystem,
+    NobodyJumped,
+    NobodyOverlooked,
+    NoUnsafeGrant,
+    UsableGrant,
+)
+from replay.audit.invariant import Invariant
+from replay.audit.kept_systems import KeptAsAsked
+from replay.audit.pending_systems import TheQueueIsAsked
+from replay.audit.placement import InStep, OneRecipePerSystem
+from replay.audit.readable_requirements import ReadableRequirements
+from replay.audit.reasons import EveryUnplacedRecipeHasAReason
+from replay.audit.recipe_sets import OneLabPerSet, StartsTogether
+from replay.audit.reservations import RightfulReservation
+from replay.audit.system_matcher import SystemMatcher
+from replay.audit.transitions import LegalTransitions
+
+
+def log_invariants() -> tuple[Invariant, ...]:
+    """Return new instances of the invariants that check the log itself."""
+    return (
+        WholeCommits(),
+        ReadableRequirements(),
+        LegalTransitions(),
+        OneRecipePerSystem(),
+        InStep(),
+        TheQueueIsAsked(),
+        OneLabPerSet(),
+        StartsTogether(),
+        RightfulReservation(),
+        WatchdogsInTime(),
+        TreesAwayInTime(),
+        BrokenWhenFailing(),
+        KeptAsAsked(),
+        EveryUnplacedRecipeHasAReason(),
+        Decisions(),
+        NobodyFencedWrites(),
+    )
+
+
+class DecisionInvariants:
+    """The invariants that check decisions against the scheduler's view, by the moment of the check."""
+
+    def __init__(self, matcher: SystemMatcher, *, in_batches: bool) -> None:
+        every: tuple[DecisionInvariant, ...] = (
+            UsableGrant(matcher),
+            LentSystem(matcher),
+            AllowedGrant(matcher),
+            NobodyJumped(matcher, in_batches=in_batches),
+            NobodyOverlooked(matcher),
+            NoUnsafeGrant(matcher),
+        )
+        self.at_grant = [one for one in every if type(one).grant is not DecisionInvariant.grant]
+        self.unwanted = [one for one in every if type(one).unwanted is not DecisionInvariant.unwanted]
+        self.decided = [one for one in every if type(one).decided is not DecisionInvariant.decided]
+
+
+class PolicyRules(NamedTuple):
+    """The rules of a policy version.
+
+    `by_access`: policies and loans count. `by_contact`: silent labs get no recipes. `in_batches`: triggers
+    are answered in batches, in the order at the beginning of the batch.
+    """
+
+    by_access: bool
+    by_contact: bool
+    in_batches: bool
+
+
+CURRENT_RULES = PolicyRules(by_access=True, by_contact=True, in_batches=True)
+# Policy version -> its rules. Grants of other versions are not checked. None: decisions without a version.
+RULES_BY_POLICY: dict[int | None, PolicyRules] = {
+    2: PolicyRules(by_access=False, by_contact=False, in_batches=False),
+    3: PolicyRules(by_access=False, by_contact=False, in_batches=False),
+    4: PolicyRules(by_access=True, by_contact=False, in_batches=False),
+    5: CURRENT_RULES,
+    None: PolicyRules(by_access=True, by_contact=True, in_batches=False),
+}

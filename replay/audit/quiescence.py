@@ -1,0 +1,68 @@
+"""Invariants of a log at rest: the scheduler has read all of it and has nothing left to decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from replay.audit.invariant import Found, Violation
+from replay.audit.ranking import eligible_recipes
+from replay.audit.safety import anything_runs, placeable, stuck, waiting_sets
+from replay.audit.scheduler_view import SchedulerView
+from replay.audit.system_matcher import SystemMatcher
+
+
+def violations_at_rest(view: SchedulerView, matcher: SystemMatcher) -> Iterator[Violation]:
+    """Yield the violations in a world in which every trigger is answered."""
+    for question in CHECKS:
+        yield from question(view, matcher)
+
+
+def nothing_unanswered(view: SchedulerView, _: SystemMatcher) -> Found:
+    """Every new recipe was answered, and every pending system."""
+    for recipe in view.recipes.values():
+        if recipe.state == "new":
+            yield Violation("nothing_unanswered", (), (recipe.subject,), "it is still new")
+    for system in view.systems.values():
+        if system.usage == "pending":
+            yield Violation("nothing_unanswered", (), (system.subject,), "it is still pending")
+
+
+def no_idle_system_wanted(view: SchedulerView, matcher: SystemMatcher) -> Found:
+    """No recipe waits beside an idle system that it could take safely."""
+    for system in view.systems.values():
+        if system.usage == "idle":
+            for recipe in eligible_recipes(view, matcher, system):
+                what = f"{system.fqdn} is idle, but {recipe.subject} could take it"
+                yield Violation("no_idle_system_wanted", (), (recipe.subject, system.subject), what)
+
+
+def no_holder_stuck(view: SchedulerView, matcher: SystemMatcher) -> Found:
+    """Every set that holds systems can still get the rest of them; otherwise it should have let go."""
+    for number in (number for lab in sorted(view.holding) for number in stuck(view, matcher, lab)):
+        what = "it holds systems, but cannot get the others, whichever recipes finish"
+        yield Violation("no_holder_stuck", (), _members(view, number), what)
+
+
+def no_deadlock(view: SchedulerView, matcher: SystemMatcher) -> Found:
+    """No set waits that could be placed if no other recipe had a system, unless some recipe runs.
+
+    The systems of a running recipe will raise triggers when it ends: then the other checks suffice.
+    """
+    if anything_runs(view):
+        return
+    for number in waiting_sets(view):
+        if labs := placeable(view, matcher, number):
+            what = f"it could have all its systems in {', '.join(labs)}, but nothing runs"
+            yield Violation("no_deadlock", (), _members(view, number), what)
+
+
+def _members(view: SchedulerView, number: int) -> tuple[str, ...]:
+    return f"recipe-set/{number}", *(member.subject for member in view.members(number))
+
+
+CHECKS: tuple[Callable[[SchedulerView, SystemMatcher], Iterator[Violation]], ...] = (
+    nothing_unanswered,
+    no_idle_system_wanted,
+    no_holder_stuck,
+    no_deadlock,
+)

@@ -1,0 +1,75 @@
+"""Links, files and commands in the docs exist."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+import pytest
+
+from domain.scheduling.supply import reasons
+from domain.scheduling.supply.shown_reasons import shown_reason
+from tests.docs.page import DOCS, TOP
+from tests.docs.references import anchors, commands_named, faults, is_there, links, paths
+
+pytestmark = pytest.mark.skipif(
+    subprocess.run(["git", "rev-parse"], cwd=TOP, check=False, capture_output=True).returncode != 0,
+    reason="not in a checkout, so git cannot list the files",
+)
+
+
+@pytest.mark.parametrize("page", DOCS)
+def test_page__its_links__lead_somewhere(page: str) -> None:
+    for file, heading in links(TOP / page):
+        assert file.exists(), f"{page} leads to {file}"
+        assert not heading or heading in anchors(file), f"{page} leads to #{heading} of {file}"
+
+
+# The page of renamed modules names old ones.
+@pytest.mark.parametrize("page", sorted({*DOCS, "CHANGELOG.md"} - {"docs/renamed.md"}))
+def test_page__files_it_names__exist(page: str) -> None:
+    assert [path for path in paths(TOP / page) if not is_there(path)] == []
+
+
+@pytest.mark.parametrize("page", [*DOCS, "CHANGELOG.md"])
+def test_page__commands_it_names__exist_with_their_options(page: str) -> None:
+    found = [(" ".join(words), fault) for words in commands_named(TOP / page) for fault in faults(words)]
+    assert found == []
+
+
+def test_submitters_page__reasons_for_waiting__are_those_of_the_code() -> None:
+    text = (TOP / "docs" / "how-to" / "submit-jobs.md").read_text("utf-8")
+    table = re.findall(r"^\| `([^`]+)` \|", text.partition("| reason |")[2].partition("\n\n")[0], re.M)
+    waiting = (
+        *(reasons.NO_IDLE_SYSTEM, reasons.NO_IDLE_ACCESS, reasons.ALL_BROKEN, reasons.NONE_USABLE),
+        *(reasons.ALL_SILENT, reasons.ALL_LENT, reasons.SET_INCOMPLETE, reasons.UNSAFE, reasons.LET_GO),
+        *(reasons.TREE_AWAY, reasons.SIBLING_TREE_AWAY),
+    )
+    assert set(table) == {*map(shown_reason, waiting)}
+
+
+@pytest.mark.parametrize(
+    ("words", "missing"),
+    [
+        ("submit FILE --wait", []),
+        ("lab simulate --speed 60 --once", []),
+        ("lab-controller put lab.example.com --disabled", []),
+        ("queue --nosuch", ["queue has no --nosuch"]),
+        ("nosuch --json", ["main has no nosuch"]),
+        ("lab nosuch", ["lab has no nosuch"]),
+        ("token create --role=admin USER", []),
+    ],
+)
+def test_faults__of_a_command__name_missing_parts(words: str, missing: list[str]) -> None:
+    assert list(faults(words.split())) == missing
+
+
+def test_is_there__existing_and_missing_paths__differ() -> None:
+    assert is_there("cli/") and is_there("output_match.py") and is_there("docs/how-to/audit.md")
+    assert not is_there("api/nosuch.py") and not is_there("put_match.py")
+
+
+def test_tests_page__every_folder_with_tests__has_a_row() -> None:
+    folders = {path.relative_to(TOP / "tests").parts[0] for path in (TOP / "tests").rglob("test_*.py")}
+    listed = re.findall(r"^\| `(\w+)/` \| \d+ \|", (TOP / "tests" / "README.md").read_text("utf-8"), re.M)
+    assert sorted(listed) == sorted(folder for folder in folders if not folder.endswith(".py"))

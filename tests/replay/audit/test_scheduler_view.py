@@ -1,0 +1,140 @@
+"""What is kept ready for questions says what a search through everything says, at any moment of a history."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from replay.audit.facts import facts_of
+from replay.audit.queues import AFTER_ALL
+from replay.audit.ranking import eligible_recipes, rank_on
+from replay.audit.record import Commit
+from replay.audit.requirement import judge as answer
+from replay.audit.safety import could_take_safely, stuck, wanting
+from replay.audit.scheduler_view import SchedulerView
+from replay.audit.system_matcher import SystemMatcher
+from replay.audit.values import Recipe, System
+from tests.replay.audit.people_histories import lived
+
+SEEDS = range(3)
+EVERY = 12
+
+
+def folded(history: list[Commit]) -> SchedulerView:
+    view = SchedulerView()
+    for commit in history:
+        view.apply_all(commit)
+    return view
+
+
+def moments() -> Iterator[tuple[SchedulerView, SystemMatcher, SchedulerView]]:
+    """Some: a world and a judge who went through all of a history, and a world that begins then."""
+    for seed in SEEDS:
+        view, history = SchedulerView(), lived(seed)
+        matcher = SystemMatcher(view)
+        for number, commit in enumerate(history):
+            view.apply_all(commit)
+            if number % EVERY == 0:
+                yield view, matcher, folded(history[: number + 1])
+
+
+def searched(world: SchedulerView, system: System) -> Iterator[int]:
+    """Who could take a system: the first of those who need the same."""
+    waiting = [
+        recipe
+        for recipe in world.recipes.values()
+        if recipe.state in ("queued", "assigned") and not recipe.is_guest
+    ]
+    needs = set()
+    for recipe in sorted(
+        waiting, key=lambda one: (rank_on(world, SystemMatcher(world), one, system), one.recipe_id)
+    ):
+        need = recipe.state, world.party(recipe.submitter), world.need(recipe)
+        if need not in needs and _could_take(world, recipe, system):
+            needs.add(need)
+            yield recipe.recipe_id
+
+
+def _could_take(world: SchedulerView, recipe: Recipe, system: System) -> bool:
+    """Nothing is remembered here."""
+    if not SystemMatcher(world).could_take(recipe, system):
+        return False
+    asked = json.loads(recipe.wants.host_requires)
+    assert answer(asked, facts_of(world.document(system))) is True
+    if wanting(world, recipe.set_id) == [recipe]:
+        return True
+    with world.tentatively():
+        for member in world.members(recipe.set_id):
+            if member.recipe_id == recipe.recipe_id:
+                world.put_recipe(member.moved("scheduled", system.fqdn, system.lab))
+        return not stuck(world, SystemMatcher(world), system.lab)
+
+
+def test_takers__any_moment__are_those_that_a_search_finds() -> None:
+    found = 0
+    for view, matcher, plain in moments():
+        for fqdn, system in plain.systems.items():
+            said = {recipe.recipe_id for recipe in eligible_recipes(view, matcher, view.systems[fqdn])}
+            assert said == set(searched(plain, system))
+            found += len(said)
+    assert found, "the history has nobody who could take anything"
+
+
+def test_grant__to_anybody_who_waits__is_as_safe_as_if_nothing_were_remembered() -> None:
+    answers = set()
+    for view, matcher, plain in moments():
+        for recipe in list(plain.recipes.values()):
+            if recipe.state in ("queued", "assigned") and not recipe.is_guest:
+                for system in plain.systems.values():
+                    said = could_take_safely(view, matcher, recipe, system)
+                    assert said is _could_take(plain, recipe, system)
+                    answers.add((said, matcher.could_take(recipe, system)))
+    assert answers >= {(True, True), (False, True), (False, False)}, "the history was too calm"
+
+
+TABLES = (
+    *("recipes", "finished", "sets", "systems", "enabled", "pools", "on", "states"),
+    *("policies", "people", "left", "gone"),
+)
+INDEXES = ("systems_of", "holding", "held")
+
+
+def snapshot_of(view: SchedulerView) -> dict[str, object]:
+    """All that it says of itself."""
+    lines = {
+        lab: sorted(
+            (str(who), rank)
+            for who, line in view.queues[lab]
+            for need in line.needs(-1, AFTER_ALL)
+            for rank in line.ranks_of(need)
+        )
+        for lab in (None, *view.systems_of)
+    }
+    tables = {name: {key: repr(value) for key, value in getattr(view, name).items()} for name in TABLES}
+    indexes = {
+        name: {lab: dict(held) for lab, held in getattr(view, name).items() if held} for name in INDEXES
+    }
+    waiting = {str(who): set(numbers) for who, numbers in view._waiting.items()}
+    return {
+        **tables,
+        **indexes,
+        "waiting": waiting,
+        "lines": {lab: ranks for lab, ranks in lines.items() if ranks},
+    }
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_supposing__the_rest_of_a_history__leaves_no_trace(seed: int) -> None:
+    history = lived(seed)
+    middle = len(history) // 2
+    view, untouched = folded(history[:middle]), folded(history[:middle])
+    assert snapshot_of(view) == snapshot_of(untouched)
+    with view.tentatively():
+        for commit in history[middle:]:
+            with view.tentatively():
+                view.apply_all(commit)
+            view.apply_all(commit)
+        assert snapshot_of(view) != snapshot_of(untouched)
+    assert snapshot_of(view) == snapshot_of(untouched)

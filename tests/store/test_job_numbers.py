@@ -1,0 +1,120 @@
+"""Tests of concurrent requests for job ids."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from domain.job.submission import Counts, Ids
+from postgres.errors import DatabaseAway
+from store.event_log import EventLog
+from store.job_numbers import PREFETCHED, SPARE_SECONDS, JobNumberSource
+
+WANTED: Sequence[Counts] = ((1, 1, 1), (2, 3, 4), (1, 2, 0), (1, 1, 5))
+
+
+pytestmark = pytest.mark.promise
+
+
+class CountedQueries:
+    """Counts the jobs of each query for ids. If `away` is set, the first query fails."""
+
+    def __init__(self, log: EventLog) -> None:
+        self.log = log
+        self.queries: list[int] = []
+        self.away = False
+        self._take_ids = log.take_ids
+
+    def take_ids(self, jobs: Sequence[Counts]) -> list[Ids]:
+        self.queries.append(len(jobs))
+        if self.away and len(self.queries) == 1:
+            raise DatabaseAway("gone")
+        return self._take_ids(jobs)
+
+
+@pytest.fixture
+def counted(log: EventLog, monkeypatch: pytest.MonkeyPatch) -> CountedQueries:
+    counted = CountedQueries(log)
+    monkeypatch.setattr(log, "take_ids", counted.take_ids)
+    return counted
+
+
+async def asked(counted: CountedQueries) -> list[Ids | BaseException]:
+    """Ask for all others while the first is being answered."""
+    numbers = JobNumberSource(counted.log)
+    first = asyncio.create_task(numbers.take(WANTED[0]))
+    await asyncio.sleep(0.01)
+    others = [numbers.take(wanted) for wanted in WANTED[1:]]
+    return await asyncio.gather(first, *others, return_exceptions=True)
+
+
+def test_take__concurrent_calls__share_queries_and_ascend(counted: CountedQueries) -> None:
+    found = asyncio.run(asked(counted))
+
+    assert all(isinstance(ids, Ids) for ids in found)
+    taken = [ids for ids in found if isinstance(ids, Ids)]
+    assert [(len(ids.recipe_sets), len(ids.recipes), len(ids.tasks)) for ids in taken] == list(WANTED)
+    jobs = [ids.job for ids in taken]
+    tasks = [task for ids in taken for task in ids.tasks]
+    recipes = [recipe for ids in taken for recipe in ids.recipes]
+    for numbers in (jobs, recipes, tasks):
+        assert numbers == sorted(set(numbers))
+    assert sum(counted.queries) == len(WANTED)
+    assert len(counted.queries) < len(WANTED)
+
+
+def test_take__database_away__waiting_call_fails_and_later_ones_succeed(
+    counted: CountedQueries,
+) -> None:
+    counted.away = True
+
+    first, *others = asyncio.run(asked(counted))
+
+    assert isinstance(first, DatabaseAway)
+    assert all(isinstance(ids, Ids) for ids in others)
+
+
+def test_take__one_call_cancelled__others_are_answered(counted: CountedQueries) -> None:
+    async def given_up() -> Ids:
+        numbers = JobNumberSource(counted.log)
+        hasty = asyncio.create_task(numbers.take((1, 1, 1)))
+        patient = asyncio.create_task(numbers.take((1, 1, 1)))
+        await asyncio.sleep(0)
+        hasty.cancel()
+        return await patient
+
+    assert asyncio.run(given_up()).job == 2
+
+
+async def three_at_once(numbers: JobNumberSource) -> list[Ids]:
+    return list(await asyncio.gather(*(numbers.take((1, 2, 3)) for _ in range(3))))
+
+
+def test_take__repeated_calls__ids_are_prefetched_and_ascend(counted: CountedQueries) -> None:
+    async def again_and_again() -> list[Ids]:
+        numbers = JobNumberSource(counted.log)
+        found = [ids for _ in range(PREFETCHED + 1) for ids in await three_at_once(numbers)]
+        return [*found, await numbers.take((1, 1, 1)), *await three_at_once(numbers)]
+
+    taken = asyncio.run(again_and_again())
+    assert counted.queries == [3 * (PREFETCHED + 1), 1, 3 * (PREFETCHED + 1)]
+    for kind in (
+        [ids.job for ids in taken],
+        [recipe for ids in taken for recipe in ids.recipes],
+        [task for ids in taken for task in ids.tasks],
+    ):
+        assert kind == sorted(set(kind))
+    assert [len(ids.recipes) for ids in taken] == [2] * 3 * (PREFETCHED + 1) + [1] + [2] * 3
+
+
+def test_take__prefetched_ids_unused_for_a_while__are_dropped(counted: CountedQueries) -> None:
+    async def after_a_pause() -> int:
+        numbers, other = JobNumberSource(counted.log), JobNumberSource(counted.log)
+        await three_at_once(numbers)
+        between = await other.take((1, 1, 1))
+        await asyncio.sleep(2 * SPARE_SECONDS)
+        return (await numbers.take((1, 2, 3))).job - between.job
+
+    assert asyncio.run(after_a_pause()) == 1
