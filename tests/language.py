@@ -1,4 +1,4 @@
-"""Rules of language that a program can check: `python -m tests.language [PATH...]` prints what breaks them.
+"""Rules of language that a program can check: `python -m tests.language [PATH...]` prints the violations.
 
 The rules hold for docstrings, comments and names in Python, and for the pages of documentation. Each finding
 shows the better form.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import io
 import re
-import subprocess
 import sys
 import tokenize
 from collections.abc import Iterator
@@ -17,91 +16,66 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
+PRODUCT = (
+    "domain",
+    "postgres",
+    "runtime",
+    "projections",
+    "replay",
+    "store",
+    "workers",
+    "api",
+    "bench",
+    "cli",
+)
+FOLDERS = (*PRODUCT, "tests", "docs")
+# Records of the past keep their words.
+PAST = (TOP / "CHANGELOG.md", TOP / "docs" / "renamed.md")
 
-# How a docstring does not open, and how it could.
+# First words that a docstring must not have.
 OPENINGS = {
-    "a verb: Return, Append, Raise, Yield, Check; for a class or module the thing itself": (
-        *(
-            "of",
-            "by",
-            "as",
-            "what",
-            "who",
-            "whom",
-            "whose",
-            "which",
-            "whoever",
-            "whatever",
-            "where",
-            "wherever",
-        ),
-        *(
-            "when",
-            "whenever",
-            "whether",
-            "how",
-            "why",
-            "that",
-            "if",
-            "so",
-            "until",
-            "while",
-            "since",
-            "because",
-        ),
-        *(
-            "to",
-            "for",
-            "from",
-            "in",
-            "on",
-            "at",
-            "with",
-            "without",
-            "after",
-            "before",
-            "than",
-            "then",
-            "there",
-        ),
-        *(
-            "nobody",
-            "somebody",
-            "anybody",
-            "everybody",
-            "nothing",
-            "something",
-            "same",
-            "the same",
-            "also",
-            "only",
-        ),
-        *("it", "they", "he", "we", "not", "but", "or", "and", "otherwise", "else", "once"),
-    )
+    *("of", "by", "as", "what", "who", "whom", "whose", "which", "whoever", "whatever", "where", "wherever"),
+    *("when", "whenever", "whether", "how", "why", "that", "if", "so", "until", "while", "since", "because"),
+    *("to", "for", "from", "in", "on", "at", "with", "without", "after", "before", "than", "then", "there"),
+    *(
+        "nobody",
+        "somebody",
+        "anybody",
+        "everybody",
+        "nothing",
+        "something",
+        "everything",
+        "it",
+        "its",
+        "they",
+    ),
+    *("those", "he", "we", "not", "but", "or", "and", "otherwise", "else", "once", "unless", "also", "only"),
+    *("same", "the same"),
 }
-# What a text does not say, and what it says instead.
+OPENING = "a verb: Return, Append, Raise, Yield, Check; for a class or module the thing itself"
+# Words that a text must not contain, with better ones.
 WORDS = {
     r"told": "serialised, reported, notified, or the name of what was reported",
     r"known": "cached, registered, existing, or nothing at all",
     r"forgotten": "invalidated, dropped",
     r"taken? back|took back": "roll back, rolled back",
-    r"supposed?|supposing": "tentative, apply tentatively",
+    r"supposed?(?! to\b)|supposing": "tentative, apply tentatively",
     r"packed": "compressed",
     r"ma[dk]e again|making again": "recompute, recomputed",
     r"circles?": "cycle",
     r"come in|came in": "authenticate, arrive",
     r"whos": "submitters, users",
     r"who(m|so)?ever": "the caller, the user, any user",
-    r"so many": "the number, the maximum number",
+    r"so many(?! (?:\w+ )?that\b)": "the number, the maximum number",
     r"of which|of whom|of whose|by which|by whom": "a sentence of its own with a named subject",
     r"what is (held|asked|kept|meant|wanted|needed|written|shown)": "the noun: held systems, the query",
     r"(?:^|[.,:;(] )who (waits|asks|holds|has|may|reads|writes|wants|needs)": "the noun: waiting recipes",
     r"left alone|leave alone|leaves alone": "skipped, skip",
     r"look(s|ed)? again": "refresh, check again",
-    r"all one": "equivalent",
-    r"is otherwise|be otherwise|was otherwise": "differ, change",
+    r"all one(?=[.,:;)]|$)": "equivalent",
+    r"(?:is|be|was|were) otherwise(?= than|[.,:;)]|$)": "differ, change",
 }
-# Parts of names that say nothing, and what a name says instead.
+# Parts of names that say nothing, with better ones.
 PARTS_OF_NAMES = {
     "told": "serialised, reported, notified",
     "known": "registered, cached, existing",
@@ -111,17 +85,20 @@ PARTS_OF_NAMES = {
     "packed": "compressed",
     "most": "max",
 }
+# First parts of constants that are limits, and the prefix of a limit.
+LIMITS = {"longest": "MAX_…", "largest": "MAX_…", "least": "MIN_…", "smallest": "MIN_…"}
+NOT_LIMITS = ("max", "min", "default")
 
-_WORDS = {
+_PATTERNS = {
     re.compile(rf"(?<![\w`'-])(?:{words})(?![\w`'-])", re.IGNORECASE): better
     for words, better in WORDS.items()
 }
-_OPENING = {word: better for better, words in OPENINGS.items() for word in words}
+_ANY_WORD = re.compile("|".join(pattern.pattern for pattern in _PATTERNS), re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A text that breaks a rule, with its place and a better form."""
+    """A violation of a rule, with its place and a better form."""
 
     path: Path
     line: int
@@ -133,32 +110,32 @@ class Finding:
 
 
 def findings(paths: list[Path]) -> Iterator[Finding]:
-    """Yield what breaks the rules in Python files and Markdown pages."""
+    """Yield the violations in Python files and Markdown pages."""
     for path in paths:
-        yield from _in_python(path) if path.suffix == ".py" else _in_page(path)
+        yield from in_python(path) if path.suffix == ".py" else in_page(path)
 
 
 def sources(*under: str) -> list[Path]:
-    """Return the Python files and pages that git tracks, but for records of the past."""
-    listed = subprocess.run(
-        ["git", "ls-files", *under], cwd=TOP, capture_output=True, text=True, check=True
-    ).stdout.splitlines()
-    past = ("CHANGELOG.md", "docs/renamed.md")
-    return [TOP / name for name in listed if name.endswith((".py", ".md")) and name not in past]
+    """Return the Python files and pages of the repository, or of some of its folders and files."""
+    paths = [TOP / name for name in under] or [*(TOP / name for name in FOLDERS), *TOP.glob("*.md")]
+    files = (file for path in paths for file in ([path] if path.is_file() else path.rglob("*.*")))
+    return sorted(file for file in files if file.suffix in (".py", ".md") and file not in PAST)
 
 
-def _in_python(path: Path) -> Iterator[Finding]:
+def in_python(path: Path, text: str | None = None) -> Iterator[Finding]:
+    """Yield the violations in a Python file, or in `text` as if it were that file."""
     if path == Path(__file__).resolve():
         return
-    text = path.read_text()
-    tree = ast.parse(text)
-    for node in ast.walk(tree):
+    text = path.read_text() if text is None else text
+    yield from _parts(path, 1, path.stem)
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield from _docstring(path, node)
         yield from _name(path, node)
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT:
-            yield from _words(path, token.start[0], token.string)
+    if any("#" in line and _ANY_WORD.search(line) for line in text.splitlines()):
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                yield from _words(path, token.start[0], token.string)
 
 
 def _docstring(
@@ -168,38 +145,52 @@ def _docstring(
     if not text:
         return
     line = node.body[0].lineno
-    first, *rest = re.findall(r"[\w'`/]+", text)[:2] or [""]
+    first, *rest = re.findall(r"[\w'`/-]+", text)[:2] or [""]
     for opening in (first, " ".join([first, *rest])):
-        if better := _OPENING.get(opening.lower()):
-            yield Finding(path, line, f'docstring opens with "{opening}"', better)
+        if opening.lower() in OPENINGS:
+            yield Finding(path, line, f'docstring opens with "{opening}"', OPENING)
             break
     yield from _words(path, line, text)
 
 
 def _words(path: Path, line: int, text: str) -> Iterator[Finding]:
     for number, part in enumerate(text.splitlines()):
-        for words, better in _WORDS.items():
-            for match in words.finditer(part):
-                yield Finding(path, line + number, f'"{match.group()}"', better)
+        if _ANY_WORD.search(part):
+            for words, better in _PATTERNS.items():
+                for match in words.finditer(part):
+                    yield Finding(path, line + number, f'"{match.group()}"', better)
 
 
 def _name(path: Path, node: ast.AST) -> Iterator[Finding]:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        name = node.name
+        yield from _parts(path, node.lineno, node.name)
     elif isinstance(node, ast.arg):
-        name = node.arg
+        yield from _parts(path, node.lineno, node.arg)
     elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-        name = node.id
-    else:
-        return
+        yield from _limit(path, node.lineno, node.id) if node.id.isupper() else ()
+        yield from _parts(path, node.lineno, node.id)
+    elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+        yield from _parts(path, node.lineno, node.attr)
+
+
+def _parts(path: Path, line: int, name: str) -> Iterator[Finding]:
     for part in re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().split("_"):
         if better := PARTS_OF_NAMES.get(part):
-            yield Finding(path, node.lineno, f"name {name}", better)
+            yield Finding(path, line, f"name {name}", better)
 
 
-def _in_page(path: Path) -> Iterator[Finding]:
+def _limit(path: Path, line: int, name: str) -> Iterator[Finding]:
+    """Find a constant that is a limit without MAX_ or MIN_; `most` is a banned part of any name."""
+    first, *others = name.lower().strip("_").split("_")
+    better = LIMITS.get(first) or ("MAX_…" if "limit" in (first, *others) else None)
+    if better and first not in NOT_LIMITS:
+        yield Finding(path, line, f"limit {name}", better)
+
+
+def in_page(path: Path, text: str | None = None) -> Iterator[Finding]:
+    """Yield the violations in a page, or in `text` as if it were that page; code is not checked."""
     fenced = False
-    for number, line in enumerate(path.read_text().splitlines(), 1):
+    for number, line in enumerate((path.read_text() if text is None else text).splitlines(), 1):
         fenced ^= line.lstrip().startswith("```")
         if not fenced:
             yield from _words(path, number, re.sub(r"`[^`]*`|\]\([^)]*\)", "", line))

@@ -35,10 +35,10 @@ sys.exit(run.main([]))
 
 
 @pytest.mark.parametrize(
-    ("how", "tell"), [("SIGINT", os.killpg), ("SIGTERM", os.kill)], ids=["Ctrl-C", "terminated"]
+    ("how", "send"), [("SIGINT", os.killpg), ("SIGTERM", os.kill)], ids=["Ctrl-C", "terminated"]
 )
-def test_run__interrupted__waits_for_what_cleans_up(
-    tmp_path: Path, how: str, tell: Callable[[int, int], None]
+def test_run__interrupted__waits_for_the_cleanup(
+    tmp_path: Path, how: str, send: Callable[[int, int], None]
 ) -> None:
     left = tmp_path / "left"
     with subprocess.Popen(
@@ -53,7 +53,7 @@ def test_run__interrupted__waits_for_what_cleans_up(
             if line == "begun\n":
                 break
         assert left.exists()
-        tell(process.pid, signal.Signals[how])
+        send(process.pid, signal.Signals[how])
         process.communicate(timeout=60)
     assert process.returncode == 2
     assert not left.exists()
@@ -88,7 +88,7 @@ def test_run__fast__checks_and_tests_of_pure_code() -> None:
         (("-x", "tests/test_run.py"), False, False),
         (("tests/docs", "-x"), True, False),
         # A test that is named runs, even if it is a soak.
-        (("tests/test_run.py::test_run__interrupted__waits_for_what_cleans_up",), False, True),
+        (("tests/test_run.py::test_run__interrupted__waits_for_the_cleanup",), False, True),
         (("tests/soak", "-m", "soak"), True, True),
     ],
 )

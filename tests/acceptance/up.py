@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,17 +19,30 @@ START_SECONDS = 120.0
 class Up:
     """One `labledger up` and its output."""
 
-    def __init__(self, data: Path, *flags: str, printed: Path | None = None, **settings: str) -> None:
-        """Start it with `settings`, which are LABLEDGER_* variables; write its output to `printed`."""
+    def __init__(
+        self,
+        data: Path,
+        *flags: str,
+        printed: Path | None = None,
+        program: Sequence[str] = LABLEDGER,
+        **settings: str,
+    ) -> None:
+        """Start it with `settings`, which are LABLEDGER_* variables; write its output to `printed`.
+
+        Another `program` than that of the checkout runs in the folder of `data`.
+        """
         self.data = data
+        self._program = program
+        self._folder = None if program is LABLEDGER else data.parent
         self.printed = printed or data.with_suffix(".out")
         with self.printed.open("wb") as out:
-            command = [*LABLEDGER, "up", "--data", str(data), "--port", "0", *flags]
+            command = [*program, "up", "--data", str(data), "--port", "0", *flags]
             self.process = subprocess.Popen(
                 command,
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
+                cwd=self._folder,
                 env={**_environment(), **settings},
             )
 
@@ -44,9 +57,15 @@ class Up:
         wait_until(ready, "up to be ready", START_SECONDS)
 
     def labledger(self, *arguments: str) -> str:
-        command = [*LABLEDGER, *arguments, "--data", str(self.data)]
+        command = [*self._program, *arguments, "--data", str(self.data)]
         done = subprocess.run(
-            command, env=_environment(), capture_output=True, text=True, timeout=180, check=False
+            command,
+            cwd=self._folder,
+            env=_environment(),
+            capture_output=True,
+            text=True,
+            timeout=180,
+            check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
@@ -57,8 +76,14 @@ class Up:
 
 
 @contextmanager
-def up(data: Path, *flags: str, printed: Path | None = None, **settings: str) -> Iterator[Up]:
-    started = Up(data, *flags, printed=printed, **settings)
+def up(
+    data: Path,
+    *flags: str,
+    printed: Path | None = None,
+    program: Sequence[str] = LABLEDGER,
+    **settings: str,
+) -> Iterator[Up]:
+    started = Up(data, *flags, printed=printed, program=program, **settings)
     try:
         started.wait_ready()
         yield started
