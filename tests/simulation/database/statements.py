@@ -48,7 +48,7 @@ WRITING = frozenset({*APPENDS.values(), LOG["take_lease"], LOG["save_snapshot_pi
 
 
 def statement_of(server: Server, query: bytes) -> Statement:
-    """Return the function for a statement. Raises AssertionError for a new one, which needs an answer here."""
+    """Return the answer of a statement. Raises AssertionError for a statement that has none yet."""
     if query in ANSWERS:
         answer = ANSWERS[query]
         return lambda session, params: answer(server, session, params)
