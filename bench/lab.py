@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 import orjson
 
-from bench.raw_http import RawConnection, request
+from bench.raw_http import BenchConnection, request
 from replay.simulated_lab.behaviour import Behaviour
 from replay.simulated_lab.machine import life
 from replay.simulated_lab.steps import LabStep
@@ -43,7 +43,7 @@ class InstantLabController:
         self._last_command = 0
 
     async def work(self) -> None:
-        connection = await RawConnection.connected(self._url)
+        connection = await BenchConnection.connected(self._url)
         while True:
             commands = await self._commands(connection)
             self._take(commands)
@@ -52,7 +52,7 @@ class InstantLabController:
             for first in range(0, len(due), BATCH):
                 await self._say(connection, due[first : first + BATCH])
 
-    async def _commands(self, connection: RawConnection) -> list[dict[str, Any]]:
+    async def _commands(self, connection: BenchConnection) -> list[dict[str, Any]]:
         wait = 0 if self._agenda else WAIT_SECONDS
         path = f"{self._path}/commands?after={self._last_command}&wait_seconds={wait}"
         answer = orjson.loads(await connection.ask(request("GET", path, self._token)))
@@ -73,7 +73,7 @@ class InstantLabController:
             step = heapq.heappop(self._agenda)[-1]
             yield {"progress": {"recipe_id": step.recipe_id, **step.body}}
 
-    async def _say(self, connection: RawConnection, items: Sequence[Mapping[str, Any]]) -> None:
+    async def _say(self, connection: BenchConnection, items: Sequence[Mapping[str, Any]]) -> None:
         body = orjson.dumps({"items": items})
         path = f"{self._path}/updates"
         answer = await connection.ask(request("POST", path, self._token, body, "application/json"))

@@ -1,7 +1,7 @@
--- What the log itself says of the time things took: by `recorded_at`, the clock of the database.
+-- Durations computed from the log, by `recorded_at`, the clock of the database.
 
 -- name: seconds_to_next
--- From each end of a usage to the next recipe that the system is scheduled for.
+-- Seconds from each end of a usage to the next allocation of the system.
 SELECT extract(epoch FROM next.recorded_at - ended.recorded_at)::float8
 FROM log.events AS ended
 JOIN LATERAL (
@@ -13,8 +13,8 @@ JOIN LATERAL (
 WHERE ended.topic = 'system.pending' AND ended.notification_id > %s;
 
 -- name: span
--- How many events of a topic there are, of how many subjects, and the seconds from the first event of any
--- kind, which set it off, to the last of them.
+-- Events of a topic, their distinct subjects, and the seconds from the first event of any kind after a position
+-- to the last event of the topic.
 SELECT count(*), count(DISTINCT e.originator_id),
        coalesce(extract(epoch FROM max(e.recorded_at) - (
            SELECT f.recorded_at FROM log.events AS f
@@ -23,16 +23,16 @@ FROM log.events AS e
 WHERE e.topic = %(topic)s AND e.notification_id > %(after)s;
 
 -- name: waiting
--- Recipes that were started, as long as nobody ended them.
+-- Recipes that started after a position, in order.
 SELECT split_part(originator_id, '/', 2)::integer FROM log.events
 WHERE topic = 'recipe.waiting' AND notification_id > %s ORDER BY notification_id LIMIT %s;
 
 -- name: others_after
--- How many events there are that are not of these subjects.
+-- Number of events of other subjects.
 SELECT count(*) FROM log.events WHERE notification_id > %s AND NOT originator_id = ANY (%s);
 
 -- name: lives
--- From the submission of a recipe to its completion.
+-- Seconds from the submission of a recipe to its completion.
 SELECT extract(epoch FROM ended.recorded_at - new.recorded_at)::float8
 FROM log.events AS ended
 JOIN log.events AS new ON new.originator_id = ended.originator_id AND new.originator_version = 1
@@ -48,7 +48,7 @@ WHERE e.topic = 'recipe.waiting' AND NOT EXISTS (
 ORDER BY e.notification_id;
 
 -- name: last_running
--- Of the recipes that run, the one that began last.
+-- The running recipe that began last.
 SELECT split_part(e.originator_id, '/', 2)::integer FROM log.events AS e
 WHERE e.topic = 'recipe.running' AND NOT EXISTS (
     SELECT FROM log.events AS later
@@ -57,7 +57,7 @@ WHERE e.topic = 'recipe.running' AND NOT EXISTS (
 ORDER BY e.notification_id DESC LIMIT 1;
 
 -- name: of_sets
--- What happened to the recipes that were submitted after a position: of which set, to which recipe, what, when.
+-- Events of the recipes that were submitted after a position: set, recipe, topic, seconds.
 WITH recipes AS (
     SELECT originator_id, (convert_from(state, 'UTF8')::jsonb -> 'data' ->> 'recipe_set_id')::integer AS recipe_set
     FROM log.events WHERE topic = 'recipe.new' AND notification_id > %s
@@ -69,17 +69,17 @@ WHERE e.topic IN ('recipe.scheduled', 'recipe.waiting', 'recipe.assigned', 'reci
 ORDER BY e.notification_id;
 
 -- name: epoch
--- Of the scheduler that decides now.
+-- The epoch of the current scheduler.
 SELECT coalesce(max(epoch), 0) FROM log.leases;
 
 -- name: first_allocation
--- When the first one was committed by this epoch, or a later one.
+-- Time of the first allocation that this epoch, or a later one, committed.
 SELECT extract(epoch FROM min(recorded_at))::float8 FROM log.events
 WHERE topic = 'system.scheduled' AND notification_id > %(after)s AND recorded_at > to_timestamp(%(since)s)
     AND (convert_from(state, 'UTF8')::jsonb ->> 'epoch')::bigint >= %(epoch)s;
 
 -- name: held_twice
--- Systems that were given away while they had a recipe: among the events of their usage.
+-- Number of allocations of systems that had a recipe.
 SELECT count(*) FROM (
     SELECT topic, lag(topic) OVER (PARTITION BY originator_id ORDER BY originator_version) AS before
     FROM log.events WHERE topic IN (
@@ -97,7 +97,7 @@ WHERE e.topic = 'recipe.queued' AND NOT EXISTS (
 ORDER BY e.notification_id;
 
 -- name: worked_off
--- From the first event, which set it all off, to the last of these: a system given away, or what happened to a recipe.
+-- Seconds from the first event after a position to the last allocation or event of a recipe.
 SELECT extract(epoch FROM max(e.recorded_at) - (
     SELECT f.recorded_at FROM log.events AS f
     WHERE f.notification_id > %(after)s ORDER BY f.notification_id LIMIT 1))::float8

@@ -14,14 +14,14 @@ class RequestFailed(Exception):
     """An answer without success: its status line and body."""
 
 
-class RawConnection:
+class BenchConnection:
     """One connection, for one request at a time."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
 
     @classmethod
-    async def connected(cls, url: str) -> RawConnection:
+    async def connected(cls, url: str) -> BenchConnection:
         parts = urlsplit(url)
         return cls(*await asyncio.open_connection(parts.hostname, parts.port))
 
@@ -51,10 +51,10 @@ async def request_times(url: str, clients: int, seconds: float, requests: Iterat
 
     Each client sends its next request when it has received an answer.
     """
-    connections = [await RawConnection.connected(url) for _ in range(clients)]
+    connections = [await BenchConnection.connected(url) for _ in range(clients)]
     until, took = time.monotonic() + seconds, list[float]()
 
-    async def keep_asking(connection: RawConnection) -> None:
+    async def keep_asking(connection: BenchConnection) -> None:
         while (began := time.monotonic()) < until:
             await connection.ask(next(requests))
             took.append(time.monotonic() - began)

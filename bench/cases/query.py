@@ -16,7 +16,7 @@ from bench.cluster_fixture import BenchCluster
 from bench.latencies import in_milliseconds
 from bench.outcome import Figures, Sizes
 from bench.progress import ProgressCallback
-from bench.raw_http import RawConnection, request
+from bench.raw_http import BenchConnection, request
 from bench.settling import wait_for_projectors
 
 READERS = 4
@@ -92,7 +92,7 @@ async def _read_all(cluster: BenchCluster, paths: Mapping[str, str], taken: Take
     requests = {name: request("GET", path, cluster.token) for name, path in paths.items()}
 
     async def keep_reading(first: int) -> None:
-        connection = await RawConnection.connected(cluster.url)
+        connection = await BenchConnection.connected(cluster.url)
         for name in cycle([*names[first:], *names[:first]]):
             if over.is_set() and len(taken[name]) >= LEAST_ROUNDS:
                 break

@@ -1,7 +1,7 @@
--- What a table just like that of the log takes, and how soon somebody hears of a row.
+-- Inserts into a table like that of the log, and the notification of a row.
 
 -- name: make_table
--- With the columns, checks and indexes of the log: without them rows would be cheaper than its own can be.
+-- Has the columns, checks and indexes of the log, so that its rows cost as much as those of the log.
 CREATE TABLE bench_events (LIKE log.events INCLUDING ALL);
 
 -- name: drop_table

@@ -9,7 +9,7 @@ import time
 from dataclasses import replace
 
 from bench.outcome import Figures
-from bench.raw_http import RawConnection, request, request_times
+from bench.raw_http import BenchConnection, request, request_times
 from runtime.embedded.ports import any_free
 from runtime.processes.programs import program
 from runtime.processes.supervisor import end, spawn
@@ -44,7 +44,7 @@ async def _answers(url: str) -> None:
     deadline = time.monotonic() + READY_SECONDS
     while True:
         try:
-            (await RawConnection.connected(url)).close()
+            (await BenchConnection.connected(url)).close()
         except OSError:
             if time.monotonic() > deadline:
                 raise

@@ -9,7 +9,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Series:
+class Product:
     """A model of machines; `share` is its weight."""
 
     share: int
@@ -26,14 +26,14 @@ class Series:
 
 
 MODELS = (
-    Series(30, "r640", "Dell", "R640", "x86_64", (16, 32), (64, 128), ("vmx", "sse4_2"), ("ixgbe", "tg3")),
-    Series(20, "dl360", "HPE", "DL360", "x86_64", (8, 16), (16, 32, 64), ("vmx",), ("igb",), power="ilo"),
-    Series(15, "epyc", "Supermicro", "H12", "x86_64", (32, 64), (128, 256), ("svm", "avx2"), ("mlx5_core",)),
-    Series(12, "t40", "Dell", "T40", "x86_64", (2, 4), (4, 8), ("sse2",), ("e1000", "tg3")),
-    Series(12, "altra", "Ampere", "Altra", "aarch64", (32, 80), (32, 64), ("asimd",), ("mlx5_core", "igb")),
-    Series(5, "p9", "IBM", "S922", "ppc64le", (16,), (64, 128), ("altivec",), ("tg3",)),
-    Series(3, "z", "IBM", "z16", "s390x", (4, 8), (8, 16), ("vx",), ("qeth",), power="zvm"),
-    Series(3, "lap", "Lenovo", "T14", "x86_64", (4, 8), (8, 16), ("vmx",), ("e1000",), type="Laptop"),
+    Product(30, "r640", "Dell", "R640", "x86_64", (16, 32), (64, 128), ("vmx", "sse4_2"), ("ixgbe", "tg3")),
+    Product(20, "dl360", "HPE", "DL360", "x86_64", (8, 16), (16, 32, 64), ("vmx",), ("igb",), power="ilo"),
+    Product(15, "epyc", "Supermicro", "H12", "x86_64", (32, 64), (128, 256), ("svm", "avx2"), ("mlx5_core",)),
+    Product(12, "t40", "Dell", "T40", "x86_64", (2, 4), (4, 8), ("sse2",), ("e1000", "tg3")),
+    Product(12, "altra", "Ampere", "Altra", "aarch64", (32, 80), (32, 64), ("asimd",), ("mlx5_core", "igb")),
+    Product(5, "p9", "IBM", "S922", "ppc64le", (16,), (64, 128), ("altivec",), ("tg3",)),
+    Product(3, "z", "IBM", "z16", "s390x", (4, 8), (8, 16), ("vx",), ("qeth",), power="zvm"),
+    Product(3, "lap", "Lenovo", "T14", "x86_64", (4, 8), (8, 16), ("vmx",), ("e1000",), type="Laptop"),
 )  # fmt: skip
 
 # Condition -> percent of machines.
@@ -76,7 +76,7 @@ def machine(number: int, lab_controller: str, owners: Sequence[str], chance: Ran
     return {**made, **_papers(number, model, chance), "cpu": {**made["cpu"], **_make(model, chance)}}
 
 
-def _cpu(model: Series, processors: int) -> dict[str, Any]:
+def _cpu(model: Product, processors: int) -> dict[str, Any]:
     return {
         "processors": processors,
         "cores": max(1, processors // 2),
@@ -88,7 +88,7 @@ def _cpu(model: Series, processors: int) -> dict[str, Any]:
     }
 
 
-def _make(model: Series, chance: Random) -> dict[str, Any]:
+def _make(model: Product, chance: Random) -> dict[str, Any]:
     """Return the properties that identify a processor."""
     return {
         "family": 23 if "svm" in model.flags else 6,
@@ -99,7 +99,7 @@ def _make(model: Series, chance: Random) -> dict[str, Any]:
     }
 
 
-def _papers(number: int, model: Series, chance: Random) -> dict[str, Any]:
+def _papers(number: int, model: Product, chance: Random) -> dict[str, Any]:
     """Return location and ownership; some of it is missing for some machines."""
     lender = chance.choice((None, None, None, model.vendor))
     seen = chance.random() < 0.7
@@ -121,7 +121,7 @@ def _disk(chance: Random) -> dict[str, Any]:
     return {"model": "ST500", "size_bytes": size_bytes, "sector_size": 512, "phys_sector_size": 4096}
 
 
-def _exclusion(model: Series) -> dict[str, Any]:
+def _exclusion(model: Product) -> dict[str, Any]:
     return {"arch": model.arch, "family": "RedHatEnterpriseLinux10"}
 
 

@@ -47,7 +47,7 @@ def test_multihost__no_set_got_a_system__is_reported(monkeypatch: pytest.MonkeyP
     cluster = doing_nothing(monkeypatch, multihost, "enable", "queue", "settle", "generated_lab")
     monkeypatch.setattr(multihost, "_ended_on_half", lambda *_: EventSpan(0, 0, 0.0))
     monkeypatch.setattr(multihost, "_hold_times", lambda *_: HoldTimes())
-    monkeypatch.setattr(multihost, "LogFiller", lambda *_: LogFiller())
+    monkeypatch.setattr(multihost, "LogFiller", lambda *_: EmptyFiller())
     with pytest.raises(ValueError, match="nothing to compare"):
         multihost.measure(cluster, SIZES, no_progress)
 
@@ -79,7 +79,7 @@ def test_submit__last_answers_come_late__count_for_the_time_they_took(
 
     cluster = doing_nothing(monkeypatch, submit, "generated_lab", "enable", "wait_for_projectors")
     monkeypatch.setattr(cluster, "url", "", raising=False)
-    monkeypatch.setattr(submit, "LogFiller", lambda *_: LogFiller())
+    monkeypatch.setattr(submit, "LogFiller", lambda *_: EmptyFiller())
     monkeypatch.setattr(submit, "bodies", lambda *_: [b""])
     monkeypatch.setattr(submit, "request", lambda *_: b"")
     monkeypatch.setattr(cluster, "token", "", raising=False)
@@ -88,6 +88,6 @@ def test_submit__last_answers_come_late__count_for_the_time_they_took(
     assert figures["jobs_per_second"] <= 20
 
 
-class LogFiller:
+class EmptyFiller:
     def catch_up(self) -> None:
         """Read nothing."""

@@ -1,4 +1,4 @@
-"""Commands as a lab controller gets them, and what they make a lab say."""
+"""Commands for a lab controller, and the messages of a lab that gets them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ percents = st.sampled_from((0.0, 10.0, 50.0, 100.0))
 
 
 @st.composite
-def provisions(draw: st.DrawFn, most_guests: int = 2) -> dict[str, Any]:
-    """A provision command: a host with up to 4 tasks and some guests with theirs."""
+def provisions(draw: st.DrawFn, max_guests: int = 2) -> dict[str, Any]:
+    """Draw a provision command: a host with up to 4 tasks, and guests with theirs."""
     ids = iter(range(100, 200))
 
     def tasks() -> list[dict[str, Any]]:
         return [{"id": next(ids), "name": "/t", "params": {}} for _ in range(draw(st.integers(1, 4)))]
 
-    guests = range(draw(st.integers(0, most_guests)))
+    guests = range(draw(st.integers(0, max_guests)))
     return {
         "id": draw(st.integers(1, 10**6)),
         "kind": "provision",
@@ -37,7 +37,7 @@ def provisions(draw: st.DrawFn, most_guests: int = 2) -> dict[str, Any]:
 
 @st.composite
 def behaviours(draw: st.DrawFn, *, faults: tuple[str, ...] = FAULTS, speed: float = 1.0) -> Behaviour:
-    """Any seed, with each of the faults at some percentage."""
+    """Draw any seed, with a percentage for each of the faults."""
     chances = {f"{fault}_percent": draw(percents) for fault in faults}
     return Behaviour(seed=draw(seeds), speed=speed, trouble_percent=draw(percents), **chances)
 

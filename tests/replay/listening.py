@@ -1,4 +1,4 @@
-"""A server reduced to what it accepts of a lab: the domain's own tables, without the domain's code around."""
+"""A server reduced to the messages that it accepts from a lab, by the tables of the domain alone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from replay.simulated_lab.steps import LabStep
 
 @dataclass
 class Listener:
-    """`heard` has what was new, in the order in which it was accepted."""
+    """Accepts messages. `heard` contains the new ones in the order of acceptance."""
 
     recipes: dict[int, str] = field(default_factory=dict)
     hosts: dict[int, int] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class Listener:
 
 
 def converse(lab: SimulatedLab, listener: Listener, limit: int, moments: Iterable[float]) -> SimulatedLab:
-    """Say everything that is due at each of the moments, as the one who runs the lab does."""
+    """Deliver everything that is due at each of the moments, as the agent of a lab does."""
     for now in moments:
         while delivery := next_delivery(lab, now, limit):
             for _ in range(1 + delivery.twice):
@@ -87,5 +87,5 @@ def converse(lab: SimulatedLab, listener: Listener, limit: int, moments: Iterabl
 
 
 def _plain(step: LabStep) -> LabStep:
-    """What the server sees of it: not when it was due, nor whether it is late."""
+    """Return the step as the server sees it: without its due time, and whether it is late."""
     return replace(step, late=False, due_seconds=0.0)

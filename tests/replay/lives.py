@@ -1,4 +1,4 @@
-"""What a lab says of a recipe, held against the tables of the domain."""
+"""The life of a recipe in a lab's messages, checked against the tables of the domain."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from replay.simulated_lab.steps import LabStep
 
 
 def life_of(progress: list[Any]) -> str:
-    """Take a recipe through its messages by the domain's own tables; the state it ends in."""
+    """Apply a recipe's messages by the tables of the domain, and return the state at the end."""
     state, tasks = "waiting", dict[int, str]()
     for item in progress:
         if "task_id" in item and "state" in item:

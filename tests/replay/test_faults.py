@@ -1,4 +1,4 @@
-"""Every fault happens when it is asked for, never otherwise, and the lab copes with its own disorder."""
+"""Every fault happens when it is requested and only then, and the lab copes with its own disorder."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def test_faults__any__guests_begin_after_the_hosts_first_task(
 def test_faults__one_raised__durations_stay(
     command: dict[str, Any], behaviour: Behaviour, fault: str, percent: float
 ) -> None:
-    """What is said before the fault is what would have been said without it."""
+    """The messages before the fault equal those without it."""
     faulty = Behaviour(seed=behaviour.seed, **{f"{fault}_percent": percent})
     first, same = (
         first_message(obey(SimulatedLab(how), command, 0.0)) for how in (Behaviour(behaviour.seed), faulty)
@@ -208,7 +208,7 @@ def test_watchdog__asked_for__is_set_with_the_installation_and_each_task() -> No
 def test_watchdog__machine_stalls_and_messages_overtake__set_behind_every_start(
     command: dict[str, Any], seed: int, reorder_percent: float
 ) -> None:
-    """A start sets it anew, so what is said before one counts for nothing."""
+    """A start resets the watchdog, so a watchdog message before the start has no effect."""
     faults = {"stall_percent": 100, "reorder_percent": reorder_percent}
     steps = agenda(command, seed, watchdog_seconds=60, **faults)
     for recipe in (command, *command["guests"]):

@@ -1,4 +1,4 @@
-"""Made-up labs and jobs: the same for the same seed, and jobs that their lab can run."""
+"""Generated labs and jobs: the same for the same seed, and jobs that their lab can run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_lab__same_seed__same_lab(asked: tuple[int, int, int]) -> None:
 
 
 @given(LABS)
-def test_lab__any__names_differ_and_are_all_known(asked: tuple[int, int, int]) -> None:
+def test_lab__any__names_differ_and_all_exist(asked: tuple[int, int, int]) -> None:
     lab = generate_lab(*asked)
     _, labs, systems = asked
     fqdns = {system["fqdn"] for system in lab["systems"]}
@@ -52,7 +52,7 @@ def test_lab__any__names_differ_and_are_all_known(asked: tuple[int, int, int]) -
 
 
 def names(lab: dict[str, Any], section: str) -> set[str]:
-    """What tells the items of a section apart; of a distro tree also what jobs ask for."""
+    """Return the identities of a section's items; for distro trees also the names that jobs require."""
     keys = ("id", "name") if section == "distro_trees" else ("name", "fqdn")
     return {str(item[key]) for item in lab[section] for key in keys if key in item}
 
@@ -72,8 +72,8 @@ def test_lab__any__has_the_shape_of_the_sample() -> None:
     assert set(BIG) == set(SAMPLE)
     for section in SAMPLE:
         beside = {"excluded_families", "serial", "location", "lender"}
-        known = {name for item in SAMPLE[section] for name in item} | beside
-        assert {name for item in BIG[section] for name in item} <= known
+        allowed = {name for item in SAMPLE[section] for name in item} | beside
+        assert {name for item in BIG[section] for name in item} <= allowed
 
 
 def test_lab__big__is_varied() -> None:
@@ -141,7 +141,7 @@ def elements(form: Any) -> Iterator[str]:
 
 
 def could_start(recipes: list[Any], lab: dict[str, Any], lab_controller: str) -> bool:
-    """Whether the lab has a system for each, all at once, and the distro trees."""
+    """Return whether the lab has the distro trees and a system for each recipe, all at the same time."""
     systems = [system for system in lab["systems"] if system["lab_controller"] == lab_controller]
     trees = [tree for tree in lab["distro_trees"] if lab_controller in tree["urls"]]
     installed = [guest for recipe in recipes for guest in recipe.get("guests", ())]
@@ -153,7 +153,7 @@ def could_start(recipes: list[Any], lab: dict[str, Any], lab_controller: str) ->
 
 
 def matched(fits: list[set[int]]) -> bool:
-    """Whether each can have a system of its own."""
+    """Return whether each recipe can have a system of its own."""
     holder = dict[int, int]()
 
     def place(recipe: int, tried: set[int]) -> bool:

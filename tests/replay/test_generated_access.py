@@ -1,4 +1,4 @@
-"""Who may have what in a made-up lab: as much of it as was asked for, and nobody shut out."""
+"""Generated groups, pools and policies: as many as requested, and no user is excluded."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RULED = with_access(LAB, 7, 50, 20, 0.5)
 
 
 def policies(lab: dict[str, Any], system: dict[str, Any]) -> tuple[Policy | None, list[Policy]]:
-    """Its own, and those of its pools."""
+    """Return the policy of a system, and those of its pools."""
     of_pools = {pool["name"]: policy_of(pool.get("access_policy", ())) for pool in lab["pools"]}
     own = system.get("access_policy")
     return None if own is None else policy_of(own), [of_pools[name] for name in system["pools"]]

@@ -1,4 +1,4 @@
-"""A lab that lost its memory, or was away: what it says when it is back."""
+"""Messages of a lab that lost its memory, or was away."""
 
 from __future__ import annotations
 
@@ -77,21 +77,21 @@ def test_recall__lab_that_vanishes__does_not_vanish_over_the_same_again() -> Non
 def test_resume__after_any_number_of_messages__the_rest_is_said_at_once_and_lawfully(
     command: dict[str, Any], seed: int, data: st.DataObject
 ) -> None:
-    """A crash between any two messages: what was heard and what is said again make a lawful life."""
+    """A crash between any two messages: the messages before and after it make a valid life together."""
     command = {**command, "guests": []}
     heard = tuple(of_kind(agenda(command, seed), "progress"))
     heard = heard[: data.draw(st.integers(0, len(heard) - 1))]
     lab = recall(Behaviour(seed=seed), [{**command, "state": "completed"}], 5000.0)
-    lab = resume(lab, as_known(command, heard), 5000.0)
+    lab = resume(lab, as_server(command, heard), 5000.0)
 
     assert lab.agenda[0].due_seconds == pytest.approx(5000.0)
-    known = {said(step) for step in heard}
-    fresh = [step for step in lab.agenda if said(step) not in known]
+    heard_before = {said(step) for step in heard}
+    fresh = [step for step in lab.agenda if said(step) not in heard_before]
     assert life_of([step.body for step in (*heard, *fresh)]) == "completed"
 
 
-def as_known(command: dict[str, Any], heard: tuple[LabStep, ...]) -> dict[str, Any]:
-    """The recipe as the server shows it after these messages."""
+def as_server(command: dict[str, Any], heard: tuple[LabStep, ...]) -> dict[str, Any]:
+    """Return the recipe as the server shows it after these messages."""
     ended = {step.body["task_id"] for step in heard if is_end(step)}
     begun = {step.body["task_id"] for step in heard if step.body.get("state") == "running"}
     state = "running" if begun else "installing" if heard else "waiting"
@@ -118,6 +118,6 @@ def is_end(step: LabStep) -> bool:
         {"state": "running", "system": "b"},  # placed again elsewhere
     ],
 )
-def test_resume__recipe_not_ours_any_more__nothing_is_said(recipe: dict[str, Any]) -> None:
+def test_resume__recipe_not_ours_any_more__no_violation(recipe: dict[str, Any]) -> None:
     lab = obey(SimulatedLab(Behaviour()), provision(1, 12, "a", state="completed"), 0.0)
     assert resume(lab, {"recipe_id": 12, "tasks": [], **recipe}, 0.0).agenda == ()

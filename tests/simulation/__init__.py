@@ -1,4 +1,4 @@
 """The whole service in one process: time, network, crashes and faults from one seed (docs/simulation.md).
 
-`python -m tests.simulation --seed N` tells the story of a seed.
+`python -m tests.simulation --seed N` prints the story of a seed.
 """

@@ -1,4 +1,4 @@
-"""Faults planted in production code, or in what the database promises: each is one that a seed must find."""
+"""Planted faults of production code or of the database. A seed must find each of them."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from tests.random_histories.faults import everything_is_safe, nobody_wakes_up
 Plant = Callable[[pytest.MonkeyPatch], None]
 
 
-def whoever_has_it(patch: pytest.MonkeyPatch) -> None:
-    """A system is given away without a look whether somebody has it."""
+def double_grant(patch: pytest.MonkeyPatch) -> None:
+    """Grant systems without a check whether they are in use."""
     patch.setattr(Availability, "idle", Availability.usable)
 
 
-def no_fence(patch: pytest.MonkeyPatch) -> None:
+def ignore_fence(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(LogTables, "fenced", lambda *_: False)
 
 
 def no_versions(patch: pytest.MonkeyPatch) -> None:
-    """Whatever has changed meanwhile, what was decided is written behind it."""
+    """Append decisions without a check of their expected versions."""
     append = LogTables.append
 
     def unexpecting(self: LogTables, *arrays: Any) -> Any:
@@ -51,22 +51,22 @@ def no_versions(patch: pytest.MonkeyPatch) -> None:
 
 
 def no_command_ids(patch: pytest.MonkeyPatch) -> None:
-    """Who asks again because the answer was lost has it done again."""
+    """Ignore command ids, so that a repeated request is executed again."""
     outcome = LogTables._outcome
 
     def forgetful(self: LogTables, request: Any) -> str:
-        known, self.commits = self.commits, {}
+        commits, self.commits = self.commits, {}
         try:
             return outcome(self, request)
         finally:
-            self.commits = known
+            self.commits = commits
 
     patch.setattr(LogTables, "_outcome", forgetful)
     patch.setattr(LogTables, "commits_of", lambda *_: [])
 
 
 def tracking_apart(patch: pytest.MonkeyPatch) -> None:
-    """Rows in one transaction, the position in another."""
+    """Commit the rows in one transaction and the position in another."""
 
     def project(self: Projector, page: Sequence[Recorded]) -> None:
         last = page[-1]
@@ -82,13 +82,13 @@ def tracking_apart(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Projector, "_project", project)
 
 
-def what_is_lent_is_had(patch: pytest.MonkeyPatch) -> None:
-    """Whoever has borrowed a system does not have it alone."""
+def ignore_loans(patch: pytest.MonkeyPatch) -> None:
+    """Ignore loans when systems are granted."""
     patch.setattr(Submitting, "is_lent_away", lambda *_: False)
 
 
-def all_is_urgent(patch: pytest.MonkeyPatch) -> None:
-    """Who may submit to a system at all may do so at any priority."""
+def ignore_maximum_priorities(patch: pytest.MonkeyPatch) -> None:
+    """Ignore maximum priorities of access policies."""
     maximum = Submitting.maximum
 
     def uncapped(self: Submitting, who: Who) -> Priority | None:
@@ -98,17 +98,21 @@ def all_is_urgent(patch: pytest.MonkeyPatch) -> None:
 
 
 def wall_clock(patch: pytest.MonkeyPatch) -> None:
-    """Which of several systems a recipe takes depends on when it is asked."""
+    """Choose among several systems by the wall clock."""
 
-    def by_the_clock(*_: Any) -> Callable[[int], int]:
+    def by_wall_clock(*_: Any) -> Callable[[int], int]:
         return lambda left: choice.nth(left, time.time_ns() // 1000 % left.bit_count())
 
-    patch.setattr(choice, "_by_preference", by_the_clock)
+    patch.setattr(choice, "_by_preference", by_wall_clock)
 
 
 @dataclass(frozen=True)
 class Planted:
-    """`found` is what is said of it, by one of the seeds `first` and after, so many at most."""
+    """A planted fault.
+
+    `seeds` is the number of seeds to try from `first` on; one of them must have a finding that matches
+    `found`.
+    """
 
     plant: Plant
     found: str
@@ -117,18 +121,16 @@ class Planted:
 
 
 PLANTED: Mapping[str, Planted] = {
-    "double grant": Planted(whoever_has_it, "audit|nobody caught"),
-    # Few seeds have a holder that appends once more when it was replaced.
-    "fencing": Planted(no_fence, "nobody_fenced_writes", first=29, seeds=60),
-    # And few have one who moves what is being decided about, between the basis and the commit.
-    "versions": Planted(no_versions, "audit|nobody caught", seeds=60),
-    "command ids": Planted(no_command_ids, "is in the log 2 times|audit|nobody caught"),
-    "wake-ups": Planted(
-        nobody_wakes_up, "never happens|no_idle_system_wanted|nobody_jumped|mended", seeds=30
-    ),
+    "double grant": Planted(double_grant, "audit|uncaught"),
+    # Few seeds have a former holder of the lease that appends once more.
+    "fencing": Planted(ignore_fence, "nobody_fenced_writes", first=29, seeds=60),
+    # Few seeds have a user who changes a subject of a decision between its basis and its commit.
+    "versions": Planted(no_versions, "audit|uncaught", seeds=60),
+    "command ids": Planted(no_command_ids, "is in the log 2 times|audit|uncaught"),
+    "wake-ups": Planted(nobody_wakes_up, "consistency loop|no_idle_system_wanted|nobody_jumped", seeds=30),
     "safety": Planted(everything_is_safe, "no_unsafe_grant|no_holder_stuck|no_deadlock"),
-    "loans": Planted(what_is_lent_is_had, "lent_system"),
-    "effective priorities": Planted(all_is_urgent, "nobody_jumped", first=68),
+    "loans": Planted(ignore_loans, "lent_system"),
+    "effective priorities": Planted(ignore_maximum_priorities, "nobody_jumped", first=68),
     "tracking": Planted(tracking_apart, "read model|UniqueViolation"),
-    "wall clock": Planted(wall_clock, "another decision is demanded"),
+    "wall clock": Planted(wall_clock, "recomputed decision differs"),
 }

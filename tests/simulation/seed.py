@@ -1,4 +1,4 @@
-"""One seed from its beginning to its end: the service, its people, its misfortunes, and what is found."""
+"""One seed from beginning to end: the service, its users, its faults, and the findings."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from typing import Any
 
 from cli.lab.agent import LabAgent
 from domain.events import Recorded
+from tests.simulation.checks import final_state as end
+from tests.simulation.checks.commit_checks import CommitChecks
+from tests.simulation.checks.ledger import Ledger
 from tests.simulation.database.mapping import SharedMapper
 from tests.simulation.database.server import Server
 from tests.simulation.database.session import Datastore, Session
-from tests.simulation.judged import end
-from tests.simulation.judged.ledger import Ledger
-from tests.simulation.judged.watching import Watching
 from tests.simulation.machine.chance import Chance
 from tests.simulation.machine.loop import SimulatedLoop
-from tests.simulation.machine.stand_ins import Event, stand_ins
+from tests.simulation.machine.stand_ins import SimulatedEvent, stand_ins
 from tests.simulation.machine.strands import RUNNING, Process, in_strand
-from tests.simulation.people.acting import Acting
-from tests.simulation.people.entitled import Entitled
-from tests.simulation.people.faults import Misfortune
+from tests.simulation.people.access_manager import AccessManager
+from tests.simulation.people.actor import Actor
+from tests.simulation.people.faults import FaultInjector
 from tests.simulation.people.operators import Operator
-from tests.simulation.people.scenes import HOUR, begin_log, scene_of
-from tests.simulation.people.submitters import Submitter
-from tests.simulation.service.house import House
+from tests.simulation.people.seed_scene import HOUR, begin_log, scene_of
+from tests.simulation.people.submitters import JobSubmitter
+from tests.simulation.seed_story import SeedStory
 from tests.simulation.service.lab_client import LabClient
 from tests.simulation.service.network import Asker, Network
-from tests.simulation.story import Story
+from tests.simulation.service.processes import ServiceProcesses
 
 HOURS = 12.0
-# When nothing has happened for so long, nothing will: no watchdog and no reservation is longer.
+# After this time without events nothing will happen: no watchdog and no reservation is longer.
 QUIET_HOURS = 7
-# After the last misfortune everything must have come to rest by then.
-MOST_DAYS = 30
+# Everything must come to rest within this time after the last fault.
+MAX_REST_DAYS = 30
 
 
 @dataclass(frozen=True)
-class Asked:
-    """`without`: faults that do not befall it."""
+class SeedOptions:
+    """A seed with its options. `without` names the faults to leave out."""
 
     seed: int
     hours: float = HOURS
@@ -56,80 +56,80 @@ class Asked:
 
 
 @dataclass
-class Outcome:
-    """`findings` are empty for a seed in which nothing is wrong."""
+class SeedOutcome:
+    """The result of a seed. `findings` is empty if nothing is wrong."""
 
-    asked: Asked
+    options: SeedOptions
     findings: list[str] = field(default_factory=list)
     seconds: float = 0.0
     acknowledged: int = 0
     decisions: int = 0
     jobs: int = 0
     events: int = 0
-    # Of everything that the database holds in the end.
+    # Digest of the whole content of the database at the end.
     digest: str = ""
     story: list[str] = field(default_factory=list)
 
 
 class Seed:
-    def __init__(self, asked: Asked) -> None:
-        self.asked = asked
-        self.chance = Chance(asked.seed)
+    def __init__(self, options: SeedOptions) -> None:
+        self.options = options
+        self.chance = Chance(options.seed)
         self.loop = SimulatedLoop()
         self.loop.in_strand = in_strand
-        self.story = Story(self.loop)
-        self.scene = scene_of(self.chance, asked.hours)
+        self.story = SeedStory(self.loop)
+        self.scene = scene_of(self.chance, options.hours)
         self.server = Server(self.loop, self.chance.stream("database"))
         self.server.pace = self.scene.pace
-        self.house = House(self.loop, self.chance, self.story.tell, self._failed)
-        self.network = Network(self.chance.stream("network"), self.house.serving)
+        self.processes = ServiceProcesses(self.loop, self.chance, self.story.tell, self._failed)
+        self.network = Network(self.chance.stream("network"), self.processes.serving)
         self.ledger = Ledger()
         self.mapper = SharedMapper()
-        self.watching = Watching(self.mapper, self._found, self.story.commit)
-        self.server.log.on_commit.append(self.watching.take)
+        self.commit_checks = CommitChecks(self.mapper, self._found, self.story.commit)
+        self.server.log.on_commit.append(self.commit_checks.take)
         self.findings: list[str] = []
         self._over: asyncio.Event | None = None
-        self.loop.in_circles = lambda: self._found("it goes round in circles: see the end of the story")
+        self.loop.on_endless_loop = lambda: self._found("it is in an endless loop: see the end of the story")
 
-    # What is found
+    # Findings
 
     def _found(self, finding: str) -> None:
-        """The first finding ends it: what comes after rests on it."""
+        """Record a finding and end the seed: later findings could follow from the first."""
         self.story.tell("FOUND", finding)
         self.findings.append(finding)
         if self._over is not None:
             self._over.set()
 
     def _failed(self, process: Process, trace: str) -> None:
-        self._found(f"{process.name} ended by an error that nobody caught:\n{trace}")
+        self._found(f"{process.name} ended by an uncaught error:\n{trace}")
 
-    # From the beginning to the end
+    # The run
 
     async def run(self) -> None:
         self._over = asyncio.Event()
-        beginning = self.house.outsider("beginning")
+        beginning = self.processes.outsider("beginning")
         RUNNING.set(beginning)
         await asyncio.to_thread(begin_log, self.scene.lab, self.scene.with_policies)
-        self.house.furnish(self.server)
+        self.processes.furnish(self.server)
         for each in self.scene.lab["lab_controllers"]:
-            self.house.add(each["fqdn"], partial(self._lab_controller, each["fqdn"]))
-        people, misfortune = self._people(), self._misfortune()
+            self.processes.add(each["fqdn"], partial(self._lab_controller, each["fqdn"]))
+        people, faults = self._people(), self._faults()
         if await self._lasts(self.scene.hours * HOUR):
             return
-        misfortune.calm()
+        faults.calm()
         for each in people:
             each.leaving = True
         if await self._lasts(HOUR):
             return
         RUNNING.set(beginning)
         for each in people:
-            if isinstance(each, Acting):
+            if isinstance(each, Actor):
                 await asyncio.to_thread(each.tidy_up)
         if not await self._comes_to_rest():
             await self._judge()
 
     async def _lasts(self, seconds: float) -> bool:
-        """Whether something was found meanwhile."""
+        """Return whether something was found within a time."""
         assert self._over is not None
         try:
             await asyncio.wait_for(self._over.wait(), seconds)
@@ -138,37 +138,37 @@ class Seed:
         return True
 
     async def _comes_to_rest(self) -> bool:
-        """Whether something was found instead."""
+        """Wait until nothing happens any more, and return whether something was found instead."""
         quiet, length = 0, -1
-        for _ in range(MOST_DAYS * 24):
+        for _ in range(MAX_REST_DAYS * 24):
             if await self._lasts(HOUR):
                 return True
-            quiet = quiet + 1 if len(self.watching.log) == length else 0
-            length = len(self.watching.log)
+            quiet = quiet + 1 if len(self.commit_checks.log) == length else 0
+            length = len(self.commit_checks.log)
             if quiet >= QUIET_HOURS:
                 return False
-        self._found(f"after {MOST_DAYS} days without misfortune it has not come to rest")
+        self._found(f"after {MAX_REST_DAYS} days without misfortune it has not come to rest")
         return True
 
     async def _judge(self) -> None:
-        log = self.watching.log
+        log = self.commit_checks.log
         checks: tuple[Callable[[], Iterator[str]], ...] = (
-            self.watching.at_rest,
+            self.commit_checks.at_rest,
             lambda: self.mapper.spoilt(self.server.log.events),
             lambda: end.rest(log),
             lambda: self.ledger.missing(log),
-            lambda: end.knowledge(self.house.schedulers(), self.server, log),
+            lambda: end.scheduler_states(self.processes.schedulers(), self.server, log),
             lambda: end.read_models(self.server, log),
         )
         for check in checks:
             for finding in await asyncio.to_thread(lambda check=check: list(check())):  # type: ignore[misc]
                 self._found(finding)
 
-    # Who takes part
+    # Participants
 
     def _lab_controller(self, fqdn: str, process: Process) -> LabAgent:
         client: Any = LabClient(self.network, fqdn)
-        stop: Any = Event()
+        stop: Any = SimulatedEvent()
         agent = LabAgent(client, fqdn, self.scene.behaviour, say=self._said, stop=stop)
         process.strand(agent.run)
         return agent
@@ -177,13 +177,13 @@ class Seed:
         more = " ".join(f"{name}={doing[name]}" for name in doing if name not in ("lab_controller", "what"))
         self.story.tell(doing["lab_controller"], f"{doing['what']} {more}")
 
-    def _people(self) -> list[Submitter | Acting]:
-        people: list[Submitter | Acting] = []
+    def _people(self) -> list[JobSubmitter | Actor]:
+        people: list[JobSubmitter | Actor] = []
         names = [each["name"] for each in self.scene.lab["users"]]
-        own = self.house.outsider("people")
+        own = self.processes.outsider("people")
         for name in names[: self.scene.submitters]:
             asker, dice = Asker(self.network, name, "admin"), self.chance.stream("submitter", name)
-            submitter = Submitter(asker, self.ledger, dice, self.story.tell)
+            submitter = JobSubmitter(asker, self.ledger, dice, self.story.tell)
             per_hour = self.scene.jobs_per_hour / self.scene.submitters
             own.strand(lambda who=submitter, rate=per_hour: who.run(self.scene.lab, rate))  # type: ignore[misc]
             people.append(submitter)
@@ -191,27 +191,27 @@ class Seed:
         operator = Operator(asker, self.ledger, dice, self.scene.lab, self.story.tell)
         own.strand(lambda: operator.run(self.scene.acts_per_hour))
         asker, dice = Asker(self.network, names[-1], "admin"), self.chance.stream("entitled")
-        entitled = Entitled(asker, self.ledger, dice, self.scene.lab, self.story.tell)
+        entitled = AccessManager(asker, self.ledger, dice, self.scene.lab, self.story.tell)
         own.strand(lambda: entitled.run(self.scene.says_per_hour))
         return [*people, operator, entitled]
 
-    def _misfortune(self) -> Misfortune:
+    def _faults(self) -> FaultInjector:
         dice = self.chance.stream("misfortune")
-        misfortune = Misfortune(self.house, self.server, self.network, dice, self.story.tell)
-        own = self.house.outsider("misfortune")
-        own.strand(lambda: misfortune.run(self.scene.faults_per_hour, self.asked.without))
-        return misfortune
+        faults = FaultInjector(self.processes, self.server, self.network, dice, self.story.tell)
+        own = self.processes.outsider("misfortune")
+        own.strand(lambda: faults.run(self.scene.faults_per_hour, self.options.without))
+        return faults
 
 
-def run_seed(asked: Asked, told: bool = False) -> Outcome:
-    """Everything that a seed comes to; with its story if it is to be told."""
-    return _outcome(run(asked), told)
+def run_seed(options: SeedOptions, with_story: bool = False) -> SeedOutcome:
+    """Run a seed and return its outcome, with its story if requested."""
+    return _outcome(run(options), with_story)
 
 
-def run(asked: Asked) -> Seed:
-    """The seed when it is over."""
+def run(options: SeedOptions) -> Seed:
+    """Run a seed and return it."""
     logging.disable(logging.CRITICAL)
-    seed = Seed(asked)
+    seed = Seed(options)
     try:
         stands = (lambda _: Session(seed.server), partial(Datastore, seed.server), lambda: seed.mapper)
         with stand_ins(seed.loop, *stands):
@@ -222,19 +222,19 @@ def run(asked: Asked) -> Seed:
     return seed
 
 
-def _outcome(seed: Seed, told: bool) -> Outcome:
-    log: Sequence[Recorded] = seed.watching.log
+def _outcome(seed: Seed, with_story: bool) -> SeedOutcome:
+    log: Sequence[Recorded] = seed.commit_checks.log
     decided = {(each.commit_end, each.stamp.number) for each in log if each.stamp.basis is not None}
-    return Outcome(
-        seed.asked,
+    return SeedOutcome(
+        seed.options,
         seed.findings,
         seed.loop.seconds,
         seed.ledger.acknowledged,
         len(decided),
-        len(seed.ledger.asked),
+        len(seed.ledger.requested),
         len(log),
         _digest(seed.server),
-        list(seed.story.lines()) if told else [],
+        list(seed.story.lines()) if with_story else [],
     )
 
 

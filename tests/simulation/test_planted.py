@@ -1,4 +1,4 @@
-"""Seeds can fail: a planted fault is found within few of them, by the check that is there for it."""
+"""A planted fault is found within few seeds, by the check for it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.simulation.planted import PLANTED, Planted
-from tests.simulation.seed import Asked, run_seed
+from tests.simulation.seed import SeedOptions, run_seed
 
 HOURS = 6.0
 
@@ -16,7 +16,7 @@ HOURS = 6.0
 def test_seeds__fault_planted__found(monkeypatch: pytest.MonkeyPatch, planted: Planted) -> None:
     planted.plant(monkeypatch)
     for seed in range(planted.first, planted.first + planted.seeds):
-        outcome = run_seed(Asked(seed, HOURS))
+        outcome = run_seed(SeedOptions(seed, HOURS))
         if outcome.findings:
             break
 

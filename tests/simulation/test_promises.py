@@ -1,6 +1,6 @@
-"""The simulated database keeps the promises of the real one: of its leases, and where connections are lost.
+"""The simulated database keeps the promises of the real one about leases and lost connections.
 
-What the log promises is asked of both by the tests in `tests/store` that are marked so.
+The promises of the log are tested by the marked tests in `tests/store`, for both databases.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from store.event_log import EventLog
 from store.lease import Lease
 from store.requests import Committed, Fence, Fenced
 from tests.harness.appends import append_to
+from tests.simulation.bare_database import BareDatabase, bare_database
 from tests.simulation.database.server import SILENCE_SECONDS, Weather
-from tests.simulation.ground import Ground, ground
 from tests.simulation.machine.strands import current
 
 URL = "simulated"
@@ -25,15 +25,15 @@ NAME = "scheduler/test"
 
 
 @pytest.fixture
-def simulated() -> Iterator[Ground]:
-    with ground() as made:
+def simulated() -> Iterator[BareDatabase]:
+    with bare_database() as made:
         yield made
 
 
-# Leases: as tests/store/test_fencing.py and tests/workers/test_lease.py have it of the real ones.
+# Leases, as tested in tests/store/test_fencing.py and tests/workers/test_lease.py for the real ones.
 
 
-def test_lease__held_by_another__not_given_until_that_one_is_gone(simulated: Ground) -> None:
+def test_lease__held_by_another__not_given_until_that_one_is_gone(simulated: BareDatabase) -> None:
     holder, waiting = simulated.process("holder"), Lease(URL, NAME, "waiting")
     first = Lease(URL, NAME, "holder")
     assert simulated.run(first.try_take, holder) == Fence(NAME, 1)
@@ -44,7 +44,7 @@ def test_lease__held_by_another__not_given_until_that_one_is_gone(simulated: Gro
     assert simulated.run(waiting.try_take) == Fence(NAME, 2)
 
 
-def test_lease__not_renewed_in_time__given_to_the_next_and_the_holder_fenced(simulated: Ground) -> None:
+def test_lease__not_renewed_in_time__given_to_the_next_and_the_holder_fenced(simulated: BareDatabase) -> None:
     hung, following = Lease(URL, NAME, "hung", 10.0), Lease(URL, NAME, "following", 10.0)
     old = simulated.run(hung.try_take)
     simulated.run(partial(_wait, 9.0))
@@ -56,7 +56,7 @@ def test_lease__not_renewed_in_time__given_to_the_next_and_the_holder_fenced(sim
     assert isinstance(simulated.run(partial(_append, old)), Fenced)
 
 
-def test_lease__renewed__stays(simulated: Ground) -> None:
+def test_lease__renewed__stays(simulated: BareDatabase) -> None:
     holder, following = Lease(URL, NAME, "holder", 10.0), Lease(URL, NAME, "following", 10.0)
     fence = simulated.run(holder.try_take)
     simulated.run(partial(_wait, 9.0))
@@ -73,7 +73,7 @@ def test_lease__renewed__stays(simulated: Ground) -> None:
     ids=["request lost", "answer lost"],
 )
 def test_append__connection_lost__away_and_found_by_its_command_id(
-    simulated: Ground, weather: Weather, written: int
+    simulated: BareDatabase, weather: Weather, written: int
 ) -> None:
     simulated.server.weather = weather
     with pytest.raises(DatabaseAway):
@@ -87,7 +87,9 @@ def test_append__connection_lost__away_and_found_by_its_command_id(
     assert simulated.server.log.end == 1
 
 
-def test_session__process_is_cut_off__lease_is_free_when_the_server_has_noticed(simulated: Ground) -> None:
+def test_session__process_is_cut_off__lease_is_free_when_the_server_has_noticed(
+    simulated: BareDatabase,
+) -> None:
     alone, following = simulated.process("alone"), Lease(URL, NAME, "following")
     simulated.run(Lease(URL, NAME, "alone").try_take, alone)
     simulated.server.cut("alone")
@@ -98,7 +100,7 @@ def test_session__process_is_cut_off__lease_is_free_when_the_server_has_noticed(
     assert simulated.run(following.try_take) == Fence(NAME, 2)
 
 
-def test_strand__killed_while_it_waits__does_nothing_any_more(simulated: Ground) -> None:
+def test_strand__killed_while_it_waits__does_nothing_any_more(simulated: BareDatabase) -> None:
     process, done = simulated.process("worker"), list[str]()
 
     def work() -> None:
@@ -115,7 +117,7 @@ def test_strand__killed_while_it_waits__does_nothing_any_more(simulated: Ground)
     assert not simulated.failures
 
 
-def test_statement__unknown__says_where_to_answer_it(simulated: Ground) -> None:
+def test_statement__unknown__says_where_to_answer_it(simulated: BareDatabase) -> None:
     log = EventLog(URL)
     with pytest.raises(AssertionError, match="does not know this statement"):
         simulated.run(lambda: log.rows(b"SELECT something_new()", ()))

@@ -1,4 +1,4 @@
-"""What the simulated tables of the read models hold is what PostgreSQL makes of the same log."""
+"""The simulated read models contain the rows that PostgreSQL makes of the same log."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from psycopg.rows import dict_row
 from projections.projector import Projector
 from store.datastore import connect
 from tests.harness.databases import TestDatabase
-from tests.simulation.judged.end import pages
-from tests.simulation.seed import Asked, run
+from tests.simulation.checks.final_state import pages
 from tests.simulation.seed import Seed as SimulatedSeed
+from tests.simulation.seed import SeedOptions, run
 
-# An endless time is a word there and here, and of no type that psycopg reads.
+# An open end is the text `infinity`, which psycopg does not convert.
 UNREAD = frozenset({"until"})
 
 
 def test_read_tables__a_whole_seed__the_same_rows_as_postgresql(database: TestDatabase) -> None:
-    seed = run(Asked(1, 4.0))
+    seed = run(SeedOptions(1, 4.0))
     with connect(database.service_url) as connection:
         projector = Projector(connection)
-        for page in pages(seed.watching.log):
+        for page in pages(seed.commit_checks.log):
             projector.project(page)
         tables = {table: _real(connection, table) for table in seed.server.read.rows}
 
-    assert len(seed.watching.log) > 300
+    assert len(seed.commit_checks.log) > 300
     for table, rows in tables.items():
         assert rows == _simulated(seed, table), table
 
@@ -46,7 +46,7 @@ def _written(row: dict[str, Any]) -> str:
 
 
 def _alike(value: Any) -> Any:
-    """As JSON has them; PostgreSQL keeps the keys of a document in an order of its own."""
+    """Return a row as JSON text; PostgreSQL orders the keys of a document differently."""
     if isinstance(value, dict):
         return sorted((key, _alike(each)) for key, each in value.items())
     return [_alike(each) for each in value] if isinstance(value, list | tuple) else value

@@ -1,4 +1,4 @@
-"""What people with a say over systems do in stories: policies, groups, loans and reservations."""
+"""Events of access in stories: policies, groups, loans and reservations."""
 
 from __future__ import annotations
 

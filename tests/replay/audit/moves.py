@@ -1,4 +1,4 @@
-"""What happens in stories, as pairs of a subject and a real event."""
+"""Events of recipes and systems in stories, as pairs of a subject and an event."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MACHINE = {"element": "system_type", "op": "==", "value": "Machine"}
 
 
 def only(*names: str) -> dict[str, Any]:
-    """A requirement that these systems fulfil."""
+    """Return a requirement that only these systems fulfil."""
     named = [{"element": "hostname", "op": "==", "value": name} for name in names]
     return {"and": [{"or": named}, MACHINE]}
 
@@ -42,7 +42,7 @@ def new(
     return recipe_events.RecipeNew(**{**beside, **plain, **fields})
 
 
-# One move of a recipe or system
+# Single moves of a recipe or a system
 
 
 def queued(number: int, reason: str = WHY) -> Pair:
@@ -81,7 +81,7 @@ def condition(fqdn: str, condition: str, reason: str = "fan") -> Pair:
     return f"system/{fqdn}", system_events.SystemConditionChanged(condition=condition, reason=reason)
 
 
-# Both sides
+# Moves of a recipe with its system
 
 
 def grant(number: int, fqdn: str, lab: str = LAB) -> list[Pair]:
@@ -93,7 +93,7 @@ def start(number: int, fqdn: str) -> list[Pair]:
 
 
 def place(number: int, fqdn: str, lab: str = LAB) -> list[Pair]:
-    """All that a set of one recipe needs."""
+    """Return all events of a set of one recipe that is placed and starts."""
     return [*grant(number, fqdn, lab), *start(number, fqdn)]
 
 

@@ -1,6 +1,6 @@
-"""Histories in which it matters who a job is for: policies, groups and loans come and go between its commits.
+"""Histories in which the owner of a job matters: policies, groups and loans change between commits.
 
-Nobody has scheduled by them: such a history is to be asked questions, and is not sound.
+The scheduler did not decide by them, so such a history has violations; it serves for queries.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from tests.replay.audit.moves import Pair
 PEOPLE = ("ada", "bob", "eve")
 GROUPS = ("qe", "dev")
 POOLS = ("net", "gpu")
-# Room for what happens between two commits.
+# Space for the positions between two commits.
 STEP = 1_000
 
 
 @cache
 def lived(seed: int) -> list[Commit]:
-    """Every other one is of people who have different rights."""
+    """Return the history of a seed; every second one has people with different rights."""
     history = list(commits(from_recorded(live(seed, bursts=40, limit=3).log)))
     return with_people(history, seed) if seed % 2 else history
 
@@ -93,12 +93,12 @@ def _act(chance: Random, systems: list[str]) -> Pair:
 
 def _entries(chance: Random) -> Iterator[Form]:
     for _ in range(chance.randrange(4)):
-        most = chance.choice(list(Priority)).name
+        maximum = chance.choice(list(Priority)).name
         yield chance.choice(
             (
-                policies.group(chance.choice(GROUPS), most),
-                policies.user(chance.choice(PEOPLE), most),
-                policies.everybody(most),
+                policies.group(chance.choice(GROUPS), maximum),
+                policies.user(chance.choice(PEOPLE), maximum),
+                policies.everybody(maximum),
                 {"permission": "view", "everybody": True},
             )
         )

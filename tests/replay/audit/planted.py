@@ -1,4 +1,4 @@
-"""How tests with planted faults begin and end."""
+"""The beginning and the check of tests with planted faults."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.replay.audit.story import Story
 
 
 def opening() -> Story:
-    """Idle are b and, in lab-2, c; m is Manual. Recipe 1 waits on a, and recipe 2 for it."""
+    """Return a story: b and, in lab-2, c are idle; m is Manual; recipe 1 waits on a, and recipe 2 for a."""
     story = Story()
     story.labs("lab-1", "lab-2")
     story.tree(1, "lab-1", "lab-2")
@@ -23,14 +23,16 @@ def opening() -> Story:
 
 
 def assert_caught(story: Story, invariant: str, *subjects: str, beside: Iterable[str] | None = ()) -> None:
-    """The invariant is broken by these subjects, and no other is but those named (None: any)."""
+    """Check that the invariant is broken by these subjects, and no other except those in `beside` (None:
+    any).
+    """
     found = story.violations()
     about = [one for one in found if one.invariant == invariant and set(subjects) <= set(one.subjects)]
-    assert about, f"{invariant} is not found broken by {subjects}, but: {[str(one) for one in found]}"
-    known = {recorded.position for recorded in story.log}
+    assert about, f"{invariant} is not violated by {subjects}, but there are: {[str(one) for one in found]}"
+    positions = {recorded.position for recorded in story.log}
     for one in about:
         assert one.positions, f"{one} names no position"
-        assert set(one.positions) <= known, f"{one} names positions that are not in the log"
+        assert set(one.positions) <= positions, f"{one} names positions that are not in the log"
     if beside is not None:
         others = [str(one) for one in found if one.invariant not in {invariant, *beside}]
-        assert not others, f"more is found broken: {others}"
+        assert not others, f"other violations: {others}"

@@ -1,4 +1,4 @@
-"""Ask of a log that nothing in it is wrong."""
+"""Assertions that a log has no violations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs made by hand for the tests of the audit: commit by commit, with the real events."""
+"""Logs written by hand for the tests of the audit, commit by commit, with the real events."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ AT = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 class Story:
-    """Mutable. Positions have gaps, as those of the real log have.
+    """A log under construction. Mutable.
 
-    `now` is the time of the processes, `recorded_at` that of the database.
+    Positions have gaps, as in the real log. `now` is the time of the processes, `recorded_at` that of the
+    database.
     """
 
     def __init__(self) -> None:
@@ -33,9 +34,9 @@ class Story:
         return self.log[-1].position if self.log else 0
 
     def commit(self, *pairs: Pair, stamps: Iterable[Stamp] = ()) -> None:
-        told = list(stamps) or [Stamp(self.now, "ada", "request/1")] * len(pairs)
+        all_stamps = list(stamps) or [Stamp(self.now, "ada", "request/1")] * len(pairs)
         first = self.end + 1 + len(self.log) % 2
-        for offset, ((subject, event), stamp) in enumerate(zip(pairs, told, strict=True)):
+        for offset, ((subject, event), stamp) in enumerate(zip(pairs, all_stamps, strict=True)):
             version = self._versions[subject] = self._versions.get(subject, 0) + 1
             end = first + len(pairs) - 1
             self.log.append(Recorded(first + offset, end, self.recorded_at, subject, version, event, stamp))
@@ -49,11 +50,11 @@ class Story:
         policy: int = 4,
         batch: Batch | None = None,
     ) -> None:
-        """One commit of decisions, numbered, by the scheduler that has read everything."""
-        known = Basis(self.end if basis is None else basis, self.now, epoch, policy, batch)
-        why = cause or f"event/{known.position}"
+        """Append one commit of numbered decisions by a scheduler that has read the whole log."""
+        full_basis = Basis(self.end if basis is None else basis, self.now, epoch, policy, batch)
+        why = cause or f"event/{full_basis.position}"
         stamps = [
-            Stamp(self.now, "scheduler", why, known, number)
+            Stamp(self.now, "scheduler", why, full_basis, number)
             for number, decision in enumerate(decisions)
             for _ in decision
         ]
@@ -78,7 +79,7 @@ class Story:
         self.commit(*pairs, *([pending(fqdn)] if condition == "Automated" else []))
 
     def idle(self, *names: str, lab: str = LAB) -> None:
-        """New systems that nobody wants."""
+        """Add systems that no recipe wants."""
         for fqdn in names:
             self.system(fqdn, lab)
         self.decide(*([idle(fqdn)] for fqdn in names))
@@ -94,9 +95,10 @@ class Story:
         trees: Mapping[int, int] | None = None,
         **whose: str | None,
     ) -> None:
-        """A set of recipes with what they want, guests with their hosts, and trees other than the first.
+        """Submit a set of recipes with their requirements; `guests` maps guests to hosts, `trees` recipes to
+        trees.
 
-        `whose` are the owner and the group, where it is not ada's alone.
+        `whose` holds the owner and the group, unless the job is ada's without a group.
         """
         hosts = {number: number for number in wants} | dict(guests or {})
         members = sorted(hosts)
@@ -118,7 +120,7 @@ class Story:
         priority: str = "Normal",
         **whose: str | None,
     ) -> None:
-        """A job that gets nothing."""
+        """Submit a job that gets no system."""
         self.job(set_id, wants, priority, **whose)
         self.decide([queued(number) for number in wants])
 
@@ -126,7 +128,7 @@ class Story:
         self.commit((f"recipe-set/{set_id}", RecipeSetPriorityChanged(priority)))
 
     def progress(self, number: int, fqdn: str, *states: str) -> None:
-        """Recipe and system move together, one commit for each state."""
+        """Move a recipe and its system together, one commit for each state."""
         for state in states:
             self.commit(*step(number, fqdn, state))
 
@@ -134,7 +136,7 @@ class Story:
         self.progress(number, fqdn, "installing", "running")
         self.commit((f"recipe/{number}", recipe_events.RecipeCompleted()), pending(fqdn))
 
-    # Asking the audit
+    # Checks
 
     def violations(self) -> list[Violation]:
         return check(from_recorded(self.log))

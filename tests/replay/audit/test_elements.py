@@ -1,4 +1,4 @@
-"""Every element of the language by every operator, where its property is known and where it is not."""
+"""Every element of the language with every operator, for recorded and for missing properties."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ SYSTEM: dict[str, Any] = {
     "disks": [DISK, {**DISK, "size_bytes": 3000}],
 }
 
-# What is known is a text: (spellings, less, it, more, a pattern of it).
+# Text properties: (spellings, less, equal, more, a matching pattern).
 TEXTS = [
     ("hostname system/name host", "a0", "A1.example.com", "b", "a_.%"),
     ("labcontroller hostlabcontroller", "kiel", "LAB.example.com", "mab", "%.example.com"),
@@ -76,7 +76,7 @@ NUMBERS = [
     ("cpu/sockets", 0, 1, 2, "1"),
     ("cpu/family", 5, 6, 7, "6"),
     ("cpu/model", 84, 85, 86, "8_"),
-    # Nought is a number like any other.
+    # Zero is an ordinary number.
     ("cpu/stepping", -1, 0, 1, "0"),
     ("cpu/speed", 2499.9, 2500, 2500.1, "25__"),
     ("diskcount", 1, 2, 3, "2"),
@@ -90,13 +90,13 @@ def leaf(element: str, op: str, value: object) -> dict[str, Any]:
 
 
 def said(form: dict[str, Any], system: dict[str, Any]) -> tuple[bool | None, bool | None]:
-    """What the system says to it, and to its opposite."""
+    """Evaluate a condition and its negation for a system."""
     facts = facts_of(system)
     return judge(form, facts), judge({"not": [form]}, facts)
 
 
 YES, NO, UNKNOWN = (True, False), (False, True), (None, None)
-# By operator: what is said to less than what is known, to it, and to more.
+# Operator -> results for an operand that is less than, equal to, and more than the value.
 SAID = {
     "==": (NO, YES, NO),
     "!=": (YES, NO, YES),
@@ -129,7 +129,7 @@ NEVER_UNKNOWN = {"diskcount"}
 
 @pytest.mark.parametrize("system", [NULL, BARE, {}], ids=["null", "no cpu", "nothing"])
 @pytest.mark.parametrize(("spellings", "less", "same", "more", "pattern"), COMPARED)
-def test_element__not_known__neither_it_nor_its_opposite(
+def test_element__unrecorded__neither_it_nor_its_opposite(
     system: dict[str, Any], spellings: str, less: object, same: object, more: object, pattern: str
 ) -> None:
     for element, op in product(set(spellings.split()) - NEVER_UNKNOWN, ORDER):
@@ -137,7 +137,7 @@ def test_element__not_known__neither_it_nor_its_opposite(
         assert said(leaf(element, "like", pattern), system) == UNKNOWN
 
 
-# (Form, of SYSTEM, of a system of which nothing is known.)
+# (Form, result for SYSTEM, result for a system without any properties.)
 OTHERS = [
     (leaf("system_type", "==", "machine"), YES, UNKNOWN),
     (leaf("system/type", "!=", "Machine"), NO, UNKNOWN),
@@ -148,21 +148,21 @@ OTHERS = [
     (leaf("cpu/hyper", "==", True), UNKNOWN, UNKNOWN),
     (leaf("auto_prov", "==", "true"), YES, UNKNOWN),
     (leaf("auto_prov", "==", True), YES, UNKNOWN),
-    # Sets: nothing is known to be in them.
+    # Sets: an empty one has no members.
     (leaf("arch", "==", "x86_64"), NO, NO),
     (leaf("system/arch", "!=", "x86_64"), YES, YES),
     (leaf("cpu/flag", "like", "%"), NO, NO),
     (leaf("pool", "!=", "big"), YES, YES),
     (leaf("group", "==", ""), YES, YES),
-    # Another one is there: a list without members does not tell.
+    # Another value is recorded; a list without members decides nothing.
     (leaf("pool", "other", "big"), UNKNOWN, UNKNOWN),
     (leaf("arch", "other", "s390x"), UNKNOWN, UNKNOWN),
     ({**leaf("key_value", "other", "1"), "key": "HVM"}, UNKNOWN, UNKNOWN),
     (leaf("diskcount", "==", 0), NO, YES),
-    # Nobody has looked at it: that is known.
+    # Never inventoried: that is a recorded fact.
     (leaf("system/last_inventoried", "==", ""), NO, YES),
     (leaf("system/last_inventoried", "!=", ""), YES, NO),
-    # One and the same disk.
+    # A single disk satisfies both.
     ({"disk": []}, YES, UNKNOWN),
     ({"disk": [leaf("size", ">", 2), leaf("model", "like", "fast%")]}, YES, UNKNOWN),
     ({"disk": [{**leaf("size", "==", 2), "units": "kB"}]}, YES, UNKNOWN),
@@ -206,7 +206,7 @@ def distro(arch: str, family: str, version: str | None = None) -> dict[str, Any]
         (leaf("cpu/hyper", "==", False), YES),
         (leaf("cpu/hyper", "!=", "false"), NO),
         (leaf("cpu/hyper", "==", "1"), NO),
-        # One of them is as asked; `!=`: none is.
+        # One of them matches; `!=`: none does.
         (leaf("arch", "==", "I386"), YES),
         (leaf("arch", "!=", "i386"), NO),
         (leaf("arch", "like", "x86%"), YES),
@@ -219,19 +219,19 @@ def distro(arch: str, family: str, version: str | None = None) -> dict[str, Any]
         (leaf("pool", "other", "net"), NO),
         (leaf("group", "other", "small"), YES),
         (leaf("arch", "other", "s390x"), YES),
-        # That it cannot be switched on is never known; nor what disks it has not have in common.
+        # A document never says that a system cannot be switched on, nor which disks it lacks.
         (leaf("auto_prov", "==", "true"), UNKNOWN),
         (leaf("diskspace", ">=", 0), UNKNOWN),
         (leaf("diskcount", "==", 0), YES),
         ({"disk": []}, NO),
         (distro("x86_64", "Fedora", "40"), NO),
         (distro("x86_64", "fedora", "41"), YES),
-        # All versions, of which one is excluded.
+        # All versions, though one is excluded.
         (distro("x86_64", "Fedora"), NO),
         (distro("x86_64", "CentOS", "9"), NO),
         (distro("X86_64", "Debian"), YES),
         (distro("i386", "CentOS"), YES),
-        # It has no such architecture.
+        # The system lacks the architecture.
         (distro("s390x", "Debian"), NO),
     ],
 )
@@ -239,13 +239,13 @@ def test_element__of_several__each_counts(form: dict[str, Any], answer: tuple[An
     assert said(form, MANY) == answer
 
 
-def test_diskspace__of_one_disk_it_is_not_known__is_not_known() -> None:
+def test_diskspace__size_of_one_disk_missing__is_unknown() -> None:
     disks = [{"size_bytes": 10}, {"size_bytes": None}]
     assert said(leaf("diskspace", ">", 5), {"disks": disks}) == UNKNOWN
 
 
 def test_elements__of_the_table__are_all_there_are() -> None:
-    """Whoever adds an element says here what it asks."""
+    """Check that this file tests every element of the table."""
     asked = {spelling for row in COMPARED for spelling in str(row[0]).split()}
     asked |= {str(form["element"]) for form, *_ in OTHERS if "element" in form}
     beside = {"system/compatible_with_distro", "key_value", "system/key_value", "device"}

@@ -1,4 +1,6 @@
-"""Made-up histories in which policies, groups and loans come and go: no rule is broken, or it is found."""
+"""Generated histories with changing policies, groups and loans have no violations; planted faults are
+found.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,7 @@ maximum = Submitting.maximum
         (Submitting, "maximum", nobody_is_capped, "nobody_jumped", 0),
         (Submitting, "maximum", everybody_may, "allowed_grant", 0),
         (Submitting, "is_lent_away", lambda *_: False, "lent_system", 0),
-        # Few histories have somebody who left, and would go first if they had not.
+        # Few histories have a former member who would otherwise rank first.
         (Directory, "counts_for_group", lambda *_: True, "nobody_jumped", 148),
     ],
 )

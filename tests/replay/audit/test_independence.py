@@ -1,4 +1,4 @@
-"""The audit shares nothing with what it checks, not even a type."""
+"""The audit shares no code, not even a type, with the code that it checks."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ PROJECT = {"domain", "projections", "replay", "api", "postgres", "tests"}
 
 
 def imported(source: str) -> Iterator[tuple[str, str]]:
-    """Each module, and the name that is taken out of it ("" for the whole)."""
+    """Yield each imported module with the imported name ("" for the module itself)."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from ((alias.name, "") for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            # A relative import stays in this folder, or is none of the audit's.
+            # A relative import stays in this folder, or is not allowed.
             module = "." * node.level + (node.module or "")
             yield from ((module, alias.name) for alias in node.names)
         elif isinstance(node, ast.Name) and node.id in ("__import__", "import_module"):
@@ -41,13 +41,13 @@ def foreign(source: str) -> list[str]:
 @pytest.mark.parametrize("module", AUDIT, ids=lambda path: path.name)
 def test_audit__every_module__imports_nothing_that_it_checks(module: Path) -> None:
     found = foreign(module.read_text())
-    assert not found, f"{module.name} imports {found}: write it down once more instead"
+    assert not found, f"{module.name} imports {found}: repeat the code in the audit instead"
 
 
 def test_audit__in_a_process_of_its_own__loads_nothing_that_it_checks() -> None:
-    """Whatever is imported on the way counts, too."""
-    told = "import sys, replay.audit; print(*sorted(sys.modules))"
-    ran = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    """Check that no transitive import leads outside."""
+    program = "import sys, replay.audit; print(*sorted(sys.modules))"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     ours = {name for name in ran.stdout.split() if name.split(".")[0] in PROJECT}
     beside = {name for name in ours if not name.startswith("replay.audit")}
     assert beside == {"replay"}

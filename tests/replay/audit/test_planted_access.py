@@ -1,4 +1,4 @@
-"""Faults planted in who may have a system at all: without access, on loan to another."""
+"""Planted faults of access: grants without access, and grants of systems on loan to another user."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ QE = group_made("qe", "bob", "eve")
 
 
 def bobs(before: Sequence[Pair] = (), after: Sequence[Pair] = (), owner: str = "bob") -> Story:
-    """Systems are ada's. b is idle, and recipe 5 is new: of bob, for qe; what happens before it and after."""
+    """Return a story: systems are ada's, b is idle, and recipe 5 is new, of bob for qe.
+
+    `before` and `after` happen before and after the submission.
+    """
     story = opening()
     for pair in (QE, *before):
         story.commit(pair)
@@ -76,7 +79,7 @@ OPEN: dict[str, Sequence[Pair]] = {
 
 
 @pytest.mark.parametrize("before", OPEN.values(), ids=OPEN)
-def test_allowed_grant__he_may_have_it__nothing_is_said(before: Sequence[Pair]) -> None:
+def test_allowed_grant__he_may_have_it__no_violation(before: Sequence[Pair]) -> None:
     story = bobs(before)
     story.decide(place(5, "b"))
     assert story.violations() == []
@@ -141,7 +144,7 @@ STILL: dict[str, tuple[str, Sequence[Pair]]] = {
 
 
 @pytest.mark.parametrize(("owner", "after"), STILL.values(), ids=STILL)
-def test_allowed_grant__his_group_still_counts__nothing_is_said(owner: str, after: Sequence[Pair]) -> None:
+def test_allowed_grant__his_group_still_counts__no_violation(owner: str, after: Sequence[Pair]) -> None:
     story = bobs([FOR_QE], after, owner)
     story.decide(place(5, "b"))
     assert story.violations() == []

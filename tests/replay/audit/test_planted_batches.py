@@ -1,4 +1,4 @@
-"""Jumps in the order known at the basis of a batch: found over all commits of the batch."""
+"""Queue jumps in the order at the basis of a batch are found over all commits of the batch."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.replay.audit.story import Story
 
 
 def two_wait() -> Story:
-    """a and d are idle, d is Broken. Set 11, Low, wants both a and d; recipe 13, Urgent, wants d."""
+    """Return a story: a and d are idle, d is Broken; set 11 (Low) wants both, recipe 13 (Urgent) wants d."""
     story = opening()
     story.commit(cancelled(2))
     story.idle("e", "d")
@@ -38,7 +38,7 @@ SECOND = [*grant(12, "d"), *start(11, "e"), *start(12, "d")]
 
 
 def answered(story: Story, *decisions: list[Pair], commits: int, policy: int = 5) -> None:
-    """Put all decisions of one batch into one commit, or each into its own."""
+    """Append all decisions of one batch in one commit, or each in its own."""
     upto = story.end
     if commits == 1:
         story.decide(*decisions, policy=policy, batch=Batch(0, upto, None))
@@ -83,7 +83,7 @@ def test_nobody_jumped__by_a_policy_without_batches__is_judged_decision_by_decis
 
 @pytest.mark.parametrize("commits", [1, 2])
 def test_nobody_jumped__one_wake_up_asks_by_name__is_found(commits: int) -> None:
-    """Both are idle, and one event eased both."""
+    """Both systems are idle, and one event raised both triggers."""
     story = two_wait()
     story.commit(condition("d", "Automated"), pending("d"))
     story.commit(cancelled(13))

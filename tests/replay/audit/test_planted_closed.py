@@ -1,4 +1,4 @@
-"""Faults planted around systems closed to somebody, who waits for nothing there, and cannot count on it."""
+"""Planted faults around closed systems: a recipe neither waits for a closed system nor counts on one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.replay.audit.planted import assert_caught, opening
 
 
 @pytest.mark.parametrize("closed", [own_policy("a", user("ada")), lent("a", "ada")], ids=str)
-def test_nobody_jumped__past_one_who_may_not_have_it__nothing_is_said(closed: Pair) -> None:
+def test_nobody_jumped__past_one_who_may_not_have_it__no_violation(closed: Pair) -> None:
     story = opening()
     story.queue(5, {5: only("a")}, "Urgent", owner="bob")
     story.commit(closed)
@@ -53,7 +53,7 @@ def test_no_unsafe_grant__the_rest_of_the_set_is_closed_to_it__is_found(closed: 
     assert_caught(story, "no_unsafe_grant", "recipe/5", "system/b", "recipe-set/5")
 
 
-def test_no_unsafe_grant__the_rest_of_the_set_is_open_to_it__nothing_is_said() -> None:
+def test_no_unsafe_grant__the_rest_of_the_set_is_open_to_it__no_violation() -> None:
     story = opening()
     story.system("e", condition="Automated")
     story.job(4, {4: only("e")})

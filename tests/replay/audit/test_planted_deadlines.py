@@ -1,4 +1,4 @@
-"""Recipes that end, and sets that are given up, before the time is over by the clock that counts."""
+"""Planted faults of deadlines: recipes that end and sets that are given up before their time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def expire(story: Story, policy: int = 5) -> None:
 
 
 @pytest.mark.parametrize("policy", [4, 5])
-def test_watchdogs_in_time__time_is_over__nothing_is_said(policy: int) -> None:
+def test_watchdogs_in_time__time_is_over__no_violation(policy: int) -> None:
     story = opening()
     later(story, PROVISIONING, PROVISIONING)
     expire(story, policy)
@@ -40,7 +40,7 @@ def test_watchdogs_in_time__a_second_early__is_found(policy: int) -> None:
     assert_caught(story, "watchdogs_in_time", "recipe/1")
 
 
-# The process that took the report was behind by 1,900 s.
+# The clock of the process that took the report was 1,900 s slow.
 @pytest.mark.parametrize(("policy", "is_found"), [(4, False), (5, True)])
 def test_watchdogs_in_time__report_by_a_process_that_is_behind__counts_from_its_record(
     policy: int, is_found: bool

@@ -1,4 +1,4 @@
-"""Faults planted in how decisions are recorded."""
+"""Planted faults in the records of decisions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.replay.audit.story import AT, Story
 
 
 def _decided() -> Story:
-    """One job more, and the answer to it."""
+    """Return the opening with one more job and its decision."""
     story = opening()
     story.job(5, {5: {"force": "a"}})
     story.decide([queued(5)])
@@ -23,7 +23,7 @@ def _decided() -> Story:
 
 
 def _with(records: list[EventRecord], **fields: Any) -> list[str]:
-    """What is wrong if the last event were stamped otherwise."""
+    """Return the violations if the last event had these other fields."""
     *before, last = records
     return [violation.invariant for violation in check([*before, last._replace(**fields)])]
 
@@ -34,7 +34,7 @@ def _with(records: list[EventRecord], **fields: Any) -> list[str]:
         {"actor": "ada"},
         {"basis": None, "number": None},
         {"basis": 10**9},
-        # Not even what it decided before.
+        # Not even its own earlier decisions.
         {"basis": 0, "cause": "timer/watchdog"},
         {"number": 1},
         {"number": None},

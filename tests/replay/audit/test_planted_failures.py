@@ -1,4 +1,4 @@
-"""Failing systems that do not become Broken, and recipes that do not keep their systems as asked."""
+"""Planted faults: failing systems that do not become Broken, and recipes that do not keep their systems."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def one_system() -> Story:
 
 
 def installs(story: Story, number: int, tree_id: int = TREE, **new: Any) -> None:
-    """A job of its own, which has begun to install a."""
+    """Submit a job of its own that begins to install a."""
     story.job(number, {number: only("a")}, trees={number: tree_id}, **new)
     story.decide(place(number, "a"))
     story.commit(*step(number, "a", "installing"))
@@ -101,7 +101,7 @@ def test_broken_when_failing__its_recipe_goes_on__is_found() -> None:
 
 
 def keeps(seconds: int = 100, reason: str | None = "no boot") -> Story:
-    """Recipe 1 was given up while it installed, and keeps a."""
+    """Return a story: recipe 1 was given up during its installation and keeps a."""
     story = one_system()
     installs(story, 1, reservesys=KEEP)
     kept = recipe_events.RecipeReserved("a", seconds, reason)

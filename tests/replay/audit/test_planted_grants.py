@@ -1,4 +1,4 @@
-"""Faults planted in who gets what, and grants that only look like faults."""
+"""Planted faults of grants, and sound grants that resemble faults."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _guest_with(number: int, fqdn: str) -> list[Pair]:
 
 
 def _two_want_b(first: str, second: str) -> Story:
-    """Recipes 5 and 6 of two sets are queued with these priorities, and b is pending."""
+    """Return a story: recipes 5 and 6 of two sets are queued with these priorities, and b is pending."""
     story = opening()
     story.job(4, {4: only("b")}, "Urgent")
     story.decide(place(4, "b"))

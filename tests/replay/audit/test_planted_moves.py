@@ -1,4 +1,4 @@
-"""Faults planted in the moves of recipes and systems; each is found, and called by its name."""
+"""Planted faults in the moves of recipes and systems: each is found under the name of its invariant."""
 
 from __future__ import annotations
 

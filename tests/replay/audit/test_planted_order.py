@@ -1,4 +1,4 @@
-"""Queue jumps by effective priority (design 5.2): found where they are, and nowhere else."""
+"""Queue jumps by effective priority (seed 004): all of them are found, and nothing else."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ OURS, THEIRS = "ours", "theirs"
 
 
 def lab() -> Story:
-    """Recipe 1 runs on a, which is in the pool big. There ours may be Urgent, and all others Medium."""
+    """Return a story: recipe 1 runs on a in the pool big, where `ours` may be Urgent and all others
+    Medium.
+    """
     story = opening()
     story.commit(cancelled(2))
     story.commit(group_made(OURS, "bob"))
@@ -43,13 +45,13 @@ def waits(
 
 
 def takes_a(story: Story, number: int) -> None:
-    """a comes free, and this recipe gets it."""
+    """Free system a and give it to this recipe."""
     story.complete(1, "a")
     story.decide(place(number, "a"))
 
 
 def granted(first: Asked, second: Asked, *, jump: bool) -> Story:
-    """Two recipes wait, in this order of submission, and a comes free: the second gets it, or the first."""
+    """Return a story: two recipes wait in this order, and the second gets a, or with `jump` the first."""
     story = lab()
     for number, (priority, name) in ((11, first), (12, second)):
         waits(story, number, priority, name)
@@ -57,7 +59,7 @@ def granted(first: Asked, second: Asked, *, jump: bool) -> Story:
     return story
 
 
-# An order as in the table of design 5.2, from the top: (effective, nominal) on such a system.
+# The first table of seed 004, from the top: (effective, nominal) on such a system.
 ROWS: list[Asked] = [
     ("Urgent", OURS),
     ("High", OURS),
@@ -73,7 +75,7 @@ PAIRS = [(first, second) for place_, first in enumerate(ROWS) for second in ROWS
 
 @pytest.mark.parametrize(("before", "behind"), PAIRS)
 def test_nobody_jumped__past_who_stands_before_there__is_found(before: Asked, behind: Asked) -> None:
-    """Whoever was submitted first: the later row goes past the earlier one."""
+    """The later row passes over the earlier one, whichever was submitted first."""
     for first, second in ((before, behind), (behind, before)):
         story = granted(first, second, jump=second == behind)
         winner, loser = ("recipe/12", "recipe/11") if second == behind else ("recipe/11", "recipe/12")
@@ -81,7 +83,7 @@ def test_nobody_jumped__past_who_stands_before_there__is_found(before: Asked, be
 
 
 @pytest.mark.parametrize(("before", "behind"), PAIRS)
-def test_nobody_jumped__by_effective_priority__nothing_is_said(before: Asked, behind: Asked) -> None:
+def test_nobody_jumped__by_effective_priority__no_violation(before: Asked, behind: Asked) -> None:
     for first, second in ((before, behind), (behind, before)):
         assert _about(granted(first, second, jump=second == before), {"recipe/11", "recipe/12"}) == []
 
@@ -93,7 +95,7 @@ def _about(story: Story, subjects: set[str]) -> list[str]:
 def test_nobody_jumped__same_row__is_by_submission() -> None:
     assert _about(granted(("High", THEIRS), ("High", None), jump=False), {"recipe/11"}) == []
     assert_caught(granted(("High", THEIRS), ("High", None), jump=True), "nobody_jumped", "recipe/11")
-    # A Medium of ours is Medium, Medium, like theirs.
+    # Medium in `ours` is effective Medium, as for the others.
     assert_caught(granted(("Medium", THEIRS), ("Medium", OURS), jump=True), "nobody_jumped", "recipe/11")
 
 
@@ -104,7 +106,7 @@ def test_nobody_jumped__in_words__names_both_priorities() -> None:
 
 
 def test_nobody_jumped__elsewhere__nominal_priorities_count() -> None:
-    """b is in no pool, and open to everybody."""
+    """System b is in no pool, and open to everybody."""
     story = lab()
     story.job(10, {10: only("b")}, owner="bob")
     story.decide(place(10, "b"))
@@ -144,7 +146,7 @@ def test_nobody_jumped__the_owner_whom_no_entry_names__is_capped_by_none() -> No
 
 
 def left(taker: int) -> Story:
-    """The owner of recipe 11 leaves ours when a has come free, and recipe 12 is High there."""
+    """Return a story: the owner of recipe 11 leaves `ours` after a came free; recipe 12 is High there."""
     story = lab()
     waits(story, 11, "Urgent", OURS)
     story.commit(group_made("hers", "eve"))
@@ -177,7 +179,7 @@ def test_nobody_jumped__policy_changed_while_waiting__counts_as_it_is() -> None:
 
 
 def test_nobody_jumped__past_one_that_is_assigned__is_found_however_that_is_capped() -> None:
-    """Whose set has a system of the lab goes first, however it is capped."""
+    """A recipe whose set has a system of the lab goes first, whatever its effective priority."""
     story = lab()
     story.job(11, {11: only("b"), 12: only("a")}, "Low", owner="bob", group=THEIRS)
     story.decide([*grant(11, "b"), assigned(12)])
@@ -219,10 +221,13 @@ def test_nobody_jumped__by_a_policy_of_nominal_priorities__is_judged_by_them(pol
 
 
 def test_nobody_jumped__many_of_many_people__in_the_order_of_the_second_table() -> None:
-    """(effective, nominal), row by row; every two that follow each other the wrong way round are found."""
+    """Each neighbouring pair of rows (effective, nominal) in the wrong order is found."""
     nominal = ("Urgent", "High", "Normal", "Medium", "Low")
     rows = [
-        (most, asked) for most in nominal for asked in nominal if nominal.index(asked) <= nominal.index(most)
+        (maximum, asked)
+        for maximum in nominal
+        for asked in nominal
+        if nominal.index(asked) <= nominal.index(maximum)
     ]
     assert len(rows) == 15
     for before, behind in pairwise(rows):
@@ -231,7 +236,7 @@ def test_nobody_jumped__many_of_many_people__in_the_order_of_the_second_table() 
 
 
 def _between(before: tuple[str, str], behind: tuple[str, str], *, granted_first: bool) -> list[str]:
-    """Each for a group of its own, capped at its effective priority; the later row asks first."""
+    """Submit a job for each of two groups, capped at its effective priority; the later row comes first."""
     story = opening()
     story.commit(cancelled(2))
     for number, name, row in ((11, "one", behind), (12, "two", before)):
@@ -245,7 +250,7 @@ def _between(before: tuple[str, str], behind: tuple[str, str], *, granted_first:
 
 
 def test_check__much_access__goes_on_where_nothing_is_wrong() -> None:
-    """Grants, one after the other, of systems that differ in who may have them."""
+    """Append several grants of systems that differ in their policies."""
     story = lab()
     story.commit(own_policy("b", group(THEIRS, "Low"), user("eve", "High")))
     story.commit(lent("m", "bob"))
@@ -256,10 +261,10 @@ def test_check__much_access__goes_on_where_nothing_is_wrong() -> None:
     story.queue(13, {13: only("a", "b")}, "Medium", owner="bob", group=OURS)
     story.queue(14, {14: {"force": "m"}}, "Low", owner="eve")
     story.complete(10, "b")
-    # On b, 12 is Normal, 11 Low, and 13 may not be there.
+    # On b recipe 12 is Normal and 11 Low; 13 may not use it.
     story.decide(place(12, "b"))
     story.complete(1, "a")
-    # On a, 11 is Medium of High, and 13 Medium of Medium.
+    # On a recipe 11 is Medium (nominal High), and 13 Medium (nominal Medium).
     story.decide(place(11, "a"))
     story.complete(12, "b")
     story.job(15, {15: {"force": "m"}}, owner="bob")

@@ -1,4 +1,4 @@
-"""Faults planted in who is on which system, and in what becomes of a system that comes free."""
+"""Planted faults of placement, and of systems that come free."""
 
 from __future__ import annotations
 

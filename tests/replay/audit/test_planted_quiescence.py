@@ -1,4 +1,4 @@
-"""Faults that show when nothing is left to decide."""
+"""Planted faults that show when nothing is left to decide."""
 
 from __future__ import annotations
 

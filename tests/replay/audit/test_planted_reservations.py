@@ -1,4 +1,4 @@
-"""Faults planted in what people reserve."""
+"""Planted faults of reservations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.replay.audit.moves import Pair, condition, idle, only, pending, place
 from tests.replay.audit.planted import assert_caught, opening
 
 
-def test_rightful_reservation__of_what_is_lent_to_them__nothing_is_said() -> None:
+def test_rightful_reservation__of_what_is_lent_to_them__no_violation() -> None:
     story = opening()
     story.commit(lent("b", "bob"))
     story.commit(*reserved("b", "bob"))
@@ -41,7 +41,7 @@ def test_the_queue_is_asked__borrower_returned_it__idle_at_once_is_found() -> No
 @pytest.mark.parametrize(
     ("before", "fqdn"),
     [
-        # Automated, and nobody's.
+        # Automated, and without a borrower.
         ([], "b"),
         ([lent("b", "eve")], "b"),
         ([lent("b", "bob"), given_back("b")], "b"),

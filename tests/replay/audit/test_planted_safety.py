@@ -1,4 +1,4 @@
-"""Faults planted in what holders get, and grants that only look unsafe."""
+"""Planted unsafe grants, and sound grants that resemble them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from tests.replay.audit.story import Story
 
 
 def _abba() -> Story:
-    """Design 4.3: set 1 holds b and wants a, set 2 holds c and wants a too, b after it; a comes free."""
+    """Return the story of design 4.3: set 1 holds b and wants a, set 2 holds c and wants a, then b; a
+    comes free.
+    """
     story = Story()
     story.labs("lab-1")
     story.tree(1, "lab-1")

@@ -1,4 +1,4 @@
-"""Faults planted in what recipe sets go through together, and in the reasons they are given."""
+"""Planted faults of recipe sets, and of recorded reasons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grants in labs whose controller is silent, or was never heard."""
+"""Planted grants in labs whose controller is silent, or has never reported."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LAB_SUBJECT = f"lab-controller/{LAB}"
 
 
 def place_3(story: Story, policy: int) -> None:
-    """A recipe that only the idle b can run gets it."""
+    """Place a recipe that only the idle b can run."""
     story.job(3, {3: only("b")})
     story.decide(place(3, "b"), policy=policy)
 
@@ -25,14 +25,14 @@ def test_usable_grant__lab_is_silent__is_found() -> None:
     assert_caught(story, "usable_grant", "recipe/3")
 
 
-def test_usable_grant__lab_is_silent_before_version_5__nothing_is_said() -> None:
+def test_usable_grant__lab_is_silent_before_version_5__no_violation() -> None:
     story = opening()
     story.commit((LAB_SUBJECT, LabControllerSilent()))
     place_3(story, policy=4)
     assert story.violations() == []
 
 
-def test_usable_grant__lab_is_heard_again__nothing_is_said() -> None:
+def test_usable_grant__lab_is_heard_again__no_violation() -> None:
     story = opening()
     story.commit((LAB_SUBJECT, LabControllerSilent()))
     story.commit((LAB_SUBJECT, LabControllerHeard()))

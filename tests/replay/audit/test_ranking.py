@@ -1,4 +1,4 @@
-"""Who stands before whom on a system, and who may have it: as a search through everybody finds by itself."""
+"""Ranks on a system and its eligible recipes equal those of a full search that uses other code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EVERY = 15
 
 
 class LatestRecords:
-    """What the log says of people, by nothing but the latest word on each thing."""
+    """The latest access records of a log."""
 
     def __init__(self) -> None:
         self.own: dict[str, Policy] = {}
@@ -61,7 +61,9 @@ class LatestRecords:
         return Who(user, group if group is not None and self._counts(user, group) else None)
 
     def _counts(self, user: str, group: str) -> bool:
-        """Not if it is gone, or if the last change that they had a part in took them out."""
+        """Return False if the group is removed, or if the last change that concerned the user took them
+        out.
+        """
         was_in = [user in (people or ()) for name, people in self.group_changes if name == group]
         is_gone = [people is None for name, people in self.group_changes if name == group][-1:] == [True]
         return not is_gone and not (any(was_in) and not was_in[-1])
@@ -94,14 +96,14 @@ def waiting(view: SchedulerView) -> list[Recipe]:
 
 
 def allowed(moment: Checkpoint, recipe: Recipe, system: System) -> Priority | None:
-    """Its maximum effective priority."""
+    """Return the maximum effective priority of a recipe on a system."""
     decides = moment.latest.submitting(system.fqdn, moment.view.pools.get(system.fqdn, ()))
     who = moment.latest.who(recipe.recipe_id)
     return None if decides.is_lent_away(who) else decides.maximum(who)
 
 
 def place(moment: Checkpoint, recipe: Recipe, system: System) -> tuple[Any, ...] | None:
-    """Where it stands for this system; None: nowhere."""
+    """Return the rank of a recipe on a system, None if the system is closed to the recipe."""
     highest = allowed(moment, recipe, system)
     if highest is None or (recipe.lab is not None and recipe.lab != system.lab):
         return None
@@ -110,7 +112,7 @@ def place(moment: Checkpoint, recipe: Recipe, system: System) -> tuple[Any, ...]
     return recipe.state != "assigned", -min(nominal, highest), -nominal, recipe_set.submission
 
 
-def test_most_urgent__anybody_anywhere__is_what_policies_and_loans_come_to() -> None:
+def test_highest_priority__anybody_anywhere__is_what_policies_and_loans_come_to() -> None:
     answers = Counter[str]()
     for moment in moments():
         view, matcher, _ = moment
@@ -123,7 +125,7 @@ def test_most_urgent__anybody_anywhere__is_what_policies_and_loans_come_to() -> 
     assert len(answers) == 1 + len(Priority) and min(answers.values()) > 20, "too little happens"
 
 
-def test_takers__before_anybody__are_found_if_there_are_any() -> None:
+def test_eligible_recipes__before_anybody__are_found_if_there_are_any() -> None:
     found = Counter[bool]()
     for moment in moments():
         view, matcher, _ = moment

@@ -1,4 +1,4 @@
-"""What the audit cannot read is found, and makes it blame nobody."""
+"""An unreadable requirement is reported once, and causes no other violation."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ TEAPOT = {"element": "teapot", "op": "==", "value": "brown"}
         "arch",
     ],
 )
-def test_understood__requirement_that_nobody_knows__is_the_only_finding(form: Any) -> None:
-    """It waits before others, is granted a system, and holds one: nothing of it is right or wrong."""
+def test_readable_requirements__requirement_that_nobody_knows__is_the_only_finding(form: Any) -> None:
+    """The recipe waits before others, gets a system and holds one: none of that is judged."""
     story = opening()
     story.queue(5, {5: form}, "Urgent")
     story.decide(place(5, "b"))

@@ -1,4 +1,4 @@
-"""The evaluator of requirements, leaf by leaf."""
+"""The evaluation of requirements, leaf by leaf."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ BIG, SMALL, UNKNOWN = leaf("memory", ">", 4095), leaf("memory", "<", 4096), leaf
 @pytest.mark.parametrize(
     ("form", "answer"),
     [
-        # Case does not count.
+        # Case is ignored.
         (leaf("system_type", "==", "machine"), True),
         (leaf("hostname", "==", "a1.EXAMPLE.com"), True),
         (leaf("hostname", "!=", "a1.example.com"), False),
         ({"force": "a1.example.com"}, True),
         ({"force": "a2.example.com"}, False),
-        # A pattern covers the whole; its other signs are themselves.
+        # A pattern matches the whole text; other characters match themselves.
         (leaf("hostname", "like", "a_.%"), True),
         (leaf("hostname", "like", "a"), False),
         (leaf("hostname", "like", "a1?example%"), False),
@@ -67,20 +67,21 @@ BIG, SMALL, UNKNOWN = leaf("memory", ">", 4095), leaf("memory", "<", 4096), leaf
         (leaf("memory", ">=", 4096), True),
         (leaf("memory", "<=", 4095), False),
         (leaf("hypervisor", "==", ""), True),
-        # Sets, and the empty name that stands for none.
+        # Sets; the empty name matches an empty set.
         (leaf("pool", "==", "net"), True),
         (leaf("pool", "!=", "net"), False),
         (leaf("pool", "==", ""), False),
         (leaf("pool", "!=", ""), True),
         (leaf("arch", "!=", "s390x"), True),
         (leaf("arch", "==", ""), False),
-        # Flags may be looked for by a pattern.
+        # Flags by a pattern.
         (leaf("cpu/flag", "==", "VMX"), True),
         (leaf("cpu/flag", "!=", "vmx"), False),
         (leaf("cpu/flag", "like", "sse%"), True),
         (leaf("cpu_count", ">", "7"), True),
         (leaf("cpu/cores", "!=", 3), None),
-        # One and the same device; its type is no pattern; an attribute that is not known is not there.
+        # A single device satisfies all attributes; its type is no pattern; a missing attribute does not
+        # match.
         (device("==", type="NETWORK", vendor_id="14e4"), True),
         (device("==", type="network", driver="ahci"), False),
         (device("!=", type="network", driver="ahci"), True),
@@ -88,14 +89,14 @@ BIG, SMALL, UNKNOWN = leaf("memory", ">", 4095), leaf("memory", "<", 4096), leaf
         (device("like", type="net%"), False),
         (device("!=", description="raid"), True),
         ({"not": [device("==")]}, True),
-        # One and the same disk; of the other the size is not known.
+        # A single disk satisfies all conditions; the size of the other one is not recorded.
         (disk(">=", 1000), True),
         (disk(">", 1000), None),
         (disk("<", 932, "GiB"), True),
         ({"disk": []}, True),
         ({"disk": [{"element": "size", "op": "like", "value": "1000%"}]}, True),
         (leaf("diskcount", "==", 2), True),
-        # Keys: numbers as such, text as text; `!=` is that no value is such.
+        # Keys: numbers are compared as numbers, text as text; `!=` requires that no value matches.
         (key("==", "rack", "07"), True),
         (key(">", "RACK", 6), True),
         (key("like", "rack", "B_"), True),
@@ -104,11 +105,11 @@ BIG, SMALL, UNKNOWN = leaf("memory", ">", 4095), leaf("memory", "<", 4096), leaf
         (key("==", "rack"), True),
         (key("==", "nets"), False),
         (key("!=", "nets"), True),
-        # Days are those of UTC.
+        # Days are in UTC.
         (leaf("system/last_inventoried", "==", "2026-10-02"), True),
         (leaf("system/last_inventoried", ">", "2026-10-02"), False),
         (leaf("system/last_inventoried", "!=", ""), True),
-        # Not known, also under `not`, unless the other side decides.
+        # Missing properties, also under `not`, unless the other condition decides.
         (UNKNOWN, None),
         ({"not": [UNKNOWN]}, None),
         ({"and": [UNKNOWN, BIG]}, None),
@@ -116,7 +117,7 @@ BIG, SMALL, UNKNOWN = leaf("memory", ">", 4095), leaf("memory", "<", 4096), leaf
         ({"or": [UNKNOWN, SMALL]}, None),
         ({"or": [UNKNOWN, BIG]}, True),
         ({"not": [BIG, SMALL]}, True),
-        # Nothing is asked, also further in.
+        # Empty conditions, also nested.
         ({"or": [{"and": []}, SMALL]}, False),
         ({"not": [{"or": []}]}, True),
         ({"and": []}, True),
@@ -161,7 +162,7 @@ def test_judge__unknown_question__is_not_passed_in_silence(form: dict[str, Any])
         judge(form, FACTS)
 
 
-def test_judge__system_of_which_nothing_is_known__sets_are_empty_and_the_rest_is_not_known() -> None:
+def test_judge__system_without_properties__sets_are_empty_and_the_rest_is_unknown() -> None:
     bare = facts_of({})
     assert judge(leaf("cpu/flag", "!=", "vmx"), bare) is True
     assert judge(device("==", driver="e1000"), bare) is False

@@ -1,4 +1,4 @@
-"""The requirement language was written down twice: both must say the same of any requirement and system."""
+"""The two implementations of the requirement language agree on any requirement and system."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from replay.audit.elements import DISK_ELEMENTS, SYSTEM_ELEMENTS
 from replay.audit.facts import DEVICE_ATTRIBUTES, facts_of
 from replay.audit.requirement import judge
 
-# Few texts, so that systems are often as asked; case, wildcards, digits and letters that fold to two.
+# A small set of texts, so that conditions often hold; with case, wildcards, digits, and letters that fold to
+# two.
 TEXTS = st.sampled_from(
     ["", "a", "A", "b", "ab", "a.b", "straße", "STRASSE", "7", "07", "-3", "x7", "%", "a_b"]
 )
 PATTERNS = st.sampled_from(
     ["", "%", "_", "a%", "%a", "%a%b", "_%b", "a_b", "STRA%", "%ss_", "7%", "%%b", "a.b", "0_", "2026-10-%"]
 )
-# The empty name, where it stands for none, is no pattern.
+# The empty name is not a pattern where it stands for an empty set.
 NO_NAME = PATTERNS.filter(bool)
 WHOLE = st.integers(-2, 10)
 ORDER = st.sampled_from(["==", "=", "!=", ">", ">=", "<", "<="])
@@ -184,7 +185,7 @@ def test_requirement__any_that_a_job_may_have__both_say_the_same(
 
 @given(FORMS, SYSTEMS)
 def test_requirement__as_it_was_written__means_the_same(form: dict[str, Any], system: dict[str, Any]) -> None:
-    """Spellings, units, numbers in text, and what asks nothing are as the job language has them."""
+    """Spellings, units, numbers as text and empty conditions mean the same as in the job language."""
     kept = HOST.examine({"and": [form, ANY_TYPE]}) if "force" not in form else HOST.examine(form)
     system = {"type": "Machine", **system}
     assert judge(form, facts_of(system)) is judge(json.loads(kept.text), facts_of(system))

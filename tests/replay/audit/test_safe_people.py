@@ -1,4 +1,4 @@
-"""What was found safe is asked again when somebody may have less, and what was not when they may more."""
+"""The cache of safe labs is invalidated when access changes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from tests.replay.audit.story import Story
     ids=str,
 )
 def test_is_safe__access_is_lost_and_regained__follows(lost: Pair, regained: Pair) -> None:
-    """A set of bob for qe holds a and wants b, which is in the pool of qe."""
+    """Check a set of bob for qe that holds a and wants b, which is in the pool of qe."""
     story = Story()
     story.labs(LAB)
     story.tree(1, LAB)
@@ -50,15 +50,15 @@ def test_is_safe__access_is_lost_and_regained__follows(lost: Pair, regained: Pai
         story.commit(pair)
     story.job(1, {1: only("a"), 2: only("b")}, owner="bob", group="qe")
     story.decide([*grant(1, "a"), assigned(2)])
-    known = SchedulerView()
-    judge = SystemMatcher(known)
+    view = SchedulerView()
+    matcher = SystemMatcher(view)
     for pairs, safe in (([], True), ([lost], False), ([regained], True)):
         begin = len(story.log)
         for pair in pairs:
             story.commit(pair)
         for record in from_recorded(story.log[begin if pairs else 0 :]):
-            known.apply(record)
-        assert is_safe(known, judge, LAB) is safe
+            view.apply(record)
+        assert is_safe(view, matcher, LAB) is safe
 
 
 def _begin() -> Sequence[Pair]:

@@ -1,4 +1,4 @@
-"""What is kept ready for questions says what a search through everything says, at any moment of a history."""
+"""The indexes of the scheduler's view give the results of a full search, at any moment of a history."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def folded(history: list[Commit]) -> SchedulerView:
 
 
 def moments() -> Iterator[tuple[SchedulerView, SystemMatcher, SchedulerView]]:
-    """Some: a world and a judge who went through all of a history, and a world that begins then."""
+    """Yield checkpoints: a view and its matcher that went through all of a history, and a new view."""
     for seed in SEEDS:
         view, history = SchedulerView(), lived(seed)
         matcher = SystemMatcher(view)
@@ -41,7 +41,7 @@ def moments() -> Iterator[tuple[SchedulerView, SystemMatcher, SchedulerView]]:
 
 
 def searched(world: SchedulerView, system: System) -> Iterator[int]:
-    """Who could take a system: the first of those who need the same."""
+    """Search for the recipes that could take a system: the first one of each need."""
     waiting = [
         recipe
         for recipe in world.recipes.values()
@@ -58,7 +58,7 @@ def searched(world: SchedulerView, system: System) -> Iterator[int]:
 
 
 def _could_take(world: SchedulerView, recipe: Recipe, system: System) -> bool:
-    """Nothing is remembered here."""
+    """Compute the answer without any cache."""
     if not SystemMatcher(world).could_take(recipe, system):
         return False
     asked = json.loads(recipe.wants.host_requires)
@@ -72,7 +72,7 @@ def _could_take(world: SchedulerView, recipe: Recipe, system: System) -> bool:
         return not stuck(world, SystemMatcher(world), system.lab)
 
 
-def test_takers__any_moment__are_those_that_a_search_finds() -> None:
+def test_eligible_recipes__any_moment__are_those_that_a_search_finds() -> None:
     found = 0
     for view, matcher, plain in moments():
         for fqdn, system in plain.systems.items():
@@ -102,7 +102,7 @@ INDEXES = ("systems_of", "holding", "held")
 
 
 def snapshot_of(view: SchedulerView) -> dict[str, object]:
-    """All that it says of itself."""
+    """Return the whole content of a view as comparable values."""
     lines = {
         lab: sorted(
             (str(who), rank)
@@ -126,7 +126,7 @@ def snapshot_of(view: SchedulerView) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_supposing__the_rest_of_a_history__leaves_no_trace(seed: int) -> None:
+def test_tentatively__the_rest_of_a_history__leaves_no_trace(seed: int) -> None:
     history = lived(seed)
     middle = len(history) // 2
     view, untouched = folded(history[:middle]), folded(history[:middle])

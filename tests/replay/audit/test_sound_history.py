@@ -1,4 +1,4 @@
-"""A history in which everything goes by the rules: the audit has nothing to say."""
+"""A history without violations."""
 
 from __future__ import annotations
 
@@ -71,7 +71,9 @@ def _people_have_systems(story: Story) -> None:
 
 
 def _a_system_breaks(story: Story) -> None:
-    """A set does not begin without it; it is withdrawn from a holder, which keeps its place."""
+    """Break a system: a set does not start without it; it is withdrawn from a holder, which keeps its
+    place.
+    """
     story.commit(condition("d", "Broken"))
     story.queue(20, {20: only("c"), 21: only("d")})
     story.commit(condition("d", "Automated"), pending("d"))
@@ -88,7 +90,7 @@ def _a_system_breaks(story: Story) -> None:
     story.commit(condition("c", "Broken"), queued(24, why), queued(25, why), idle("c"))
     story.commit(condition("c", "Automated"), pending("c"))
     story.decide([*grant(24, "c", "lab-2"), assigned(25, "lab-2")])
-    # It never gets d: its lab takes part no more, and it lets go.
+    # It never gets d: its lab is disabled, and it lets go.
     story.commit(("lab-controller/lab-2", LabControllerDisabled()))
     story.decide([queued(24, "lab-2 is disabled"), queued(25, "lab-2 is disabled"), pending("c")])
     story.decide([idle("c")])
@@ -112,7 +114,7 @@ def _a_forced_recipe(story: Story) -> None:
 
 
 def _the_scheduler_is_behind(story: Story) -> None:
-    """What it did not know at its basis is not held against it."""
+    """Append decisions that are right on their basis, though not on the events that follow it."""
     story.job(40, {40: only("a")}, "Low")
     story.decide(place(40, "a"))
     story.queue(41, {41: only("a")}, "Low")
@@ -156,7 +158,7 @@ def test_check__history_from_events_of_the_api__has_nothing_to_say() -> None:
         for record in records
     ]
     assert list(from_json(shown)) == records
-    # Who did not decide shows none of these.
+    # Only decisions have these fields.
     decided = ("basis", "number", "epoch")
     bare = [
         {name: value for name, value in event.items() if name not in decided or value is not None}

@@ -1,4 +1,4 @@
-"""Who is viable: the requirement, the distro, the lab."""
+"""Systems that fit a recipe, by requirement, distro and lab."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ELSEWHERE, MISSING = 2, 3
 def viable(
     wants: dict[str, Any] = BIG, excluded: Iterable[dict[str, Any]] = (), arch: str = "x86_64", **fields: Any
 ) -> bool:
-    """Of one recipe and one system in a lab with one tree, Fedora 40 for x86_64."""
+    """Match one recipe and one system in a lab with one tree, Fedora 40 for x86_64."""
     story = Story()
     story.labs(LAB, "lab-2")
     story.tree(1, LAB)
@@ -31,10 +31,10 @@ def viable(
     story.system("a", memory_mb=4096, arches=[arch], excluded_families=list(excluded))
     recipe: Pair = ("recipe/1", new(1, 1, wants, "Normal", **{"distro_tree_id": 1, **fields}))
     story.commit(recipe)
-    known = SchedulerView()
+    view = SchedulerView()
     for record in from_recorded(story.log):
-        known.apply(record)
-    return SystemMatcher(known).fits(known.need(known.recipes[1]), known.systems["a"])
+        view.apply(record)
+    return SystemMatcher(view).fits(view.need(view.recipes[1]), view.systems["a"])
 
 
 @pytest.mark.parametrize(
@@ -48,24 +48,22 @@ def viable(
         ({"distro_tree_id": ELSEWHERE}, False),
         ({"distro_tree_id": MISSING}, False),
         ({"distro_tree_id": None}, False),
-        # A distro of one's own is in every lab.
+        # A distro of the job itself is in every lab.
         ({"distro_tree_id": None, "distro": OWN}, True),
         ({"distro_tree_id": None, "distro": {**OWN, "arch": "s390x"}}, False),
-        # A forced system is asked nothing else, but has to install the distro.
+        # A forced system need not satisfy any requirement, but must be able to install the distro.
         ({"wants": {"force": "A"}}, True),
         ({"wants": {"force": "a"}, "arch": "s390x"}, False),
         ({"wants": {"force": "b"}}, False),
     ],
 )
-def test_viable__recipe_and_system__requirement_and_distro_count(
-    fields: dict[str, Any], answer: bool
-) -> None:
+def test_fits__recipe_and_system__requirement_and_distro_count(fields: dict[str, Any], answer: bool) -> None:
     assert viable(**fields) is answer
 
 
 @pytest.mark.parametrize("fields", [{}, {"distro_tree_id": None, "distro": OWN}], ids=str)
 @pytest.mark.parametrize(("version", "answer"), [("40", False), ("41", True), (None, False)])
-def test_viable__exclusion_of_one_version__is_of_that_version(
+def test_fits__exclusion_of_one_version__is_of_that_version(
     fields: dict[str, Any], version: str | None, answer: bool
 ) -> None:
     row = {"arch": "x86_64", "family": "Fedora", "version": version}

@@ -1,4 +1,4 @@
-"""A small log with a queue, as it was decided, and as it should not have been."""
+"""A small log with a queue, decided correctly or with a queue jump."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Log = Sequence[Recorded]
 
 
 def busy() -> World:
-    """One system, and three recipes that came for it one after the other; then it comes free."""
+    """Return a world with one system and three recipes that wanted it in turn; then the system comes free."""
     world = one_lab()
     world.add_idle("a")
     running = world.submit(ANYTHING.text)
@@ -29,12 +29,12 @@ def busy() -> World:
 
 
 def scheduled(log: Log) -> list[int]:
-    """Where in the log a recipe was given a system."""
+    """Return the indexes of the events that gave a recipe a system."""
     return [index for index, row in enumerate(log) if isinstance(row.event, RecipeScheduled)]
 
 
 def with_queue_jump(log: Log) -> list[Recorded]:
-    """The last to get the system is recipe 4, not the urgent recipe 3 that was next."""
+    """Return the log with the urgent recipe 3 passed over: recipe 4 gets the system last."""
     end = log[scheduled(log)[-1]].commit_end
     assert log[scheduled(log)[-1]].subject == "recipe/3"
     return [_of_recipe_4(row) if row.commit_end == end else row for row in log]

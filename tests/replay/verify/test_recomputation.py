@@ -1,4 +1,4 @@
-"""Every decision of a log is made again, and one that was made otherwise is found."""
+"""Every decision of a log is recomputed, and a different one is found."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def with_stamp(log: Log, change: Callable[[Stamp], Stamp], commit_end: int) -> l
 @pytest.mark.parametrize("acts", [ACTS, EVERYTHING], ids=["jobs-and-systems", "policies-too"])
 @pytest.mark.parametrize("limit", [1, 3, 500])
 @pytest.mark.parametrize("seed", range(6))
-def test_history__made_again__every_decision_is_the_recorded_one(seed: int, limit: int, acts: Acts) -> None:
+def test_history__recomputed__every_decision_is_the_recorded_one(seed: int, limit: int, acts: Acts) -> None:
     log = live(seed, bursts=40, limit=limit, acts=acts).log
     fresh, found = recomputed(log)
     assert found == []
@@ -54,7 +54,9 @@ def test_history__made_again__every_decision_is_the_recorded_one(seed: int, limi
 
 
 def live_while_sets_come(seed: int, bursts: int, limit: int) -> World:
-    """As `live`; but again and again sets, and sometimes other things, come while it is decided."""
+    """Return a world as `live` does, but sets and now and then other events arrive while the scheduler
+    decides.
+    """
     chance, world = Random(seed), begin(seed)
     for _ in range(bursts):
         burst(chance, world)
@@ -71,7 +73,7 @@ def live_while_sets_come(seed: int, bursts: int, limit: int) -> World:
 
 
 def _is_overtaken(world: World, decisions: Sequence[Decision]) -> bool:
-    """Whether the log refuses it: something has happened to what was decided on."""
+    """Return whether the log refuses a commit because one of its subjects has changed."""
     expected: dict[str, int] = {}
     for subject, version in (each for decision in decisions for each in decision.expected):
         expected.setdefault(subject, version)
@@ -79,8 +81,8 @@ def _is_overtaken(world: World, decisions: Sequence[Decision]) -> bool:
     return any(versions[subject] != version for subject, version in expected.items())
 
 
-class Folding(Partition):
-    """Knows nothing but what it has read."""
+class FoldingPartition(Partition):
+    """A partition that confirms no commit, and folds all of them from the log."""
 
     def confirm(self, first_position: int, last_position: int, recorded_at: datetime) -> bool:
         return super().confirm(0, 0, recorded_at)
@@ -89,26 +91,26 @@ class Folding(Partition):
 @pytest.mark.parametrize("limit", [1, 3, 500])
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("history", [live, live_while_sets_come])
-def test_history__made_again__known_is_just_what_a_fold_knows(
+def test_history__recomputed__state_equals_a_fold(
     seed: int, limit: int, history: Callable[[int, int, int], World], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = history(seed, 40, limit).log
     fresh = Recomputation()
-    monkeypatch.setattr(recomputation, "Partition", Folding)
+    monkeypatch.setattr(recomputation, "Partition", FoldingPartition)
     folding = Recomputation()
-    known = 0
+    unfolded_commits = 0
     for commit in commits(log):
         assert not list(fresh.take(commit)) and not list(folding.take(commit))
         if commit[0].stamp.basis is None:
             continue
-        known += commit[-1] not in fresh._ahead
+        unfolded_commits += commit[-1] not in fresh._ahead
         assert _folded(fresh) == _folded(folding)
     assert fresh.counts.unchecked == 0
-    assert known >= 5, "hardly any commit was known without being folded"
+    assert unfolded_commits >= 5, "hardly any commit was confirmed without being folded"
 
 
 def _folded(made: Recomputation) -> dict[str, Any]:
-    """All that is known when everything is read, but for what was asked in the commit that was read last."""
+    """Return the state after the whole log, without the triggers that the last commit raised."""
     while made._ahead:
         made._fold_next()
     found = contents(made._partition)
@@ -117,7 +119,7 @@ def _folded(made: Recomputation) -> dict[str, Any]:
 
 
 def by_chance() -> Log:
-    """Of eight idle systems four recipes take one each, whichever chance says."""
+    """Return a log in which four recipes take one of eight idle systems each, chosen at random."""
     world = World()
     world.add_lab("lab-1")
     world.put_tree(1, "x86_64", ["lab-1"])
@@ -128,7 +130,7 @@ def by_chance() -> Log:
     return world.log
 
 
-def test_chance__made_again__is_that_of_the_cause_in_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chance__recomputed__is_that_of_the_cause_in_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
     _, found = recomputed(by_chance())
     assert found == []
     with monkeypatch.context() as planted:
@@ -162,7 +164,7 @@ def test_history__decided_without_wake_ups__mended_by_the_loop__counted(
     assert (fresh.counts.mended, found.recorded) == (1, None), "the wake-up was not answered"
 
 
-def test_timers__made_again__at_their_time_only() -> None:
+def test_timers__recomputed__at_their_time_only() -> None:
     world = busy()
     tick(world, after_seconds=1e6)
     log = world.log
@@ -191,7 +193,7 @@ def test_queue_jump__planted__the_one_who_was_next_is_shown() -> None:
 
 
 def test_decision__left_out__is_missed() -> None:
-    """A system that somebody wanted was said to be idle."""
+    """A system that a recipe wanted is recorded as idle."""
     log = list(busy().log)
     end = log[scheduled(log)[-1]].commit_end
     (*_, freed) = (row for row in log if row.commit_end == end and row.subject == "system/a")
@@ -237,8 +239,8 @@ def test_decision__on_a_basis_left_behind__is_not_called_checked(monkeypatch: py
     assert fresh.counts.unchecked == 1
 
 
-def test_what_came_between__basis_and_commit__was_not_known() -> None:
-    """Something more urgent came while the scheduler decided."""
+def test_what_came_between__basis_and_commit__is_not_considered() -> None:
+    """Return a history in which a more urgent set arrives while the scheduler decides."""
     world = busy()
     placed = next(row for row in reversed(world.log) if isinstance(row.event, RecipeScheduled))
     world.complete(int(placed.subject.partition("/")[2]))
@@ -252,7 +254,7 @@ def test_what_came_between__basis_and_commit__was_not_known() -> None:
 
 
 def _eased_before_a_job(table: tuple[TriggerRule, ...]) -> World:
-    """Enable the lab of a waiting recipe's system; then a job is submitted that wants another system."""
+    """Enable the lab of a waiting recipe's system; then submit a job that wants another system."""
     world = World(table)
     world.add_lab("lab-1", enabled=False)
     world.put_tree(1, "x86_64", ["lab-1"])

@@ -1,1 +1,1 @@
-"""What the program runs on: simulated time, strands in the place of threads, and chance from one seed."""
+"""Simulated time, strands in place of threads, and randomness from one seed."""

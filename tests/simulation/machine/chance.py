@@ -1,4 +1,4 @@
-"""All chance comes from one seed, by named streams: more of one thing leaves the others as they were."""
+"""Random streams by name from one seed: a longer use of one stream leaves the others as they were."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ class Chance:
         self.seed = seed
 
     def stream(self, *about: object) -> Random:
-        """The same dice from the beginning, whenever it is asked for."""
+        """Return the stream from its beginning, at each call."""
         return Random("/".join(map(str, (self.seed, *about))))

@@ -1,4 +1,4 @@
-"""asyncio's own event loop, but for the time: it jumps to whatever is due next, and nobody waits for it."""
+"""An asyncio event loop with simulated time: the clock jumps to the next due callback."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 HOUR = 3600.0
-# Of the loop in an hour; the busiest labs need a tenth of it.
-MOST_STEPS = 200_000
+# Maximum number of steps of the loop in an hour; the busiest labs need a tenth of it.
+MAX_STEPS = 200_000
 BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Stuck(AssertionError):
-    """Nothing will ever happen any more."""
+    """No callback is due, and none ever will be."""
 
 
 class _Jump:
-    """In the place of a selector: there are no files, so waiting is only moving the clock."""
+    """Takes the place of a selector. There are no files, so waiting moves the clock."""
 
     def __init__(self, loop: SimulatedLoop) -> None:
         self._loop = loop
@@ -32,21 +32,24 @@ class _Jump:
         return []
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no file is open."""
 
 
 class SimulatedLoop(asyncio.BaseEventLoop):
-    """`in_strand` runs what asyncio would give to a thread, and says so by a future."""
+    """The event loop.
+
+    `in_strand` runs in a strand what asyncio would run in a thread, and returns a future.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.seconds = 0.0
         self.in_strand: Callable[[Callable[[], Any]], asyncio.Future[Any]] | None = None
-        # Told when far more is done in an hour than there is to do.
-        self.in_circles: Callable[[], None] = lambda: None
+        # Called when the loop takes far more steps in an hour than a service needs.
+        self.on_endless_loop: Callable[[], None] = lambda: None
         self._steps, self._hour = 0, 0.0
         self._selector = _Jump(self)
-        # What is left of a process that was killed is nobody's loss.
+        # Tasks of a killed process are never awaited; that is not an error.
         self.set_exception_handler(lambda loop, context: None)
 
     def time(self) -> float:
@@ -59,8 +62,8 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         self._steps += 1
         if self.seconds >= self._hour + HOUR:
             self._steps, self._hour = 0, self.seconds
-        elif self._steps == MOST_STEPS:
-            self.in_circles()
+        elif self._steps == MAX_STEPS:
+            self.on_endless_loop()
 
     def next_due(self) -> float:
         handle: asyncio.TimerHandle = self._scheduled[0]  # type: ignore[attr-defined]
@@ -71,7 +74,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         return self.in_strand(lambda: func(*args))
 
     def _process_events(self, event_list: list[Any]) -> None:
-        """There are none."""
+        """Do nothing: there are no file events."""
 
     def _write_to_self(self) -> None:
-        """Nobody sleeps who would have to be woken up."""
+        """Do nothing: the loop never sleeps."""

@@ -1,7 +1,7 @@
-"""What modules of production code import of the machine, and what they find instead while a seed runs.
+"""Replacements of clocks, threads and random numbers in the modules of production code.
 
-A row for each: whoever adds a clock, a thread or dice to the service adds a row here, and is found out by the
-test that runs a seed twice.
+Each use of a clock, a thread or a random number in the service needs a row here; the test that runs a seed
+twice finds a missing one.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ MAPPED = ("store.event_log", "workers.projector")
 CONNECTED = ("store.lease", "store.tailer", "workers.projector")
 
 
-class Event:
-    """In the place of `threading.Event`."""
+class SimulatedEvent:
+    """Replaces `threading.Event`."""
 
     def __init__(self) -> None:
         self._set = False
@@ -64,7 +64,7 @@ class Event:
 
 
 class Thread:
-    """In the place of `threading.Thread`: of the process that starts it."""
+    """Replaces `threading.Thread`; the strand belongs to the process that starts it."""
 
     def __init__(self, target: Callable[..., Any], args: tuple[Any, ...] = (), **_: Any) -> None:
         self._work = lambda: target(*args)
@@ -79,7 +79,7 @@ class Thread:
 
 
 class SimpleQueue:
-    """In the place of `queue.SimpleQueue`, for one reader."""
+    """Replaces `queue.SimpleQueue`, for one reader."""
 
     def __init__(self) -> None:
         self._items: deque[Any] = deque()
@@ -104,7 +104,7 @@ class SimpleQueue:
 
 
 class Threadsafe:
-    """asyncio, but that a strand waits for what it hands to the event loop."""
+    """Replaces asyncio, except that a strand waits for the coroutine that it passes to the event loop."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(asyncio, name)
@@ -122,8 +122,8 @@ class Threadsafe:
         return SimpleNamespace(result=result)
 
 
-class Numbers:
-    """In the place of `uuid`: each is another one."""
+class SequentialUuids:
+    """Replaces `uuid` with consecutive numbers."""
 
     def __init__(self) -> None:
         self._last = 0
@@ -135,7 +135,7 @@ class Numbers:
 
 def _table(loop: SimulatedLoop, connect: Any, datastore: Any, mapper: Any) -> dict[tuple[str, str], Any]:
     clock = SimpleNamespace(monotonic=loop.time, sleep=lambda seconds: current().wait(seconds))
-    threading = SimpleNamespace(Thread=Thread, Event=Event, get_ident=lambda: 0)
+    threading = SimpleNamespace(Thread=Thread, Event=SimulatedEvent, get_ident=lambda: 0)
     own_end = SimpleNamespace(getpid=lambda: 0, kill=lambda *_: _ended_itself())
     return {
         **{(module, "time"): clock for module in TIMED},
@@ -143,27 +143,27 @@ def _table(loop: SimulatedLoop, connect: Any, datastore: Any, mapper: Any) -> di
         **{(module, "connect"): connect for module in CONNECTED},
         ("store.event_log", "Datastore"): datastore,
         ("store.group_commit", "queue"): SimpleNamespace(SimpleQueue=SimpleQueue, Empty=queue.Empty),
-        ("store.requests", "uuid"): Numbers(),
+        ("store.requests", "uuid"): SequentialUuids(),
         ("api.feed", "asyncio"): Threadsafe(),
-        # So that snapshots are made in a log of some hundred events.
+        # The log of a seed has only some hundred events.
         ("workers.snapshotting", "SNAPSHOT_EVENTS"): 100,
         **{(module, "EventMapper"): mapper for module in MAPPED},
         ("api.feed", "os"): own_end,
-        # What is simulated takes rows as they are.
+        # The simulated connection accepts rows as they are.
         ("postgres.binary_copy", "encoded"): lambda rows, _: rows,
         ("postgres.binary_copy", "array"): lambda _, column: column,
-        # Here it would keep for good what the processes and seeds before have left.
-        ("api.feed", "nothing_collected"): nullcontext,
+        # The cache would keep the data of former processes and seeds.
+        ("api.feed", "gc_paused"): nullcontext,
     }
 
 
 def _ended_itself() -> None:
-    raise AssertionError("a process that serves does not understand its log any more")
+    raise AssertionError("an API process cannot read its log")
 
 
 @contextmanager
 def stand_ins(loop: SimulatedLoop, connect: Any, datastore: Any, mapper: Any) -> Iterator[None]:
-    """Only here, and only for so long, production code stands on simulated ground."""
+    """Patch the modules of production code within the context."""
     before: dict[tuple[str, str], Any] = {}
     try:
         for (module, name), instead in _table(loop, connect, datastore, mapper).items():

@@ -1,7 +1,7 @@
-"""Strands, in the place of threads: one runs at a time, until it waits; and the processes they belong to.
+"""Strands in place of threads, and their processes. One strand runs at a time, until it waits.
 
-What blocks in production (a query, a sleep, a lock) is a wait here, and so a point at which others act, and
-at which the process may be killed or stopped for a while.
+A call that blocks in production (a query, a sleep, a lock) is a wait here. At each wait other strands run,
+and the process may be killed or stopped.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from greenlet import getcurrent, greenlet
 from tests.simulation.machine.loop import SimulatedLoop
 
 RUNNING: ContextVar[Process] = ContextVar("process")
-"""Whose code runs now."""
+"""The process whose code runs now."""
 
 
 class Killed(BaseException):
-    """The process of this strand is no more: nothing it does has an effect."""
+    """The process of this strand was killed: its further actions have no effect."""
 
 
 class _Greenlet(greenlet):
@@ -47,7 +47,10 @@ class Strand:
         self._handle = self.process.loop.call_soon(self._go_on)
 
     def wait(self, seconds: float | None) -> bool:
-        """Whether somebody woke it before the time was up; None: only then."""
+        """Wait, and return whether the strand was woken before the time was up.
+
+        None waits until it is woken.
+        """
         self._woken, self._waiting = False, True
         if seconds is not None:
             self._handle = self.process.loop.call_later(seconds, self._go_on)
@@ -69,7 +72,7 @@ class Strand:
             current().wait(None)
 
     def end(self) -> None:
-        """Its process was killed. What it still does on its way out has no effect, as every wait raises."""
+        """End the strand of a killed process. Its remaining code has no effect, as every wait raises."""
         if self._handle is not None:
             self._handle.cancel()
         if not self.ended and self._greenlet:
@@ -104,12 +107,15 @@ class Strand:
 
 def current() -> Strand:
     running = getcurrent()
-    assert isinstance(running, _Greenlet), "this would block the event loop of a process"
+    assert isinstance(running, _Greenlet), "only strands may block"
     return running.strand
 
 
 class Process:
-    """`alive` until it is killed; until `stopped_until` none of its strands gets on."""
+    """A process of the simulation.
+
+    `alive` is True until it is killed. Before `stopped_until` none of its strands runs.
+    """
 
     def __init__(self, name: str, loop: SimulatedLoop, on_failure: Callable[[Process, str], None]) -> None:
         self.name = name
@@ -140,7 +146,7 @@ class Process:
         self._on_death.append(act)
 
     def kill(self) -> None:
-        """As by `kill -9`: at once, wherever it is."""
+        """Kill the process at once, as `kill -9` does."""
         if self.alive:
             self.alive = False
             for act in self._on_death:
@@ -152,12 +158,12 @@ class Process:
                     strand.end()
 
     def failed(self, error: BaseException) -> None:
-        """Something nobody has caught."""
+        """Report an uncaught error."""
         self._on_failure(self, "".join(traceback.format_exception(error)))
 
 
 def in_strand(work: Callable[[], Any]) -> asyncio.Future[Any]:
-    """What asyncio's `to_thread` comes to."""
+    """Run work in a strand, and return a future of its result."""
     process = RUNNING.get()
     future = process.loop.create_future()
 

@@ -1,1 +1,1 @@
-"""Who uses the service, and what befalls it: submitters, operators, lab controllers, and faults."""
+"""Users and faults: submitters, operators, owners of systems, and what goes wrong."""

@@ -1,4 +1,4 @@
-"""What befalls the service: each fault begins, lasts a while, and is over; several may come at once."""
+"""Faults of the service: each begins, lasts a while and ends; several may overlap."""
 
 from __future__ import annotations
 
@@ -7,25 +7,27 @@ from random import Random
 
 from tests.simulation.database.server import Server, Weather
 from tests.simulation.machine.strands import current
-from tests.simulation.service.house import House
 from tests.simulation.service.network import Network, Roads
+from tests.simulation.service.processes import ServiceProcesses
 from tests.simulation.service.workers import LEASE_SECONDS
 
 Tell = Callable[[str, str], None]
 
 
-class Misfortune:
-    def __init__(self, house: House, server: Server, network: Network, dice: Random, tell: Tell) -> None:
+class FaultInjector:
+    def __init__(
+        self, processes: ServiceProcesses, server: Server, network: Network, dice: Random, tell: Tell
+    ) -> None:
         self.over = False
-        self._house = house
+        self._processes = processes
         self._server = server
         self._network = network
         self._dice = dice
         self._tell = tell
-        self._own = house.outsider("misfortune")
+        self._own = processes.outsider("misfortune")
 
     def run(self, per_hour: float, without: frozenset[str] = frozenset()) -> None:
-        """In a strand; each fault gets one of its own, for as long as it lasts."""
+        """Inject faults at a rate. Call it in a strand; each fault runs in a strand of its own."""
         kinds = [name for name in FAULTS if name not in without]
         while per_hour and kinds:
             current().wait(self._dice.expovariate(per_hour / 3600))
@@ -35,7 +37,7 @@ class Misfortune:
             self._own.strand(lambda fault=fault: fault(self))  # type: ignore[misc]
 
     def calm(self) -> None:
-        """From now on nothing goes wrong, and what is down comes up."""
+        """End all faults and start the processes that are down."""
         self.over = True
         self._own.kill()
         self._server.weather = Weather()
@@ -43,49 +45,49 @@ class Misfortune:
         self._server.cut_off.clear()
         self._server.held_up.clear()
         self._server.come_back()
-        for name in self._house.names:
-            self._house.process(name).stopped_until = 0.0
-            if self._house.process(name).stopping:
-                # Who was to begin it again is no more.
-                self._house.kill(name)
-            self._house.begin(name)
+        for name in self._processes.names:
+            self._processes.process(name).stopped_until = 0.0
+            if self._processes.process(name).stopping:
+                # The strand that would have restarted it is gone.
+                self._processes.kill(name)
+            self._processes.begin(name)
         self._tell("misfortune", "is over")
 
     def _somebody(self) -> str:
-        return self._dice.choice(self._house.names)
+        return self._dice.choice(self._processes.names)
 
     def _seconds(self, usual: float) -> float:
         return self._dice.expovariate(1 / usual)
 
     def kill(self) -> None:
         name = self._somebody()
-        self._house.kill(name)
+        self._processes.kill(name)
         current().wait(self._seconds(30))
-        self._house.begin(name)
+        self._processes.begin(name)
 
     def kill_often(self) -> None:
-        """A process that is killed again as soon as it has begun."""
+        """Kill a process, and kill it again as soon as it has started."""
         name = self._somebody()
         for _ in range(self._dice.randint(3, 12)):
-            self._house.kill(name)
-            self._house.begin(name)
+            self._processes.kill(name)
+            self._processes.begin(name)
             current().wait(self._seconds(2))
 
     def restart(self) -> None:
         name = self._somebody()
-        self._house.tell_to_end(name)
+        self._processes.terminate(name)
         current().wait(60 + self._seconds(60))
-        if self._house.process(name).alive:
-            self._house.kill(name)
-        self._house.begin(name)
+        if self._processes.process(name).alive:
+            self._processes.kill(name)
+        self._processes.begin(name)
 
     def stop(self) -> None:
-        self._house.stop(self._somebody(), self._seconds(2000))
+        self._processes.stop(self._somebody(), self._seconds(2000))
 
     def hold_up(self) -> None:
-        """A scheduler is stopped between a decision and its append, until another has the lease."""
-        name = self._dice.choice([each.process.name for each in self._house.schedulers()])
-        self._tell(name, "is to be stopped in its next append")
+        """Stop a scheduler between a decision and its append until another has the lease."""
+        name = self._dice.choice([each.process.name for each in self._processes.schedulers()])
+        self._tell(name, "will be stopped in its next append")
         self._server.held_up[name] = LEASE_SECONDS + self._seconds(2000)
 
     def database_killed(self) -> None:
@@ -104,7 +106,7 @@ class Misfortune:
         self._tell(name, "reaches the database again")
 
     def bad_weather(self) -> None:
-        """Statements and their answers get lost, some take long, nobody is told of commits."""
+        """Lose statements, answers and notifications, and delay some of them."""
         dice = self._dice
         kinds = (
             Weather(lost_before=0.1, lost_after=0.1),
@@ -134,16 +136,16 @@ class Misfortune:
         self._tell("network", "is reliable again")
 
 
-Fault = Callable[[Misfortune], None]
+Fault = Callable[[FaultInjector], None]
 
 FAULTS: dict[str, Fault] = {
-    "kill": Misfortune.kill,
-    "kill-often": Misfortune.kill_often,
-    "restart": Misfortune.restart,
-    "stop": Misfortune.stop,
-    "hold-up": Misfortune.hold_up,
-    "database": Misfortune.database_killed,
-    "cut-off": Misfortune.cut_off,
-    "weather": Misfortune.bad_weather,
-    "roads": Misfortune.bad_roads,
+    "kill": FaultInjector.kill,
+    "kill-often": FaultInjector.kill_often,
+    "restart": FaultInjector.restart,
+    "stop": FaultInjector.stop,
+    "hold-up": FaultInjector.hold_up,
+    "database": FaultInjector.database_killed,
+    "cut-off": FaultInjector.cut_off,
+    "weather": FaultInjector.bad_weather,
+    "roads": FaultInjector.bad_roads,
 }

@@ -1,4 +1,4 @@
-"""Operators: systems break, are mended, drained, moved, lent; labs are disabled, trees come and go."""
+"""An operator: breaks, repairs, drains, moves and reserves systems, disables labs, removes distro trees."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from api.use_cases.move_system import move_system
 from api.use_cases.put_document import change_lab_controller, put_document
 from api.use_cases.remove_document import remove_document
 from api.use_cases.reserve_system import ReservationRequest, reserve_system, return_system
-from tests.simulation.people.acting import Act, Acting
+from tests.simulation.people.actor import Act, Actor
 
 CONDITIONS = ("Automated", "Automated", "Automated", "Manual", "Broken", "Removed")
 
 
-class Operator(Acting):
-    """What they undo they mostly undo soon."""
+class Operator(Actor):
+    """Operates a lab, and mostly undoes each change soon."""
 
     def kinds(self) -> tuple[Callable[[], Iterator[tuple[float, Act]]], ...]:
         return (self._condition, self._condition, self._drain, self._describe, self._move, self._pool,

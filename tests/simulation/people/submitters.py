@@ -1,4 +1,4 @@
-"""Submitters: jobs as they come, and second thoughts about them. What they are told stands in the ledger."""
+"""Submitters: they submit jobs and change or cancel some of them; the answers go to the ledger."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from api.use_cases.idempotency import idempotent
 from api.use_cases.submit_job import submit_job
 from domain.priority import Priority
 from replay.workload.generated_jobs import generate_jobs
-from tests.simulation.judged.ledger import Ledger
+from tests.simulation.checks.ledger import Ledger
 from tests.simulation.machine.strands import current
 from tests.simulation.service.network import Asker
 
@@ -25,8 +25,8 @@ JSON = "application/json"
 SECOND_THOUGHTS = 0.35
 
 
-class Submitter:
-    """`run` in a strand of their own, until `leave`."""
+class JobSubmitter:
+    """Submits jobs; `run` in a strand of its own until `leave`."""
 
     def __init__(self, asker: Asker, ledger: Ledger, dice: Random, tell: Callable[[str, str], None]) -> None:
         self.leaving = False
@@ -47,18 +47,18 @@ class Submitter:
                 self._think_again()
 
     def _submit(self, job: dict[str, Any]) -> None:
-        marker = f"{self._asker.actor} {len(self._ledger.asked)}"
+        marker = f"{self._asker.actor} {len(self._ledger.requested)}"
         body = orjson.dumps({**job, "whiteboard": marker})
 
         async def submit(services: Parts, request: RequestContext) -> Any:
-            known = services.feed.directory.name_index()
-            spec = read_job(body, JSON, known, request.actor, is_admin=True).spec
+            name_index = services.feed.directory.name_index()
+            spec = read_job(body, JSON, name_index, request.actor, is_admin=True).spec
             async with idempotent(services.log, request) as first:
                 if first.commit is None:
                     first.commit = await submit_job(services, request, spec)
             return first.commit
 
-        self._ledger.asked.append(marker)
+        self._ledger.requested.append(marker)
         done = self._ask(f"submits {marker!r}", submit, marker)
         if done is not None:
             answer = orjson.loads(done.answer)
@@ -66,7 +66,7 @@ class Submitter:
             self._jobs.append(answer)
 
     def _think_again(self) -> None:
-        # Mostly of what they have just done, while the scheduler is busy with it.
+        # Mostly one of the latest jobs, while the scheduler answers it.
         job = self._jobs[-1] if self._dice.random() < 0.6 else self._dice.choice(self._jobs)
         act = self._dice.choice(
             (self._cancel, self._cancel_set, self._reprioritise, self._rename, self._return)
@@ -111,7 +111,7 @@ class Submitter:
     def _ask_once(
         self, what: str, use_case: Callable[..., Any], acknowledged: Callable[[], None] = lambda: None
     ) -> None:
-        """Under a key of its own; what is acknowledged must be so."""
+        """Send a request with a key of its own, and record it if it is acknowledged."""
         self._keys += 1
         refused = len(self._ledger.refusals)
 
@@ -127,7 +127,7 @@ class Submitter:
             acknowledged()
 
     def _ask(self, what: str, operation: Callable[..., Any], key: str) -> Any:
-        """None also when it was refused, or nobody knows what became of it: that stands in the ledger."""
+        """Return the answer, None if the request was refused or not answered; the ledger records which."""
         try:
             done = self._asker.ask(operation, key)
         except (Problem, Unreachable) as error:

@@ -1,1 +1,1 @@
-"""The processes of the service, put together as `api/root*.py` do it, over the simulated database."""
+"""The processes of the service over the simulated database, built as in `api/root*.py`."""

@@ -1,4 +1,4 @@
-"""The server as a lab controller's `LabLink` asks it: `api.client.Client`, but for HTTP."""
+"""The server as the `LabLink` of a lab controller calls it: `api.client.Client` without HTTP."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from api.use_cases.resolve import existing
 from domain.errors import LabledgerError, Unknown
 from tests.simulation.service.network import ANSWER_SECONDS, Asker, Network
 
-# Who has nothing to do is asked again late: so a day of idling is soon over.
+# An idle lab controller polls more slowly, so that an idle day takes few steps.
 POLL_STRETCH = 8
 
 
 class LabClient:
-    """Each request of a lab controller, by its path."""
+    """Answers the requests of a lab controller by their paths."""
 
     def __init__(self, network: Network, fqdn: str) -> None:
         self.position: int | None = None
@@ -66,7 +66,7 @@ class LabClient:
         return self._asker.ask(read, answer_seconds=ANSWER_SECONDS + wait_seconds)
 
     def post(self, path: str, body: Any) -> Any:
-        """The items of one message, each taken and answered as `/updates` does."""
+        """Process the items of one message and answer them as `/updates` does."""
         self._keys += 1
 
         async def update(services: Parts, request: RequestContext) -> Any:

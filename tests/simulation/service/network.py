@@ -1,4 +1,4 @@
-"""Between clients and serving processes: requests and answers take their time, get lost, or come twice."""
+"""The network between clients and API processes: messages are delayed, lost or duplicated."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TRIES = 6
 
 @dataclass
 class Roads:
-    """What is likely to happen to a message, in fractions."""
+    """Probabilities of faults of a message."""
 
     request_lost: float = 0.0
     answer_lost: float = 0.0
@@ -33,7 +33,7 @@ class Roads:
 
 
 class Network:
-    """`serving` are the processes that a request may come to, each as good as the other."""
+    """The network. `serving` returns the API processes; each request goes to any of them."""
 
     def __init__(self, dice: Random, serving: Callable[[], Sequence[Serving]]) -> None:
         self.roads = Roads()
@@ -42,7 +42,10 @@ class Network:
         self._requests = 0
 
     def ask(self, asker: Asker, operation: Operation, key: str | None, answer_seconds: float) -> Any:
-        """One attempt. Raises Lost when no answer comes, else what the operation raises."""
+        """Send a request once and return its answer.
+
+        Raise Lost without an answer, else the operation's error.
+        """
         self._travel()
         up = [each for each in self._serving() if each.ready and each.process.alive]
         if not up:
@@ -53,7 +56,7 @@ class Network:
         request = self._request(asker, key)
         task = self._dice.choice(up).take(operation, request)
         if key is not None and self._dice.random() < self.roads.doubled:
-            _forgotten(self._dice.choice(up).take(operation, request))
+            _retrieve_outcome(self._dice.choice(up).take(operation, request))
         self._wait(task, answer_seconds)
         self._travel()
         if self._dice.random() < self.roads.answer_lost:
@@ -62,14 +65,14 @@ class Network:
 
     def _wait(self, task: asyncio.Task[Any], seconds: float) -> None:
         waiting = current()
-        _forgotten(task)
+        _retrieve_outcome(task)
 
         def wake(_: object) -> None:
             waiting.wake()
 
         task.add_done_callback(wake)
         if not task.done() and not waiting.wait(seconds):
-            # It may end yet, and then nobody waits for it any more.
+            # The task may still end, but its result is not used.
             task.remove_done_callback(wake)
             raise Lost("timed out")
         if task.cancelled():
@@ -95,13 +98,13 @@ class Network:
         current().wait(seconds)
 
 
-def _forgotten(task: asyncio.Task[Any]) -> None:
-    """Whoever does not ask for its outcome is not told of it."""
+def _retrieve_outcome(task: asyncio.Task[Any]) -> None:
+    """Retrieve the outcome of a task, so that asyncio does not report it."""
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
 
 
 class Asker:
-    """One who asks, and asks again under the same key until there is an answer, as `api.client` does."""
+    """A client that repeats a request under the same key until it is answered, as `api.client` does."""
 
     def __init__(self, network: Network, actor: str, role: str) -> None:
         self.actor = actor
@@ -115,7 +118,7 @@ class Asker:
         answer_seconds: float = ANSWER_SECONDS,
         tries: int = TRIES,
     ) -> Any:
-        """Raises Problem, or Unreachable when its patience ends: nobody knows then what became of it."""
+        """Send a request and return its answer. Raise Problem, or Unreachable without an answer in time."""
         why = ""
         for attempt in range(tries):
             try:

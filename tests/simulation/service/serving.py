@@ -1,4 +1,4 @@
-"""A process that serves: production's use cases behind no HTTP. What a request does is a function of it."""
+"""An API process: production's use cases without HTTP. A request is a function of its parts."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from store.group_commit import GroupCommit
 from store.job_numbers import JobNumberSource
 from tests.simulation.database.server import Server
 from tests.simulation.machine.strands import Process
-from tests.simulation.service.reading import SimulatedReader
+from tests.simulation.service.read_model_queries import SimulatedReader
 
 Operation = Callable[[Parts, RequestContext], Awaitable[Any]]
 
 URL = "simulated"
-# As `api.startup` does.
+# As in `api.startup`.
 RETRY_SECONDS = 0.5
 
 
 class Serving:
-    """Ready once it has opened; before that it refuses every connection."""
+    """An API process. It refuses connections until it has opened."""
 
     def __init__(self, process: Process, server: Server, clock: Callable[[], datetime]) -> None:
         self.process = process
@@ -49,8 +49,8 @@ class Serving:
             aggregates=Aggregates(log),
             contacts=Contacts(log),
             numbers=JobNumberSource(log),
-            explainer=None,  # type: ignore[arg-type]  # nobody asks why
-            hashing=None,  # type: ignore[arg-type]  # nobody logs in here
+            explainer=None,  # type: ignore[arg-type]  # no explanations
+            hashing=None,  # type: ignore[arg-type]  # no logins
             clock=self._clock,
         )
         await self._patiently(self.services.reader.open)
@@ -65,7 +65,7 @@ class Serving:
                 await asyncio.sleep(RETRY_SECONDS)
 
     def take(self, operation: Operation, request: RequestContext) -> asyncio.Task[Any]:
-        """One request: it may still be under way when the process is killed."""
+        """Start a request; it may still run when the process is killed."""
         return self.process.task(self._answer(operation, request))
 
     async def _answer(self, operation: Operation, request: RequestContext) -> Any:
@@ -76,12 +76,12 @@ class Serving:
         except LabledgerError:
             raise
         except Exception as error:
-            # Whoever asked may not be there any more to be told.
+            # The client may have given up.
             self.process.failed(error)
             raise
 
     async def _heard(self, lab_controller: str) -> None:
-        """As the gate does it for whoever comes with a lab controller's token."""
+        """Record the contact of a lab controller, as the gate does for its token."""
         contacts, now = self.services.contacts, asyncio.get_running_loop().time()
         if contacts.is_due(lab_controller, now):
             with suppress(DatabaseAway):

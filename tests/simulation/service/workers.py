@@ -1,4 +1,4 @@
-"""The scheduler and the projector as processes: production's loops, begun as by `api/root_*.py`."""
+"""The scheduler and the projector as processes: production's loops, built as in `api/root_*.py`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workers import projector
 from workers.consistency import ConsistencyLoop
 from workers.scheduler import Scheduler, lease_for
 
-# A scheduler that idles comes round once in some minutes here, so it must be given longer than in production.
+# An idle scheduler runs only every few minutes here, so its lease is longer than in production.
 LEASE_SECONDS = 3000.0
 CONSISTENCY_SECONDS = 30.0
 RETRY_SECONDS = 0.5

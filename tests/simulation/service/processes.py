@@ -1,4 +1,4 @@
-"""All processes by name: begun, killed, stopped for a while, told to end, and begun again."""
+"""All processes by name, which can be started, killed, stopped, terminated and restarted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.simulation.service.workers import ProjectorProcess, SchedulerProcess
 
 Tell = Callable[[str, str], None]
 Begin = Callable[[Process], Any]
-MOST_SKEW_SECONDS = 2.0
+MAX_SKEW_SECONDS = 2.0
 
 
 @dataclass
@@ -26,8 +26,11 @@ class _Room:
     lives: Any
 
 
-class House:
-    """Two of each kind that may be several. `failed` hears of what nobody caught."""
+class ServiceProcesses:
+    """The processes of a seed, two of each kind that may run twice.
+
+    `failed` is called with uncaught errors.
+    """
 
     def __init__(
         self, loop: SimulatedLoop, chance: Chance, tell: Tell, failed: Callable[[Process, str], None]
@@ -51,7 +54,7 @@ class House:
         self.begin(name)
 
     def outsider(self, name: str) -> Process:
-        """A process that nothing happens to: of a person, or of the beginning."""
+        """Return a process without faults: of users, or of the preparation."""
         return self._process(name)
 
     @property
@@ -68,7 +71,7 @@ class House:
         return self._rooms[name].process
 
     def begin(self, name: str) -> None:
-        """Unless it is up."""
+        """Start a process unless it is running."""
         room = self._rooms[name]
         if room.lives is not None and room.process.alive:
             return
@@ -84,20 +87,20 @@ class House:
         self._rooms[name].process.kill()
 
     def stop(self, name: str, seconds: float) -> None:
-        """As by SIGSTOP: it wakes up later, and knows nothing of that."""
+        """Stop a process as SIGSTOP does: it continues later without notice."""
         self._tell(name, f"is stopped for {seconds:.0f} s")
         self._rooms[name].process.stopped_until = self._loop.seconds + seconds
 
-    def tell_to_end(self, name: str) -> None:
-        self._tell(name, "is told to end")
+    def terminate(self, name: str) -> None:
+        self._tell(name, "is terminated")
         self._rooms[name].process.stopping = True
 
     def _process(self, name: str) -> Process:
         return Process(name, self._loop, self._failed)
 
     def _clock(self, name: str) -> Callable[[], datetime]:
-        """No two machines have quite the same time."""
+        """Return a clock with a small constant error."""
         skew = timedelta(
-            seconds=self._chance.stream("skew", name).uniform(-MOST_SKEW_SECONDS, MOST_SKEW_SECONDS)
+            seconds=self._chance.stream("skew", name).uniform(-MAX_SKEW_SECONDS, MAX_SKEW_SECONDS)
         )
         return lambda: self._loop.now() + skew

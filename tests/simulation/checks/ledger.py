@@ -1,4 +1,4 @@
-"""What people were told is done. Nothing of it may be missing in the end, nor be there twice."""
+"""Acknowledged requests: each must be in the log exactly once."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ from store.requests import Committed
 
 
 class Ledger:
-    """`asked` are the markers of all jobs that somebody wanted, whatever they were told."""
+    """Requests and their answers.
+
+    `requested` contains the markers of all submitted jobs, answered or not. Mutable.
+    """
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.requested: list[str] = []
         self.refusals: list[str] = []
         self.cancelled_sets: list[int] = []
         self._submitted: dict[str, dict[str, Any]] = {}
@@ -39,7 +42,9 @@ class Ledger:
         return len(self._commits)
 
     def missing(self, log: Sequence[Recorded]) -> Iterator[str]:
-        """What is not in the log as it was told, or more than once."""
+        """Yield acknowledged requests that are missing from the log, differ from it, or are in it more
+        than once.
+        """
         yield from self._jobs(log)
         for what, done in self._commits:
             if done.position > len(log):

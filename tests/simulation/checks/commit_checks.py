@@ -1,4 +1,4 @@
-"""The log as it grows, judged commit by commit by the audit, and made again by verify."""
+"""Checks of each commit of the growing log, by the audit and by the recomputation of decisions."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from replay.verify.recorded_decisions import commits
 from store.mapper import EventMapper
 
 
-class Watching:
-    """`found` hears of each finding as soon as there is one."""
+class CommitChecks:
+    """Checks each commit. `on_finding` is called with each finding."""
 
     def __init__(
         self,
         mapper: EventMapper,
-        found: Callable[[str], None],
-        heard: Callable[[Sequence[Recorded]], None],
+        on_finding: Callable[[str], None],
+        on_commit: Callable[[Sequence[Recorded]], None],
     ) -> None:
         self.log: list[Recorded] = []
-        self._found = found
-        self._heard = heard
+        self._on_finding = on_finding
+        self._on_commit = on_commit
         self._mapper = mapper
         self._audit = Audit()
-        self._again = Recomputation()
+        self._recomputation = Recomputation()
 
     def take(self, rows: Sequence[Any]) -> None:
         news = [self._mapper.recorded(row) for row in rows]
         self.log += news
         for commit in commits(news):
-            self._heard(commit)
+            self._on_commit(commit)
             for violation in self._audit.take(commit):
-                self._found(f"audit: {violation}")
-            for difference in self._again.take(commit):
-                self._found(f"verify: another decision is demanded: {difference}")
+                self._on_finding(f"audit: {violation}")
+            for difference in self._recomputation.take(commit):
+                self._on_finding(f"verify: the recomputed decision differs: {difference}")
 
     def at_rest(self) -> Iterator[str]:
         for violation in self._audit.at_rest():
             yield f"audit, at rest: {violation}"
-        counts = self._again.counts
+        counts = self._recomputation.counts
         if counts.mended:
-            yield f"verify: {counts.mended} decisions mended what never happens"
+            yield f"verify: {counts.mended} decisions of the consistency loop"
         if counts.unchecked:
             yield f"verify: {counts.unchecked} decisions could not be checked"

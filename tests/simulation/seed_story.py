@@ -1,4 +1,4 @@
-"""What happened in a seed, as lines with simulated times."""
+"""The story of a seed: lines with simulated times."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from collections.abc import Iterator, Sequence
 from domain.events import Recorded
 from tests.simulation.machine.loop import SimulatedLoop
 
-# Of the fields of an event, those that say most.
+# The fields of an event that are shown.
 SHOWN = ("system", "lab_controller", "reason", "priority", "condition", "recipe_id", "state", "whiteboard")
-MOST_EVENTS = 6
+MAX_EVENTS = 6
 
 
-class Story:
-    """Lines are kept as they come, and written when somebody wants to read them."""
+class SeedStory:
+    """Collects lines, and formats them on request."""
 
     def __init__(self, loop: SimulatedLoop) -> None:
         self._loop = loop
-        self._told: list[tuple[float, str, str | Sequence[Recorded]]] = []
+        self._output: list[tuple[float, str, str | Sequence[Recorded]]] = []
 
     def tell(self, who: str, what: str) -> None:
-        self._told.append((self._loop.seconds, who, what))
+        self._output.append((self._loop.seconds, who, what))
 
     def commit(self, commit: Sequence[Recorded]) -> None:
-        self._told.append((self._loop.seconds, "log", commit))
+        self._output.append((self._loop.seconds, "log", commit))
 
     def lines(self) -> Iterator[str]:
-        for seconds, who, what in self._told:
+        for seconds, who, what in self._output:
             for text in [what] if isinstance(what, str) else _events(what):
                 yield f"{moment(seconds)}  {who:<14} {text}"
 
 
 def moment(seconds: float) -> str:
-    """Day, hour, minute and second since the beginning."""
+    """Return day, hour, minute and second since the beginning."""
     days, rest = divmod(seconds, 86_400)
     hours, rest = divmod(rest, 3600)
     minutes, left = divmod(rest, 60)
@@ -45,9 +45,9 @@ def _events(commit: Sequence[Recorded]) -> Iterator[str]:
         f" epoch {first.stamp.basis.epoch} basis {first.stamp.basis.position}" if first.stamp.basis else ""
     )
     yield f"{first.position}-{first.commit_end} by {first.stamp.actor}, {first.stamp.cause}{epoch}"
-    for recorded in commit[:MOST_EVENTS]:
+    for recorded in commit[:MAX_EVENTS]:
         fields = vars(recorded.event)
         said = " ".join(f"{name}={fields[name]}" for name in SHOWN if fields.get(name) not in (None, ""))
         yield f"  {recorded.position:>6} {recorded.event.TOPIC} {recorded.subject} {said}".rstrip()
-    if len(commit) > MOST_EVENTS:
-        yield f"         and {len(commit) - MOST_EVENTS} more"
+    if len(commit) > MAX_EVENTS:
+        yield f"         and {len(commit) - MAX_EVENTS} more"

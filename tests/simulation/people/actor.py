@@ -1,4 +1,4 @@
-"""People who do now this, now that, by use cases, and mostly undo it soon."""
+"""Base of users who make changes and mostly undo them soon."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 from api.client.problems import Problem, Unreachable
 from api.parts import Parts
 from api.request_context import RequestContext
-from tests.simulation.judged.ledger import Ledger
+from tests.simulation.checks.ledger import Ledger
 from tests.simulation.machine.strands import current
 from tests.simulation.service.network import Asker
 
 Act = tuple[str, Callable[..., Any]]
 
 
-class Acting:
-    """Base: `run` in a strand of its own, until `leave`."""
+class Actor:
+    """Base: `run` in a strand of its own until `leave`."""
 
     def __init__(
         self,
@@ -36,11 +36,11 @@ class Acting:
         self._tell = tell
 
     def kinds(self) -> tuple[Callable[[], Iterator[tuple[float, Act]]], ...]:
-        """What they do: use cases, each so long after the one before."""
+        """Return the kinds of acts. Each yields use cases with the delay before each."""
         raise NotImplementedError
 
     def tidy_up(self) -> None:
-        """Everything is to be had again as far as it is theirs to say."""
+        """Undo the changes that keep systems from recipes."""
 
     def run(self, per_hour: float) -> None:
         while per_hour:

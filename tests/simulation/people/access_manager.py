@@ -1,4 +1,4 @@
-"""Who has a say over systems uses it: access policies, loans, and who is in which group."""
+"""A user who changes access: policies, loans and members of groups."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from api.use_cases.lend_system import end_loan, lend_system
 from api.use_cases.put_document import put_document
 from api.use_cases.reserve_system import ReservationRequest, reserve_system, return_system
 from domain.priority import Priority
-from tests.simulation.people.acting import Act, Acting
+from tests.simulation.people.actor import Act, Actor
 
 
-class Entitled(Acting):
-    """`run` in a strand of its own."""
+class AccessManager(Actor):
+    """Changes access; `run` in a strand of its own."""
 
     def kinds(self) -> tuple[Callable[[], Iterator[tuple[float, Act]]], ...]:
         return self._pool_policy, self._own_policy, self._loan, self._loan, self._group
@@ -40,7 +40,7 @@ class Entitled(Acting):
         yield 0.0, (f"opens {fqdn} to others", change)
 
     def _loan(self) -> Iterator[tuple[float, Act]]:
-        """Some borrowers sit down at it; of some loans nobody remembers the end."""
+        """Lend a system. Some borrowers reserve it, and some loans are never ended."""
         fqdn, user = self.dice.choice(self.systems), self.dice.choice(self.lab["users"])["name"]
         hours = self.dice.choice((None, 1, 4))
 
@@ -57,7 +57,7 @@ class Entitled(Acting):
             yield self.later(), (f"ends the loan of {fqdn}", partial(end_loan, fqdn=fqdn))
 
     def _group(self) -> Iterator[tuple[float, Act]]:
-        """Somebody is taken out of it, and comes back."""
+        """Take a user out of a group, and put them back."""
         group = self.dice.choice(self.lab["groups"])
         document = {"owners": group["owners"], "members": group["members"]}
         left = self.dice.choice(group["members"])
@@ -76,5 +76,5 @@ class Entitled(Acting):
         return [self._entry(who) for who in self.dice.sample(whom, self.dice.randrange(1, 4))]
 
     def _entry(self, who: dict[str, Any]) -> dict[str, Any]:
-        most = self.dice.choice(list(Priority)).name
-        return {"permission": "submit", "maximum_effective_priority": most, **who}
+        maximum = self.dice.choice(list(Priority)).name
+        return {"permission": "submit", "maximum_effective_priority": maximum, **who}

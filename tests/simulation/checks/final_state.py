@@ -1,4 +1,4 @@
-"""What must hold when nothing more happens: whoever begins anew knows the same, and nobody waits in vain."""
+"""Checks at the end of a seed: new processes agree with the running ones, and no recipe waits in vain."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from domain.scheduling.world.snapshot import restored
 from projections.projector import Projector
 from store.lease import SCHEDULER
 from store.snapshots import code_version
-from tests.domain.scheduling.contents import all_known
+from tests.domain.scheduling.contents import snapshot_of
 from tests.simulation.database.read_tables import ReadTables
 from tests.simulation.database.server import Server
 from tests.simulation.database.session import Session
@@ -26,37 +26,40 @@ PAGE = 37
 SHOWN = 300
 
 
-def knowledge(
+def scheduler_states(
     schedulers: Iterable[SchedulerProcess], server: Server, log: Sequence[Recorded]
 ) -> Iterator[str]:
-    """All schedulers, one that begins with the log, and one that begins with a snapshot, know the same."""
-    known = _answered(_folded(Partition(), log))
-    if known is None:
-        yield "who reads the log anew finds something to decide"
+    """Yield schedulers whose state differs from that of a fold of the log, or of a snapshot."""
+    expected = _answered(_folded(Partition(), log))
+    if expected is None:
+        yield "a scheduler that reads the whole log finds something to decide"
     for each in schedulers:
-        if each.scheduler is None or _answered(each.scheduler.partition) != known:
-            yield f"{each.process.name} knows otherwise than the log says"
+        if each.scheduler is None or _answered(each.scheduler.partition) != expected:
+            yield f"{each.process.name} differs from a fold of the log"
         elif each.consistency.findings.never_happen:
-            yield f"the consistency loop found what never happens: {each.consistency.findings}"
+            yield f"the consistency loop corrected something: {each.consistency.findings}"
     if kept := server.live.snapshot(SCHEDULER, code_version(), len(log)):
         begun = restored(orjson.loads(content) for (content,) in kept)
         position = begun.position
-        if _answered(_folded(begun, log[position:])) != known:
-            yield f"who begins with the snapshot at {position} knows otherwise than the log says"
+        if _answered(_folded(begun, log[position:])) != expected:
+            yield f"a scheduler that begins with the snapshot at {position} differs from a fold of the log"
 
 
 def rest(log: Sequence[Recorded]) -> Iterator[str]:
-    """Every recipe has ended, or waits for what it has been told."""
+    """Yield recipes that neither ended nor wait with a reason."""
     partition = _folded(Partition(), log)
     for recipe in partition.sets.recipes.values():
         if recipe.state not in (*FINISHED, *UNPLACED):
             yield f"recipe {recipe.recipe_id} is {recipe.state} for ever, on {recipe.system}"
         elif recipe.state in UNPLACED and not _reason(recipe, log):
-            yield f"recipe {recipe.recipe_id} is {recipe.state}, and nobody says why"
+            yield f"recipe {recipe.recipe_id} is {recipe.state}without a reason"
 
 
 def read_models(server: Server, log: Sequence[Recorded]) -> Iterator[str]:
-    """They are at the end, and what folding the log in other pages makes of it. In a strand."""
+    """Yield read models that are behind, or differ from a fold of the log in other pages.
+
+    Call it in a strand.
+    """
     live = server.read
     if live.position != len(log):
         yield f"the read models are at {live.position}, the log at {len(log)}"
@@ -78,7 +81,7 @@ def read_models(server: Server, log: Sequence[Recorded]) -> Iterator[str]:
 
 
 def pages(log: Sequence[Recorded]) -> Iterator[list[Recorded]]:
-    """Of whole commits."""
+    """Yield pages of whole commits."""
     page: list[Recorded] = []
     for recorded in log:
         page.append(recorded)
@@ -96,10 +99,11 @@ def _folded(partition: Partition, log: Iterable[Recorded]) -> Partition:
 
 
 def _answered(partition: Partition) -> bytes | None:
-    """What it knows once it has asked what leaves no trace, as one does that waits for the lease never does;
-    None where something is left to decide.
+    """Return the state after the queries that leave no trace, None if something is left to decide.
+
+    A scheduler that waits for the lease never makes these queries.
     """
-    return None if decide(partition, limit=1) else all_known(partition)
+    return None if decide(partition, limit=1) else snapshot_of(partition)
 
 
 def _reason(recipe: Recipe, log: Sequence[Recorded]) -> Any:

@@ -1,4 +1,4 @@
-"""How one seed is set: the lab, who works in it, what its machines do, and how bad it gets."""
+"""The scene of a seed: its lab, its users, the behaviour of its machines, and the rate of its faults."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.simulation.machine.loop import BEGINNING
 from tests.simulation.service.serving import URL
 
 HOUR = 3600.0
-# What there is, by kind: where it stands in the document of a lab, and the field that names it.
+# Kind -> its section in a lab document, and the field with its name.
 NAMED = (
     ("user", "users", "name"),
     ("group", "groups", "name"),
@@ -29,8 +29,8 @@ NAMED = (
 
 
 @dataclass(frozen=True)
-class Scene:
-    """Everything that differs from seed to seed, but for what happens when."""
+class SeedScene:
+    """Everything that differs between seeds, except the times of events."""
 
     lab: dict[str, Any]
     behaviour: Behaviour
@@ -38,15 +38,15 @@ class Scene:
     submitters: int
     jobs_per_hour: float
     acts_per_hour: float
-    # How often somebody says who may have what; and whether it is said from the beginning, for pools.
+    # The rate of changes of access, and whether pools have policies from the beginning.
     says_per_hour: float
     with_policies: bool
     faults_per_hour: float
-    # How slow the database is all the time: the slower, the more comes in between.
+    # The delay of each statement: the longer, the more other actions happen in between.
     pace: float
 
 
-def scene_of(chance: Chance, hours: float) -> Scene:
+def scene_of(chance: Chance, hours: float) -> SeedScene:
     dice = chance.stream("scene")
     labs = dice.choice((1, 1, 2, 2, 3))
     systems = dice.randint(max(2, labs), 9)
@@ -66,7 +66,7 @@ def scene_of(chance: Chance, hours: float) -> Scene:
         repeat_percent=at_times(25),
         reorder_percent=at_times(25),
     )
-    return Scene(
+    return SeedScene(
         lab=generate_lab(seed, labs, systems),
         behaviour=behaviour,
         hours=hours,
@@ -81,7 +81,7 @@ def scene_of(chance: Chance, hours: float) -> Scene:
 
 
 def begin_log(lab: dict[str, Any], with_policies: bool) -> None:
-    """The lab as one commit, so that every seed begins with a whole one."""
+    """Write the lab to the log as one commit, so that every seed begins with a complete lab."""
     decided: Decided = []
     for kind, section, key in NAMED:
         for each in lab[section]:

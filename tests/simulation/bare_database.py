@@ -1,4 +1,4 @@
-"""The simulated database with nobody on it: for tests of what it promises."""
+"""The simulated database without a service, for tests of its promises."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.simulation.machine.strands import RUNNING, Process, in_strand
 Result = TypeVar("Result")
 
 
-class Ground:
+class BareDatabase:
     def __init__(self) -> None:
         self.loop = SimulatedLoop()
         self.loop.in_strand = in_strand
@@ -29,7 +29,7 @@ class Ground:
         return Process(name, self.loop, lambda _, trace: self.failures.append(trace))
 
     def run(self, work: Callable[[], Result], process: Process | None = None) -> Result:
-        """As a strand of a process; what it raises is raised."""
+        """Run work in a strand of a process, and raise its errors."""
         RUNNING.set(process or self.process("test"))
 
         async def ran() -> Result:
@@ -40,8 +40,8 @@ class Ground:
 
 
 @contextmanager
-def ground() -> Iterator[Ground]:
-    made = Ground()
+def bare_database() -> Iterator[BareDatabase]:
+    made = BareDatabase()
     connect, datastore = (lambda _: Session(made.server)), partial(Datastore, made.server)
     try:
         with stand_ins(made.loop, connect, datastore, SharedMapper):

@@ -1,4 +1,4 @@
-"""The read models as a serving process asks them: production's `Reader`, but for the SQL of its queries."""
+"""The read models as an API process reads them: production's `Reader` with other queries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOOK_SECONDS = 600.0
 
 
 class SimulatedReader(Reader):
-    """How far the read models are, and who waits for it, is production's to say."""
+    """Answers queries from the simulated tables. Waiting for positions is production code."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -30,7 +30,7 @@ class SimulatedReader(Reader):
         process = RUNNING.get()
         self._server.listen(CHANNEL, self._look)
         process.at_death(lambda: self._server.unlisten(self._look))
-        process.task(self._look_again())
+        process.task(self._poll())
         self._set_position(row["position"], row["whole_from"])
 
     async def rows(self, query: str, params: Mapping[str, Any] | tuple[Any, ...] = ()) -> list[Row]:
@@ -42,7 +42,7 @@ class SimulatedReader(Reader):
     def _look(self, _: str = "") -> None:
         self._set_position(self._server.read.position, self._server.read.whole_from)
 
-    async def _look_again(self) -> None:
+    async def _poll(self) -> None:
         while True:
             await asyncio.sleep(LOOK_SECONDS)
             if not self._server.away:
@@ -59,7 +59,7 @@ def _commands_by_id(tables: ReadTables, asked: Any) -> list[Row]:
 
 
 def _commands(tables: ReadTables, asked: Any) -> list[Row]:
-    """What a lab controller has to do after a command that it has seen."""
+    """Return the commands of a lab controller after a given one."""
     found = [
         row
         for (command_id,), row in tables.open["commands"].items()

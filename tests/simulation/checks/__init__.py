@@ -1,0 +1,1 @@
+"""Checks of every seed, by the answers of the service and by its log."""
