@@ -1,4 +1,4 @@
-"""What must be true after a race, whoever was first."""
+"""The conditions after a race, whichever actor was first."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from domain.errors import Refused
 from tests.races.stage import Stage
 
 Outcome = Any
-"""What the one who acted got: the commit, None where nothing was left to do, or the refusal."""
+"""The result of an act: its commit, None if nothing was left to do, or the refusal."""
 
 
 def is_cancelled(stage: Stage, cancelled: Outcome, _: Outcome) -> None:
-    """And got nothing after that."""
+    """The recipe is cancelled, and its system is free."""
     assert cancelled is not None
     assert stage.story()[-1] == "cancelled"
     assert stage.system().usage == "idle"
 
 
 def broken_and_free(stage: Stage, _: Outcome, __: Outcome) -> None:
-    """Who had begun is given up; who had not keeps its place."""
+    """A recipe that had begun is aborted; another one keeps its place in the queue."""
     had_begun = "waiting" in stage.story()
     assert stage.recipe().state == ("aborted" if had_begun else "queued")
     assert (stage.system().condition, stage.system().usage) == ("Broken", "idle")
@@ -31,7 +31,7 @@ def half_is_back(stage: Stage, _: Outcome, __: Outcome) -> None:
 
 
 def granted_or_drained(stage: Stage, _: Outcome, __: Outcome) -> None:
-    """It keeps what it got, and gets nothing once the system drains."""
+    """The recipe keeps a system granted before the drain, and gets none after it."""
     assert stage.system().draining
     got = stage.story(f"system/{stage.fqdn}")
     if "waiting" in stage.story():
@@ -42,12 +42,12 @@ def granted_or_drained(stage: Stage, _: Outcome, __: Outcome) -> None:
 
 
 def granted_or_moved(stage: Stage, moved: Outcome, _: Outcome) -> None:
-    """Moved or not, who may have it in either lab has it in the end."""
+    """The recipe has a system, in the lab where the system is at the end."""
     assert stage.recipe().lab_controller == ("lab-1" if isinstance(moved, Refused) else "lab-2")
 
 
 def granted_before(stage: Stage, changed: Outcome, _: Outcome) -> None:
-    """Whoever may not submit there any more gets nothing there; who has it keeps it."""
+    """Without permission to submit, the recipe has the system only if it was granted before."""
     if "scheduled" in stage.story():
         (granted,) = stage.positions(f"recipe/{stage.recipe_id}", "recipe.scheduled")
         assert granted < changed.position
@@ -73,7 +73,7 @@ def no_change_after_the_start(stage: Stage, changed: Outcome, _: Outcome) -> Non
 
 
 def ended_once(stage: Stage, cancelled: Outcome, reported: Outcome) -> None:
-    """Completed or cancelled: the other one is told so."""
+    """The recipe is completed or cancelled, and the other request is refused or does nothing."""
     if "completed" in stage.story():
         assert cancelled is None
     else:
@@ -92,7 +92,7 @@ def cancelled_once(stage: Stage, one: Outcome, other: Outcome) -> None:
 
 
 def loan_is_over(stage: Stage, reserved: Outcome, ended: Outcome) -> None:
-    """Whoever was first, nobody has it: what the loan allowed is over with it."""
+    """Without the loan the system is free, whichever actor was first."""
     assert not isinstance(ended, Refused)
     system = stage.system()
     assert (system.loan, system.reservation, system.usage) == (None, None, "idle")
@@ -100,7 +100,7 @@ def loan_is_over(stage: Stage, reserved: Outcome, ended: Outcome) -> None:
 
 
 def lent_or_reserved_before(stage: Stage, lent: Outcome, reserved: Outcome) -> None:
-    """It is lent; who has reserved it goes on, if they came first."""
+    """The system is lent; a reservation stays only if it was made before."""
     assert lent is not None and not isinstance(lent, Refused)
     told = stage.story(f"system/{stage.fqdn}")
     if isinstance(reserved, Refused):

@@ -1,4 +1,6 @@
-"""Who acts first: one after the other, one between the other's decision and its append, or both at once."""
+"""The orders of two acts: one after the other, one between decision and append of the other, or
+concurrent.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,11 @@ from tests.races.table import Race
 
 Act = Callable[[], Outcome]
 Order = Callable[[Scene, Act, Act, bool], tuple[Outcome, Outcome]]
-"""(scene, one, other, whether the other is the scheduler) -> what one got, what the other got."""
+"""(scene, one, other, whether the other is the scheduler) -> the outcomes of both."""
 
 
 def play(scene: Scene, number: int, race: Race, order: Order) -> None:
-    """One round, and what must be true of it whoever was first."""
+    """Play one round and check its conditions."""
     stage = Stage(scene, number)
     race.prepare(stage)
     outcomes = order(scene, *_actors(stage, race), race.other is None)
@@ -47,7 +49,7 @@ def _other_first(scene: Scene, one: Act, other: Act, _: bool) -> tuple[Outcome, 
 
 
 def one_in_between(scene: Scene, one: Act, other: Act, is_scheduler: bool) -> tuple[Outcome, Outcome]:
-    """The other decides, one acts, the other appends."""
+    """Let `one` act between the decision and the append of `other`."""
     appended = scene.scheduler.log if is_scheduler else scene.apis[1].appended
     between: list[Outcome] = []
     with appended.preceded(lambda: between.append(one())):

@@ -1,4 +1,4 @@
-"""The races: how it comes to each, who acts, and what must be true of it afterwards, whoever was first."""
+"""The table of races: preparation, actors and conditions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.random_histories.jobs import named
 
 @dataclass(frozen=True)
 class Race:
-    """`other` None is the scheduler, which answers everything there is."""
+    """A race. Without `other` the second actor is the scheduler, which answers all triggers."""
 
     prepare: Callable[[Stage], None]
     one: Callable[[Stage, ApiProcess], Outcome]
@@ -34,7 +34,7 @@ class Race:
     judge: Callable[[Stage, Outcome, Outcome], None]
 
 
-# How it comes to the race
+# Preparations
 
 
 def _new_set(stage: Stage) -> None:
@@ -43,7 +43,7 @@ def _new_set(stage: Stage) -> None:
 
 
 def _pending_system(stage: Stage) -> None:
-    """The set is queued; the system comes free."""
+    """Queue the set and let the system come free."""
     stage.add_system()
     stage.submit()
     stage.settle()
@@ -56,7 +56,7 @@ def _pending_system(stage: Stage) -> None:
 
 
 def _half_a_set(stage: Stage) -> None:
-    """It may have the first system now; the second is not to be had, but comes free some day."""
+    """Submit a set that may have its first system now, and its second one later."""
     stage.add_system()
     second = stage.add_system()
     stage.submit(named(second))
@@ -84,7 +84,7 @@ def _manual(stage: Stage) -> None:
 
 
 def _lent(stage: Stage) -> None:
-    """To ada, and idle; a set wants it that nobody has looked at."""
+    """Lend an idle system to ada, and submit a set that wants it; the set stays new."""
     stage.add_system()
     _lend(stage, stage.scene.api)
     stage.submit()
@@ -96,7 +96,7 @@ def _lent_alone(stage: Stage) -> None:
 
 
 def _in_a_pool(stage: Stage) -> None:
-    """Which lets everybody submit; nothing else does."""
+    """Put the system into a pool that lets everybody submit; its own policy does not."""
     stage.add_system(owner="bob")
     _own_policy_is_closed(stage)
     stage.open_pool([policies.everybody()])
@@ -117,7 +117,7 @@ def _own_policy_is_closed(stage: Stage) -> None:
     )
 
 
-# Who acts
+# Actors
 
 
 def _asked(process: ApiProcess, use_case: Any) -> Outcome:

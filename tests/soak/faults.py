@@ -1,4 +1,4 @@
-"""What goes wrong, one function for each: it returns when it is over, and the service is to come back."""
+"""Faults, one function each. A function returns when its fault is over and the service should recover."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tests.harness.waiting import wait_until
 from tests.soak.machine import Machine, send
 from tests.soak.site import Site, either
 
-# A message with these in it is an append under the lease: others name one of them at most.
+# Texts that only an append under the lease contains together.
 OF_AN_APPEND = (b"recipe.scheduled", SCHEDULER.encode())
 PAUSE_SECONDS = (0.5, 4.0)
 DELAY_SECONDS = (0.02, 0.4)
-# The API tries for five by itself before it says so.
+# The API retries for five seconds before it answers.
 FULL_SECONDS = 20.0
-# Half of the longest whiteboard: written in hex.
+# Half of the maximum length of a whiteboard, which is written in hex.
 SIZE_BYTES = 2_000
 NOWHERE = {"element": "hostname", "op": "=", "value": "nowhere.example.com"}
 FULL_DETAIL = "the disk of the database is full"
@@ -37,7 +37,7 @@ HOLDER = b"SELECT holder, epoch FROM log.leases WHERE name = %s"
 
 @dataclass(frozen=True)
 class Struck:
-    """What was done, for people; when it was over; the processes that are gone for good."""
+    """An injected fault: its description, when it was over, and the processes that are gone for good."""
 
     what: str
     at: float = field(default_factory=time.time)
@@ -48,13 +48,13 @@ Fault = Callable[[Site, Random], Struck]
 
 
 def kill_scheduler(site: Site, chance: Random) -> Struck:
-    """The one that decides; the other takes over."""
+    """Kill the active scheduler; the other one takes over."""
     name, pid = holder(site)
     return _kill(f"kill -9 of the scheduler that decides ({name})", pid)
 
 
 def kill_both_schedulers(site: Site, chance: Random) -> Struck:
-    """Nobody else follows the log: a spare has read its code, and no more."""
+    """Kill both schedulers. No other process follows the log: a spare has only loaded its code."""
     return _kill("kill -9 of both schedulers", *(_pid(machine, "scheduler") for machine in site.machines))
 
 
@@ -86,7 +86,7 @@ def kill_postmaster(site: Site, chance: Random) -> Struck:
 
 
 def kill_backend(site: Site, chance: Random) -> Struck:
-    """PostgreSQL then ends all sessions, and recovers."""
+    """Kill a backend. PostgreSQL then ends all sessions, and recovers."""
     return _kill("kill -9 of a backend of PostgreSQL", chance.choice(site.first.backends()))
 
 
@@ -115,7 +115,7 @@ def delay_api(site: Site, chance: Random) -> Struck:
 
 
 def pause_scheduler(site: Site, chance: Random) -> Struck:
-    """Until another has its lease; then it wakes up and believes that it has it still."""
+    """Stop the active scheduler until another has its lease; it wakes up and assumes that it still has it."""
     name, pid = holder(site)
     with _paused(pid):
         wait_until(lambda: holder(site)[1] != pid, "another scheduler to take over")
@@ -123,7 +123,7 @@ def pause_scheduler(site: Site, chance: Random) -> Struck:
 
 
 def wake_zombie(site: Site, chance: Random) -> Struck:
-    """It is stopped with an append on its way, which arrives when another has decided for a while."""
+    """Stop a scheduler whose append is on its way; the append arrives after another scheduler has decided."""
     machine, pid = _second_decides(site)
     refused = machine.fenced()
     held = site.to_database.hold(*OF_AN_APPEND)
@@ -153,7 +153,7 @@ def pause_lab(site: Site, chance: Random) -> Struck:
 
 
 def fill_disk(site: Site, chance: Random) -> Struck:
-    """Until somebody was told so by the API; what was on its way is tried again when there is room."""
+    """Fill the disk until the API reports it. Requests in progress are retried when there is space again."""
     assert site.disk is not None
     told: set[str] = set()
     deadline = time.monotonic() + FULL_SECONDS
@@ -194,7 +194,7 @@ FAULTS: tuple[Fault, ...] = (
 
 
 def holder(site: Site) -> tuple[str, int]:
-    """Who decides, as the log says: the machine and the pid."""
+    """Return the machine and the pid of the active scheduler, as recorded in the log."""
     with owner_session(site.owner_url) as session:
         row = session.execute(HOLDER, (SCHEDULER,)).fetchone()
     assert row is not None, "nobody ever held the lease"
@@ -204,7 +204,7 @@ def holder(site: Site) -> tuple[str, int]:
 
 
 def _second_decides(site: Site) -> tuple[Machine, int]:
-    """The lease goes to whoever asks first after the first machine's scheduler was killed."""
+    """Kill the first scheduler while it is active; return the second machine and its scheduler's pid."""
     while (found := holder(site))[0] != "second":
         if found[0] == "first":
             send(found[1], SIGKILL)
@@ -213,9 +213,9 @@ def _second_decides(site: Site) -> tuple[Machine, int]:
 
 
 def _said_on_full_disk(site: Site, whiteboard: str) -> set[str]:
-    """What tells that a job of some size, which no system can run, was not taken; if it is, it is given up.
+    """Submit a job that no system can run, and return how the API reported the full disk, if it did.
 
-    PostgreSQL may end itself when its disk is full, so that nobody can say why.
+    An accepted job is given up. PostgreSQL may end itself when its disk is full; then the cause is not known.
     """
     site.book.asked.add(whiteboard)
     recipe = {"distro_requires": {}, "host_requires": NOWHERE, "tasks": [{"name": "/nowhere"}]}

@@ -1,7 +1,7 @@
-"""Two machines on one database: the first has PostgreSQL on a small disk, the second reaches it over a relay.
+"""Two machines on one database: the first has PostgreSQL on a small disk, the second uses it over a relay.
 
-Clients and lab controllers reach either of them over relays, too. Each machine is a `labledger up`, which
-starts again what dies on it; nobody else does.
+Clients and lab controllers use relays as well. Each machine is a `labledger up`, which alone restarts the
+processes that die on it.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from tests.soak.machine import DatabaseMachine, Machine
 from tests.store.faults.stores import through
 
 HOST = "127.0.0.1"
-# The least that can be set: a hung scheduler is replaced after so long.
+# The minimum setting: a hung scheduler is replaced after this time.
 LEASE_SECONDS = "3"
-# A recipe that nothing happens to is done in some 6 s.
+# A recipe without faults takes about 6 s.
 SPEED = "300"
-# Longer than a machine keeps still, also when its lab controller is cut off for a while.
+# Longer than a machine is silent, even if its lab controller is cut off for a while.
 WATCHDOG_SECONDS = "20"
 STOP_SECONDS = 15.0
 
@@ -52,7 +52,7 @@ class Site:
     doors: tuple[Relay, Relay]
     disk: SmallDisk | None
     book: Book = field(default_factory=Book)
-    # The lab controllers that the lab agent stands for.
+    # The lab controllers of the lab agent.
     labs: tuple[str, ...] = ()
     lab: subprocess.Popen[bytes] | None = None
     lab_starts: int = field(default=0)
@@ -81,7 +81,7 @@ class Site:
         return all(machine.is_whole() and machine.ready() for machine in self.machines)
 
     def start_lab(self) -> None:
-        """What systemd would do in the lab. Its machines are those of the same seed, also after a crash."""
+        """Start the lab agent, as systemd would. The seed gives the same machines after a crash."""
         self.lab_starts += 1
         percentages = (word for name, percent in FAULTS.items() for word in (f"--{name}", str(percent)))
         named = (word for fqdn in self.labs for word in ("--lab-controller", fqdn))
@@ -108,7 +108,7 @@ class Site:
             self.lab.wait(STOP_SECONDS)
 
     def labledger(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """A command on the first machine, without anybody in between."""
+        """Run a command on the first machine, without relays."""
         command = [sys.executable, "-m", "cli", *arguments]
         told = {"LABLEDGER_URL": self.first.url, "LABLEDGER_TOKEN": self.token}
         told["LABLEDGER_OWNER_DATABASE_URL"] = self.owner_url

@@ -1,4 +1,4 @@
-"""One soak: work going on, faults at random moments, and questions asked of the log after each."""
+"""One soak: a load, faults at random moments, and checks of the log after each."""
 
 from __future__ import annotations
 
@@ -28,19 +28,23 @@ from tests.soak.probe import LAB, SYSTEM, Probe, with_probe
 from tests.soak.site import Site
 
 LABS, SYSTEMS, SUBMITTERS = 2, 24, 3
-# Never more than so many recipes on their way.
+# Maximum number of unfinished recipes.
 QUEUE = 70
 MANY_JOBS = 1_000_000
-# Between one that is over and the next, at random.
+# Pause between faults.
 QUIET_SECONDS = (0.2, 2.0)
-# Whoever needs longer hangs.
+# Maximum time to recover; a longer one counts as hung.
 BACK_SECONDS = 60.0
 REST_SECONDS = 240.0
 
 
 @dataclass
 class Happened:
-    """`ready_seconds` until both machines were ready, `allocation_seconds` until a recipe got a system."""
+    """A fault and the recovery from it.
+
+    `ready_seconds` is the time until both machines were ready, `allocation_seconds` the time until a recipe
+    got a system.
+    """
 
     kind: str
     what: str
@@ -62,7 +66,7 @@ class Soak:
     _began: float = field(default_factory=time.monotonic)
 
     def run(self) -> History:
-        """All faults, then rest. Raises AssertionError with the first thing that is wrong."""
+        """Inject all faults, then wait for rest. Raise AssertionError with the first finding."""
         site = self.site
         print(f"LABLEDGER_SEED={site.seed} LABLEDGER_FAULTS={self.faults}; logs in {site.logs}", flush=True)
         lab = generate_lab(site.seed, labs=LABS, systems=SYSTEMS)
@@ -116,7 +120,7 @@ class Soak:
         return [fault for fault in FAULTS if fault is not fill_disk or self.site.disk is not None]
 
     def _come_back(self, happened: Happened, struck: Struck, probe: Probe, history: History) -> None:
-        """Nobody helps: it is only waited for."""
+        """Wait until the service has recovered, and measure how long it takes."""
 
         def ready() -> bool:
             alive = {machine.pid(role) for machine in self.site.machines for role in ROLES}
@@ -131,13 +135,13 @@ class Soak:
         happened.allocation_seconds = self._placed(probe, *placed, history) - struck.at
 
     def _placed(self, probe: Probe, set_id: int, recipe_id: int, history: History) -> float:
-        """When it got its system, which is given back."""
+        """Wait until the probe has its system, release it, and return the time of the grant."""
         moment = wait_until(lambda: history.scheduled(recipe_id), "the probe to get its system", BACK_SECONDS)
         probe.cancel(set_id, recipe_id)
         return moment
 
     def _come_to_rest(self, history: History) -> None:
-        """The faults are over, nobody submits: every recipe ends, or waits for a stated reason."""
+        """Wait, without faults and new jobs, until every recipe has ended or waits with a reason."""
 
         def at_rest() -> bool:
             right([*history.check(), *self.site.book.wrong])
@@ -170,7 +174,7 @@ ROLES = ("serve", "scheduler", "projector", "worker")
 
 
 def _dealt(chance: Random, faults: list[Fault]) -> Iterator[Fault]:
-    """Each kind once before any comes again."""
+    """Yield faults at random; every kind comes once before any is repeated."""
     while True:
         yield from chance.sample(faults, len(faults))
 

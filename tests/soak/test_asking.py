@@ -1,4 +1,4 @@
-"""The soak asks again until it is answered, and asks a machine whether it is well."""
+"""Retries of the soak's clients, and its readiness checks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHECKS = {"database": {"ok": True}}
 
 @pytest.fixture
 def server() -> Iterator[LoopbackServer]:
-    """It cannot answer at first, and then is well."""
+    """Return a server that refuses at first, and then is ready."""
     with serving() as made:
         made.on("GET", "/readyz", Answer(status=HANG_UP), Answer(status=503), Answer({"checks": CHECKS}))
         yield made

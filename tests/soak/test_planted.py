@@ -1,4 +1,4 @@
-"""Faults that the soak must see are planted, one each: what it asks of the log answers with them."""
+"""Planted faults that the soak must detect: each is found by the checks of the log."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_history__everything_as_it_should_be__nothing_is_wrong(
 
 
 def decided(log: EventLog, system: str, epoch: int, at: int) -> Outcome:
-    """A decision of the scheduler that has, or had, the lease of this epoch."""
+    """Append a decision of the scheduler that has, or had, the lease of this epoch."""
     stamp = Stamp(MOMENT, "scheduler", f"event/{at}", Basis(log.end(), MOMENT, epoch, 1), 0)
     change = Change(f"system/{system}", SystemIdle(), stamp)
     fence = Fence(SCHEDULER, epoch)
@@ -56,7 +56,7 @@ def decided(log: EventLog, system: str, epoch: int, at: int) -> Outcome:
 
 
 def zombie_writes(log: EventLog, owner: Owner) -> Outcome:
-    """One of the first epoch, after one of the second has decided."""
+    """Append a decision of the first epoch after one of the second."""
     equip(log, systems=2)
     for _ in range(2):
         owner.execute("SELECT log.take_lease(%s, 'somebody')", (SCHEDULER,))
