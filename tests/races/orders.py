@@ -10,8 +10,8 @@ from threading import Barrier
 
 from replay.audit.tables import FREE
 from tests.in_process.environment import Scene
-from tests.races.judging import Outcome
-from tests.races.stage import Stage
+from tests.races.conditions import Outcome
+from tests.races.stage import RaceStage
 from tests.races.table import Race
 
 Act = Callable[[], Outcome]
@@ -21,7 +21,7 @@ Order = Callable[[Scene, Act, Act, bool], tuple[Outcome, Outcome]]
 
 def play(scene: Scene, number: int, race: Race, order: Order) -> None:
     """Play one round and check its conditions."""
-    stage = Stage(scene, number)
+    stage = RaceStage(scene, number)
     race.prepare(stage)
     outcomes = order(scene, *_actors(stage, race), race.other is None)
     stage.settle()
@@ -32,7 +32,7 @@ def play(scene: Scene, number: int, race: Race, order: Order) -> None:
     assert {system.usage for system in world.systems.values()} <= set(FREE), "a system is left over"
 
 
-def _actors(stage: Stage, race: Race) -> tuple[Act, Act]:
+def _actors(stage: RaceStage, race: Race) -> tuple[Act, Act]:
     one, other, scheduler = *stage.scene.apis, stage.scene.scheduler
     if race.other is None:
         return lambda: race.one(stage, one), scheduler.settle

@@ -43,7 +43,7 @@ def furnish(scene: Scene) -> None:
     scene.put([*labs, *trees, *pools, *people])
 
 
-class Stage:
+class RaceStage:
     """The stage. `recipe_ids` are the recipes of the contested set, `fqdn` is its first system."""
 
     def __init__(self, scene: Scene, number: int) -> None:

@@ -1,4 +1,4 @@
-"""In every order exactly one actor wins where only one can, and nothing is left over."""
+"""Exactly one actor wins where only one can, in every order, and nothing is left over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The requests of clients and their answers, each of which must be in the log exactly once."""
+"""The requests of clients and their answers. Each must be in the log exactly once."""
 
 from __future__ import annotations
 

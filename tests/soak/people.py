@@ -17,7 +17,7 @@ import httpx
 from api.headers import ACTS_AS
 from tests.acceptance.chores import Chores
 from tests.soak.book import Acknowledged, Book, of_a_change
-from tests.soak.enduring import ANSWER_SECONDS, Enduring, Stopped
+from tests.soak.retrying_transport import ANSWER_SECONDS, RetryingTransport, Stopped
 
 # The request came too late for the present state.
 OVERTAKEN = (404, 409, 412)
@@ -32,10 +32,10 @@ ENDED = ("recipe.completed", "recipe.cancelled", "recipe.aborted")
 SetOf = tuple[int, tuple[int, ...]]
 """The number of a recipe set, and its recipes."""
 
-Errand = Callable[["Person"], None]
+Errand = Callable[["SoakUser"], None]
 
 
-class Person:
+class SoakUser:
     """A thread that performs one errand after another."""
 
     def __init__(self, name: str, book: Book, doors: Sequence[str], token: str, seed: int) -> None:
@@ -67,7 +67,7 @@ class Person:
 
     def client(self) -> httpx.Client:
         headers = {"Authorization": f"Bearer {self._token}"}
-        transport = Enduring(self._doors, self._stop)
+        transport = RetryingTransport(self._doors, self._stop)
         noting = {"response": [self._note]}
         return httpx.Client(base_url=self._doors[0], headers=headers, transport=transport, event_hooks=noting)
 
@@ -112,7 +112,7 @@ def submitting(jobs: Iterator[dict[str, Any]], wanted: Callable[[], bool]) -> Er
     """
     sets: list[SetOf] = []
 
-    def errand(person: Person) -> None:
+    def errand(person: SoakUser) -> None:
         if wanted():
             sets.append(submit(person, next(jobs)))
         chance = person.chance
@@ -127,7 +127,7 @@ def submitting(jobs: Iterator[dict[str, Any]], wanted: Callable[[], bool]) -> Er
     return errand
 
 
-def submit(person: Person, job: dict[str, Any]) -> SetOf:
+def submit(person: SoakUser, job: dict[str, Any]) -> SetOf:
     """Submit a job of one recipe set."""
     whiteboard = f"{person.name}: {job['whiteboard']}"
     person.book.asked.add(whiteboard)
@@ -137,7 +137,7 @@ def submit(person: Person, job: dict[str, Any]) -> SetOf:
     return number, tuple(answer["recipe_ids"])
 
 
-def _prioritise(person: Person, number: int, _: Sequence[int]) -> None:
+def _prioritise(person: SoakUser, number: int, _: Sequence[int]) -> None:
     priority = person.chance.choice(PRIORITIES)
     done = person.write("PATCH", f"/recipe-sets/{number}", {"priority": priority})
     if done is not None and done[0]["changed"]:
@@ -145,17 +145,17 @@ def _prioritise(person: Person, number: int, _: Sequence[int]) -> None:
         person.book.note(Acknowledged(done[1], f"recipe-set/{number}", topics, data))
 
 
-def cancel(person: Person, number: int, recipe_ids: Sequence[int]) -> None:
+def cancel(person: SoakUser, number: int, recipe_ids: Sequence[int]) -> None:
     done = person.write("POST", f"/recipe-sets/{number}/cancel", {"reason": "not needed any more"})
     for recipe_id in recipe_ids if done is not None and done[0]["cancelled"] else ():
         person.book.note(Acknowledged(done[1], f"recipe/{recipe_id}", ENDED))
 
 
-def operating(person: Person, over: threading.Event, spared: Sequence[str]) -> Errand:
+def operating(person: SoakUser, over: threading.Event, spared: Sequence[str]) -> Errand:
     """Return an errand of an operator; when `over` is set it only undoes what keeps the lab from rest."""
     chores = Chores(person.client, person.chance.random(), spared)
 
-    def errand(person: Person) -> None:
+    def errand(person: SoakUser) -> None:
         if over.is_set():
             chores.end()
         else:
@@ -169,7 +169,7 @@ def watching(seen: dict[int, tuple[str, str]]) -> Errand:
     """Return an errand that reads the log page by page, and the main read resources in between."""
     after = 0
 
-    def errand(person: Person) -> None:
+    def errand(person: SoakUser) -> None:
         nonlocal after
         answer = person.ask("GET", "/events", params={"after": after, "limit": 1000})
         for event in answer.json()["events"]:
@@ -186,7 +186,7 @@ def watching(seen: dict[int, tuple[str, str]]) -> Errand:
 
 
 @contextmanager
-def at_work(people: dict[Person, Errand]) -> Iterator[None]:
+def at_work(people: dict[SoakUser, Errand]) -> Iterator[None]:
     threads = [
         threading.Thread(target=who.live, args=(errand,), name=who.name) for who, errand in people.items()
     ]

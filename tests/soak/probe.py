@@ -9,7 +9,7 @@ import itertools
 from copy import deepcopy
 from typing import Any
 
-from tests.soak.people import Person, cancel, submit
+from tests.soak.people import SoakUser, cancel, submit
 
 LAB = "lab.probe.example.com"
 SYSTEM = f"only.{LAB}"
@@ -29,7 +29,7 @@ def with_probe(lab: dict[str, Any]) -> dict[str, Any]:
 
 
 class Probe:
-    def __init__(self, person: Person) -> None:
+    def __init__(self, person: SoakUser) -> None:
         self._person = person
         self._numbers = itertools.count(1)
 

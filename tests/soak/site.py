@@ -41,7 +41,7 @@ STOP_SECONDS = 15.0
 
 
 @dataclass
-class Site:
+class SoakSite:
     folder: Path
     seed: int
     token: str
@@ -96,10 +96,10 @@ class Site:
             *named,
             *how,
         ]
-        told = {"LABLEDGER_URL": self.urls[self.lab_starts % 2], "LABLEDGER_TOKEN": self.token}
+        variables = {"LABLEDGER_URL": self.urls[self.lab_starts % 2], "LABLEDGER_TOKEN": self.token}
         with (self.logs / "lab.out").open("ab") as out:
             self.lab = subprocess.Popen(
-                command, env=environment(**told), stdin=subprocess.DEVNULL, stdout=out, stderr=out
+                command, env=environment(**variables), stdin=subprocess.DEVNULL, stdout=out, stderr=out
             )
 
     def kill_lab(self) -> None:
@@ -110,15 +110,15 @@ class Site:
     def labledger(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run a command on the first machine, without relays."""
         command = [sys.executable, "-m", "cli", *arguments]
-        told = {"LABLEDGER_URL": self.first.url, "LABLEDGER_TOKEN": self.token}
-        told["LABLEDGER_OWNER_DATABASE_URL"] = self.owner_url
+        variables = {"LABLEDGER_URL": self.first.url, "LABLEDGER_TOKEN": self.token}
+        variables["LABLEDGER_OWNER_DATABASE_URL"] = self.owner_url
         return subprocess.run(
-            command, env=environment(**told), capture_output=True, text=True, timeout=600, check=False
+            command, env=environment(**variables), capture_output=True, text=True, timeout=600, check=False
         )
 
 
 @contextmanager
-def site(folder: Path, seed: int) -> Iterator[Site]:
+def site(folder: Path, seed: int) -> Iterator[SoakSite]:
     logs = folder / "logs"
     logs.mkdir()
     settings = {"LABLEDGER_LEASE_SECONDS": LEASE_SECONDS, "LABLEDGER_CONSISTENCY_SECONDS": "1"}
@@ -132,12 +132,14 @@ def site(folder: Path, seed: int) -> Iterator[Site]:
         direct = service_url(server, cluster.folder)
         to_database = stack.enter_context(closing(Relay(partial(server_socket, direct))))
         url = through(direct, to_database.port)
-        told = {"LABLEDGER_DATABASE_URL": url, "LABLEDGER_OWNER_DATABASE_URL": server.owner_url}
-        second = stack.enter_context(up(folder / "second", printed=logs / "second.out", **settings, **told))
+        variables = {"LABLEDGER_DATABASE_URL": url, "LABLEDGER_OWNER_DATABASE_URL": server.owner_url}
+        second = stack.enter_context(
+            up(folder / "second", printed=logs / "second.out", **settings, **variables)
+        )
         doors = tuple(
             stack.enter_context(closing(Relay(partial(door_of, machine)))) for machine in (first, second)
         )
-        made = Site(
+        made = SoakSite(
             folder,
             seed,
             connection(first)["token"],
@@ -161,10 +163,10 @@ def door_of(machine: Up) -> socket.socket:
     return socket.create_connection((HOST, urlsplit(connection(machine)["url"]).port or 80), timeout=5)
 
 
-def environment(**told: str) -> dict[str, str]:
+def environment(**variables: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LABLEDGER_")}
-    return {**kept, **told}
+    return {**kept, **variables}
 
 
-def either(site: Site, chance: Random) -> Machine:
+def either(site: SoakSite, chance: Random) -> Machine:
     return chance.choice(site.machines)

@@ -22,10 +22,10 @@ from tests.acceptance.metrics import impossible_findings
 from tests.harness.waiting import wait_until
 from tests.soak.book import LabJournal
 from tests.soak.faults import FAULTS, Fault, Struck, fill_disk
-from tests.soak.history import History
-from tests.soak.people import Errand, Person, at_work, operating, submitting, watching
+from tests.soak.log_history import LogHistory
+from tests.soak.people import Errand, SoakUser, at_work, operating, submitting, watching
 from tests.soak.probe import LAB, SYSTEM, Probe, with_probe
-from tests.soak.site import Site
+from tests.soak.site import SoakSite
 
 LABS, SYSTEMS, SUBMITTERS = 2, 24, 3
 # Maximum number of unfinished recipes.
@@ -39,7 +39,7 @@ REST_SECONDS = 240.0
 
 
 @dataclass
-class Happened:
+class Recovery:
     """A fault and the recovery from it.
 
     `ready_seconds` is the time until both machines were ready, `allocation_seconds` the time until a recipe
@@ -59,13 +59,13 @@ class Happened:
 
 @dataclass
 class Soak:
-    site: Site
+    site: SoakSite
     faults: int
-    timeline: list[Happened] = field(default_factory=list)
+    timeline: list[Recovery] = field(default_factory=list)
     seen: dict[int, tuple[str, str]] = field(default_factory=dict)
     _began: float = field(default_factory=time.monotonic)
 
-    def run(self) -> History:
+    def run(self) -> LogHistory:
         """Inject all faults, then wait for rest. Raise AssertionError with the first finding."""
         site = self.site
         print(f"LABLEDGER_SEED={site.seed} LABLEDGER_FAULTS={self.faults}; logs in {site.logs}", flush=True)
@@ -77,7 +77,7 @@ class Soak:
         site.labs = tuple(each["fqdn"] for each in lab["lab_controllers"])
         site.start_lab()
         with closing(EventLog(site.owner_url)) as log:
-            history = History(log, self.site.book, LabJournal(site.journal))
+            history = LogHistory(log, self.site.book, LabJournal(site.journal))
             over, operator = threading.Event(), self._person("operator")
             staying = {operator: operating(operator, over, (SYSTEM, LAB))}
             with at_work({**staying, self._person("watcher"): watching(self.seen)}):
@@ -90,36 +90,36 @@ class Soak:
         assert history.machines_failed, "nothing ever went wrong with a machine"
         return history
 
-    def _submitters(self, lab: dict[str, Any], history: History) -> dict[Person, Errand]:
-        found: dict[Person, Errand] = {}
+    def _submitters(self, lab: dict[str, Any], history: LogHistory) -> dict[SoakUser, Errand]:
+        found: dict[SoakUser, Errand] = {}
         for number in range(SUBMITTERS):
             jobs = generate_jobs(lab, self.site.seed + number, MANY_JOBS)
             found[self._person(f"submitter-{number}")] = submitting(jobs, lambda: history.unfinished < QUEUE)
         return found
 
-    def _person(self, name: str) -> Person:
-        return Person(name, self.site.book, self.site.urls, self.site.token, self.site.seed)
+    def _person(self, name: str) -> SoakUser:
+        return SoakUser(name, self.site.book, self.site.urls, self.site.token, self.site.seed)
 
-    def _strike(self, history: History) -> None:
+    def _strike(self, history: LogHistory) -> None:
         chance = Random(f"faults/{self.site.seed}")
         probe = Probe(self._person("prober"))
         self._placed(probe, *probe.submit(), history)
-        for fault in itertools.islice(_dealt(chance, self._possible()), self.faults):
+        for fault in itertools.islice(_shuffled_rounds(chance, self._possible()), self.faults):
             time.sleep(chance.uniform(*QUIET_SECONDS))
-            happened = Happened(fault.__name__, fault.__name__, time.monotonic() - self._began)
-            self.timeline.append(happened)
+            recovery = Recovery(fault.__name__, fault.__name__, time.monotonic() - self._began)
+            self.timeline.append(recovery)
             struck = fault(self.site, chance)
-            happened.what = struck.what
+            recovery.what = struck.what
             try:
-                self._come_back(happened, struck, probe, history)
+                self._come_back(recovery, struck, probe, history)
             finally:
-                print(happened, flush=True)
+                print(recovery, flush=True)
             right([*history.check(), *self.site.book.wrong, *impossible_findings(self._person("auditor"))])
 
     def _possible(self) -> list[Fault]:
         return [fault for fault in FAULTS if fault is not fill_disk or self.site.disk is not None]
 
-    def _come_back(self, happened: Happened, struck: Struck, probe: Probe, history: History) -> None:
+    def _come_back(self, recovery: Recovery, struck: Struck, probe: Probe, history: LogHistory) -> None:
         """Wait until the service has recovered, and measure how long it takes."""
 
         def ready() -> bool:
@@ -130,17 +130,17 @@ class Soak:
         with ThreadPoolExecutor(1) as beside:
             asked = beside.submit(probe.submit)
             wait_until(ready, f"both machines to be ready after {struck.what}", BACK_SECONDS)
-            happened.ready_seconds = time.time() - struck.at
+            recovery.ready_seconds = time.time() - struck.at
             placed = asked.result(BACK_SECONDS)
-        happened.allocation_seconds = self._placed(probe, *placed, history) - struck.at
+        recovery.allocation_seconds = self._placed(probe, *placed, history) - struck.at
 
-    def _placed(self, probe: Probe, set_id: int, recipe_id: int, history: History) -> float:
+    def _placed(self, probe: Probe, set_id: int, recipe_id: int, history: LogHistory) -> float:
         """Wait until the probe has its system, release it, and return the time of the grant."""
         moment = wait_until(lambda: history.scheduled(recipe_id), "the probe to get its system", BACK_SECONDS)
         probe.cancel(set_id, recipe_id)
         return moment
 
-    def _come_to_rest(self, history: History) -> None:
+    def _come_to_rest(self, history: LogHistory) -> None:
         """Wait, without faults and new jobs, until every recipe has ended or waits with a reason."""
 
         def at_rest() -> bool:
@@ -156,9 +156,9 @@ class Soak:
         return len(self.seen) >= end
 
     def figures(self) -> Iterator[str]:
-        kinds: defaultdict[str, list[Happened]] = defaultdict(list)
-        for happened in self.timeline:
-            kinds[happened.kind].append(happened)
+        kinds: defaultdict[str, list[Recovery]] = defaultdict(list)
+        for recovery in self.timeline:
+            kinds[recovery.kind].append(recovery)
         yield f"{'fault':<22} times  ready: median   max  allocation: median   max"
         for kind, times in sorted(kinds.items()):
             ready = [one.ready_seconds for one in times if one.ready_seconds is not None]
@@ -173,7 +173,7 @@ class Soak:
 ROLES = ("serve", "scheduler", "projector", "worker")
 
 
-def _dealt(chance: Random, faults: list[Fault]) -> Iterator[Fault]:
+def _shuffled_rounds(chance: Random, faults: list[Fault]) -> Iterator[Fault]:
     """Yield faults at random; every kind comes once before any is repeated."""
     while True:
         yield from chance.sample(faults, len(faults))

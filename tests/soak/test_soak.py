@@ -15,8 +15,8 @@ from random import SystemRandom
 
 import pytest
 
-from tests.soak.history import History
-from tests.soak.site import Site, site
+from tests.soak.log_history import LogHistory
+from tests.soak.site import SoakSite, site
 from tests.soak.soak import Soak
 
 FAULTS = int(os.environ.get("LABLEDGER_FAULTS", "20"))
@@ -52,14 +52,14 @@ def test_two_machines__faults_at_random_moments__come_back_and_lose_nothing(fold
     )
 
 
-def _verified(there: Site) -> None:
+def _verified(there: SoakSite) -> None:
     for command in (("replay", "verify"), ("replay", "rebuild", "--check")):
         done = there.labledger(*command)
         print(done.stdout)
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-def _seen_as_it_is(soak: Soak, history: History) -> None:
+def _seen_as_it_is(soak: Soak, history: LogHistory) -> None:
     """Check that the watcher saw each position once, with its present content."""
     places = {number: (place[0], place[2]) for number, place in enumerate(history.places, start=1)}
     seen = {number: what for number, what in soak.seen.items() if number <= history.end}

@@ -22,7 +22,7 @@ from tests.soak.book import Acknowledged, Book, LabJournal
 T = TypeVar("T")
 
 FAILURES = ("watchdog expired", "simulated machine failed", "simulated machine broke")
-PATIENCE_SECONDS = 60.0
+RETRY_SECONDS = 60.0
 PAGE = 5_000
 # Number of events that are read again after each fault, to prove that they have not changed.
 AGAIN = 2_000
@@ -31,7 +31,7 @@ Place = tuple[str, int, str, int]
 """The content of a position: subject, version, topic, end of its commit."""
 
 
-class History:
+class LogHistory:
     """The log up to now. Call `check` after each fault, `check_again` once at the end. Mutable."""
 
     def __init__(self, log: EventLog, book: Book, journal: LabJournal) -> None:
@@ -131,7 +131,7 @@ class History:
 
 def _patiently(ask: Callable[[], T]) -> T:
     """Retry while the database restarts."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + RETRY_SECONDS
     while True:
         try:
             return ask()

@@ -16,7 +16,7 @@ ANSWER_SECONDS = 4.0
 PAUSE_SECONDS = 0.2
 
 
-class Enduring(httpx.BaseTransport):
+class RetryingTransport(httpx.BaseTransport):
     """An HTTP transport that retries.
 
     `doors` are base URLs, tried in turn; `stop` ends all retries with Stopped.
