@@ -22,7 +22,7 @@ from api.intake.values import (
     Url,
     Whiteboard,
     no_repeats,
-    nobody,
+    none_if_absent,
     unless_empty,
 )
 from domain.job.spec import DEFAULT_RETENTION_TAG
@@ -52,7 +52,7 @@ class Autopick(_Part):
 
 
 class Watchdog(_Part):
-    panic: Annotated[Literal["ignore"] | None, BeforeValidator(nobody)] = None
+    panic: Annotated[Literal["ignore"] | None, BeforeValidator(none_if_absent)] = None
 
 
 class Repo(_Part):

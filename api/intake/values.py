@@ -25,7 +25,7 @@ def _options(text: str) -> str:
     return text
 
 
-def nobody(word: Any) -> Any:
+def none_if_absent(word: Any) -> Any:
     """Return None for the word None and for an empty text: both stand for an absent value in jobs."""
     return None if word in ("None", "") else word
 
@@ -77,6 +77,6 @@ Kickstart = Annotated[Text | None, AfterValidator(_unless_blank)]
 Foreign = Annotated[Text, AfterValidator(_foreign)]
 Options = Annotated[Line, AfterValidator(_options)]
 OptionalName = Annotated[Name | None, unless_empty(None)]
-Role = Annotated[Name | None, BeforeValidator(nobody)]
+Role = Annotated[Name | None, BeforeValidator(none_if_absent)]
 RetentionTag = Annotated[Name, AfterValidator(str.lower)]
 Mail = Annotated[Name, StringConstraints(pattern=r"^[^@\s]+@[^@\s]+$")]

@@ -9,13 +9,13 @@ import pytest
 
 if TYPE_CHECKING:
     from tests.harness.databases import TestDatabase
-    from tests.projections.telling import Told
+    from tests.projections.projected_log import ProjectedLog
 
 
 @pytest.fixture
-def told(database: TestDatabase) -> Iterator[Told]:
+def models(database: TestDatabase) -> Iterator[ProjectedLog]:
     # Imported here, so that tests of pure folds run without a database driver.
-    from tests.projections.telling import telling
+    from tests.projections.projected_log import projected_log
 
-    with telling(database) as told:
-        yield told
+    with projected_log(database) as models:
+        yield models

@@ -1,4 +1,4 @@
-"""Read models as bytes, and what their tables are like, to be compared."""
+"""Read models as bytes, and the definitions of their tables, for comparisons."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tests.harness.sessions import Owner
 
 Copies = dict[str, bytes]
 
-# Of `progress`: where the log stood when these were begun says nothing of what is in them.
-APART = frozenset({"whole_from"})
+# A column of `progress` that depends on the time of the build, not on the log.
+NOT_COMPARED = frozenset({"whole_from"})
 
-# Everything that migrations say of the tables, and who may do what with them.
+# The definitions of the tables, and the rights on them.
 SHAPE = b"""
 SELECT 'column', c.relname, concat_ws(' ', a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
                                       pg_get_expr(d.adbin, d.adrelid), a.attstattarget)
@@ -38,7 +38,7 @@ ORDER BY 1, 2, 3
 
 
 def copies(owner: Owner) -> Copies:
-    """What COPY writes of each table, in the order of its key."""
+    """Return table -> output of COPY, in the order of the key."""
     with owner.cursor() as cursor:
         return {table: _copy(cursor, table) for table in schemas.tables(cursor, "read")}
 
@@ -47,7 +47,7 @@ def _copy(cursor: Any, table: str) -> bytes:
     (key,) = cursor.execute(SQL["key_of"], ("read", table)).fetchone()
     (columns,) = cursor.execute(SQL["columns_of"], ("read", table)).fetchone()
     query = sql.SQL("COPY (SELECT {} FROM {} ORDER BY {}) TO STDOUT").format(
-        _list(name for name in columns if name not in APART), sql.Identifier("read", table), _list(key)
+        _list(name for name in columns if name not in NOT_COMPARED), sql.Identifier("read", table), _list(key)
     )
     with cursor.copy(query) as copied:
         return b"".join(map(bytes, copied))
@@ -62,7 +62,7 @@ def shape(owner: Owner) -> list[tuple[Any, ...]]:
 
 
 def left_over(owner: Owner) -> list[str]:
-    """The schemas that a rebuild makes beside the live one, if they are there."""
+    """Return the schemas that a rebuild has left."""
     names = "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'read\\_%' ORDER BY 1"
     return [name for (name,) in owner.execute(names).fetchall()]
 

@@ -1,4 +1,4 @@
-"""What happens in these tests: a lab with systems, and a set of recipes on its way through it."""
+"""Events for tests: a lab with systems, and a set of recipes with its course."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def tree(number: int, **urls: list[str]) -> Happened:
 
 
 def of(kind: str, name: object, *events: Event) -> list[Happened]:
-    """Events of one subject."""
+    """Return events of one subject."""
     return [(f"{kind}/{name}", event) for event in events]
 
 
 def submitted(*recipes: RecipeNew, priority: str = "Normal") -> list[Happened]:
-    """Job 1 with set 1 of these recipes, which are numbered from 1, and their tasks from 11, 21, ..."""
+    """Return job 1 with set 1 of these recipes, numbered from 1, with tasks from 11, 21, ..."""
     ids = tuple(range(1, len(recipes) + 1))
     return [
         ("job/1", JobSubmitted("ada", "ada", None, "", (1,), {})),
@@ -72,7 +72,7 @@ def assigned(recipe_id: int, reason: str | None = None) -> Happened:
 
 
 def scheduled(fqdn: str, *recipe_ids: int) -> list[Happened]:
-    """A host and its guests."""
+    """Return the events that schedule a host and its guests."""
     return [(f"recipe/{number}", RecipeScheduled(fqdn, LAB)) for number in recipe_ids]
 
 

@@ -1,4 +1,4 @@
-"""Histories of systems, labs and pools in which anything happens, and a plain fold to compare with."""
+"""Random histories of systems, labs and pools, and a plain fold for comparisons."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from domain.system import events as system_events
 from domain.system.state import System, evolve
 from domain.system.usage import in_idle_pool
 from tests.projections.happened import Happened, lab, registered
-from tests.projections.telling import Told
+from tests.projections.projected_log import ProjectedLog
 
 LABS = ("lab-1", "lab-2", "lab-3")
 POOLS = ("big", "small")
@@ -59,7 +59,7 @@ class Plain:
 
 
 def anything(dice: Random, systems: Sequence[str]) -> Iterator[Happened]:
-    """Events in any order: whether a lab would allow it is not what is asked here."""
+    """Yield random events, also in an order that no lab would allow."""
     for _ in range(dice.randint(1, 4)):
         kind = dice.choices(("lab-controller", "pool", "system"), (2, 1, 7))[0]
         if kind == "lab-controller":
@@ -86,23 +86,23 @@ _SYSTEM_EVENTS: list[Event] = [
 ]
 
 
-def write_history(told: Told, dice: Random) -> None:
-    """Only into the log. The last of the systems come when others have been there for a while."""
-    told.write(*(lab(name, enabled=dice.random() < 0.5) for name in LABS))
-    told.write(*((f"pool/{name}", PoolRegistered(None)) for name in POOLS))
+def write_history(models: ProjectedLog, dice: Random) -> None:
+    """Write a history into the log. Some systems are registered later than others."""
+    models.write(*(lab(name, enabled=dice.random() < 0.5) for name in LABS))
+    models.write(*((f"pool/{name}", PoolRegistered(None)) for name in POOLS))
     there = 0
     for number in range(COMMITS):
         if there < min(len(SYSTEMS), 3 + number // 5):
-            told.write(registered(SYSTEMS[there], lab_controller=dice.choice(LABS)))
+            models.write(registered(SYSTEMS[there], lab_controller=dice.choice(LABS)))
             there += 1
-        told.write(*anything(dice, SYSTEMS[:there]))
+        models.write(*anything(dice, SYSTEMS[:there]))
 
 
-def project_in_pages(told: Told, log: list[Recorded], dice: Random) -> None:
-    """Of one commit or more: what one page leaves is what the next has to begin with."""
+def project_in_pages(models: ProjectedLog, log: list[Recorded], dice: Random) -> None:
+    """Project pages of one or more commits, so that each page begins with the result of the one before."""
     page: list[Recorded] = []
     for recorded in log:
         page.append(recorded)
         if recorded.position == recorded.commit_end and (dice.random() < 0.4 or recorded is log[-1]):
-            told.project(page)
+            models.project(page)
             page = []

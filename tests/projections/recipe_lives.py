@@ -1,4 +1,4 @@
-"""Recipes that live one beside the other, each by a way of its own through the states."""
+"""Concurrent recipes, each with a random course through the states."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.domain.recipe.samples import recipe_new
 from tests.projections.happened import Happened, assigned, of, queued, scheduled, waiting
 
 PRIORITIES = ("Low", "Medium", "Normal", "High", "Urgent")
-# Who submits, in turns.
+# The submitters, in turns.
 OWNERS = ("ada", "bob", "eve")
 GROUPS = (None, "red", "blue", "red")
 
@@ -21,7 +21,7 @@ Commit = list[Happened]
 
 
 def lives(dice: Random, recipes: int, first: int = 1, at_once: int = 8) -> Iterator[Commit]:
-    """The commits of so many recipes, each of a set and job of its own with the same number."""
+    """Yield the commits of recipes, each with its own set and job of the same number."""
     unborn = iter(range(first, first + recipes))
     living = {number: life(dice, number) for number in islice(unborn, at_once)}
     while living:

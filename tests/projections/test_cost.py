@@ -1,6 +1,6 @@
-"""What a question costs does not grow with the history that it is not about, before it or since.
+"""Tests of the cost of queries, which must not grow with unrelated history.
 
-Counted in pages that PostgreSQL touches, which are the same on every machine.
+The cost is the number of pages that PostgreSQL touches, which is the same on every machine.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from tests.harness.appends import whole_log
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner, owner_session
 from tests.projections.happened import lab, registered
+from tests.projections.projected_log import ProjectedLog
 from tests.projections.random_history import LABS, POOLS, anything
 from tests.projections.recipe_lives import lives
-from tests.projections.telling import Told
 
 SYSTEMS = tuple(f"s{number:02}" for number in range(40))
 RECIPES = 80
-# A level more of an index here and there, and rows that lie on other pages.
-MORE = 1.5
+# Allows for another level of some indexes, and for rows on other pages.
+MAX_GROWTH = 1.5
 
-Questions = dict[str, tuple[bytes, dict[str, Any]]]
+Queries = dict[str, tuple[bytes, dict[str, Any]]]
 Moment = tuple[int, datetime]
 
 
-def questions(at: int, moment: datetime) -> Questions:
-    """Each as a door asks it, as of a position and its moment."""
+def queries(at: int, moment: datetime) -> Queries:
+    """Return the queries of the API, as of a position and its moment."""
     first_page = {"not_assigned": False, "minus_priority": -99, "submission": 0, "recipe_id": 0, "limit": 100}
     recipe: dict[str, Any] = {"job_id": None, "recipe_set_id": None, "recipe_id": 60}
     job = {**recipe, "job_id": 60, "recipe_id": None}
@@ -74,15 +74,15 @@ def questions(at: int, moment: datetime) -> Questions:
     }
 
 
-FOLDING: Questions = {
+FOLDING: Queries = {
     "members": (SQL["members"], {"recipes": [60, 61], "sets": [60]}),
     "states_of_jobs": (SQL["states_of_jobs"].replace(b"%s", b"%(jobs)s"), {"jobs": [60, 61]}),
 }
 
 
 @pytest.fixture
-def planner(told: Told, database: TestDatabase) -> Iterator[Owner]:
-    """Plans as for the tables of a lab: those of a test are so short that they are best read as a whole."""
+def planner(models: ProjectedLog, database: TestDatabase) -> Iterator[Owner]:
+    """Make the planner use indexes, as for long tables; it would scan the short ones of a test."""
     with owner_session(database.owner_url) as owner:
         for way in ("seqscan", "hashjoin", "mergejoin"):
             owner.execute(f"SET enable_{way} = off".encode())
@@ -90,20 +90,20 @@ def planner(told: Told, database: TestDatabase) -> Iterator[Owner]:
         yield owner
 
 
-def tell(told: Told, dice: Random, first: int, recipes: int) -> None:
-    """In commits of some hundred events."""
+def fill(models: ProjectedLog, dice: Random, first: int, recipes: int) -> None:
+    """Commit lives of recipes, in commits of some hundred events."""
     commits = lives(dice, recipes, first)
     while part := list(islice(commits, 40)):
-        told.tell(*(one for commit in part for one in commit))
-        told.tell(*(one for _ in range(20) for one in anything(dice, SYSTEMS)))
+        models.commit(*(one for commit in part for one in commit))
+        models.commit(*(one for _ in range(20) for one in anything(dice, SYSTEMS)))
 
 
-def end_of(told: Told) -> Moment:
-    last = whole_log(told.log)[-1]
+def end_of(models: ProjectedLog) -> Moment:
+    last = whole_log(models.log)[-1]
     return last.position, last.recorded_at
 
 
-def pages(owner: Owner, asked: Questions) -> dict[str, int]:
+def pages(owner: Owner, asked: Queries) -> dict[str, int]:
     owner.execute("VACUUM ANALYZE")
     return {title: _pages(owner, *question) for title, question in asked.items()}
 
@@ -115,36 +115,38 @@ def _pages(owner: Owner, query: bytes, params: dict[str, Any]) -> int:
 
 
 @pytest.mark.soak
-def test_cost__history_six_times_as_long__no_more_for_what_is_not_about_it(
-    told: Told, planner: Owner
+def test_cost__history_six_times_as_long__unrelated_history_is_free(
+    models: ProjectedLog, planner: Owner
 ) -> None:
     dice = Random(3)
-    told.tell(*(lab(name) for name in LABS), *((f"pool/{name}", PoolRegistered(None)) for name in POOLS))
-    told.tell(*(registered(fqdn) for fqdn in SYSTEMS))
-    tell(told, dice, 1, RECIPES)
-    then = end_of(told)
-    tell(told, dice, RECIPES + 1, RECIPES)
-    before = cost(planner, then, end_of(told))
-    tell(told, dice, 2 * RECIPES + 1, 10 * RECIPES)
-    after = cost(planner, then, end_of(told))
+    models.commit(*(lab(name) for name in LABS), *((f"pool/{name}", PoolRegistered(None)) for name in POOLS))
+    models.commit(*(registered(fqdn) for fqdn in SYSTEMS))
+    fill(models, dice, 1, RECIPES)
+    then = end_of(models)
+    fill(models, dice, RECIPES + 1, RECIPES)
+    before = cost(planner, then, end_of(models))
+    fill(models, dice, 2 * RECIPES + 1, 10 * RECIPES)
+    after = cost(planner, then, end_of(models))
     grown = {
-        asked: (before[asked], after[asked]) for asked in before if after[asked] > MORE * before[asked] + 5
+        asked: (before[asked], after[asked])
+        for asked in before
+        if after[asked] > MAX_GROWTH * before[asked] + 5
     }
     assert not grown
 
 
 def cost(owner: Owner, then: Moment, now: Moment) -> dict[str, int]:
-    """Of every question as of then and as of now, and of folding a page."""
+    """Return the cost of each query as of both moments, and of folding a page."""
     found = {f"{title}, folding": touched for title, touched in pages(owner, FOLDING).items()}
     for name, moment in (("then", then), ("now", now)):
-        found |= {f"{title}, {name}": count for title, count in pages(owner, questions(*moment)).items()}
+        found |= {f"{title}, {name}": count for title, count in pages(owner, queries(*moment)).items()}
     return found
 
 
 def test_cost__lab_and_queue_six_times_as_large__a_page_and_each_metric_cost_no_more(planner: Owner) -> None:
     page = {"not_assigned": False, "minus_priority": -99, "submission": 0, "recipe_id": 0, "limit": 5}
     metrics = named_queries(Path(projections.__file__).with_name("metrics.sql"))
-    asked: Questions = {
+    asked: Queries = {
         "page": (QUERIES["queue"], {"at": 10_000, **page}),
         **{name: (query, {}) for name, query in metrics.items()},
     }
@@ -152,7 +154,9 @@ def test_cost__lab_and_queue_six_times_as_large__a_page_and_each_metric_cost_no_
     before = pages(planner, asked)
     put_in_queue(planner, 1_001, 6_000)
     after = pages(planner, asked)
-    assert {title: after[title] <= MORE * before[title] + 5 for title in asked} == dict.fromkeys(asked, True)
+    assert {title: after[title] <= MAX_GROWTH * before[title] + 5 for title in asked} == dict.fromkeys(
+        asked, True
+    )
 
 
 def put_in_queue(owner: Owner, first: int, last: int) -> None:
@@ -170,8 +174,8 @@ def put_in_queue(owner: Owner, first: int, last: int) -> None:
         owner.execute(f"INSERT INTO read.{table} {made} FROM {numbers}".encode(), (first, last))
 
 
-def test_cost__systems_are_hidden__each_row_is_looked_up_among_them(planner: Owner) -> None:
-    """Who may view a few of ten thousand systems does not wait for each to be compared with all others."""
+def test_cost__hidden_systems__looked_up_in_a_hash_table(planner: Owner) -> None:
+    """A user who may see a few of ten thousand systems must not wait for a comparison of all pairs."""
     moment = datetime.fromisoformat("2026-01-01T00:00:00Z")
     page = {"after": "", "limit": 5}
     summed = {"since": moment, "until": moment, "group_by": "system"}

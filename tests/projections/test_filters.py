@@ -1,4 +1,4 @@
-"""A list with filters has just those rows of the whole list that are so, whenever it is asked about."""
+"""Tests of filters: a filtered list has the matching rows of the whole list, as of any position."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from domain.system.lifecycle import CONDITIONS
 from projections.filters import ANY_JOB, ANY_SYSTEM, job_ids_query
 from tests.harness.pool import ServerPool
 from tests.projections.happened import lab, registered
+from tests.projections.projected_log import ProjectedLog, projected_log
 from tests.projections.random_history import LABS, POOLS, SYSTEMS, anything
 from tests.projections.recipe_lives import GROUPS, OWNERS, lives
-from tests.projections.telling import Told, telling
 
 JOBS = 40
 ALL = 1_000
@@ -25,32 +25,32 @@ PAGE = 3
 
 
 @pytest.fixture(scope="module")
-def told(servers: ServerPool) -> Iterator[Told]:
-    """For all tests here, which only ask."""
-    with servers.databases("embedded").fresh() as database, telling(database) as told:
-        yield told
+def models(servers: ServerPool) -> Iterator[ProjectedLog]:
+    """Yield one log for all tests of this module, which only read."""
+    with servers.databases("embedded").fresh() as database, projected_log(database) as models:
+        yield models
 
 
 @pytest.fixture(scope="module")
-def moments(told: Told) -> list[int]:
-    """Positions of a history in which jobs live and systems move, the last one its end."""
+def moments(models: ProjectedLog) -> list[int]:
+    """Write a history of jobs and systems; return some positions, its end last."""
     dice = Random(11)
-    told.tell(*(lab(name) for name in LABS), *((f"pool/{name}", PoolRegistered(None)) for name in POOLS))
-    told.tell(*(registered(fqdn, lab_controller=dice.choice(LABS)) for fqdn in SYSTEMS))
+    models.commit(*(lab(name) for name in LABS), *((f"pool/{name}", PoolRegistered(None)) for name in POOLS))
+    models.commit(*(registered(fqdn, lab_controller=dice.choice(LABS)) for fqdn in SYSTEMS))
     commits, ends = lives(dice, JOBS), [0]
     while part := list(islice(commits, 20)):
-        ends.append(told.tell(*(one for commit in part for one in commit))[-1])
-        told.tell(*(one for _ in range(10) for one in anything(dice, SYSTEMS)))
-    return [*dice.sample(ends, 5), told.tell(lab("last"))[-1]]
+        ends.append(models.commit(*(one for commit in part for one in commit))[-1])
+        models.commit(*(one for _ in range(10) for one in anything(dice, SYSTEMS)))
+    return [*dice.sample(ends, 5), models.commit(lab("last"))[-1]]
 
 
-def jobs(told: Told, at: int, **filters: Any) -> list[dict[str, Any]]:
-    """All pages of the list."""
+def jobs(models: ProjectedLog, at: int, **filters: Any) -> list[dict[str, Any]]:
+    """Return all pages of the list."""
     asked, found, before = {**ANY_JOB, **filters}, [], 2**31
     while True:
-        page = told.rows(job_ids_query(asked), **asked, at=at, before=before, limit=PAGE)
+        page = models.rows(job_ids_query(asked), **asked, at=at, before=before, limit=PAGE)
         ids = [row["job_id"] for row in page]
-        found += told.rows("jobs", at=at, job_ids=ids)
+        found += models.rows("jobs", at=at, job_ids=ids)
         if len(page) < PAGE:
             return found
         before = ids[-1]
@@ -58,15 +58,15 @@ def jobs(told: Told, at: int, **filters: Any) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("owner", [None, *OWNERS, "nobody"])
 def test_jobs__of_any_owner_group_and_state__are_those_of_the_whole_list(
-    told: Told, moments: list[int], owner: str | None
+    models: ProjectedLog, moments: list[int], owner: str | None
 ) -> None:
     seen = 0
     for at in moments:
-        everything = jobs(told, at)
+        everything = jobs(models, at)
         for group, state in product({*GROUPS, None}, (None, *RECIPE.states)):
             filters = {"owner": owner, "group": group, "state": state}
-            wanted = [row for row in everything if _is_so(row, filters)]
-            assert jobs(told, at, **filters) == wanted, f"{filters} as of {at}"
+            wanted = [row for row in everything if _matches(row, filters)]
+            assert jobs(models, at, **filters) == wanted, f"{filters} as of {at}"
             seen += len(wanted)
     assert seen > 50 or owner == "nobody"
 
@@ -75,32 +75,32 @@ def test_jobs__of_any_owner_group_and_state__are_those_of_the_whole_list(
     "filters", [{}, *({"usage": usage} for usage in ("idle", "pending", "running"))], ids=str
 )
 def test_systems__of_any_kind__are_those_of_the_whole_list(
-    told: Told, moments: list[int], filters: dict[str, str]
+    models: ProjectedLog, moments: list[int], filters: dict[str, str]
 ) -> None:
     seen = 0
     for at in moments:
-        everything = told.rows("systems", **ANY_SYSTEM, at=at, after="", limit=ALL)
+        everything = models.rows("systems", **ANY_SYSTEM, at=at, after="", limit=ALL)
         assert len(everything) == (len(SYSTEMS) if at else 0)
         for condition, name, pool in product((None, *CONDITIONS), (None, *LABS), (None, *POOLS, "none")):
             asked = {**filters, "condition": condition, "lab_controller": name, "pool": pool}
-            wanted = [row for row in everything if _is_so(row, asked)]
-            found = told.rows("systems", **{**ANY_SYSTEM, **asked}, at=at, after="", limit=ALL)
+            wanted = [row for row in everything if _matches(row, asked)]
+            found = models.rows("systems", **{**ANY_SYSTEM, **asked}, at=at, after="", limit=ALL)
             assert found == wanted, f"{asked} as of {at}"
             seen += len(wanted)
     assert seen
 
 
-def test_systems__with_a_filter__come_by_pages(told: Told, moments: list[int]) -> None:
+def test_systems__with_a_filter__come_by_pages(models: ProjectedLog, moments: list[int]) -> None:
     asked = {**ANY_SYSTEM, "owner": "ada", "at": moments[-1]}
     found, after = [], ""
-    while page := told.rows("systems", **asked, after=after, limit=PAGE):
+    while page := models.rows("systems", **asked, after=after, limit=PAGE):
         found += page
         after = page[-1]["fqdn"]
     assert [row["fqdn"] for row in found] == sorted(SYSTEMS)
-    assert told.rows("systems", **{**asked, "owner": "bob"}, after="", limit=PAGE) == []
+    assert models.rows("systems", **{**asked, "owner": "bob"}, after="", limit=PAGE) == []
 
 
-def _is_so(row: dict[str, Any], filters: dict[str, str | None]) -> bool:
-    told = {name: value for name, value in filters.items() if value is not None}
-    pool = told.pop("pool", None)
-    return (pool is None or pool in row["pools"]) and all(row[name] == value for name, value in told.items())
+def _matches(row: dict[str, Any], filters: dict[str, str | None]) -> bool:
+    given = {name: value for name, value in filters.items() if value is not None}
+    pool = given.pop("pool", None)
+    return (pool is None or pool in row["pools"]) and all(row[name] == value for name, value in given.items())

@@ -1,4 +1,4 @@
-"""The idle pool is what the domain says it is, after whatever happened, at every moment of it."""
+"""Tests of the idle pool, compared with the domain at every commit of random histories."""
 
 from __future__ import annotations
 
@@ -12,30 +12,32 @@ from domain.directory.events import LabControllerDisabled
 from store.datastore import connect
 from tests.harness.databases import TestDatabase
 from tests.projections.happened import lab, registered
+from tests.projections.projected_log import ProjectedLog
 from tests.projections.random_history import SYSTEMS, Plain, project_in_pages, write_history
-from tests.projections.telling import Told
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_idle_pool__after_anything__is_that_of_a_plain_fold_at_every_commit(told: Told, seed: int) -> None:
+def test_idle_pool__random_history__equals_a_plain_fold_at_every_commit(
+    models: ProjectedLog, seed: int
+) -> None:
     dice = Random(seed)
-    write_history(told, dice)
-    log, plain, expected = list(told.unread()), Plain(), {}
+    write_history(models, dice)
+    log, plain, expected = list(models.unread()), Plain(), {}
     for recorded in log:
         plain.apply(recorded)
         if recorded.position == recorded.commit_end:
             expected[recorded.position] = plain.idle()
-    project_in_pages(told, log, dice)
+    project_in_pages(models, log, dice)
 
-    assert {at: told.idle(at=at) for at in expected} == expected
-    assert len({tuple(found) for found in expected.values()}) > 5, "the pool moves"
+    assert {at: models.idle(at=at) for at in expected} == expected
+    assert len({tuple(found) for found in expected.values()}) > 5, "the pool changes"
     for fqdn in SYSTEMS:
-        assert as_shown(told, fqdn) == plain.shown(fqdn)
+        assert as_shown(models, fqdn) == plain.shown(fqdn)
 
 
-def as_shown(told: Told, fqdn: str) -> tuple[object, ...]:
+def as_shown(models: ProjectedLog, fqdn: str) -> tuple[object, ...]:
     shown = ("version", "lab_controller", "condition", "usage", "recipe_id", "draining", "reserved_by")
-    row = told.system(fqdn)
+    row = models.system(fqdn)
     return *(row[name] for name in shown), set(row["pools"])
 
 
@@ -49,14 +51,16 @@ class Counting(psycopg.Cursor[Any]):
         return super().execute(*args, **kwargs)
 
 
-def test_lab_disabled__however_many_systems__as_many_statements(told: Told, database: TestDatabase) -> None:
-    told.tell(lab("lab-1"), lab("lab-2"), registered("first"))
-    told.tell(*(registered(f"s{number}", lab_controller="lab-2") for number in range(200)))
+def test_lab_disabled__many_systems__same_number_of_statements(
+    models: ProjectedLog, database: TestDatabase
+) -> None:
+    models.commit(lab("lab-1"), lab("lab-2"), registered("first"))
+    models.commit(*(registered(f"s{number}", lab_controller="lab-2") for number in range(200)))
     with connect(database.service_url, cursor_factory=Counting) as connection:
-        other, counts = Told(told.log, connection), []
+        other, counts = ProjectedLog(models.log, connection), []
         for name in ("lab-1", "lab-2"):
             before = Counting.statements
-            told.write((f"lab-controller/{name}", LabControllerDisabled()))
+            models.write((f"lab-controller/{name}", LabControllerDisabled()))
             other.project(other.unread())
             counts.append(Counting.statements - before)
         assert counts[0] == counts[1]

@@ -1,4 +1,4 @@
-"""Users, groups, pools, lab controllers and tokens, as they are shown."""
+"""Tests of the documents of users, groups, pools, lab controllers and tokens."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from store import migrate
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import owner_session
 from tests.projections.happened import lab
-from tests.projections.telling import Told
+from tests.projections.projected_log import ProjectedLog
 
 REMOVALS: list[tuple[str, Event, Event, dict[str, Any]]] = [
     (
@@ -44,39 +44,39 @@ REMOVALS: list[tuple[str, Event, Event, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("subject", "begins", "ends", "document"), REMOVALS)
 def test_name__removed__is_there_only_as_of_earlier_until_it_comes_back(
-    told: Told, subject: str, begins: Event, ends: Event, document: dict[str, Any]
+    models: ProjectedLog, subject: str, begins: Event, ends: Event, document: dict[str, Any]
 ) -> None:
     kind, _, name = subject.partition("/")
-    (at,) = told.tell((subject, begins))
-    told.tell((subject, ends))
-    assert told.rows("document", kind=kind, name=name) == []
-    assert told.row("document", kind=kind, name=name, at=at)["document"] == document
-    told.tell((subject, begins))
-    assert told.row("document", kind=kind, name=name) == {"name": name, "version": 3, "document": document}
+    (at,) = models.commit((subject, begins))
+    models.commit((subject, ends))
+    assert models.rows("document", kind=kind, name=name) == []
+    assert models.row("document", kind=kind, name=name, at=at)["document"] == document
+    models.commit((subject, begins))
+    assert models.row("document", kind=kind, name=name) == {"name": name, "version": 3, "document": document}
 
 
-def test_user__password_set__shows_nothing_of_it_but_a_version(told: Told) -> None:
-    told.tell(("user/ada", directory_events.UserRegistered()))
-    told.tell(("user/ada", directory_events.UserPasswordSet(password_id="p1")))
-    row = told.row("document", kind="user", name="ada")
+def test_user__password_set__shows_nothing_of_it_but_a_version(models: ProjectedLog) -> None:
+    models.commit(("user/ada", directory_events.UserRegistered()))
+    models.commit(("user/ada", directory_events.UserPasswordSet(password_id="p1")))
+    row = models.row("document", kind="user", name="ada")
     assert (row["version"], row["document"]) == (2, {"roles": ["submitter"], "email": None})
 
 
-def test_token__created_and_revoked__never_shows_its_digest(told: Told) -> None:
+def test_token__created_and_revoked__never_shows_its_digest(models: ProjectedLog) -> None:
     end = "2026-02-01T00:00:00Z"
-    told.tell(("token/t1", directory_events.TokenCreated("ada", "submitter", None, "ab12", end)))
+    models.commit(("token/t1", directory_events.TokenCreated("ada", "submitter", None, "ab12", end)))
     document = {"user": "ada", "role": "submitter", "lab_controller": None, "expires_at": end}
-    assert told.row("document", kind="token", name="t1")["document"] == document
-    told.tell(("token/t1", directory_events.TokenRevoked()))
-    assert told.row("document", kind="token", name="t1")["document"] == {**document, "revoked": True}
+    assert models.row("document", kind="token", name="t1")["document"] == document
+    models.commit(("token/t1", directory_events.TokenRevoked()))
+    assert models.row("document", kind="token", name="t1")["document"] == {**document, "revoked": True}
 
 
-# What a version before this one has stored, and what it had in its read models.
+# Events and documents of an older version.
 TOKEN = {"user": "ada", "role": "admin", "lab_controller": None, "digest": "ab12"}
 OLD = [("user", "user.registered", {}), ("token", "token.created", TOKEN)]
 
 
-def test_migration__documents_of_an_older_version__are_as_folding_them_anew_makes_them(
+def test_migration__documents_of_an_older_version__equal_a_new_fold(
     database: TestDatabase,
 ) -> None:
     migration = Path(migrate.FOLDER) / "2026-11-23-directory.sql"

@@ -1,4 +1,4 @@
-"""The database goes away and comes back: whoever asks the read models then is answered."""
+"""Tests of the reader when the database goes away and comes back."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SESSIONS = 4
 
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
-    """A server of its own, to be stopped; it has been migrated."""
+    """Yield a migrated server for this test alone, which may stop it."""
     with servers.cluster() as made:
         database_setup.migrate(Settings.read({}, database_url=made.start().owner_url))
         yield made
@@ -43,7 +43,7 @@ async def reading(url: str) -> AsyncIterator[Reader]:
 
 
 async def ask_all_at_once(reader: Reader, owner_url: str) -> None:
-    """Afterwards the reader has as many sessions as it ever has, and all are idle."""
+    """Open all sessions of the reader, and leave them idle."""
     with _locked(owner_url) as wait:
         asked = [asyncio.create_task(reader.rows("progress")) for _ in range(SESSIONS)]
         await asyncio.to_thread(wait)
@@ -52,13 +52,13 @@ async def ask_all_at_once(reader: Reader, owner_url: str) -> None:
 
 @contextmanager
 def _locked(owner_url: str) -> Iterator[Callable[[], None]]:
-    """Nobody gets anything read; gives what waits until all sessions try."""
+    """Block all reads; yield a function that waits until all sessions are blocked."""
     with owner_session(owner_url) as looking, owner_session(owner_url) as locking, locking.transaction():
         locking.execute("LOCK TABLE read.progress")
         yield lambda: wait_until(lambda: lock_waiters(looking) >= SESSIONS)
 
 
-def test_reader__server_stopped_and_started__first_question_answered(cluster: Cluster) -> None:
+def test_reader__server_stopped_and_started__first_query_answered(cluster: Cluster) -> None:
     url = cluster.start().owner_url
 
     async def ask() -> None:
@@ -71,14 +71,14 @@ def test_reader__server_stopped_and_started__first_question_answered(cluster: Cl
     asyncio.run(ask())
 
 
-def test_reader__asked_while_away_and_then_back__answered_all_the_same(database: TestDatabase) -> None:
+def test_reader__query_during_an_outage__answered_after_it(database: TestDatabase) -> None:
     async def ask() -> None:
         async with reading(database.service_url) as reader:
             with unavailable(database):
                 with pytest.raises(DatabaseAway):
                     await reader.rows("progress")
                 first = asyncio.create_task(reader.rows("progress"))
-                # It began with an attempt of its own; the pool has given up, and others wait.
+                # The pool has made its own attempt and given up; other queries wait.
                 await asyncio.sleep(1.2)
                 assert not first.done()
             assert await first
@@ -86,7 +86,7 @@ def test_reader__asked_while_away_and_then_back__answered_all_the_same(database:
     asyncio.run(ask())
 
 
-def test_reader__a_look_fails_otherwise__goes_on_looking(
+def test_reader__query_of_the_position_fails__goes_on(
     database: TestDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reader_module, "FAULT_SECONDS", 0.05)
@@ -104,7 +104,7 @@ def test_reader__a_look_fails_otherwise__goes_on_looking(
     assert asyncio.run(moved()) == 7
 
 
-def test_reader__closed__who_asks_hears_that_it_is_away(database: TestDatabase) -> None:
+def test_reader__closed__queries_raise_database_away(database: TestDatabase) -> None:
     async def asked() -> None:
         async with reading(database.service_url) as reader:
             pass

@@ -1,4 +1,4 @@
-"""However the log is cut into pages, the read models are the same."""
+"""Tests that the division of the log into pages does not change the read models."""
 
 from __future__ import annotations
 
@@ -16,85 +16,85 @@ from tests.harness.databases import TestDatabase
 from tests.harness.sessions import owner_session
 from tests.projections.copies import copies
 from tests.projections.happened import assigned, queued, submitted
+from tests.projections.projected_log import ProjectedLog
 from tests.projections.random_history import project_in_pages, write_history
 from tests.projections.recipe_lives import lives
-from tests.projections.stories import tell_a_story
-from tests.projections.telling import Told
+from tests.projections.story import write_story
 from tests.workers.read_models import forget
 
 
-def test_read_models__commit_by_commit_or_all_at_once__are_the_same(
-    told: Told, database: TestDatabase
+def test_read_models__commit_by_commit_or_all_at_once__are_equal(
+    models: ProjectedLog, database: TestDatabase
 ) -> None:
-    tell_a_story(told)
+    write_story(models)
     with owner_session(database.owner_url) as owner:
         one_by_one = copies(owner)
         forget(owner)
-        told.begin_again()
-        told.project(told.unread())
+        models.begin_again()
+        models.project(models.unread())
         assert copies(owner) == one_by_one
-    assert all(one_by_one.values()), "there is something in every table"
+    assert all(one_by_one.values()), "no table is empty"
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_read_models__cut_anywhere__are_the_same_to_the_byte(
-    told: Told, database: TestDatabase, seed: int
+def test_read_models__random_pages__are_equal_to_the_byte(
+    models: ProjectedLog, database: TestDatabase, seed: int
 ) -> None:
     dice = Random(seed)
-    write_history(told, dice)
+    write_history(models, dice)
     for commit in lives(dice, recipes=15):
-        told.write(*commit)
-    log = list(told.unread())
+        models.write(*commit)
+    log = list(models.unread())
     with owner_session(database.owner_url) as owner:
         found = []
         for _ in range(2):
-            project_in_pages(told, log, dice)
+            project_in_pages(models, log, dice)
             found.append(copies(owner))
             forget(owner)
-            told.begin_again()
-        told.project(log)
+            models.begin_again()
+        models.project(log)
         assert found == [copies(owner)] * 2
 
 
-def test_read_models__known_rows_forgotten_before_each_page__are_the_same_to_the_byte(
-    told: Told, database: TestDatabase, monkeypatch: pytest.MonkeyPatch
+def test_read_models__cache_dropped_before_each_page__are_equal_to_the_byte(
+    models: ProjectedLog, database: TestDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tell_a_story(told)
+    write_story(models)
     for commit in lives(Random(7), first=101, recipes=15):
-        told.tell(*commit)
+        models.commit(*commit)
     with owner_session(database.owner_url) as owner:
         remembered = copies(owner)
         forget(owner)
         monkeypatch.setattr(read_models, "MAX_CACHED_KEYS", 0)
-        told.begin_again()
-        project_in_pages(told, list(told.unread()), Random(7))
+        models.begin_again()
+        project_in_pages(models, list(models.unread()), Random(7))
         assert copies(owner) == remembered
 
 
-def test_projector__a_page_failed__its_rows_are_not_taken_for_stored(
-    told: Told, database: TestDatabase
+def test_projector__a_page_failed__its_rows_are_not_cached(
+    models: ProjectedLog, database: TestDatabase
 ) -> None:
-    told.tell(*submitted(recipe_new(1)))
-    told.write(*queued(1))
-    told.write(assigned(1))
-    log = list(told.unread())
+    models.commit(*submitted(recipe_new(1)))
+    models.write(*queued(1))
+    models.write(assigned(1))
+    log = list(models.unread())
     with pytest.raises(AssertionError, match="unknown"):
-        told.project([log[0], log[1]._replace(subject="job/77", event=JobChanged("", "scratch", None))])
-    told.project(log)
+        models.project([log[0], log[1]._replace(subject="job/77", event=JobChanged("", "scratch", None))])
+    models.project(log)
 
     with owner_session(database.owner_url) as owner:
         stored = copies(owner)
         forget(owner)
-        told.begin_again()
-        told.project(told.unread())
+        models.begin_again()
+        models.project(models.unread())
         assert copies(owner) == stored
 
 
-def test_projector__a_job_begins_on_a_page__asks_for_nothing_that_could_be_stored(
-    told: Told, monkeypatch: pytest.MonkeyPatch
+def test_projector__a_job_begins_on_a_page__loads_no_rows_for_it(
+    models: ProjectedLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told.write(*submitted(recipe_new(1)))
-    told.write(*queued(1))
+    models.write(*submitted(recipe_new(1)))
+    models.write(*queued(1))
     asked: list[bytes] = []
     execute = Cursor.execute
 
@@ -103,7 +103,7 @@ def test_projector__a_job_begins_on_a_page__asks_for_nothing_that_could_be_store
         return execute(cursor, query, *arguments, **options)
 
     monkeypatch.setattr(Cursor, "execute", heard)
-    told.project(told.unread())
-    # Durations are of all recipes, and fetched once.
+    models.project(models.unread())
+    # Durations are shared by all recipes, and fetched once.
     fetched = [query for query in asked if b"SELECT found" in query and b" durations " not in query]
     assert not fetched and SQL["members"] not in asked

@@ -1,4 +1,4 @@
-"""Recipes of a set, with guests: their rows, the queue, and what their set and job come to."""
+"""Tests of recipes with guests: their rows, the queue, and state and result of set and job."""
 
 from __future__ import annotations
 
@@ -22,57 +22,57 @@ from tests.projections.happened import (
     submitted,
     waiting,
 )
-from tests.projections.telling import Told
+from tests.projections.projected_log import ProjectedLog
 
 
 @pytest.fixture
-def two(told: Told) -> Told:
-    """Recipes 1 and 2 with a system each, 3 a guest of 2; all of them queued."""
-    told.tell(*submitted(host(1), host(2), guest(3, host_id=2)), *queued(1, 2, 3))
-    return told
+def two(models: ProjectedLog) -> ProjectedLog:
+    """Queue recipes 1 and 2, each for a system, and 3, a guest of 2."""
+    models.commit(*submitted(host(1), host(2), guest(3, host_id=2)), *queued(1, 2, 3))
+    return models
 
 
-def in_queue(told: Told) -> list[int]:
-    return [row["recipe_id"] for row in told.queue()]
+def in_queue(models: ProjectedLog) -> list[int]:
+    return [row["recipe_id"] for row in models.queue()]
 
 
-def test_queue__set_with_a_guest__has_the_hosts_only(two: Told) -> None:
+def test_queue__set_with_a_guest__has_the_hosts_only(two: ProjectedLog) -> None:
     assert in_queue(two) == [1, 2]
 
 
-def test_recipe__guest__is_shown_with_its_host_and_the_host_with_it(two: Told) -> None:
+def test_recipe__guest__is_shown_with_its_host_and_the_host_with_it(two: ProjectedLog) -> None:
     shown = ("host_recipe_id", "guestname", "guestargs", "guests", "state", "reason")
     assert [two.recipe(3)[name] for name in shown] == [2, "g3", "--ram=1024", [], "queued", "busy"]
     assert [two.recipe(2)[name] for name in shown] == [None, None, None, [3], "queued", "busy"]
 
 
-def test_recipe__distro_of_its_own_and_reservesys__are_shown(told: Told) -> None:
+def test_recipe__distro_of_its_own_and_reservesys__are_shown(models: ProjectedLog) -> None:
     own, kept = {"arch": "x86_64", "osmajor": "Linux1"}, {"duration_seconds": 60, "when": "always"}
-    told.tell(*submitted(host(1, distro_tree_id=None, distro=own, reservesys=kept)))
-    row = told.recipe(1)
+    models.commit(*submitted(host(1, distro_tree_id=None, distro=own, reservesys=kept)))
+    row = models.recipe(1)
     assert (row["distro_tree_id"], row["distro"], row["reservesys"]) == (None, own, kept)
 
 
-def test_recipe__assigned_and_back__lab_controller_and_reason_follow(two: Told) -> None:
-    two.tell(*scheduled("a", 1), assigned(2), assigned(3))
+def test_recipe__assigned_and_back__lab_controller_and_reason_follow(two: ProjectedLog) -> None:
+    two.commit(*scheduled("a", 1), assigned(2), assigned(3))
     (first,) = two.queue()
     assert (first["recipe_id"], first["state"], first["lab_controller"]) == (2, "assigned", "lab-1")
     assert two.recipe(2)["reason"] is None
 
-    two.tell(assigned(1, reason="a is Broken"))
+    two.commit(assigned(1, reason="a is Broken"))
     assert in_queue(two) == [1, 2]
     row = two.recipe(1)
     assert (row["system"], row["lab_controller"], row["reason"]) == (None, "lab-1", "a is Broken")
 
-    two.tell(*queued(1, 2, 3, reason="let go"))
+    two.commit(*queued(1, 2, 3, reason="let go"))
     row = two.recipe(2)
     assert (row["system"], row["lab_controller"], row["reason"]) == (None, None, "let go")
 
 
-def test_priority_changed__set_in_the_queue__its_recipes_move_and_wait_as_long(two: Told) -> None:
-    two.tell(*scheduled("a", 1))
+def test_priority_changed__set_in_the_queue__its_recipes_move_and_wait_as_long(two: ProjectedLog) -> None:
+    two.commit(*scheduled("a", 1))
     before = {row["recipe_id"]: row["since_position"] for row in two.queue()}
-    (at,) = two.tell(("recipe-set/1", RecipeSetPriorityChanged("Urgent")))
+    (at,) = two.commit(("recipe-set/1", RecipeSetPriorityChanged("Urgent")))
     assert [(row["recipe_id"], row["priority"], row["since_position"]) for row in two.queue()] == [
         (2, 5, before[2])
     ]
@@ -81,32 +81,34 @@ def test_priority_changed__set_in_the_queue__its_recipes_move_and_wait_as_long(t
     found = two.row("recipe_set", recipe_set_id=1)
     assert (found["priority"], found["job_id"], found["owner"]) == ("Urgent", 1, "ada")
     assert two.row("version", subject="recipe-set/1")["version"] == 2
-    # One that comes back does so with the priority of now.
-    two.tell(*queued(1))
+    # A recipe returns to the queue with the present priority.
+    two.commit(*queued(1))
     assert {row["recipe_id"]: row["priority"] for row in two.queue()} == {1: 5, 2: 5}
 
 
-def test_recipe__reserved__keeps_its_system_and_is_in_the_middle_of_its_job(two: Told) -> None:
-    two.tell(*scheduled("a", 1), *scheduled("b", 2, 3), *waiting("a", 1), *waiting("b", 2, 3))
-    two.tell(*running("a", 1), *running("b", 2, 3))
-    two.tell(
+def test_recipe__reserved__keeps_its_system_and_is_in_the_middle_of_its_job(two: ProjectedLog) -> None:
+    two.commit(*scheduled("a", 1), *scheduled("b", 2, 3), *waiting("a", 1), *waiting("b", 2, 3))
+    two.commit(*running("a", 1), *running("b", 2, 3))
+    two.commit(
         *of("recipe", 2, recipe_events.RecipeCompleted()),
         *of("recipe", 3, recipe_events.RecipeAborted("host")),
     )
-    two.tell(*of("recipe", 1, recipe_events.RecipeReserved("a", 3_600), recipe_events.WatchdogSet(7_200)))
+    two.commit(*of("recipe", 1, recipe_events.RecipeReserved("a", 3_600), recipe_events.WatchdogSet(7_200)))
     assert (two.recipe(1)["state"], two.recipe(1)["system"]) == ("reserved", "a")
     assert two.row("recipe_set", recipe_set_id=1)["state"] == "reserved"
     assert in_queue(two) == []
 
 
-def test_roll_up__guest_fails__its_set_and_job_fail_with_it(two: Told) -> None:
-    two.tell(*scheduled("a", 1), *scheduled("b", 2, 3), *waiting("a", 1), *waiting("b", 2, 3))
-    two.tell(*running("b", 2, 3))
+def test_roll_up__guest_fails__its_set_and_job_fail_with_it(two: ProjectedLog) -> None:
+    two.commit(*scheduled("a", 1), *scheduled("b", 2, 3), *waiting("a", 1), *waiting("b", 2, 3))
+    two.commit(*running("b", 2, 3))
     assert two.row("recipe_set", recipe_set_id=1)["state"] == "running"
 
     failed = recipe_events.TaskResult(31, "Fail", "", None, ())
-    two.tell(*of("recipe", 3, recipe_events.TaskStarted(31), failed, recipe_events.RecipeAborted("it died")))
-    two.tell(
+    two.commit(
+        *of("recipe", 3, recipe_events.TaskStarted(31), failed, recipe_events.RecipeAborted("it died"))
+    )
+    two.commit(
         *of("recipe", 1, recipe_events.RecipeCompleted()), *of("recipe", 2, recipe_events.RecipeCompleted())
     )
     found = two.row("recipe_set", recipe_set_id=1)
@@ -122,12 +124,12 @@ def test_roll_up__guest_fails__its_set_and_job_fail_with_it(two: Told) -> None:
     "end", [recipe_events.RecipeCancelled("enough"), recipe_events.RecipeAborted("watchdog")]
 )
 def test_roll_up__given_up_after_its_task_passed__recipe_set_and_job_have_at_least_warn(
-    two: Told, end: Event
+    two: ProjectedLog, end: Event
 ) -> None:
-    two.tell(*scheduled("a", 1), *scheduled("b", 2, 3), *waiting("a", 1), *waiting("b", 2, 3))
-    two.tell(*running("a", 1))
+    two.commit(*scheduled("a", 1), *scheduled("b", 2, 3), *waiting("a", 1), *waiting("b", 2, 3))
+    two.commit(*running("a", 1))
     passed = recipe_events.TaskResult(11, "Pass", "", None, ())
-    two.tell(*of("recipe", 1, recipe_events.TaskStarted(11), passed, recipe_events.TaskCompleted(11), end))
+    two.commit(*of("recipe", 1, recipe_events.TaskStarted(11), passed, recipe_events.TaskCompleted(11), end))
     recipes = shown_of_set(two, 1)
     assert [recipe["result"] for recipe in recipes] == ["Warn", "New", "New"]
     assert [recipe["tasks"][0]["result"] for recipe in recipes] == ["Pass", "New", "New"]
@@ -135,9 +137,11 @@ def test_roll_up__given_up_after_its_task_passed__recipe_set_and_job_have_at_lea
     assert two.row("job", job_id=1)["result"] == "Warn"
 
 
-def test_roll_up__task_aborted__has_at_least_warn_and_so_has_all_that_it_is_part_of(two: Told) -> None:
-    two.tell(*scheduled("a", 1), *scheduled("b", 2, 3), *waiting("a", 1), *waiting("b", 2, 3))
-    two.tell(
+def test_roll_up__task_aborted__has_at_least_warn_and_so_has_all_that_it_is_part_of(
+    two: ProjectedLog,
+) -> None:
+    two.commit(*scheduled("a", 1), *scheduled("b", 2, 3), *waiting("a", 1), *waiting("b", 2, 3))
+    two.commit(
         *running("a", 1), *of("recipe", 1, recipe_events.TaskAborted(11), recipe_events.RecipeCompleted())
     )
     (recipe, *_) = shown_of_set(two, 1)
@@ -145,18 +149,18 @@ def test_roll_up__task_aborted__has_at_least_warn_and_so_has_all_that_it_is_part
     assert two.row("job", job_id=1)["result"] == "Warn"
 
 
-def test_roll_up__given_up_with_open_tasks__those_have_warn(two: Told) -> None:
-    two.tell(*(of("recipe", 1, recipe_events.RecipeAborted("no lab"))))
+def test_roll_up__given_up_with_open_tasks__those_have_warn(two: ProjectedLog) -> None:
+    two.commit(*(of("recipe", 1, recipe_events.RecipeAborted("no lab"))))
     (recipe, *_) = shown_of_set(two, 1)
     assert [(task["state"], task["result"]) for task in recipe["tasks"]] == [("aborted", "Warn")]
 
 
-def shown_of_set(told: Told, recipe_set_id: int) -> list[dict[str, Any]]:
+def shown_of_set(models: ProjectedLog, recipe_set_id: int) -> list[dict[str, Any]]:
     asked = {"job_id": None, "recipe_set_id": recipe_set_id, "result_order": list(RESULT_ORDER)}
-    (recipe_set,) = orjson.loads(told.row("recipe_sets", **asked)["recipe_sets"])
+    (recipe_set,) = orjson.loads(models.row("recipe_sets", **asked)["recipe_sets"])
     recipes: list[dict[str, Any]] = recipe_set["recipes"]
     return recipes
 
 
-def test_recipe_sets__asked_for_one__has_the_recipes_of_that(two: Told) -> None:
+def test_recipe_sets__asked_for_one__has_the_recipes_of_that(two: ProjectedLog) -> None:
     assert [recipe["recipe_id"] for recipe in shown_of_set(two, 1)] == [1, 2, 3]

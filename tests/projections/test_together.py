@@ -1,4 +1,4 @@
-"""Questions that belong to one answer go to the database together: one that fails harms no later one."""
+"""Test of pipelined queries: a failed query does not break later ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from projections.sql import QUERIES
 from store.datastore import SERVICE_ROLE
 from tests.harness.databases import TestDatabase
 
-# So often psycopg waits until it prepares a statement by itself.
+# psycopg prepares a statement after this number of executions.
 OFTEN = 8
 
 
@@ -21,7 +21,7 @@ def faulty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(QUERIES, "faulty", b"SELECT 1 / 0 AS never")
 
 
-def test_together__the_first_fails_again_and_again__those_behind_it_are_answered_then(
+def test_together__the_first_fails_repeatedly__later_ones_work_afterwards(
     database: TestDatabase,
 ) -> None:
     async def asked() -> list[dict[str, object]]:

@@ -1,4 +1,4 @@
-"""Seconds per condition and usage add up, and go to what was true of the system while they passed."""
+"""Tests of usage sums: seconds by condition and usage, grouped by properties at the time."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from domain.directory.events import PoolRegistered, PoolSystemAdded
 from domain.events import Recorded
 from domain.system import events as system_events
 from tests.projections.happened import lab, of, registered
+from tests.projections.projected_log import ProjectedLog
 from tests.projections.random_history import Plain, project_in_pages, write_history
-from tests.projections.spans import BEGINNING
-from tests.projections.telling import Told
+from tests.projections.timed_commits import BEGINNING
 
 GROUPS = ("system", "lab_controller", "pool", "arch")
 Sums = dict[tuple[str | None, str, str], float]
 
 
-def sums(told: Told, group_by: str, since: datetime, until: datetime, **at: int) -> Sums:
-    rows = told.rows("system_usage", group_by=group_by, since=since, until=until, **at)
+def sums(models: ProjectedLog, group_by: str, since: datetime, until: datetime, **at: int) -> Sums:
+    rows = models.rows("system_usage", group_by=group_by, since=since, until=until, **at)
     return {(row["key"], row["condition"], row["usage"]): row["seconds"] for row in rows}
 
 
-def sums_of_each_system(told: Told, until: datetime, at: int) -> Sums:
-    pages = (orjson.loads(row["groups"]) for row in pages_of_each_system(told, until, at))
+def sums_of_each_system(models: ProjectedLog, until: datetime, at: int) -> Sums:
+    pages = (orjson.loads(row["groups"]) for row in pages_of_each_system(models, until, at))
     return {
         (group["key"], condition, usage): seconds
         for group in chain.from_iterable(pages)
@@ -39,16 +39,16 @@ def sums_of_each_system(told: Told, until: datetime, at: int) -> Sums:
     }
 
 
-def pages_of_each_system(told: Told, until: datetime, at: int) -> Iterator[dict[str, Any]]:
-    """In pages of two."""
+def pages_of_each_system(models: ProjectedLog, until: datetime, at: int) -> Iterator[dict[str, Any]]:
+    """Yield pages of two systems."""
     page = {"number": 2, "last": ""}
     while page["number"] == 2:
-        page = told.row("usage_of_each_system", until=until, at=at, after=page["last"], limit=2)
+        page = models.row("usage_of_each_system", until=until, at=at, after=page["last"], limit=2)
         yield page
 
 
 def expected(log: Sequence[Recorded], group_by: str, since: datetime, until: datetime) -> Sums:
-    """The plain way: from event to event, whatever every system is then."""
+    """Compute the sums from event to event, with a plain fold."""
     found: Counter[tuple[str | None, str, str]] = Counter()
     plain = Plain()
     for recorded, following in zip(log, (*log[1:], None), strict=True):
@@ -73,50 +73,50 @@ def held(plain: Plain, group_by: str) -> Iterator[tuple[str | None, str, str]]:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_usage_sums__after_anything__those_of_a_plain_fold_between_any_two_moments(
-    told: Told, seed: int
+def test_usage_sums__random_history__equal_a_plain_fold_between_any_two_moments(
+    models: ProjectedLog, seed: int
 ) -> None:
     dice = Random(seed)
-    write_history(told, dice)
-    log = list(told.unread())
-    project_in_pages(told, log, dice)
+    write_history(models, dice)
+    log = list(models.unread())
+    project_in_pages(models, log, dice)
     commits = [recorded for recorded in log if recorded.position == recorded.commit_end]
     moments = [recorded.recorded_at for recorded in commits] + [BEGINNING, datetime.now(UTC)]
     for _ in range(40):
         last = dice.choice(commits)
         since, until = sorted(dice.choices(moments, k=2))
         group_by = dice.choice(GROUPS)
-        # As of then nobody knows how it went on.
+        # As of a position, later events do not count.
         until = min(until, last.recorded_at)
-        known = [recorded for recorded in log if recorded.position <= last.position]
-        found = sums(told, group_by, since, until, at=last.position)
-        assert found == pytest.approx(expected(known, group_by, since, until), abs=1e-6)
-        each = sums_of_each_system(told, until, at=last.position)
-        assert each == pytest.approx(expected(known, "system", BEGINNING, until), abs=1e-6)
+        events = [recorded for recorded in log if recorded.position <= last.position]
+        found = sums(models, group_by, since, until, at=last.position)
+        assert found == pytest.approx(expected(events, group_by, since, until), abs=1e-6)
+        each = sums_of_each_system(models, until, at=last.position)
+        assert each == pytest.approx(expected(events, "system", BEGINNING, until), abs=1e-6)
 
 
 @pytest.mark.parametrize("group_by", ["system", "lab_controller"])
 def test_usage_sums__all_groups_together__systems_times_the_length_of_the_interval(
-    told: Told, group_by: str
+    models: ProjectedLog, group_by: str
 ) -> None:
     dice = Random(7)
-    write_history(told, dice)
-    log = list(told.unread())
-    project_in_pages(told, log, dice)
+    write_history(models, dice)
+    log = list(models.unread())
+    project_in_pages(models, log, dice)
     arrived = sorted(
         recorded.recorded_at for recorded in log if isinstance(recorded.event, system_events.SystemRegistered)
     )
     since, until = arrived[2], log[-1].recorded_at
     there = sum((until - max(since, moment)) / timedelta(seconds=1) for moment in arrived)
-    assert sum(sums(told, group_by, since, until).values()) == pytest.approx(there, abs=1e-6)
+    assert sum(sums(models, group_by, since, until).values()) == pytest.approx(there, abs=1e-6)
 
 
-def test_usage_sums__system_moves_to_another_lab__each_has_its_part(told: Told) -> None:
-    told.tell(lab("lab-1"), lab("lab-2"), registered("a"))
-    told.tell(*of("system", "a", system_events.SystemLabControllerChanged("lab-2")))
-    told.tell(*of("system", "a", system_events.SystemPending()))
-    arrived, moved, ended = (recorded.recorded_at for recorded in told_about(told, "system/a"))
-    assert sums(told, "lab_controller", arrived, ended) == pytest.approx(
+def test_usage_sums__system_moves_to_another_lab__each_has_its_part(models: ProjectedLog) -> None:
+    models.commit(lab("lab-1"), lab("lab-2"), registered("a"))
+    models.commit(*of("system", "a", system_events.SystemLabControllerChanged("lab-2")))
+    models.commit(*of("system", "a", system_events.SystemPending()))
+    arrived, moved, ended = (recorded.recorded_at for recorded in events_about(models, "system/a"))
+    assert sums(models, "lab_controller", arrived, ended) == pytest.approx(
         {
             ("lab-1", "Automated", "idle"): (moved - arrived) / timedelta(seconds=1),
             ("lab-2", "Automated", "idle"): (ended - moved) / timedelta(seconds=1),
@@ -124,23 +124,23 @@ def test_usage_sums__system_moves_to_another_lab__each_has_its_part(told: Told) 
     )
 
 
-def test_usage_sums__in_two_pools_and_in_none__counts_in_both_and_under_null(told: Told) -> None:
-    told.tell(lab(), registered("a"), registered("b"))
+def test_usage_sums__in_two_pools_and_in_none__counts_in_both_and_under_null(models: ProjectedLog) -> None:
+    models.commit(lab(), registered("a"), registered("b"))
     for pool in ("big", "small"):
-        told.tell(*of("pool", pool, PoolRegistered(None), PoolSystemAdded("a")))
-    since = told_about(told, "pool/small")[-1].recorded_at
-    found = sums(told, "pool", since, since + timedelta(seconds=10))
+        models.commit(*of("pool", pool, PoolRegistered(None), PoolSystemAdded("a")))
+    since = events_about(models, "pool/small")[-1].recorded_at
+    found = sums(models, "pool", since, since + timedelta(seconds=10))
     assert found == {(key, "Automated", "idle"): 10 for key in ("big", "small", None)}
-    assert list(found)[-1][0] is None, "what belongs to no pool comes last"
+    assert list(found)[-1][0] is None, "systems without a pool come last"
 
 
-def test_usage_sums__what_ended_after_the_position_asked_for__had_not_ended(told: Told) -> None:
-    (*_, at) = told.tell(lab(), registered("a"))
-    (since,) = {recorded.recorded_at for recorded in told_about(told, "system/a")}
-    told.tell(*of("system", "a", system_events.SystemPending(), system_events.SystemOwnerChanged("bob")))
-    found = sums(told, "system", since, since + timedelta(seconds=10), at=at)
+def test_usage_sums__intervals_that_end_after_the_position__are_open(models: ProjectedLog) -> None:
+    (*_, at) = models.commit(lab(), registered("a"))
+    (since,) = {recorded.recorded_at for recorded in events_about(models, "system/a")}
+    models.commit(*of("system", "a", system_events.SystemPending(), system_events.SystemOwnerChanged("bob")))
+    found = sums(models, "system", since, since + timedelta(seconds=10), at=at)
     assert found == {("a", "Automated", "idle"): 10}
 
 
-def told_about(told: Told, subject: str) -> list[Recorded]:
-    return told.log.load({subject: 0})[subject]
+def events_about(models: ProjectedLog, subject: str) -> list[Recorded]:
+    return models.log.load({subject: 0})[subject]

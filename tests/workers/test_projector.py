@@ -28,9 +28,9 @@ from tests.harness.sessions import Owner
 from tests.harness.waiting import wait_until
 from tests.projections.copies import copies
 from tests.projections.happened import lab, registered
+from tests.projections.projected_log import ProjectedLog
 from tests.projections.random_history import LABS, POOLS, anything
 from tests.projections.recipe_lives import Commit, lives
-from tests.projections.telling import Told
 from tests.workers.conftest import Start
 from tests.workers.lab import equip, submit_jobs
 from tests.workers.read_models import forget, position, project_undisturbed
@@ -50,13 +50,13 @@ KILLS = 6
 
 
 @pytest.fixture
-def told(log: EventLog, database: TestDatabase) -> Iterator[Told]:
+def models(log: EventLog, database: TestDatabase) -> Iterator[ProjectedLog]:
     with connect(database.service_url) as connection:
-        yield Told(log, connection)
+        yield ProjectedLog(log, connection)
 
 
 def test_projector__killed_again_and_again__read_models_of_an_uninterrupted_one(
-    database: TestDatabase, told: Told, owner: Owner, start: Start
+    database: TestDatabase, models: ProjectedLog, owner: Owner, start: Start
 ) -> None:
     dice = random.Random(20261121)
     commits = happening(dice)
@@ -64,7 +64,7 @@ def test_projector__killed_again_and_again__read_models_of_an_uninterrupted_one(
     with ThreadPoolExecutor(1) as pool:
         reached = 0
         for _ in range(KILLS):
-            writing = pool.submit(write_steadily, told, islice(commits, 60))
+            writing = pool.submit(write_steadily, models, islice(commits, 60))
             started = start("projector")
             # Alive and at work first, then a moment that nobody chose.
             until_it_moves(owner, reached, started)
@@ -74,26 +74,26 @@ def test_projector__killed_again_and_again__read_models_of_an_uninterrupted_one(
             writing.result(60)
             reached = position(owner)
     start("projector")
-    wait_until(lambda: position(owner) == told.log.end())
+    wait_until(lambda: position(owner) == models.log.end())
 
-    assert_as_if_undisturbed(database, told.log, owner)
+    assert_as_if_undisturbed(database, models.log, owner)
 
 
 def test_projector__two_at_once__nothing_doubled(
-    database: TestDatabase, told: Told, owner: Owner, start: Start
+    database: TestDatabase, models: ProjectedLog, owner: Owner, start: Start
 ) -> None:
     owner.execute(SLOW_PAGES)
     both = [start("projector"), start("projector")]
-    write_steadily(told, islice(happening(random.Random(2)), 300))
-    wait_until(lambda: position(owner) == told.log.end())
+    write_steadily(models, islice(happening(random.Random(2)), 300))
+    wait_until(lambda: position(owner) == models.log.end())
 
-    assert_as_if_undisturbed(database, told.log, owner)
+    assert_as_if_undisturbed(database, models.log, owner)
     assert all(each.poll() is None for each in both)
 
 
 def test_projector__another_at_work__stands_by_and_takes_over_when_it_stops(
     database: TestDatabase,
-    told: Told,
+    models: ProjectedLog,
     owner: Owner,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -103,21 +103,21 @@ def test_projector__another_at_work__stands_by_and_takes_over_when_it_stops(
     caplog.set_level("INFO")
     commits = happening(random.Random(3))
     with working(database.service_url) as first, working(database.service_url) as second:
-        wait_until(lambda: told.write(*next(commits)) and "standing by" in caplog.text)
+        wait_until(lambda: models.write(*next(commits)) and "standing by" in caplog.text)
         before = [(each, each.pages) for each in (first, second)]
-        write_steadily(told, islice(commits, 200))
-        wait_until(lambda: position(owner) == told.log.end())
+        write_steadily(models, islice(commits, 200))
+        wait_until(lambda: position(owner) == models.log.end())
         (at_work,) = (each for each, pages in before if each.pages > pages)
         at_work.stopping.set()
-        write_steadily(told, islice(commits, 3))
-        wait_until(lambda: position(owner) == told.log.end())
+        write_steadily(models, islice(commits, 3))
+        wait_until(lambda: position(owner) == models.log.end())
         assert all(each.pages > pages for each, pages in before)
     assert caplog.text.count("standing by") == 1
-    assert_as_if_undisturbed(database, told.log, owner)
+    assert_as_if_undisturbed(database, models.log, owner)
 
 
 def test_projector__hung_between_two_statements__goes_on_when_it_wakes_up(
-    database: TestDatabase, told: Told, owner: Owner, monkeypatch: pytest.MonkeyPatch
+    database: TestDatabase, models: ProjectedLog, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     move, hung = Projector._move, Flag()
 
@@ -131,19 +131,19 @@ def test_projector__hung_between_two_statements__goes_on_when_it_wakes_up(
 
     monkeypatch.setattr(Projector, "_move", hang_once)
     with working(database.service_url):
-        write_steadily(told, islice(happening(random.Random(4)), 3))
-        wait_until(lambda: position(owner) == told.log.end())
+        write_steadily(models, islice(happening(random.Random(4)), 3))
+        wait_until(lambda: position(owner) == models.log.end())
     assert hung.is_set()
-    assert check(database.owner_url, lambda position, end: None, 1) == (told.log.end(), [])
+    assert check(database.owner_url, lambda position, end: None, 1) == (models.log.end(), [])
 
 
 def test_projector__first_systems_of_a_lab__planner_learns_that_their_rows_are_open(
-    told: Told, owner: Owner, start: Start
+    models: ProjectedLog, owner: Owner, start: Start
 ) -> None:
     start("projector")
-    told.write(*(lab(name) for name in LABS))
-    told.write(*(registered(f"s{number}") for number in range(projector.YOUNG[0])))
-    wait_until(lambda: position(owner) == told.log.end())
+    models.write(*(lab(name) for name in LABS))
+    models.write(*(registered(f"s{number}") for number in range(projector.YOUNG[0])))
+    wait_until(lambda: position(owner) == models.log.end())
     wait_until(lambda: owner.execute(ROWS_KNOWN).fetchall() == [(projector.YOUNG[0],)])
 
 
@@ -182,9 +182,9 @@ def until_it_moves(owner: Owner, past: int, started: Program) -> None:
     assert started.poll() is None, started.communicate()[1]
 
 
-def write_steadily(told: Told, commits: Iterator[Commit]) -> None:
+def write_steadily(models: ProjectedLog, commits: Iterator[Commit]) -> None:
     for commit in commits:
-        told.write(*commit)
+        models.write(*commit)
         time.sleep(0.005)
 
 

@@ -11,7 +11,7 @@ from store.event_log import EventLog
 from store.migrate import migrate
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner
-from tests.projections.telling import Told
+from tests.projections.projected_log import ProjectedLog
 from tests.workers.read_models import forget, project_undisturbed
 
 UNMIGRATED = b"""
@@ -24,9 +24,9 @@ DELETE FROM public.labledger_migrations WHERE name = '2026-11-23-whole'
 def end(log: EventLog, database: TestDatabase) -> int:
     """Of a log with something in it."""
     with connect(database.service_url) as connection:
-        told = Told(log, connection)
+        models = ProjectedLog(log, connection)
         for name in "abc":
-            told.write((f"pool/{name}", PoolRegistered(None)))
+            models.write((f"pool/{name}", PoolRegistered(None)))
     return log.end()
 
 

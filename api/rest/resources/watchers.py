@@ -40,7 +40,7 @@ class Watchers:
                 retry_after=RETRY_SECONDS,
             )
         connection: StreamConnection = req.scope["extensions"][CONNECTION]
-        connection.keep_little()
+        connection.limit_buffers()
         resp.content_type = EVENT_STREAM
         resp.set_header(POSITION_HEADER, str(self._broadcast.position))
         resp.set_header("Cache-Control", "no-cache")

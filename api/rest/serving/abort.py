@@ -11,7 +11,7 @@ _RESET = struct.pack("ii", 1, 0)
 
 def reset(transport: Any) -> None:
     """Reset the connection and discard unsent data, also in the kernel, which would keep it for retries."""
-    line = transport.get_extra_info("socket")
-    if line is not None:
-        line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+    sock = transport.get_extra_info("socket")
+    if sock is not None:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
     transport.abort()

@@ -8,7 +8,7 @@ from typing import Any
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 
 
-def from_when_asked(receive: Receive) -> Receive:
+def read_on_demand(receive: Receive) -> Receive:
     """Return a `receive` whose first part is empty, because Falcon reads one before it routes the request.
 
     So a request that is too large, or not permitted, is refused before its body is read, and `100 Continue`

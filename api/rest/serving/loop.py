@@ -9,11 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 from api.rest.serving.connections import Connections
-from api.rest.serving.throttled_logging import Seldom
+from api.rest.serving.throttled_logging import ThrottledLog
 
 ACCEPTED_AT_ONCE = 16
 MAX_BACKLOG = 512
-_NOTHING_LEFT = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+_OUT_OF_RESOURCES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 ExceptionHandler = Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]
 
@@ -34,15 +34,15 @@ class ServingLoop(asyncio.SelectorEventLoop):
         return server
 
 
-def when_nothing_is_left(connections: Connections) -> ExceptionHandler:
-    """Log failures to accept a connection seldom: asyncio reports each with a traceback."""
-    seldom = Seldom(logger)
+def throttled_accept_errors(connections: Connections) -> ExceptionHandler:
+    """Return an exception handler that throttles failures to accept a connection, which asyncio logs each."""
+    throttled = ThrottledLog(logger)
 
     def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")
-        if isinstance(error, OSError) and error.errno in _NOTHING_LEFT and "socket" in context:
+        if isinstance(error, OSError) and error.errno in _OUT_OF_RESOURCES and "socket" in context:
             connections.make_room()
-            seldom.warn(f"a connection could not be accepted: {error.strerror}")
+            throttled.warn(f"a connection could not be accepted: {error.strerror}")
         else:
             loop.default_exception_handler(context)
 

@@ -22,11 +22,11 @@ from api.rest.serving.timeouts import PROGRESS_BYTES, ClientTimeouts, Phase
 MAX_HEAD_BYTES = 64 << 10
 
 
-class PatientProtocol(ASGIProtocol):  # type: ignore[misc]
+class TimeoutProtocol(ASGIProtocol):  # type: ignore[misc]
     def __init__(self, worker: Any) -> None:
         super().__init__(worker)
         self._connections: Connections = worker.connections
-        self._patience: ClientTimeouts = worker.patience
+        self._timeouts: ClientTimeouts = worker.timeouts
         self._now = worker.loop.time
         self._phase = Phase.HEAD
         self._since: float = self._now()
@@ -39,7 +39,7 @@ class PatientProtocol(ASGIProtocol):  # type: ignore[misc]
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         if not self._connections.enter(self):
-            self._part_with(503, "too many connections; try again later")
+            self._refuse(503, "too many connections; try again later")
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
@@ -68,14 +68,14 @@ class PatientProtocol(ASGIProtocol):  # type: ignore[misc]
         else:
             self.transport.abort()
 
-    def look(self, now: float) -> None:
+    def check(self, now: float) -> None:
         if self._takes_nothing(now):
             self.abort()
-        elif now - self._since > self._patience.seconds(self._phase):
+        elif now - self._since > self._timeouts.seconds(self._phase):
             self._overdue(now)
 
     def _overdue(self, now: float) -> None:
-        seconds = f"{self._patience.request_seconds:g} s"
+        seconds = f"{self._timeouts.request_seconds:g} s"
         if self._phase is Phase.PARTING:
             # The rest of the answer has its own timeout.
             if not self.transport.get_write_buffer_size():
@@ -85,9 +85,9 @@ class PatientProtocol(ASGIProtocol):  # type: ignore[misc]
                 # The application has not read the body yet.
                 self._since = now
             else:
-                self._part_with(408, f"the body of the request made no progress within {seconds}")
+                self._refuse(408, f"the body of the request made no progress within {seconds}")
         elif self._phase is Phase.HEAD and self._bytes:
-            self._part_with(408, f"the head of the request was not complete within {seconds}")
+            self._refuse(408, f"the head of the request was not complete within {seconds}")
         else:
             self._close_transport()
             self._request_ready.set()
@@ -97,7 +97,7 @@ class PatientProtocol(ASGIProtocol):  # type: ignore[misc]
         if not size or size <= self._unsent_bytes - PROGRESS_BYTES or not self._unsent_bytes:
             self._unsent_bytes, self._unsent_since = size, now
         self._unsent_bytes = max(self._unsent_bytes, size)
-        return now - self._unsent_since > self._patience.request_seconds
+        return now - self._unsent_since > self._timeouts.request_seconds
 
     def _turn(self, phase: Phase) -> None:
         self._phase, self._since, self._bytes = phase, self._now(), 0
@@ -113,7 +113,7 @@ class PatientProtocol(ASGIProtocol):  # type: ignore[misc]
             self._bytes += len(data)
         goes_on: bool = super()._feed_callback_parser(data)
         if goes_on and self._phase is Phase.HEAD and self._bytes > MAX_HEAD_BYTES:
-            self._part_with(431, f"the head of a request must not have more than {MAX_HEAD_BYTES} bytes")
+            self._refuse(431, f"the head of a request must not have more than {MAX_HEAD_BYTES} bytes")
             return False
         return goes_on
 
@@ -133,7 +133,7 @@ class PatientProtocol(ASGIProtocol):  # type: ignore[misc]
         self._turn(Phase.ANSWER)
 
     def _arm_keepalive_timer(self) -> None:
-        """Begin to wait for the next request. `look` checks the timeout, so requests need no timer."""
+        """Begin to wait for the next request. `check` checks the timeout, so requests need no timer."""
         if self._phase is Phase.ANSWER:
             self._turn(Phase.IDLE)
 
@@ -143,7 +143,7 @@ class PatientProtocol(ASGIProtocol):  # type: ignore[misc]
         is_early = receiver is not None and not receiver._complete
         return is_early or bool(super()._will_close(request, response_requires_close))
 
-    def _part_with(self, status: int, detail: str) -> None:
+    def _refuse(self, status: int, detail: str) -> None:
         self._send_error_response(status, detail)
         self._close_transport()
         self._request_ready.set()
@@ -161,7 +161,7 @@ class PatientProtocol(ASGIProtocol):  # type: ignore[misc]
         if not is_sending:
             super()._close_transport()
             return
-        self._connections.parts(self)
+        self._connections.closes(self)
         self._closed = True
         self._resume_reading()
         if not self.transport.is_closing():

@@ -24,7 +24,7 @@ class HttpServer(BaseApplication):  # type: ignore[misc]
     def __init__(self, settings: Settings, make: Callable[[], InFlight]) -> None:
         self._settings = settings
         self._make = make
-        self.patience = ClientTimeouts(settings.request_seconds, settings.keepalive_seconds)
+        self.timeouts = ClientTimeouts(settings.request_seconds, settings.keepalive_seconds)
         if settings.access_log is False:
             logging.getLogger(ACCESS_LOG).setLevel(logging.WARNING)
         super().__init__()
@@ -38,7 +38,7 @@ class HttpServer(BaseApplication):  # type: ignore[misc]
             "worker_connections": 10_000,
             # Less than the grace time of `up`, so that this process ends its workers itself.
             "graceful_timeout": max(1, int(settings.stop_seconds) - 1),
-            # Enables keep-alive; the worker takes the timeout from `patience`.
+            # Enables keep-alive; the worker takes the timeout from `timeouts`.
             "keepalive": 75,
             # The maximum of gunicorn: cursors and lists of subjects may be long.
             "limit_request_line": 8190,

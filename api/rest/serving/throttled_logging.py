@@ -9,7 +9,7 @@ from collections import Counter
 EVERY_SECONDS = 60.0
 
 
-class Seldom:
+class ThrottledLog:
     """Logs each message at once, then at most once a minute with a count."""
 
     def __init__(self, logger: logging.Logger) -> None:

@@ -10,16 +10,17 @@ import asyncio
 import socket
 from collections.abc import Awaitable, Callable
 from functools import partial
+from http import HTTPStatus
 from typing import Any
 
+from gunicorn.asgi import protocol as asgi_protocol  # type: ignore[import-untyped]
 from gunicorn.workers.gasgi import ASGIWorker  # type: ignore[import-untyped]
 
-from api.rest.serving import reason_phrases
 from api.rest.serving.abort import reset
 from api.rest.serving.connections import Connections
-from api.rest.serving.expect_continue import from_when_asked
-from api.rest.serving.loop import ServingLoop, when_nothing_is_left
-from api.rest.serving.protocol import PatientProtocol
+from api.rest.serving.expect_continue import read_on_demand
+from api.rest.serving.loop import ServingLoop, throttled_accept_errors
+from api.rest.serving.protocol import TimeoutProtocol
 from api.rest.serving.timeouts import ClientTimeouts
 from api.watching.capacity import allow_many_files
 
@@ -35,23 +36,23 @@ Application = Callable[[dict[str, Any], Any, Any], Awaitable[None]]
 class Worker(ASGIWorker):  # type: ignore[misc]
     asgi: Application
     connections: Connections
-    patience: ClientTimeouts
+    timeouts: ClientTimeouts
 
     def init_process(self) -> None:
         allow_many_files()
-        reason_phrases.know_all()
+        _add_reason_phrases()
         super().init_process()
 
     def _setup_event_loop(self) -> None:
         self.loop = ServingLoop()
-        self.loop.protocol = partial(PatientProtocol, self)
+        self.loop.protocol = partial(TimeoutProtocol, self)
         self.connections = Connections(self.loop)
-        self.loop.set_exception_handler(when_nothing_is_left(self.connections))
+        self.loop.set_exception_handler(throttled_accept_errors(self.connections))
         asyncio.set_event_loop(self.loop)
 
     def load_wsgi(self) -> None:
         super().load_wsgi()
-        self.patience = self.app.patience
+        self.timeouts = self.app.timeouts
         self.asgi = _with_connections(self.asgi)
 
 
@@ -64,15 +65,21 @@ class StreamConnection:
     def abort(self) -> None:
         reset(self._transport)
 
-    def keep_little(self) -> None:
+    def limit_buffers(self) -> None:
         """Use small buffers for a stream, and detect a vanished client."""
         # With a high-water mark of 0 at most one piece of a stream is buffered.
         self._transport.set_write_buffer_limits(high=0)
-        line = self._transport.get_extra_info("socket")
-        if line is not None and line.family in (socket.AF_INET, socket.AF_INET6):
-            line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+        sock = self._transport.get_extra_info("socket")
+        if sock is not None and sock.family in (socket.AF_INET, socket.AF_INET6):
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
             if hasattr(socket, "TCP_USER_TIMEOUT"):
-                line.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, SILENCE_SECONDS * 1000)
+                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, SILENCE_SECONDS * 1000)
+
+
+def _add_reason_phrases() -> None:
+    """Add the reason phrases of the statuses that gunicorn calls "Unknown"."""
+    for status in HTTPStatus:
+        asgi_protocol._REASON_PHRASES.setdefault(status.value, status.phrase)
 
 
 def _with_connections(application: Application) -> Application:
@@ -81,7 +88,7 @@ def _with_connections(application: Application) -> Application:
         protocol = getattr(getattr(receive, "__self__", None), "protocol", None)
         if scope["type"] == "http" and protocol is not None:
             scope.setdefault("extensions", {})[CONNECTION] = StreamConnection(protocol.transport)
-            receive = from_when_asked(receive)
+            receive = read_on_demand(receive)
         await application(scope, receive, send)
 
     return called

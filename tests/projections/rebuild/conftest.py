@@ -1,4 +1,4 @@
-"""A log in which much has happened: told once, and copied for each test that begins with it."""
+"""A log with a long story, recorded once and copied for each test that starts from it."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ import pytest
 if TYPE_CHECKING:
     from tests.harness.databases import TestDatabase
     from tests.harness.pool import ServerPool
-    from tests.projections.telling import Told
+    from tests.projections.projected_log import ProjectedLog
 
 
 @pytest.fixture(scope="package")
-def told_once(servers: ServerPool) -> Iterator[TestDatabase]:
-    """Something of everything, and systems that a good deal happened to."""
+def recorded_story(servers: ServerPool) -> Iterator[TestDatabase]:
+    """Record events of all kinds, and a random history of systems."""
+    from tests.projections.projected_log import projected_log
     from tests.projections.random_history import project_in_pages, write_history
     from tests.projections.recipe_lives import lives
-    from tests.projections.stories import tell_a_story
-    from tests.projections.telling import telling
+    from tests.projections.story import write_story
 
     with servers.databases("embedded").fresh() as database:
-        with telling(database) as told:
-            tell_a_story(told)
+        with projected_log(database) as models:
+            write_story(models)
             dice = Random(5)
-            write_history(told, dice)
+            write_history(models, dice)
             for commit in lives(dice, first=101, recipes=10):
-                told.write(*commit)
-            project_in_pages(told, list(told.unread()), dice)
+                models.write(*commit)
+            project_in_pages(models, list(models.unread()), dice)
         yield database
 
 
 @pytest.fixture
 def database(servers: ServerPool, request: pytest.FixtureRequest) -> Iterator[TestDatabase]:
-    like = request.getfixturevalue("told_once") if "story" in request.fixturenames else None
+    like = request.getfixturevalue("recorded_story") if "story" in request.fixturenames else None
     with servers.databases("embedded").fresh(like) as fresh:
         yield fresh
 
 
 @pytest.fixture
-def story(told: Told) -> Told:
-    """Who begins with it goes on from it."""
-    return told
+def story(models: ProjectedLog) -> ProjectedLog:
+    """Return the log with the story, to be continued."""
+    return models

@@ -1,4 +1,4 @@
-"""`labledger` as it is typed, which rebuilds the shortest log as if it were a long one, in many steps."""
+"""`labledger` with small limits, so that it rebuilds a short log like a long one, in many steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A deed done over and over while something else goes on."""
+"""Repetition of a function while another one runs."""
 
 from __future__ import annotations
 

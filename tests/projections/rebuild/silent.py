@@ -1,7 +1,7 @@
-"""A rebuild that tells nobody how far it is."""
+"""A progress callback that does nothing."""
 
 from __future__ import annotations
 
 
 def silent(position: int, end: int) -> None:
-    """Nobody wants to know how far it is."""
+    """Ignore the progress."""

@@ -1,4 +1,4 @@
-"""`--check` finds what the live read models say otherwise than the log, and nothing else."""
+"""Tests of `--check`, which finds all differences between the live read models and the log."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tests.harness.sessions import Owner
 from tests.harness.waiting import wait_until
 from tests.projections.copies import left_over, unchanged
 from tests.projections.happened import registered
+from tests.projections.projected_log import ProjectedLog
 from tests.projections.rebuild.repeating import repeat
 from tests.projections.rebuild.silent import silent
-from tests.projections.telling import Told
 from tests.workers.lab import equip, submit_jobs
 from tests.workers.read_models import position
 from workers.rebuild import check
@@ -28,12 +28,12 @@ CHANGED_EVENTS = """
 ALTER TABLE log.events DISABLE TRIGGER append_only;
 UPDATE log.events SET state = convert_to(replace(convert_from(state, 'UTF8'), 'watchdog', 'x'), 'UTF8')
 """
-# What somebody does to the live ones, in which table, and the column that is wrong; None: the whole row.
+# A change of the live tables, the table, and the wrong column, or None for the whole row.
 PLANTED = [
     ("UPDATE read.recipes SET reason = 'x' WHERE reason = 'watchdog'", "recipes", "reason"),
     ("DELETE FROM read.task_results", "task_results", None),
     ("INSERT INTO read.idle_pool VALUES ('nobody', 'lab-1', 1, now())", "idle_pool", None),
-    # Not for ever, and not as long as it was.
+    # A wrong end of an interval.
     ("UPDATE read.queue SET until = 'infinity' WHERE state = 'new' AND recipe_id = 1", "queue", "until"),
     (
         "UPDATE read.jobs SET until_position = until_position + 1 WHERE state = 'new'",
@@ -46,15 +46,15 @@ PLANTED = [
         "open_count",
     ),
     ("DELETE FROM read.system_counts WHERE usage = 'idle' AND open_count > 0", "system_counts", None),
-    # Somebody added in another order.
+    # Another order of additions.
     ("UPDATE read.durations SET seconds = seconds * (1 + 1e-15)", "durations", "seconds"),
-    # The owner of the database has changed an event, and not the read models.
+    # The owner of the database has changed an event.
     (
         CHANGED_EVENTS,
         "recipes",
         "reason",
     ),
-    # The same number, written otherwise.
+    # The same number in another notation.
     (
         "UPDATE read.systems SET inventory = '{\"memory_mb\": 1024.0}' WHERE fqdn = 'b'",
         "systems",
@@ -64,7 +64,7 @@ PLANTED = [
 
 
 def test_check__nothing_is_wrong__finds_nothing_and_changes_nothing(
-    story: Told, database: TestDatabase, owner: Owner
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     with unchanged(owner):
         assert check(database.owner_url, silent, 10) == (story.log.end(), [])
@@ -73,7 +73,7 @@ def test_check__nothing_is_wrong__finds_nothing_and_changes_nothing(
 
 @pytest.mark.parametrize(("plant", "table", "column"), PLANTED)
 def test_check__something_is_wrong__is_found_where_it_is(
-    story: Told, database: TestDatabase, owner: Owner, plant: str, table: str, column: str | None
+    story: ProjectedLog, database: TestDatabase, owner: Owner, plant: str, table: str, column: str | None
 ) -> None:
     owner.execute(plant.encode())
     with unchanged(owner):
@@ -91,20 +91,20 @@ def test_check__something_is_wrong__is_found_where_it_is(
 
 
 def test_check__much_is_wrong__no_more_than_the_limit_of_each_table(
-    story: Told, database: TestDatabase, owner: Owner
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     owner.execute("UPDATE read.system_usage SET usage = 'lost'; UPDATE read.tasks SET result = 'lost'")
     _, found = check(database.owner_url, silent, 3)
     tables = Counter(difference.table for difference in found)
-    # Counts are compared with the rows, of which these are wrong.
+    # Counts are compared with the rows, which are wrong here.
     assert list(tables) == ["system_usage", "tasks", "system_counts"]
     assert tables["system_usage"] == tables["tasks"] == 3 >= tables["system_counts"]
     keys = [tuple(difference.key.values()) for difference in found]
     assert keys[:3] == sorted(keys[:3]), "the first of them"
 
 
-def test_check__rows_from_before_the_results_of_given_up_recipes__are_as_the_migration_makes_them(
-    story: Told, database: TestDatabase, owner: Owner
+def test_check__rows_of_before_the_results_of_aborted_recipes__equal_those_of_the_migration(
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     for table in ("tasks", "recipe_sets", "jobs"):
         given_up = "state IN ('cancelled', 'aborted') AND result = 'Warn'"
@@ -115,8 +115,8 @@ def test_check__rows_from_before_the_results_of_given_up_recipes__are_as_the_mig
     assert check(database.owner_url, silent, 10)[1] == []
 
 
-def test_check__documents_from_before_their_new_fields__are_as_the_migration_makes_them(
-    story: Told, database: TestDatabase, owner: Owner
+def test_check__documents_without_new_fields__equal_those_of_the_migration(
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     for kind, fields in (("pool", "{description}"), ("lab-controller", "{silent,broken_after}")):
         plant = f"UPDATE read.documents SET document = document - '{fields}'::text[] WHERE kind = '{kind}'"
@@ -127,8 +127,8 @@ def test_check__documents_from_before_their_new_fields__are_as_the_migration_mak
     assert check(database.owner_url, silent, 10)[1] == []
 
 
-def test_check__projector_far_behind__is_about_what_it_has_folded(
-    story: Told, database: TestDatabase, owner: Owner
+def test_check__projector_far_behind__as_of_its_position(
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     at = story.log.end()
     story.write(registered("later"))
@@ -137,7 +137,7 @@ def test_check__projector_far_behind__is_about_what_it_has_folded(
 
 @pytest.fixture
 def busy(database: TestDatabase, log: EventLog, owner: Owner) -> Iterator[EventLog]:
-    """Events come and a projector folds them."""
+    """Append events while a projector folds them."""
     done = Flag()
     with (
         program("cli", "projector", LABLEDGER_DATABASE_URL=database.service_url),
@@ -152,13 +152,13 @@ def busy(database: TestDatabase, log: EventLog, owner: Owner) -> Iterator[EventL
         assert writing.result(20)
 
 
-def test_check__live_ones_move_on__what_came_later_is_no_difference(
+def test_check__live_ones_move_on__later_changes_are_no_difference(
     busy: EventLog, database: TestDatabase, owner: Owner
 ) -> None:
     reached = []
     for _ in range(4):
         at, found = check(database.owner_url, silent, 10)
         assert found == []
-        assert position(owner) > at, "they have moved on meanwhile"
+        assert position(owner) > at, "they have moved meanwhile"
         reached.append(at)
     assert reached == sorted(set(reached))

@@ -1,4 +1,4 @@
-"""`labledger replay rebuild` as it is typed."""
+"""Tests of `labledger replay rebuild` on the command line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.harness.databases import TestDatabase
 from tests.harness.folders import public_folder
 from tests.harness.sessions import Owner
 from tests.projections.copies import unchanged
-from tests.projections.telling import Told
+from tests.projections.projected_log import ProjectedLog
 
 
 def typed(*arguments: str, **environment: str) -> Result:
@@ -37,7 +37,9 @@ def of(database: TestDatabase) -> dict[str, str]:
     }
 
 
-def test_command__plain__says_up_to_where(story: Told, database: TestDatabase, owner: Owner) -> None:
+def test_command__plain__reports_the_position(
+    story: ProjectedLog, database: TestDatabase, owner: Owner
+) -> None:
     with unchanged(owner):
         done = typed(**of(database))
     end = story.log.end()
@@ -48,7 +50,7 @@ def test_command__plain__says_up_to_where(story: Told, database: TestDatabase, o
     assert json.loads(typed("--json", **of(database)).output) == {"position": end}
 
 
-def test_command__check_of_right_ones__says_so(story: Told, database: TestDatabase) -> None:
+def test_command__check_without_differences__reports_it(story: ProjectedLog, database: TestDatabase) -> None:
     done = typed("--check", **of(database))
     assert (done.exit_code, done.stderr) == (0, "")
     assert "match the log" in done.output
@@ -56,8 +58,8 @@ def test_command__check_of_right_ones__says_so(story: Told, database: TestDataba
     assert json.loads(typed("--check", "--json", **of(database)).output) == document
 
 
-def test_command__check_of_wrong_ones__exit_status_1_and_each_with_its_fault(
-    story: Told, database: TestDatabase, owner: Owner
+def test_command__check_with_differences__exit_status_1_and_each_difference(
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     owner.execute("UPDATE read.recipes SET reason = 'x' WHERE recipe_id = 3 AND reason = 'watchdog'")
     owner.execute("DELETE FROM read.job_documents WHERE job_id = 1")
@@ -77,14 +79,14 @@ def test_command__check_of_wrong_ones__exit_status_1_and_each_with_its_fault(
     assert (last["live"]["reason"], last["fresh"]["reason"]) == ("x", "watchdog")
 
 
-def test_command__database_away__is_said_in_one_line(database: TestDatabase) -> None:
+def test_command__database_away__one_line(database: TestDatabase) -> None:
     nowhere = urlsplit(database.owner_url)._replace(path="/nothing").geturl()
     done = typed(LABLEDGER_OWNER_DATABASE_URL=nowhere)
     assert done.exit_code == 1
     assert "nothing" in done.output and "Traceback" not in done.output
 
 
-def test_command__no_database_anywhere__is_said_with_what_to_do(tmp_path: Path) -> None:
+def test_command__no_database__advice(tmp_path: Path) -> None:
     done = typed("--data", str(tmp_path))
     assert done.exit_code == 1
     assert str(tmp_path) in done.output and "LABLEDGER_OWNER_DATABASE_URL" in done.output
@@ -92,7 +94,7 @@ def test_command__no_database_anywhere__is_said_with_what_to_do(tmp_path: Path) 
 
 @pytest.fixture
 def data() -> Iterator[Path]:
-    """The data folder of a `labledger up`, as far as its database goes."""
+    """Yield a data folder of `labledger up` with a running database."""
     with public_folder() as folder:
         embedded = EmbeddedDatabase(folder)
         try:
@@ -102,7 +104,7 @@ def data() -> Iterator[Path]:
             embedded.stop()
 
 
-def test_command__data_folder_of_an_up__is_about_its_database(data: Path) -> None:
+def test_command__data_folder__uses_its_database(data: Path) -> None:
     assert json.loads(typed("--data", str(data), "--json").output) == {"position": 0}
     assert json.loads(typed("--check", "--json", LABLEDGER_DATA=str(data)).output)["differences"] == []
 
@@ -112,7 +114,7 @@ class Terminal(StringIO):
         return True
 
 
-def test_progress__somebody_looks_on__is_a_bar_on_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress__terminal__is_a_bar_on_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stderr", Terminal())
     with progress_bar() as on_progress:
         on_progress(1_000, 4_000)
@@ -120,7 +122,7 @@ def test_progress__somebody_looks_on__is_a_bar_on_standard_error(monkeypatch: py
     assert "1000/4000" in sys.stderr.getvalue()
 
 
-def test_progress__nobody_looks_on__is_not_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress__not_a_terminal__is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
     with progress_bar() as on_progress:
         on_progress(1_000, 4_000)
     assert capsys.readouterr() == ("", "")

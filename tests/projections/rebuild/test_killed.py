@@ -1,4 +1,4 @@
-"""A rebuild that is killed leaves the read models as they were, and the next one clears away after it."""
+"""Tests of killed rebuilds: the read models stay, and the next rebuild removes the remains."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Begin = Callable[[], AbstractContextManager[Program]]
 
 @pytest.fixture(autouse=True)
 def long_log(database: TestDatabase, log: EventLog) -> None:
-    """With what takes a moment to fold."""
+    """Fill the log with events that take a moment to fold."""
     equip(log, systems=5)
     submit_jobs(log, 300)
     project_undisturbed(database.service_url, log.end(), page_size=500)
@@ -44,7 +44,7 @@ def begin(database: TestDatabase, request: pytest.FixtureRequest) -> Begin:
     return lambda: program(request.param, "replay", "rebuild", **owner)
 
 
-def test_rebuild__killed_again_and_again__live_ones_as_they_were(
+def test_rebuild__killed_repeatedly__live_ones_unchanged(
     database: TestDatabase, owner: Owner, begin: Begin
 ) -> None:
     dice = Random(20261123)
@@ -52,13 +52,13 @@ def test_rebuild__killed_again_and_again__live_ones_as_they_were(
         with unchanged(owner), begin() as rebuilding:
             wait_until(lambda: left_over(owner) or rebuilding.poll() is not None)
             time.sleep(dice.uniform(0, 0.4))
-        let_go(database)
+        wait_for_lock(database)
     assert left_over(owner) == []
-    # Also those of the processes that a killed one had started.
+    # Sessions of child processes are gone, too.
     wait_until(lambda: owner.execute(OTHER_SESSIONS).fetchone() == (0,))
 
 
-def test_rebuild__killed_between_swapping_and_clearing_away__new_ones_stay_and_the_old_are_cleared_next(
+def test_rebuild__killed_between_swap_and_cleanup__new_ones_stay_and_the_next_removes_the_old(
     database: TestDatabase, owner: Owner, begin: Begin
 ) -> None:
     owner.execute("DELETE FROM read.queue")
@@ -69,13 +69,13 @@ def test_rebuild__killed_between_swapping_and_clearing_away__new_ones_stay_and_t
             rows = owner.execute("SELECT count(*) FROM read.queue").fetchone()
         assert rows is not None and rows[0] >= 300, "the new ones"
     with unchanged(owner):
-        let_go(database)
+        wait_for_lock(database)
         rebuild(database.owner_url, silent)
     assert left_over(owner) == []
 
 
-def let_go(database: TestDatabase) -> None:
-    """The server needs a moment to see that a session is gone; until then it is the only one."""
+def wait_for_lock(database: TestDatabase) -> None:
+    """Wait until the server has noticed the end of the session, and released its lock."""
 
     def free() -> bool:
         try:

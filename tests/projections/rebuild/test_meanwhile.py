@@ -1,4 +1,4 @@
-"""While read models are made anew everything goes on: events come, a projector folds them, people read."""
+"""Tests of a rebuild during normal operation: events arrive, a projector folds them, clients read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.workers.lab import equip, submit_jobs
 from tests.workers.read_models import forget, position, project_undisturbed
 from workers.rebuild import rebuild
 
-# One statement, so that it is one moment; `at` is how far the reader knows the read models to be.
+# One statement reads one snapshot; `at` is the highest position that the reader has seen.
 SEEN = """
 SELECT (SELECT count(*) FROM read.job_documents WHERE since_position <= %(at)s),
        (SELECT count(*) FROM read.recipes WHERE since_position <= %(at)s AND until_position > %(at)s),
@@ -37,7 +37,7 @@ def log(log: EventLog) -> EventLog:
     return log
 
 
-def test_rebuild__events_come_and_a_projector_runs__nothing_lost_nothing_doubled_nothing_seen_of_it(
+def test_rebuild__events_come_and_a_projector_runs__no_event_lost_or_doubled_and_readers_undisturbed(
     log: EventLog, database: TestDatabase, owner: Owner
 ) -> None:
     done = Flag()
@@ -56,13 +56,13 @@ def test_rebuild__events_come_and_a_projector_runs__nothing_lost_nothing_doubled
         assert reading.result(20) > 10
         wait_until(lambda: position(owner) == log.end())
         assert projector.poll() is None
-    assert reached == sorted(set(reached)), "each began later, and was further"
+    assert reached == sorted(set(reached)), "each began later, at a higher position"
     assert left_over(owner) == []
     assert_as_if_undisturbed(database, log, owner)
 
 
 def read_steadily(url: str, done: Flag) -> int:
-    """One session, with prepared statements, which asks as of the furthest position it ever knew."""
+    """Read in one session, with prepared statements, as of the highest position seen."""
     with connect(url, prepare_threshold=0) as reader:
         at = 0
 
@@ -72,7 +72,7 @@ def read_steadily(url: str, done: Flag) -> int:
             assert row is not None and row[0] >= at, "the read models never go back"
             at = row[0]
             found = reader.execute(SEEN, {"at": at}).fetchone()
-            # Nobody schedules here: each job is one recipe, which stays in the queue.
+            # Without a scheduler, the one recipe of each job stays in the queue.
             assert found is not None and len(set(found)) == 1
 
         return repeat(look, done)
@@ -82,5 +82,5 @@ def assert_as_if_undisturbed(database: TestDatabase, log: EventLog, owner: Owner
     disturbed = copies(owner)
     forget(owner)
     project_undisturbed(database.service_url, log.end(), page_size=100)
-    # Who folded the last page is nobody's business but its own.
+    # The read models must equal those of an undisturbed projector.
     assert disturbed == copies(owner)

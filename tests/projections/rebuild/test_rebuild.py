@@ -1,4 +1,4 @@
-"""Read models made anew are those that were there, to the last byte, and stand where they stood."""
+"""Tests of rebuilt read models, which equal the former ones to the byte, with the same definitions."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from tests.harness.sessions import Owner, lock_waiters, owner_session
 from tests.harness.waiting import wait_until
 from tests.projections.copies import copies, left_over, shape, unchanged
 from tests.projections.happened import assigned, queued, registered, submitted
+from tests.projections.projected_log import ProjectedLog
 from tests.projections.rebuild.silent import silent
-from tests.projections.telling import Told
 from tests.workers.read_models import forget
 from workers import rebuild as worker
 from workers.rebuild import check, rebuild
 from workers.rebuilding import steps
 from workers.rebuilding.processes import PartProcess
 
-# A stranger may be given rights by hand, a table its own way of being stored.
+# Rights and storage parameters that an operator set by hand.
 BY_HAND = b"""
 GRANT USAGE ON SCHEMA read TO PUBLIC;
 GRANT SELECT ON read.queue TO PUBLIC;
@@ -54,39 +54,39 @@ NEWER = Migration("2030-01-01-newer", "ALTER TABLE read.jobs ADD COLUMN more tex
 
 @pytest.fixture
 def in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if the log were a long one, and each step."""
+    """Lower the limits, so that a short log takes many steps, as a long one does."""
     monkeypatch.setattr(worker, "FEW_EVENTS", 0)
     monkeypatch.setattr(steps, "STEP_EVENTS", 50)
     monkeypatch.setattr(steps, "STEPS_AHEAD", 2)
 
 
-def test_rebuild__anything_happened__rows_as_they_were_to_the_byte(
-    story: Told, database: TestDatabase, owner: Owner
+def test_rebuild__random_history__equal_to_the_byte(
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
-    assert all(copies(owner).values()), "there is something in every table"
+    assert all(copies(owner).values()), "no table is empty"
     with unchanged(owner):
         assert rebuild(database.owner_url, silent) == story.log.end()
     assert left_over(owner) == []
 
 
 @pytest.mark.usefixtures("in_parts")
-def test_rebuild__log_folded_in_parts__rows_as_they_were_to_the_byte(
-    story: Told, database: TestDatabase, owner: Owner
+def test_rebuild__log_folded_in_parts__equal_to_the_byte(
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     with unchanged(owner):
-        rebuild(database.owner_url, lambda position, end: told.append((position, end)))
+        rebuild(database.owner_url, lambda position, end: progress.append((position, end)))
     end = story.log.end()
-    assert [position for position, _ in told] == sorted(position for position, _ in told)
-    assert len(set(told)) > end / 50, "step by step"
+    assert [position for position, _ in progress] == sorted(position for position, _ in progress)
+    assert len(set(progress)) > end / 50, "step by step"
     assert check(database.owner_url, silent, 10) == (end, [])
 
 
 @pytest.mark.usefixtures("in_parts")
-def test_rebuild__more_is_true_than_is_kept_in_memory__as_they_were_to_the_byte(
-    story: Told, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
+def test_rebuild__more_open_rows_than_memory_allows__equal_to_the_byte(
+    story: ProjectedLog, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Completed early, they are changed row by row from there on."""
+    """The tables are completed early, and then changed page by page."""
     monkeypatch.setattr(steps, "MOST_KEPT", 20)
     monkeypatch.setattr(worker, "PAGE_SIZE", 50)
     with unchanged(owner):
@@ -94,10 +94,10 @@ def test_rebuild__more_is_true_than_is_kept_in_memory__as_they_were_to_the_byte(
 
 
 @pytest.mark.usefixtures("in_parts")
-def test_rebuild__a_table_refuses_what_is_written__is_given_up_and_leaves_nothing(
-    story: Told, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
+def test_rebuild__a_table_refuses_a_row__aborted_and_leaves_nothing(
+    story: ProjectedLog, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the middle of the log, or when all of it is folded."""
+    """The row comes in the middle of the log, or at its end."""
     owner.execute("ALTER TABLE read.recipes ADD CONSTRAINT none_runs CHECK (state <> 'running') NOT VALID")
     for events in (50, 100_000):
         monkeypatch.setattr(steps, "STEP_EVENTS", events)
@@ -107,8 +107,8 @@ def test_rebuild__a_table_refuses_what_is_written__is_given_up_and_leaves_nothin
 
 
 @pytest.mark.usefixtures("in_parts")
-def test_rebuild__a_process_of_a_part_is_killed__is_given_up_and_leaves_nothing(
-    story: Told, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
+def test_rebuild__a_child_process_is_killed__aborted_and_leaves_nothing(
+    story: ProjectedLog, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def killed(process: PartProcess, position: int) -> None:
         process.stop()
@@ -120,8 +120,8 @@ def test_rebuild__a_process_of_a_part_is_killed__is_given_up_and_leaves_nothing(
 
 
 @pytest.mark.usefixtures("in_parts")
-def test_rebuild__an_event_that_is_not_understood__is_given_up_and_says_so(
-    story: Told, database: TestDatabase, owner: Owner
+def test_rebuild__an_unreadable_event__aborted_with_its_error(
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     owner.execute(BY_A_LATER_VERSION)
     with unchanged(owner), pytest.raises(ChildFailed, match=r"UnknownTopic: recipe\.paused"):
@@ -129,8 +129,8 @@ def test_rebuild__an_event_that_is_not_understood__is_given_up_and_says_so(
     assert left_over(owner) == []
 
 
-def test_rebuild__rows_are_wrong_or_gone__are_as_the_log_says(
-    story: Told, database: TestDatabase, owner: Owner
+def test_rebuild__rows_are_wrong_or_missing__corrected(
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     right = copies(owner)
     owner.execute("UPDATE read.recipes SET state = 'running'")
@@ -139,19 +139,19 @@ def test_rebuild__rows_are_wrong_or_gone__are_as_the_log_says(
     assert copies(owner) == right
 
 
-def test_rebuild__no_projector_has_run__up_to_the_end_of_the_log(
-    story: Told, database: TestDatabase, owner: Owner
+def test_rebuild__no_projector_has_run__reaches_the_end_of_the_log(
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     right = copies(owner)
     forget(owner)
-    told: list[tuple[int, int]] = []
-    rebuild(database.owner_url, lambda position, end: told.append((position, end)))
+    progress: list[tuple[int, int]] = []
+    rebuild(database.owner_url, lambda position, end: progress.append((position, end)))
     assert copies(owner) == right
-    assert (told[0], told[-1]) == ((0, story.log.end()), (story.log.end(), story.log.end()))
+    assert (progress[0], progress[-1]) == ((0, story.log.end()), (story.log.end(), story.log.end()))
 
 
 def test_rebuild__rights_and_storage_changed_by_hand__stay(
-    story: Told, database: TestDatabase, owner: Owner
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     owner.execute(BY_HAND)
     before = shape(owner)
@@ -159,19 +159,19 @@ def test_rebuild__rights_and_storage_changed_by_hand__stay(
     assert shape(owner) == before
 
 
-def test_rebuild__a_projector_that_was_there_before__goes_on(
-    story: Told, database: TestDatabase, owner: Owner
+def test_rebuild__a_running_projector__goes_on(
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
-    story.tell(registered("before"))
+    story.commit(registered("before"))
     rebuild(database.owner_url, silent)
-    story.tell(registered("after"))
+    story.commit(registered("after"))
     assert {"before", "after"} <= set(story.idle())
     with unchanged(owner):
         rebuild(database.owner_url, silent)
 
 
-def test_rebuild__another_at_work__is_refused_and_the_other_goes_on(
-    story: Told, database: TestDatabase, owner: Owner
+def test_rebuild__another_one_runs__refused_and_the_other_goes_on(
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     with begun(database) as first:
         with unchanged(owner), pytest.raises(AtWork, match="another rebuild is running"):
@@ -183,10 +183,10 @@ def test_rebuild__another_at_work__is_refused_and_the_other_goes_on(
     rebuild(database.owner_url, silent)
 
 
-def test_rebuild__one_right_after_the_other__is_not_refused(
-    story: Told, database: TestDatabase, monkeypatch: pytest.MonkeyPatch
+def test_rebuild__directly_after_another__not_refused(
+    story: ProjectedLog, database: TestDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The server needs a moment to notice that a session has ended; here it takes until the end."""
+    """The server has not noticed yet that the session of the first rebuild has ended."""
     ended: list[Owner] = []
 
     def unnoticed(session: Owner) -> None:
@@ -200,20 +200,20 @@ def test_rebuild__one_right_after_the_other__is_not_refused(
         connection.close()
 
 
-def test_rebuild__given_up__leaves_nothing(story: Told, database: TestDatabase, owner: Owner) -> None:
+def test_rebuild__aborted__leaves_nothing(story: ProjectedLog, database: TestDatabase, owner: Owner) -> None:
     with unchanged(owner), begun(database) as fresh:
         fresh.complete()
         fresh.fold(whole_log(story.log))
     assert left_over(owner) == []
 
 
-def test_rebuild__database_of_another_version__is_refused(database: TestDatabase, owner: Owner) -> None:
+def test_rebuild__database_of_another_version__refused(database: TestDatabase, owner: Owner) -> None:
     migrate(database.owner_url, [NEWER])
     with unchanged(owner), pytest.raises(NotMigrated, match="labledger migrate"):
         rebuild(database.owner_url, silent)
 
 
-def test_rebuild__migrated_meanwhile__is_given_up_and_the_migration_stays(
+def test_rebuild__migrated_meanwhile__aborted_and_the_migration_stays(
     database: TestDatabase, owner: Owner
 ) -> None:
     with begun(database) as fresh:
@@ -224,14 +224,14 @@ def test_rebuild__migrated_meanwhile__is_given_up_and_the_migration_stays(
     assert left_over(owner) == []
 
 
-def test_rebuild__somebody_reads_the_old_ones__swapped_at_once_and_cleared_away_when_he_is_done(
-    story: Told, database: TestDatabase, owner: Owner
+def test_rebuild__a_client_reads_the_old_ones__swapped_at_once_and_dropped_after_the_read(
+    story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     with begun(database) as fresh, owner_session(database.owner_url) as reader, ThreadPoolExecutor(1) as pool:
         fresh.complete()
         fresh.fold(whole_log(story.log))
         with reader.transaction():
-            # Until the end of the transaction nobody can drop what it has seen.
+            # Until the end of this transaction the tables that it has read cannot be dropped.
             reader.execute("SELECT fqdn FROM read.systems")
             before = copies(owner)
             swapping = pool.submit(fresh.swap, list)
@@ -243,7 +243,7 @@ def test_rebuild__somebody_reads_the_old_ones__swapped_at_once_and_cleared_away_
 
 
 def test_rebuild__hangs_while_it_swaps__a_projector_goes_on(
-    story: Told, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
+    story: ProjectedLog, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fresh_ones, "HANGS_AFTER", "500ms")
     hung, wakes = Event(), Event()
@@ -259,7 +259,7 @@ def test_rebuild__hangs_while_it_swaps__a_projector_goes_on(
         assert hung.wait(20)
         try:
             wait_until(lambda: not in_transaction(owner))
-            story.tell(registered("meanwhile"))
+            story.commit(registered("meanwhile"))
         finally:
             wakes.set()
         with pytest.raises(AWAY):
@@ -270,7 +270,7 @@ def test_rebuild__hangs_while_it_swaps__a_projector_goes_on(
 
 
 def in_transaction(owner: Owner) -> bool:
-    """Whether anybody does nothing there, and keeps what is locked."""
+    """Return whether a session is idle in a transaction, with its locks."""
     return bool(owner.execute(IN_TRANSACTION).fetchall())
 
 
@@ -281,14 +281,14 @@ def begun(database: TestDatabase) -> Iterator[Rebuild]:
         yield fresh
 
 
-def test_rebuild__projector_has_seen_what_is_wrong__goes_on_from_what_is_right(
-    told: Told, database: TestDatabase, owner: Owner
+def test_rebuild__projector_has_cached_wrong_rows__goes_on_with_the_corrected_ones(
+    models: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
-    told.tell(*submitted(recipe_new(1)))
+    models.commit(*submitted(recipe_new(1)))
     owner.execute("UPDATE read.recipe_sets SET priority = 'Low'")
-    told.begin_again()
-    told.tell(*queued(1))
+    models.begin_again()
+    models.commit(*queued(1))
     rebuild(database.owner_url, silent)
-    told.tell(assigned(1))
+    models.commit(assigned(1))
 
-    assert check(database.owner_url, silent, 10) == (told.log.end(), [])
+    assert check(database.owner_url, silent, 10) == (models.log.end(), [])

@@ -1,4 +1,4 @@
-"""What was copied into a table is read again as it was."""
+"""Tests of binary COPY and arrays: values are read back unchanged."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TYPES = {
 }
 ROWS: list[tuple[Any, ...]] = [
     (1, "tab\tnewline\nreturn\rbackslash\\", True, 1.5, MOMENT, {"text": 'a "quote", \\ and \n\t'}, 1, 1),
-    # What looks like the end of the data, or like nothing.
+    # Values like the marks of the end and of null.
     (2, "\\.", False, 1, MOMENT, ["\\N"], -(2**15), -(2**31)),
     (3, "\\N", None, 1e300, None, [], None, 2**31 - 1),
     (2**63 - 1, "", True, -0.1, BEFORE, None, 2**15 - 1, 0),
@@ -37,7 +37,7 @@ ROWS: list[tuple[Any, ...]] = [
 ]
 
 
-def test_copying__values_of_every_kind__are_read_again_as_they_were(database: TestDatabase) -> None:
+def test_encode__values_of_every_type__are_read_back(database: TestDatabase) -> None:
     with owner_session(database.owner_url) as session, session.cursor() as cursor:
         cursor.execute(TABLE)
         copying = CopyEncoder("copied", TYPES)
@@ -46,7 +46,7 @@ def test_copying__values_of_every_kind__are_read_again_as_they_were(database: Te
         assert cursor.execute("SELECT * FROM copied").fetchall() == ROWS
 
 
-def test_copying__a_moment_that_never_comes__is_after_all_others(database: TestDatabase) -> None:
+def test_encode__never__is_after_all_other_times(database: TestDatabase) -> None:
     with owner_session(database.owner_url) as session, session.cursor() as cursor:
         cursor.execute(TABLE)
         for copied in CopyEncoder("copied", {"at": "timestamptz"}).encode([(NEVER,)]):
@@ -54,11 +54,11 @@ def test_copying__a_moment_that_never_comes__is_after_all_others(database: TestD
         assert cursor.execute("SELECT at = 'infinity' FROM copied").fetchall() == [(True,)]
 
 
-def test_copying__no_rows__nothing_is_asked_of_the_database() -> None:
+def test_encode__no_rows__no_statement() -> None:
     assert list(CopyEncoder("copied", {"id": "bigint"}).encode([])) == []
 
 
-def test_array__values_of_every_kind__are_read_again_as_they_were(database: TestDatabase) -> None:
+def test_array__values_of_every_type__are_read_back(database: TestDatabase) -> None:
     columns = dict(zip(TYPES, zip(*ROWS, strict=True), strict=True))
     with owner_session(database.owner_url) as session:
         for name, type_ in TYPES.items():

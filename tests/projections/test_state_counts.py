@@ -1,4 +1,4 @@
-"""The state of a set that follows its recipes is the one that looks at all of them."""
+"""Test that the incremental state of a set equals the state of all its recipes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from domain.roll_up import state_of
 from projections.recipe_cache import StateCounts
 
 
-def test_states__recipes_move_at_random__together_are_that_of_all_of_them() -> None:
+def test_state_counts__random_moves__equal_the_state_of_all_recipes() -> None:
     dice, states = Random(1), StateCounts()
     plain: dict[int, str] = {}
     for _ in range(500):

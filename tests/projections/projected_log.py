@@ -1,4 +1,4 @@
-"""A log and its read models: tell what happened, project it, ask."""
+"""A log with read models, which tests fill and query."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ Happened = tuple[str, Event]
 
 
 @contextmanager
-def telling(database: TestDatabase) -> Iterator[Told]:
+def projected_log(database: TestDatabase) -> Iterator[ProjectedLog]:
     with closing(EventLog(database.service_url)) as log, connect(database.service_url) as connection:
-        yield Told(log, connection)
+        yield ProjectedLog(log, connection)
 
 
-class Told:
-    """`tell` is one commit, which shows at once; `write` only puts it in the log."""
+class ProjectedLog:
+    """A log with read models. `commit` appends and projects, `write` only appends."""
 
     def __init__(self, log: EventLog, connection: Connection[Any]) -> None:
         self.log = log
@@ -38,8 +38,8 @@ class Told:
         self._projector = Projector(connection)
         self._versions = Counter[str]()
 
-    def tell(self, *happened: Happened) -> range:
-        """The positions of the commit."""
+    def commit(self, *happened: Happened) -> range:
+        """Append and project events; return the positions of the commit."""
         written = self.write(*happened)
         self.project(self.unread())
         return written
@@ -48,12 +48,12 @@ class Told:
         subjects = dict.fromkeys(subject for subject, _ in happened)
         expected = {subject: self._versions[subject] for subject in subjects}
         changes = tuple(Change(subject, event, STAMP) for subject, event in happened)
-        (outcome,) = self.log.append([AppendRequest(f"tell/{self.log.end()}", changes, expected)])
+        (outcome,) = self.log.append([AppendRequest(f"commit/{self.log.end()}", changes, expected)])
         self._versions.update(subject for subject, _ in happened)
         return positions(outcome)
 
     def unread(self) -> Sequence[Recorded]:
-        """Everything that is in the log and not in the read models, in whole commits."""
+        """Return the events that are not projected, in whole commits."""
         page, _ = self.log.select(self._projector.position, self.log.end(), 100_000)
         return page
 
@@ -61,11 +61,11 @@ class Told:
         self._projector.project(page)
 
     def begin_again(self) -> None:
-        """Somebody has emptied the read models."""
+        """Begin with a new projector, after the read models were emptied."""
         self._projector = Projector(self._connection)
 
     def rows(self, query: str, **params: Any) -> list[dict[str, Any]]:
-        """The rows of a named query, now unless `at` says when."""
+        """Return the rows of a named query, as of the end unless `at` is given."""
         asked = {"at": self._projector.position, "hidden": None, **params}
         with self._connection.cursor(row_factory=dict_row) as cursor:
             return cursor.execute(QUERIES[query], asked).fetchall()
@@ -79,7 +79,7 @@ class Told:
         return {**found, **self.row("version", subject=f"system/{fqdn}", **params)}
 
     def idle(self, **params: Any) -> dict[str, str]:
-        """The idle pool: system -> lab controller."""
+        """Return the idle pool: system -> lab controller."""
         found = self.rows("idle_pool", after="", limit=1_000, **params)
         return {row["fqdn"]: row["lab_controller"] for row in found}
 

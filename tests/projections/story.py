@@ -1,0 +1,48 @@
+"""A history with events of all kinds."""
+
+from __future__ import annotations
+
+from domain.directory.events import DistroTreeRemoved, LabControllerDisabled, PoolRegistered, PoolSystemAdded
+from domain.lab_commands.events import CommandFailed
+from domain.recipe import events as recipe_events
+from domain.recipe_set.events import RecipeSetPriorityChanged
+from domain.system import events as system_events
+from tests.projections import happened
+from tests.projections.happened import LAB, guest, host, of
+from tests.projections.projected_log import ProjectedLog
+
+
+def write_story(models: ProjectedLog) -> None:
+    models.commit(happened.lab(), happened.tree(1), *(happened.registered(fqdn) for fqdn in "abc"))
+    models.commit(*of("pool", "big", PoolRegistered(None), PoolSystemAdded("a")))
+    models.commit(*happened.submitted(host(1), host(2), guest(3, host_id=2)), *happened.queued(1, 2, 3))
+    models.commit(("recipe-set/1", RecipeSetPriorityChanged("High")))
+    models.commit(*happened.scheduled("a", 1), happened.assigned(2), happened.assigned(3))
+    models.commit(*of("system", "a", system_events.SystemScheduled(1)))
+    models.commit(*happened.scheduled("b", 2, 3), *happened.waiting("a", 1), *happened.waiting("b", 2, 3))
+    models.commit(*happened.running("a", 1), *happened.running("b", 2, 3))
+    models.commit(
+        *of(
+            "recipe",
+            3,
+            recipe_events.TaskStarted(31),
+            recipe_events.TaskResult(31, "Warn", "", 1.0, ("log",)),
+        )
+    )
+    (at,) = models.commit(*of("recipe", 3, recipe_events.RecipeAborted("watchdog")))
+    models.commit((f"command/{at}", CommandFailed("nobody there")))
+    models.commit(
+        *of("recipe", 1, recipe_events.RecipeCompleted()),
+        *of("recipe", 2, recipe_events.RecipeReserved("b", 60)),
+    )
+    begun = system_events.SystemReservationBegun("bob", None, 1)
+    models.commit(*of("system", "c", system_events.SystemConditionChanged("Manual", "mine"), begun))
+    models.commit(
+        *of("system", "c", system_events.SystemWaiting(None)), ("distro-tree/1", DistroTreeRemoved())
+    )
+    models.commit(
+        *of("system", "c", system_events.SystemReservationEnded("over"), system_events.SystemIdle())
+    )
+    models.commit(
+        *of("lab-controller", LAB, LabControllerDisabled()), *happened.queued(2, reason="preempted")
+    )
