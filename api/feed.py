@@ -28,7 +28,7 @@ from domain.distro_choice.distro_trees import DistroTrees
 from domain.errors import LabledgerError
 from domain.events import Recorded
 from projections.advancing import Advancing
-from runtime.processes.garbage_collection import nothing_collected
+from runtime.processes.garbage_collection import gc_paused
 from store.event_log import FOLDED_TOPICS, EventLog
 from store.mapper import StoredRow
 from store.tailer import Tailer, TailerCounters, has_many_commits
@@ -77,7 +77,7 @@ class Feed:
     async def open(self) -> None:
         """Build the directory from the present log, then follow the log. Raises the store's errors."""
         end = await asyncio.to_thread(self._log.end)
-        with nothing_collected():
+        with gc_paused():
             for recorded in await asyncio.to_thread(lambda: list(self._log.directory(end))):
                 self._fold(recorded)
             await asyncio.to_thread(self.distro_trees.catch_up)

@@ -20,7 +20,7 @@ from api.rest.serving.in_flight import InFlight
 from api.startup import Lifecycle
 from domain.job.retention import RetentionTags
 from projections.reader import Reader
-from runtime.processes.garbage_collection import spare_what_is_there
+from runtime.processes.garbage_collection import freeze_present_objects
 from runtime.settings import Settings, require_url
 from store.aggregates import Aggregates
 from store.contacts import Contacts
@@ -60,7 +60,7 @@ def http_application(settings: Settings) -> InFlight:
     check = partial(asyncio.to_thread, require_migrated, url)
     stop_writer = partial(asyncio.to_thread, writer.stop)
     lifecycle = Lifecycle(
-        opening=(check, reader.open, feed.open, spare_what_is_there),
+        opening=(check, reader.open, feed.open, freeze_present_objects),
         running=writer.start,
         closing=(
             *(feed.close, reader.close, parts.explainer.close, parts.commits.close, stop_writer),

@@ -7,7 +7,7 @@ from functools import partial
 from api.metrics import counters
 from api.metrics.writer import CounterWriter
 from api.startup import when_database_answers
-from runtime.processes.garbage_collection import spare_what_lasts
+from runtime.processes.garbage_collection import freeze_survivors
 from runtime.processes.stop_request import listening
 from runtime.settings import Settings, require_url
 from store.counters import Counters
@@ -24,7 +24,7 @@ def run_projector(settings: Settings) -> None:
     when_database_answers(partial(require_migrated, url), stop.made)
     log = EventLog(url, pool_size=1)
     counts = (projector.ProjectorCounters(), TailerCounters())
-    spare_what_lasts()
+    freeze_survivors()
     with CounterWriter(Counters(log, partial(counters.projecting, *counts))):
         projector.run(url, stop.made, *counts)
     log.close()

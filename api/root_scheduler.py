@@ -11,7 +11,7 @@ from api.metrics import counters
 from api.metrics.writer import CounterWriter
 from api.startup import when_database_answers
 from domain.scheduling.world.partition import Partition
-from runtime.processes.garbage_collection import YOUNG_OF_A_FOLD, nothing_collected, spare_what_lasts
+from runtime.processes.garbage_collection import YOUNG_OF_A_FOLD, freeze_survivors, gc_paused
 from runtime.processes.stop_request import listening
 from runtime.settings import Settings, require_url
 from store.contacts import Contacts
@@ -32,11 +32,11 @@ def run_scheduler(settings: Settings) -> None:
     holder = f"{socket.gethostname()}/{os.getpid()}"
     stop = listening()
     snapshots = Snapshots(log, SCHEDULER)
-    with nothing_collected():
+    with gc_paused():
         partition = when_database_answers(partial(_load, url, snapshots), stop.made)
     if partition is not None:
         # A deep commit in the making is a hundred thousand objects.
-        spare_what_lasts(YOUNG_OF_A_FOLD)
+        freeze_survivors(YOUNG_OF_A_FOLD)
         tailer = Tailer(url, after=partition.position)
         consistency = ConsistencyLoop(Contacts(log), settings.consistency_seconds)
         scheduler = Scheduler(

@@ -83,7 +83,7 @@ async def _is_taken(step: Step) -> bool:
 
 def _end_process_after_error(task: asyncio.Task[None]) -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
-        logger.critical("ended by a fault", exc_info=error)
+        logger.critical("ended by an unexpected error", exc_info=error)
         os.kill(os.getpid(), signal.SIGTERM)
 
 

@@ -69,7 +69,7 @@ def deployment() -> Iterator[BenchCluster]:
         port = any_free(HOST)
         settings = Settings(data=data, port=port, requests_per_second=0, log_level="error", access_log=False)
         said = stack.enter_context(_shown_after_failure(Path(folder) / "up.log"))
-        process = spawn(program("up", settings), heard=said)
+        process = spawn(program("up", settings), output=said)
         stack.callback(end, process, STOP_SECONDS, "up")
         stack.callback(undisturbed)
         url = f"http://{HOST}:{port}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.failures import AS_JSON, failures_shown
-from runtime.processes.garbage_collection import nothing_collected
+from runtime.processes.garbage_collection import gc_paused
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -63,7 +63,7 @@ class LazyGroup(SuggestingGroup):
         if entry is None:
             return None
         module, _, name = entry.target.partition(":")
-        with nothing_collected():
+        with gc_paused():
             command = getattr(import_module(module), name)
         assert isinstance(command, click.Command)
         return command

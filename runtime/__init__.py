@@ -1,1 +1,1 @@
-"""A process: its settings, its signals and children, and the embedded PostgreSQL."""
+"""Settings, signals and children of a process, and the embedded PostgreSQL."""

@@ -1,4 +1,4 @@
-"""How the text of a setting is read. What is wrong with it is a ValueError, in words for whoever wrote it."""
+"""Parsers of the texts of settings. A ValueError says what is wrong, for the user."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def word(text: str) -> str:
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole number within bounds, which flags can tell."""
+    """A parser of whole numbers within bounds, which the help of flags shows."""
 
-    least: int
-    most: int
+    minimum: int
+    maximum: int
 
     def __call__(self, text: str) -> int:
-        number = int(text) if text.strip("-").isdecimal() else self.least - 1
-        if not self.least <= number <= self.most:
-            raise ValueError(f"must be a whole number from {self.least} to {self.most}")
+        number = int(text) if text.strip("-").isdecimal() else self.minimum - 1
+        if not self.minimum <= number <= self.maximum:
+            raise ValueError(f"must be a whole number from {self.minimum} to {self.maximum}")
         return number
 
 
@@ -46,21 +46,21 @@ def seconds(text: str) -> float:
     return found
 
 
-def seconds_from(least: float) -> Callable[[str], float]:
+def seconds_from(minimum: float) -> Callable[[str], float]:
     def parse(text: str) -> float:
         found = _number(text)
-        if not least <= found < float("inf"):
-            raise ValueError(f"must be a number of seconds, {least:g} or more")
+        if not minimum <= found < float("inf"):
+            raise ValueError(f"must be a number of seconds, {minimum:g} or more")
         return found
 
     return parse
 
 
-def seconds_upto(most: float) -> Callable[[str], float]:
+def seconds_upto(maximum: float) -> Callable[[str], float]:
     def parse(text: str) -> float:
         found = _number(text)
-        if not 0 < found <= most:
-            raise ValueError(f"must be a number of seconds above 0, {most:g} at most")
+        if not 0 < found <= maximum:
+            raise ValueError(f"must be a number of seconds above 0, {maximum:g} at most")
         return found
 
     return parse

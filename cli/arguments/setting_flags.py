@@ -32,7 +32,7 @@ def _option(setting: Field[Any]) -> Decorator:
     parse = setting.metadata["parse"]
     # The setting itself validates the value; the type only lets a shell complete folders.
     kind = click.Path() if parse is values.folder else click.STRING
-    bounds = f"  [{parse.least} to {parse.most}]" if isinstance(parse, values.Whole) else ""
+    bounds = f"  [{parse.minimum} to {parse.maximum}]" if isinstance(parse, values.Whole) else ""
     return click.option(
         flag(setting.name), type=kind, metavar=_metavar(setting), help=about[0].upper() + about[1:] + bounds
     )

@@ -42,7 +42,7 @@ def _logged(settings: Settings, process: str) -> Iterator[None]:
     except LabledgerError:
         raise
     except Exception:
-        logger.critical("ended by a fault", exc_info=True)
+        logger.critical("ended by an unexpected error", exc_info=True)
         raise SystemExit(1) from None
 
 

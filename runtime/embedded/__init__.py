@@ -1,1 +1,1 @@
-"""The PostgreSQL that `labledger up` and the tests bring along: its programs, user, folder and life."""
+"""The PostgreSQL server that `labledger up` and the tests run: its programs, user, folder and life cycle."""

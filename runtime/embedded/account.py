@@ -23,13 +23,13 @@ class Account:
 
     @property
     def is_other(self) -> bool:
-        """Whether this is somebody else than the user of this process (who is root then)."""
+        """Return whether this is not the user of this process, which is root then."""
         return self.uid != os.geteuid()
 
     def run(
         self, argv: Sequence[str | Path], *, stdin: int = subprocess.DEVNULL, timeout_seconds: float = 120
     ) -> subprocess.CompletedProcess[str]:
-        """Run a program as this user, in an environment of its own: no `PG*` of the caller counts."""
+        """Run a program as this user, in an environment without the caller's `PG*` variables."""
         identity: dict[str, Any] = {}
         if self.is_other:
             identity = {"user": self.uid, "group": self.gid, "extra_groups": []}
@@ -46,7 +46,7 @@ class Account:
         )
 
     def can_execute(self, program: Path) -> bool:
-        """Whether the program starts for this user; asked by doing it, as modes tell only half of it."""
+        """Return whether this user can run the program, by running it: file modes are not all that counts."""
         try:
             return self.run([program, "--version"]).returncode == 0
         except OSError:
@@ -62,7 +62,7 @@ class Account:
 
 
 def postgres_account() -> Account:
-    """The user of this process or, for root, the first that exists of `UNPRIVILEGED`."""
+    """Return the user of this process or, for root, the first existing user of `UNPRIVILEGED`."""
     if os.geteuid() != 0:
         return Account(str(os.geteuid()), os.geteuid(), os.getegid())
     for name in UNPRIVILEGED:
@@ -73,7 +73,7 @@ def postgres_account() -> Account:
         return Account(name, entry.pw_uid, entry.pw_gid)
     raise EmbeddedPostgresError(
         f"PostgreSQL does not run as root, and none of the users {', '.join(UNPRIVILEGED)} exists: "
-        "create one of them, or start as another user"
+        "create one of them, or start Labledger as another user"
     )
 
 

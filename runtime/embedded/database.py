@@ -1,4 +1,4 @@
-"""The database of a data folder when nobody names another: its settings, and a server kept running."""
+"""The database of a data folder: its URLs, and its server, which is kept running."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ class EmbeddedDatabase:
         self._checked = 0.0
 
     def start(self, settings: Settings) -> Settings:
-        """The settings with the owner's URL for everything: enough to migrate, too much for the services."""
+        """Start the server; return the settings with the owner's URL, for `migrate` only."""
         self._cluster.stop_older()
         self._server = self._cluster.start()
         url = self._server.owner_url
         return replace(settings, database_url=url, owner_database_url=url)
 
     def for_services(self, settings: Settings) -> Settings:
-        """The settings with the services' own login; after `migrate`, which makes the role behind it."""
+        """Return the settings with the login of the services. Call `migrate` first: it creates their role."""
         return replace(settings, database_url=service_url(self._started, self._cluster.folder))
 
     def keep_running(self) -> None:
-        """Start the server again if it died. A failure is logged, and the next check tries again."""
+        """Restart the server if it died. A failed restart is logged and retried at the next check."""
         if time.monotonic() - self._checked < CHECK_SECONDS:
             return
         if self._cluster.is_running():
             self._cluster.bound_log()
         else:
-            log.warning("PostgreSQL died; starting it again")
+            log.warning("PostgreSQL died; restarting it")
             self._start_again()
         self._checked = time.monotonic()
 
@@ -54,19 +54,19 @@ class EmbeddedDatabase:
         self._cluster.stop()
 
     def remove(self) -> None:
-        """Stop, and delete what it wrote, wherever that lies."""
+        """Stop the server, and delete all its files, also those outside the data folder."""
         self._cluster.remove()
 
     def _start_again(self) -> None:
         try:
             server = self._cluster.start()
         except (EmbeddedPostgresError, psycopg.OperationalError, OSError) as error:
-            # OSError: on a full disk not even the little files beside the data can be written.
+            # OSError: on a full disk even the small files beside the data cannot be written.
             log.error("PostgreSQL: %s", error)
             return
         if server != self._started:
             raise EmbeddedPostgresError(
-                f"the folder of its socket, {self._started.sockets}, was taken by another user: start anew"
+                f"another user took the folder of the socket, {self._started.sockets}: restart `labledger up`"
             )
 
     @property
@@ -108,4 +108,4 @@ def _is_libpq(name: str) -> bool:
 
 
 class NotRunning(LabledgerError):
-    """There is no database."""
+    """No database found."""

@@ -1,7 +1,7 @@
-"""The folder of a cluster, and the place of its data when PostgreSQL's user cannot enter that folder.
+"""The folder of a cluster, and another folder for its data if PostgreSQL's user cannot enter that one.
 
-The folder belongs to the caller and keeps what is secret: passwords, and the pointer to a place elsewhere,
-which a less privileged user could otherwise bend. Only the folder below it belongs to PostgreSQL's user.
+The folder belongs to the caller. It has the passwords, and the path of the other folder, which PostgreSQL's
+user must not change. Only the data folder belongs to PostgreSQL's user.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ELSEWHERE = Path("/var/lib/labledger/clusters")
 
 
 def make_folder(folder: Path) -> None:
-    """Create a folder and its missing parents: for root enterable by others, whatever the umask says."""
+    """Create a folder and its missing parents. Other users may enter those of root, whatever the umask is."""
     if folder.is_dir():
         return
     make_folder(folder.parent)
@@ -26,7 +26,7 @@ def make_folder(folder: Path) -> None:
 
 
 def home_of(folder: Path, account: Account) -> Path:
-    """Where the data of this folder's cluster lies; decided on the first call and kept from then on."""
+    """Return the home of this cluster, for its data and log. The first call chooses it for good."""
     pointer = folder / "cluster.path"
     if pointer.exists():
         home = Path(pointer.read_text(encoding="utf-8").strip())
@@ -44,7 +44,7 @@ def home_of(folder: Path, account: Account) -> Path:
 
 
 def _unused_name(folder: Path) -> Path:
-    """Never a name in use: a folder deleted and made again must not find the data of the old one."""
+    """Return an unused path, so that a cluster folder that was deleted and recreated gets no old data."""
     digest = hashlib.sha256(str(folder).encode()).hexdigest()[:12]
     home = ELSEWHERE / digest
     while home.exists():
@@ -53,7 +53,7 @@ def _unused_name(folder: Path) -> Path:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a whole file that only its owner reads, or leave the old one."""
+    """Write a file that only its owner can read, atomically."""
     new = path.with_name(f"{path.name}.new")
     new.unlink(missing_ok=True)
     descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -65,7 +65,7 @@ def write_private(path: Path, text: str) -> None:
 
 
 def secret(path: Path) -> str:
-    """The password kept in this file, made up on first use."""
+    """Return the password in this file; the first call generates it."""
     if not path.exists():
         write_private(path, secrets.token_hex(24))
     return path.read_text(encoding="utf-8").strip()

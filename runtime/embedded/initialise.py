@@ -1,4 +1,4 @@
-"""Making a new cluster with initdb."""
+"""Creation of a cluster with initdb."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from runtime.embedded.binaries import Binaries
 def initialise(
     data: Path, binaries: Binaries, account: Account, owner: str, password: str, *, durable: bool
 ) -> None:
-    """A whole cluster under its name, or none: an interrupted attempt is thrown away by the next."""
+    """Create a cluster, atomically: the next attempt deletes the files of an interrupted one."""
     unfinished = data.with_name(f"{data.name}.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     argv = [
@@ -33,16 +33,16 @@ def initialise(
 
 
 def _locale(major_version: int) -> tuple[str, ...]:
-    """Text ordered by code point; from 17 on by PostgreSQL itself, not by whatever the C library has."""
+    """Return options that order text by code point: since 17 by PostgreSQL itself, else by the C library."""
     if major_version >= 17:
         return ("--locale-provider", "builtin", "--builtin-locale", "C.UTF-8", "--locale", "C")
     return ("--locale", "C.UTF-8")
 
 
 def _pipe_holding(text: str, account: Account) -> int:
-    """A readable descriptor with the text in it, so that the password touches neither disk nor command line.
+    """Return a readable descriptor with the text: the password is neither on disk nor on a command line.
 
-    initdb opens it by name, as the account, which therefore has to own it.
+    initdb opens the pipe by name, as the account, so the account has to own it.
     """
     read, write = os.pipe()
     if account.is_other:

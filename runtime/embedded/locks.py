@@ -1,4 +1,4 @@
-"""One process at a time: a lock that the kernel gives up with the process that held it."""
+"""File locks for one process at a time, which the kernel releases when the process ends."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 class Taken(Exception):
-    """Another process holds the lock; `note` is what it left for us."""
+    """Another process holds the lock; `note` is the text that it left in the file."""
 
     def __init__(self, note: str) -> None:
         self.note = note
@@ -19,7 +19,7 @@ class Taken(Exception):
 
 @contextmanager
 def exclusive(path: Path, *, wait: bool = True) -> Iterator[Callable[[str], None]]:
-    """Hold the lock on a file; what is yielded leaves a note in it, which others find in their `Taken`."""
+    """Hold the lock on a file. The yielded function writes a note to the file, for the `Taken` of others."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     with os.fdopen(descriptor, "r+", encoding="utf-8") as file:
         try:

@@ -13,7 +13,7 @@ def is_free(port: int, host: str = "127.0.0.1") -> bool:
 
 
 def is_free_within(seconds: float, port: int, host: str) -> bool:
-    """Who was killed a moment ago has its port until the kernel has cleared up behind it."""
+    """Return whether the port becomes free in time: the kernel releases that of a killed process late."""
     deadline = time.monotonic() + seconds
     while not is_free(port, host):
         if time.monotonic() > deadline:
@@ -23,7 +23,7 @@ def is_free_within(seconds: float, port: int, host: str) -> bool:
 
 
 def any_free(host: str = "127.0.0.1") -> int:
-    """A port nobody listens on now; somebody may by the time it is used."""
+    """Return a free port. Another process may take it before it is used."""
     port = _bound(host, 0)
     if port is None:
         raise OSError(f"no free port on {host}")

@@ -1,4 +1,4 @@
-"""Whether a PostgreSQL server runs on a data folder, told from its pid file and the process it names."""
+"""The PostgreSQL server that runs on a data folder, found by its pid file and the process of that pid."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Postmaster:
 
 
 def running_postmaster(data: Path) -> Postmaster | None:
-    """The server on this data folder. Its pid file alone proves nothing: it outlives kill -9 and restarts."""
+    """Return the server on this data folder. The pid file is no proof: it outlives kill -9 and reboots."""
     try:
         lines = (data / "postmaster.pid").read_text(encoding="utf-8").splitlines()
         pid, port, sockets = int(lines[_PID]), int(lines[_PORT]), lines[_SOCKETS]
@@ -34,7 +34,7 @@ def running_postmaster(data: Path) -> Postmaster | None:
 
 
 def _serves(pid: int, data: Path) -> bool:
-    """Pids are used again, in containers at once: the process must have been started on this folder."""
+    """Return whether the process was started on this folder; pids are reused, in containers at once."""
     if not _PROC.is_dir():
         return _is_alive(pid)
     try:

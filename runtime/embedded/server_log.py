@@ -1,4 +1,4 @@
-"""The log of the server, which explains a failed start."""
+"""The log of the server: rotation, and the reason of a failed start."""
 
 from __future__ import annotations
 

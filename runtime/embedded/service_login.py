@@ -1,4 +1,4 @@
-"""The login with which the services reach the embedded server: it may become `labledger_service`, no more."""
+"""The login of the services on the embedded server: it may only become `labledger_service`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ SERVICE_ROLE = "labledger_service"
 
 
 def service_url(server: Server, folder: Path) -> str:
-    """The services' database URL. The role it becomes is made by `migrate`, so call that first.
+    """Return the database URL of the services. Call `migrate` first: it creates their role.
 
-    The password is kept in the cluster's folder and set anew each time: file and server always agree.
+    The password is in a file of the cluster's folder. It is set at each call, so that file and server agree.
     """
     password = secret(folder / "service.password")
     create_login(server.owner_url, LOGIN, password)
@@ -25,7 +25,10 @@ def service_url(server: Server, folder: Path) -> str:
 
 
 def create_login(owner_url: str, login: str, password: str) -> None:
-    """NOINHERIT: without `SET ROLE labledger_service` a session of it can do nothing."""
+    """Create a login with the password, or set its password.
+
+    NOINHERIT: a session without `SET ROLE labledger_service` has no rights.
+    """
     name, role = sql.Identifier(login), sql.Identifier(SERVICE_ROLE)
     with psycopg.connect(owner_url, autocommit=True) as connection:
         database = sql.Identifier(connection.info.dbname)

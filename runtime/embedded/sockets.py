@@ -1,4 +1,4 @@
-"""The folder of the server's Unix socket: its own home, or a short one where the home's path is too long.
+"""The folder of the server's Unix socket: its home, or another folder if the path of the home is too long.
 
 The kernel takes at most 107 bytes for the path of a socket.
 """
@@ -55,7 +55,7 @@ def setting_for(sockets: Path) -> str:
 
 
 def _fits(home: Path) -> bool:
-    # libpq takes a comma for the end of a host.
+    # For libpq, a comma ends the host.
     return len(os.fsencode(home) + _LONGEST_NAME.encode()) <= MAX_PATH_BYTES and "," not in str(home)
 
 

@@ -1,1 +1,1 @@
-"""Running processes, and being one: who starts and ends whom, and how a process is told to stop."""
+"""Processes: supervised and child processes, signals to stop, logs and garbage collection."""

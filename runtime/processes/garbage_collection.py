@@ -1,7 +1,7 @@
-"""What Python's collector of circles looks at in a process that knows much and for long.
+"""Tuning of Python's cyclic garbage collector for processes with large, long-lived heaps.
 
-It stops everything while it looks at all there is: a directory of thousands of systems takes it a quarter of
-a second, the scheduler of ten thousand half a second; and what passes through makes it look again and again.
+The collector stops the process while it traverses all objects: a quarter of a second for a directory of
+thousands of systems, half a second for a scheduler with ten thousand. New objects trigger it again and again.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from contextlib import contextmanager
 from typing import Any
 
 OLDEST_GENERATION = 2
-# A page in the making is thousands of objects that go with it: the young are looked at less often.
+# A page of events is thousands of objects that are freed with it, so young objects are collected less often.
 YOUNG_OBJECTS = 10_000
-# Where nearly all that is made stays, or goes a hundred thousand at a time: looked at still less often.
+# In a fold nearly all objects stay, or are freed a hundred thousand at a time.
 YOUNG_OF_A_FOLD = 100_000
-# At what survived once, and at everything: after so many of those before.
+# Thresholds of the middle and the oldest generation: the number of collections of the generation before.
 SELDOM = (20, 100)
 
 
-def spare_what_is_there() -> None:
-    """What is there now stays until the end, and is not looked at any more; the rest is, less often.
+def freeze_present_objects() -> None:
+    """Exclude all present objects from collections, and collect the others less often.
 
-    For a process whose requests last: of those, circles may be left.
+    For a process that serves requests, whose objects may leave cycles.
     """
     gc.collect()
     gc.freeze()
@@ -31,8 +31,8 @@ def spare_what_is_there() -> None:
 
 
 @contextmanager
-def nothing_collected() -> Iterator[None]:
-    """While much is made that lasts. Looking at all of it again and again would take as long as making it."""
+def gc_paused() -> Iterator[None]:
+    """Disable collections while many lasting objects are made, since traversing them would take as long."""
     gc.disable()
     try:
         yield
@@ -41,26 +41,27 @@ def nothing_collected() -> Iterator[None]:
         gc.enable()
 
 
-def spare_what_lasts(young_objects: int = YOUNG_OBJECTS) -> None:
-    """From now on, what has outlived a full collection is looked at by no later one, and the young only after
-    so many.
+def freeze_survivors(young_objects: int = YOUNG_OBJECTS) -> None:
+    """Exclude the survivors of each full collection from later ones, and collect young objects less often.
 
-    For a process that keeps what it folds: that makes no circles, and goes by itself when nobody refers to it
-    any more.
+    For a process that keeps folded objects: they make no cycles, and reference counting frees them.
     """
     gc.collect()
     gc.freeze()
     gc.set_threshold(young_objects, *gc.get_threshold()[1:])
-    gc.callbacks.append(_spare)
+    gc.callbacks.append(_freeze)
 
 
-def collect_what_lasted() -> None:
-    """What was to last is not wanted any more. As a whole it is a circle: nothing but this finds it."""
+def collect_frozen() -> None:
+    """Collect the frozen objects, too, because some are not needed any more.
+
+    A partition as a whole is a cycle, so reference counting does not free it.
+    """
     gc.unfreeze()
     gc.collect()
     gc.freeze()
 
 
-def _spare(phase: str, info: dict[str, Any]) -> None:
+def _freeze(phase: str, info: dict[str, Any]) -> None:
     if phase == "stop" and info["generation"] == OLDEST_GENERATION:
         gc.freeze()

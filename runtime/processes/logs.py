@@ -1,6 +1,6 @@
-"""What a process says of itself, on standard error: every record of every library in one form.
+"""The log of a process on standard error, with the records of all libraries in one format.
 
-Records are made with `logging`; what somebody may want to search for goes into `extra`.
+Records are made with `logging`; values to search for go into `extra`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 
 from runtime.settings import Settings
 
-# The pool reports every attempt while the database is away; ours say it once. Each call of a client, and each
-# watcher that hangs up, is nobody's news.
+# The pool reports each attempt while the database is away, and this code logs it once. Calls of a client, and
+# watchers that disconnect, are not logged.
 NOISY = ("psycopg.pool", "httpx", "httpcore", "asyncio")
 FIRST = ("time", "level", "process", "logger", "event")
 
@@ -48,29 +48,29 @@ def formatter(settings: Settings, process: str, *, is_terminal: bool) -> logging
 
 
 def _as_json(process: str) -> list[Processor]:
-    """RFC 3339 times in UTC, exceptions as a field."""
+    """Return processors for JSON, with RFC 3339 times in UTC, and exceptions as a field."""
 
-    def in_order(_: WrappedLogger, __: str, record: EventDict) -> EventDict:
+    def ordered(_: WrappedLogger, __: str, record: EventDict) -> EventDict:
         record["process"] = process
         return {**{key: record.pop(key) for key in FIRST}, **record}
 
     return [
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
         structlog.processors.format_exc_info,
-        in_order,
+        ordered,
         structlog.processors.JSONRenderer(),
     ]
 
 
 def _for_people(process: str, *, colours: bool) -> list[Processor]:
-    def after_its_process(_: WrappedLogger, __: str, record: EventDict) -> EventDict:
+    def with_process(_: WrappedLogger, __: str, record: EventDict) -> EventDict:
         record["event"] = f"{process}: {record['event']}"
         del record["logger"]
         return record
 
     return [
         structlog.processors.TimeStamper(fmt="%Y-%m-%d %H:%M:%S", utc=False),
-        after_its_process,
+        with_process,
         structlog.dev.ConsoleRenderer(
             colors=colours, pad_event_to=0, exception_formatter=structlog.dev.plain_traceback
         ),
@@ -81,11 +81,13 @@ def _ended_by(kind: type[BaseException], error: BaseException, trace: TracebackT
     if issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, error, trace)
     else:
-        logger.critical("ended by a fault", exc_info=(kind, error, trace))
+        logger.critical("ended by an unexpected error", exc_info=(kind, error, trace))
 
 
 def _thread_ended_by(ended: threading.ExceptHookArgs) -> None:
     if ended.exc_value is not None:
-        told = (ended.exc_type, ended.exc_value, ended.exc_traceback)
+        exception = (ended.exc_type, ended.exc_value, ended.exc_traceback)
         name = ended.thread.name if ended.thread else "a thread"
-        logger.critical("thread ended by a fault", exc_info=told, extra={"thread_name": name})
+        logger.critical(
+            "thread ended by an unexpected error", exc_info=exception, extra={"thread_name": name}
+        )

@@ -1,4 +1,4 @@
-"""A process may be started before it is wanted: it reads its code, which is most of a start, and waits."""
+"""Prestarted processes: they load their code, which takes most of a start, and wait for their turn."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 _VARIABLE = "LABLEDGER_AWAITS_TURN"
 
 
-def told_to_wait(environment: Mapping[str, str]) -> dict[str, str]:
-    """For a process with a pipe as its standard input, which `give_turn` writes to."""
+def waiting_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a process that waits. Its standard input is a pipe for `give_turn`."""
     return {**environment, _VARIABLE: "yes"}
 
 
 def await_turn() -> None:
-    """Returns at once where nobody said to wait. Ends the process when nobody is left to wait for."""
+    """Wait for the turn of this process, if it was prestarted; exit if its parent ended."""
     if os.environ.pop(_VARIABLE, None) and not sys.stdin.buffer.read(1):
         raise SystemExit(0)
 
 
 def give_turn(process: subprocess.Popen[bytes]) -> bool:
-    """False where it is not there any more."""
+    """Let a waiting process go on; return False if it has ended."""
     assert process.stdin is not None, "it was started to wait"
     try:
         with process.stdin as pipe:

@@ -1,4 +1,4 @@
-"""The processes that `labledger up` runs, and what each is told."""
+"""The programs that `labledger up` runs, and their environments."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from runtime.settings import Settings, variable
 
 SERVICES = ("serve", "scheduler", "projector")
 SIMULATOR = "lab simulate"
-# Those for whom everybody waits.
+# Programs whose restart delays all requests or decisions.
 SPARED = ("serve", "scheduler")
 
 
 def program(command: str, settings: Settings) -> Program:
-    """A command of ours with exactly these settings, less the owner's database: no service needs it."""
+    """Return a command with exactly these settings, except the owner's database URL: no service needs it."""
     inherited = os.environ if settings.owner_database_url is None else without_libpq(os.environ)
-    known = {variable(name) for name in Settings.__dataclass_fields__}
-    others = {name: value for name, value in inherited.items() if name not in known}
-    # On the terminal of `up` the requests of its own simulated lab would bury all else.
-    told = replace(settings, owner_database_url=None, access_log=bool(settings.access_log)).environment()
+    of_settings = {variable(name) for name in Settings.__dataclass_fields__}
+    others = {name: value for name, value in inherited.items() if name not in of_settings}
+    # Under `up`, the requests of the simulated lab would dominate the access log.
+    given = replace(settings, owner_database_url=None, access_log=bool(settings.access_log)).environment()
     argv = [sys.executable, "-m", "cli", *command.split()]
-    return Program(command, argv, {**others, **told}, spared=command in SPARED)
+    return Program(command, argv, {**others, **given}, spared=command in SPARED)

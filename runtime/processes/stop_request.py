@@ -1,4 +1,4 @@
-"""SIGTERM and SIGINT as a question that can be asked: has somebody requested that this process stop?"""
+"""Requests to stop by SIGTERM or SIGINT, which the process checks between its steps."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import FrameType
 
 
 class StopRequest:
-    """The first signal is noted, so that no step is cut in half; a second one does not wait for the step."""
+    """A request to stop: the first signal lets the present step end, a second one exits at once."""
 
     def __init__(self) -> None:
         self._made = False
@@ -26,7 +26,7 @@ class StopRequest:
 
 
 def listening() -> StopRequest:
-    """A request that is heard from now on."""
+    """Return a request that listens from now on."""
     request = StopRequest()
     request.listen()
     return request

@@ -1,4 +1,4 @@
-"""Runs the processes of Labledger in the foreground: starts them again when they die, stops them in order."""
+"""The supervisor of the processes of Labledger: it restarts processes that die, and stops all in order."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import IO
 
 from runtime.processes.child import die_with, end_of
-from runtime.processes.prestart import give_turn, told_to_wait
+from runtime.processes.prestart import give_turn, waiting_environment
 
 log = logging.getLogger(__name__)
 
 FIRST_BACKOFF_SECONDS = 0.1
-MOST_BACKOFF_SECONDS = 2.0
-# Whoever ran this long did not die of starting, and is started again at once; by now nothing else starts.
+MAX_BACKOFF_SECONDS = 2.0
+# A process that ran this long did not fail at its start, and is restarted at once.
 SETTLED_SECONDS = 10.0
 TICK_SECONDS = 0.05
 SPARE_STOP_SECONDS = 2.0
@@ -26,7 +26,7 @@ SPARE_STOP_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class Program:
-    """`spared`: it awaits its turn where it is told to, so that another may wait to take its place."""
+    """A program to run. If it is `spared`, a prestarted spare waits to replace a process that dies."""
 
     name: str
     argv: Sequence[str]
@@ -46,7 +46,7 @@ class _Child:
 
 
 class Supervisor:
-    """To be used from the main thread: Linux ends the children with the thread that started them."""
+    """A supervisor of processes, for the main thread: Linux ends them with the thread that started them."""
 
     def __init__(self, stop_seconds: float) -> None:
         self._stop_seconds = stop_seconds
@@ -55,14 +55,14 @@ class Supervisor:
 
     def start(self, program: Program) -> None:
         self._children.append(_Child(program, spawn(program), time.monotonic()))
-        log.info("%s runs", program.name)
+        log.info("%s started", program.name)
 
     def also(self, check: Callable[[], None]) -> None:
-        """Something else to look after at every tick."""
+        """Add a check that runs at every tick."""
         self._checks.append(check)
 
     def run(self, until: Callable[[], bool]) -> None:
-        """Look after the children until the given question, asked at every tick, is answered."""
+        """Restart children that die, until `until` returns True; it is called at every tick."""
         while not until():
             for check in self._checks:
                 check()
@@ -71,7 +71,7 @@ class Supervisor:
             time.sleep(TICK_SECONDS)
 
     def stop(self) -> None:
-        """Stop the last started first, so that none outlives what it depends on."""
+        """Stop the children, the last started first, so that none outlives one that it depends on."""
         while self._children:
             child = self._children.pop()
             if child.spare is not None:
@@ -87,7 +87,7 @@ class Supervisor:
             settled = now - child.started > SETTLED_SECONDS
             delay_seconds = 0.0 if settled else child.backoff_seconds
             child.backoff_seconds = (
-                FIRST_BACKOFF_SECONDS if settled else min(delay_seconds * 2, MOST_BACKOFF_SECONDS)
+                FIRST_BACKOFF_SECONDS if settled else min(delay_seconds * 2, MAX_BACKOFF_SECONDS)
             )
             child.restart_at = now + delay_seconds
             _log_death(child, delay_seconds)
@@ -98,13 +98,13 @@ class Supervisor:
         try:
             child.process, child.started, child.restart_at = _successor(child), now, None
         except OSError as error:
-            # Of processes, or of memory for one, there are too few now: the others must not end by that.
+            # The limit of processes or memory is reached. The other children must not end because of that.
             log.error("%s cannot be started: %s", child.program.name, error)
-            child.restart_at = now + MOST_BACKOFF_SECONDS
+            child.restart_at = now + MAX_BACKOFF_SECONDS
 
 
 def _keep_a_spare(child: _Child, now: float) -> None:
-    """Not sooner than the child has settled, and not again and again: others want the processors."""
+    """Start a spare, once the child has settled, and not too often, since others need the processors."""
     is_there = child.spare is not None and child.spare.poll() is None
     if is_there or now - max(child.started, child.spared_at) <= SETTLED_SECONDS:
         return
@@ -118,7 +118,7 @@ def _keep_a_spare(child: _Child, now: float) -> None:
 
 
 def _successor(child: _Child) -> subprocess.Popen[bytes]:
-    """The spare, if it is there."""
+    """Return the spare if it is alive, else a new process."""
     spare, child.spare = child.spare, None
     if spare is not None:
         if give_turn(spare):
@@ -128,33 +128,32 @@ def _successor(child: _Child) -> subprocess.Popen[bytes]:
 
 
 def _end_spare(spare: subprocess.Popen[bytes], child: _Child) -> None:
-    """It has nothing to finish."""
+    """Stop a spare, which has no work to finish."""
     end(spare, SPARE_STOP_SECONDS, child.program.name)
 
 
 def _log_death(child: _Child, delay_seconds: float) -> None:
     how = end_of(child.process.returncode)
     if delay_seconds:
-        log.warning("%s %s; starting it again in %.1f s", child.program.name, how, delay_seconds)
+        log.warning("%s %s; restarting it in %.1f s", child.program.name, how, delay_seconds)
     else:
-        log.warning("%s %s; starting it again at once", child.program.name, how)
+        log.warning("%s %s; restarting it at once", child.program.name, how)
 
 
 def spawn(
-    program: Program, *, heard: IO[bytes] | None = None, waiting: bool = False
+    program: Program, *, output: IO[bytes] | None = None, waiting: bool = False
 ) -> subprocess.Popen[bytes]:
-    """A session of its own: Ctrl-C reaches this process alone, which then stops the others in order.
+    """Start a program in its own session: Ctrl-C reaches only this process, which stops the others in order.
 
-    `heard` is where all goes that it says; else it speaks where this process does. A waiting one is to be
-    given its turn.
+    Its output goes to `output`, by default to that of this process. With `waiting`, it waits for its turn.
     """
     parent = os.getpid()
     return subprocess.Popen(
         list(program.argv),
-        env=told_to_wait(program.env) if waiting else dict(program.env),
+        env=waiting_environment(program.env) if waiting else dict(program.env),
         stdin=subprocess.PIPE if waiting else subprocess.DEVNULL,
-        stdout=heard,
-        stderr=heard,
+        stdout=output,
+        stderr=output,
         start_new_session=True,
         preexec_fn=lambda: die_with(parent, signal.SIGTERM),  # noqa: PLW1509  (one system call, in a process of one thread)
     )
@@ -165,8 +164,8 @@ def end(process: subprocess.Popen[bytes], stop_seconds: float, name: str) -> Non
     try:
         process.wait(stop_seconds)
     except subprocess.TimeoutExpired:
-        log.warning("%s did not stop within %.1f s and is killed", name, stop_seconds)
-        # With its own children: the group is of our making, and not reaped yet, so its number is still its.
+        log.warning("%s did not stop within %.1f s; killing it", name, stop_seconds)
+        # Kill the group, with the children of the process. It is not reaped yet, so its number is not reused.
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     if process.stdin is not None:

@@ -64,5 +64,5 @@ def test_up__read_models_built_for_longer_than_its_patience__says_how_far_and_wa
         owner.execute(SLOW_PAGES)
     with up(data, "--ready-seconds", PATIENCE) as started:
         assert "the read models have 0 of 1000" in started.text()
-        assert "starting it again" not in started.text()
+        assert "restarting it" not in started.text()
         assert len(started.labledger("pools", "--limit", "3").splitlines()) > 3

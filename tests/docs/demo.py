@@ -62,7 +62,7 @@ class Demo:
 
     def _is_loaded(self) -> bool:
         """Return whether the simulator runs; it starts last, after the lab is loaded."""
-        if "lab simulate runs" not in self._printed.read_text("utf-8"):
+        if "lab simulate started" not in self._printed.read_text("utf-8"):
             return False
         self.url = json.loads((self._data / "connection.json").read_text("utf-8"))["url"]
         return True

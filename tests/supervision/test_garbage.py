@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from runtime.processes.garbage_collection import spare_what_lasts
+from runtime.processes.garbage_collection import freeze_survivors
 
 
 @pytest.fixture(autouse=True)
@@ -27,14 +27,14 @@ class Thing:
 
 
 def test_full_collection__objects_outlived_it__later_ones_pass_them_over() -> None:
-    spare_what_lasts()
+    freeze_survivors()
     lasting = Thing()
     gc.collect()
     assert not any(each is lasting for each in gc.get_objects()), "it is looked at again"
 
 
 def test_circle__made_and_left_between_two_collections__is_collected() -> None:
-    spare_what_lasts()
+    freeze_survivors()
     left = Thing()
     left.itself = left
     seen = weakref.ref(left)
@@ -44,7 +44,7 @@ def test_circle__made_and_left_between_two_collections__is_collected() -> None:
 
 
 def test_object__spared_and_referred_to_no_more__goes_at_once() -> None:
-    spare_what_lasts()
+    freeze_survivors()
     lasting = Thing()
     gc.collect()
     seen = weakref.ref(lasting)

@@ -109,7 +109,7 @@ def test_process__ended_by_a_fault__says_so_in_its_log(database: TestDatabase) -
         _, err = process.communicate(timeout=20)
     last = json.loads(err.splitlines()[-1])
     assert process.returncode == 1
-    assert (last["level"], last["event"]) == ("critical", "ended by a fault")
+    assert (last["level"], last["event"]) == ("critical", "ended by an unexpected error")
     assert "Traceback" in last["exception"]
 
 

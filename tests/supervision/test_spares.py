@@ -22,8 +22,8 @@ PATIENCE_SECONDS = 60
 @contextmanager
 def waiting(command: str, database: TestDatabase, log: Path) -> Iterator[subprocess.Popen[bytes]]:
     settings = Settings(database_url=database.service_url, port=0)
-    with log.open("wb") as heard:
-        process = spawn(program(command, settings), heard=heard, waiting=True)
+    with log.open("wb") as output:
+        process = spawn(program(command, settings), output=output, waiting=True)
         try:
             yield process
         finally:

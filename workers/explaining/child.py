@@ -10,7 +10,7 @@ from typing import Any
 
 from domain.errors import LabledgerError
 from runtime.processes.child import Channel, report, run_child
-from runtime.processes.garbage_collection import spare_what_lasts
+from runtime.processes.garbage_collection import freeze_survivors
 from workers.explaining.answers import ANSWERS
 from workers.explaining.follower import Follower
 
@@ -22,7 +22,7 @@ IDLE_SECONDS = 600.0
 
 def answer_questions(parent: Channel, url: str) -> None:
     os.nice(NICENESS)
-    spare_what_lasts()
+    freeze_survivors()
     follower = Follower(url)
     while message := parent.receive(IDLE_SECONDS):
         question = message.content

@@ -13,7 +13,7 @@ from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.skipped_events import SKIPPED_TOPICS
 from postgres.errors import AWAY, away
 from replay.verify.recorded_decisions import DecidedCommit, decided
-from runtime.processes.garbage_collection import collect_what_lasted, nothing_collected
+from runtime.processes.garbage_collection import collect_frozen, gc_paused
 from store.event_log import EventLog
 from store.lease import SCHEDULER
 from store.log_part import LogPart
@@ -67,7 +67,7 @@ class Follower:
         if known is None or 0 <= position - known.position <= WORTH_A_SNAPSHOT:
             return known
         del known
-        collect_what_lasted()
+        collect_frozen()
         return None
 
     def before(self, made: DecidedCommit) -> Partition:
@@ -112,7 +112,7 @@ class Follower:
     def _through(self, known: Partition | None, position: int) -> Partition:
         if known is not None and known.position == position:
             return known
-        with nothing_collected():
+        with gc_paused():
             partition = self._snapshots.load(position) if known is None else known
             with self._part(partition.position) as log:
                 for recorded in log.upto(position):

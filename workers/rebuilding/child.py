@@ -14,14 +14,14 @@ from postgres.binary_copy import CopyData
 from postgres.errors import AWAY, away
 from projections.rebuild.parts import Part
 from runtime.processes.child import Channel, run_child
-from runtime.processes.garbage_collection import nothing_collected
+from runtime.processes.garbage_collection import gc_paused
 from store.log_part import LogPart
 
 
 def fold_part(parent: Channel, url: str) -> None:
     part = Part(sys.argv[1])
     # Folded events make no cycles, nearly all rows go at once or never, and the process soon ends.
-    with nothing_collected():
+    with gc_paused():
         try:
             with closing(LogPart(url, part.excluded_topics)) as log:
                 while message := parent.receive():

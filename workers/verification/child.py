@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 
 from runtime.processes.child import Channel, run_child
-from runtime.processes.garbage_collection import nothing_collected
+from runtime.processes.garbage_collection import gc_paused
 from store.mapper import StoredRow
 from store.tailer import Tailer
 from workers.verification.audit import AuditLog
@@ -29,7 +29,7 @@ def check_log(parent: Channel, url: str) -> None:
     name, end = sys.argv[1], int(sys.argv[2])
     check = CHECKS[name]()
     # Folded events make no cycles, and reference counting frees the others.
-    with nothing_collected():
+    with gc_paused():
         for page in pages(url, end):
             if fault := _fault_in(check, page):
                 parent.send({"found": {"failed": fault}})
