@@ -29,7 +29,7 @@ from tests.in_process.environment import BEGINNING, Environment
 from tests.intake.jobs import NAMES, SAMPLES, sample
 from tests.random_histories.jobs import job, recipe
 from tests.random_histories.labs import tree
-from tests.use_cases.asking import LAB, OTHER_LAB, Town, by
+from tests.use_cases.town import LAB, OTHER_LAB, Town, by
 
 SOUTH = "lab.south.example.com"
 MACHINE = {"type": "Machine", "arches": ["x86_64"], "memory_mb": 65_536}

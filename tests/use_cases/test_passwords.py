@@ -28,7 +28,7 @@ from domain.errors import (
     TooOften,
     Unknown,
 )
-from tests.use_cases.asking import Town, as_admin, by
+from tests.use_cases.town import Town, as_admin, by
 
 BOB = by("bob", token_id="bob")
 FIRST, SECOND = "correct horse", "battery staple"

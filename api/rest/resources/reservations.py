@@ -26,12 +26,7 @@ class Reservations:
         until, tree = reservation.until, reservation.distro_tree
         wanted = ReservationRequest(user, until, tree)
         done = await reserve_system(self._parts, request, fqdn, wanted)
-        answer = {
-            "fqdn": fqdn,
-            "user": user,
-            "until": reservation.until,
-            "distro_tree": reservation.distro_tree,
-        }
+        answer = {"fqdn": fqdn, "user": user, "until": until, "distro_tree": tree}
         await paging.answer_write(resp, self._parts.log, done, answer)
 
     @operation("Return a reserved system", answers.SystemReturned, versioned=True)

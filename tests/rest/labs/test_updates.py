@@ -12,7 +12,7 @@ import pytest
 from api.intake.limits import FAULT_LIMIT
 from api.rest.resources.updates import MAX_WORDED_FAULTS
 from tests.harness.running import Running
-from tests.rest.acting import (
+from tests.rest.actions import (
     EAST,
     WEST,
     People,
