@@ -1,4 +1,4 @@
-"""A changed copy is what `dataclasses.replace` makes, and a value made fast what its class makes."""
+"""Fast copies and constructors, compared with `dataclasses.replace` and the classes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BOX = Box("a", (1, 2))
 
 
 @pytest.mark.parametrize("fields", [{}, {"name": "b"}, {"content": (), "open": True}])
-def test_changed__some_fields__is_as_replaced_and_the_first_is_as_it_was(fields: dict[str, object]) -> None:
+def test_changed__some_fields__equals_replace_and_original_is_unchanged(fields: dict[str, object]) -> None:
     assert changed(BOX, **fields) == replace(BOX, **fields)  # type: ignore[arg-type]
     assert Box("a", (1, 2)) == BOX
 

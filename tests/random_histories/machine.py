@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from domain.events import Decided
 from domain.scheduling.decisions.decide import decide
-from tests.domain.scheduling.contents import all_known
+from tests.domain.scheduling.contents import snapshot_of
 from tests.in_process.environment import Environment
 from tests.random_histories import acts
 from tests.random_histories.labs import beginnings
@@ -104,7 +104,7 @@ class Histories(RuleBasedStateMachine):
     def _another_would_know_the_same(self) -> None:
         another = self.scene.watched.folded()
         assert not decide(another, limit=1), "who reads the log anew finds something to decide"
-        assert all_known(another) == all_known(self.scheduler.partition)
+        assert snapshot_of(another) == snapshot_of(self.scheduler.partition)
 
     # The end
 

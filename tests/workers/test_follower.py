@@ -13,7 +13,7 @@ from domain.scheduling.world.partition import Partition
 from store.event_log import EventLog
 from store.lease import SCHEDULER
 from store.snapshots import Snapshots
-from tests.domain.scheduling.contents import all_known
+from tests.domain.scheduling.contents import snapshot_of
 from tests.harness.appends import whole_log
 from tests.harness.databases import TestDatabase
 from tests.workers.conftest import Start
@@ -42,9 +42,9 @@ def test_follower__any_position_in_any_order__knows_what_the_log_says_there(
     begun = _told_of_beginnings(monkeypatch)
 
     ends = sorted({recorded.commit_end for recorded in whole_log(log)})
-    assert all_known(follower.at_end()) == all_known(_knowing_up_to(log, ends[-1]))
+    assert snapshot_of(follower.at_end()) == snapshot_of(_knowing_up_to(log, ends[-1]))
     for position in (ends[-2], ends[0], ends[-1], ends[len(ends) // 3], kept.position, ends[-3]):
-        assert all_known(follower.at(position)) == all_known(_knowing_up_to(log, position))
+        assert snapshot_of(follower.at(position)) == snapshot_of(_knowing_up_to(log, position))
     assert {0, kept.position} < {*begun}
 
 

@@ -11,7 +11,7 @@ from store.event_log import EventLog
 from store.lease import SCHEDULER
 from store.snapshots import Snapshots, code_version
 from store.sql import SQL
-from tests.domain.scheduling.contents import all_known
+from tests.domain.scheduling.contents import snapshot_of
 from tests.harness.appends import whole_log
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner
@@ -42,7 +42,7 @@ def test_scheduler__stopped__leaves_what_the_whole_log_says(log: EventLog, start
     for recorded in whole_log(log):
         if recorded.position > kept.position:
             kept.apply(recorded)
-    assert all_known(kept) == all_known(folded(log))
+    assert snapshot_of(kept) == snapshot_of(folded(log))
 
 
 def test_scheduler__started_on_a_snapshot__goes_on(log: EventLog, start: Start) -> None:

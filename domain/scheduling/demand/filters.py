@@ -61,7 +61,7 @@ class Filters:
         self._by_number: dict[int, FilterEntry] = {}
         self._free_numbers: list[int] = []
         # Bitmaps of entries: evaluated, with unplaced recipes, forcing a system.
-        self._known = 0
+        self._evaluated_bits = 0
         self._populated = 0
         self._forcing = 0
         self._submitters = Submitters(labs.access)
@@ -133,7 +133,7 @@ class Filters:
         self._catch_up()
         return [
             Evaluated(entry.key, entry.number, entry.fitting)
-            for entry in map(self._by_number.__getitem__, numbers_in(self._known))
+            for entry in map(self._by_number.__getitem__, numbers_in(self._evaluated_bits))
             if entry.fitting is not None
         ]
 
@@ -146,9 +146,11 @@ class Filters:
         """Restore the results from a snapshot; there are no recipes yet."""
         for found in evaluated:
             self._begin(found.key, found.number).fitting = found.fitting
-            self._known |= 1 << found.number
+            self._evaluated_bits |= 1 << found.number
         self._signatures.restore(signatures)
-        self._free_numbers = [each for each in range(self._known.bit_length()) if each not in self._by_number]
+        self._free_numbers = [
+            each for each in range(self._evaluated_bits.bit_length()) if each not in self._by_number
+        ]
         self._max_entries = max(self.SPARE, 2 * len(self._entries))
 
     # Changes of systems and distro trees
@@ -156,12 +158,12 @@ class Filters:
     def system_changed(self, number: int, changed: frozenset[str] | None) -> None:
         """Note the result of `Labs.put`: only entries that name a changed property are evaluated again."""
         # While no entry has been evaluated, the change concerns none.
-        if self._known:
+        if self._evaluated_bits:
             self._changes.note(number, changed)
 
     def tree_changed(self, tree_id: int) -> None:
         """Invalidate the entries that name the tree; they are evaluated when they are next needed."""
-        for number in numbers_in(self._known):
+        for number in numbers_in(self._evaluated_bits):
             if tree_id in self._by_number[number].key.tree_ids:
                 self._invalidate(self._by_number[number])
 
@@ -273,7 +275,7 @@ class Filters:
 
     def _evaluate_all(self, numbers: int) -> None:
         self._catch_up()
-        fresh = numbers & ~self._known
+        fresh = numbers & ~self._evaluated_bits
         if fresh:
             for number in numbers_in(fresh):
                 self._evaluate(self._by_number[number])
@@ -281,7 +283,7 @@ class Filters:
     def _evaluate(self, entry: FilterEntry) -> None:
         self._effort.evaluations += 1
         entry.fitting = fitting(self._labs, entry.key)
-        self._known |= 1 << entry.number
+        self._evaluated_bits |= 1 << entry.number
         self._signatures.add(entry.number, entry.fitting)
         self._demand_counts.evaluated(entry)
 
@@ -290,7 +292,7 @@ class Filters:
         if entry.fitting is None:
             return
         self._demand_counts.invalidate(entry)
-        self._known &= ~(1 << entry.number)
+        self._evaluated_bits &= ~(1 << entry.number)
         self._signatures.remove(entry.number)
         entry.fitting = None
 
@@ -298,7 +300,7 @@ class Filters:
         """Re-evaluate the entries concerned for all changed systems at once."""
         if not self._changes.systems:
             return
-        systems, concerned = self._changes.take(self._known, self._by_number)
+        systems, concerned = self._changes.take(self._evaluated_bits, self._by_number)
         if not concerned:
             return
         part, found = self._labs.part(systems), dict[int, int]()

@@ -1,4 +1,4 @@
-"""Who holds which permission: by the entries that count, or because it is theirs."""
+"""Permissions of persons on systems: from policy entries, ownership, loans and reservations."""
 
 from __future__ import annotations
 
@@ -12,38 +12,36 @@ POLICY: Policy = (
     PolicyEntry("view", group="qa"),
     PolicyEntry("edit_system", "bob"),
     PolicyEntry("loan_self", group="qa"),
-    # To submit is no part of this, and shows nothing.
+    # `submit` is a separate permission, and does not imply view.
     PolicyEntry("submit", "eve"),
 )
 LENT = Access(POLICY, owner="ada", borrower="lea", reserved_by="rob")
 
-# who, on which system, what they may do there
+# Person, access to a system, permissions there.
 HELD: list[tuple[Person, Access, set[str]]] = [
     (Person("ada"), LENT, ALL),
-    # An admin needs a reason to have one.
+    # An admin may use a system only as the policies allow.
     (Person("root", is_admin=True), LENT, ALL - {"reserve"}),
     (Person("ada", is_admin=True), LENT, ALL),
     (Person("root", is_admin=True), Access((PolicyEntry("reserve"),)), ALL),
     (Person("lea"), LENT, {"view", "reserve"}),
     (Person("rob"), LENT, {"view"}),
-    # Who may do something there must see it.
+    # Every permission implies view.
     (Person("bob"), LENT, {"view", "edit_system"}),
     (Person("bob", {"qa", "ops"}), LENT, {"view", "edit_system", "loan_self"}),
     (Person("kim", {"ops"}), LENT, set()),
     (Person("eve"), LENT, set()),
     (Person("kim"), Access(UNTIL_GIVEN), {"view", "reserve"}),
-    # Nobody bears the name of who owned it.
+    # The former owner no longer exists.
     (Person("ada"), Access(()), set()),
-    # A group is no user of the same name.
+    # A group with the name of a user.
     (Person("qa"), LENT, set()),
     (Person("kim", {"bob", "ada"}), LENT, set()),
 ]
 
 
 @pytest.mark.parametrize(("person", "access", "held"), HELD)
-def test_permissions__of_a_person_on_a_system__are_these(
-    person: Person, access: Access, held: set[str]
-) -> None:
+def test_may__person_and_system__permissions_of_table(person: Person, access: Access, held: set[str]) -> None:
     assert {permission for permission in OF_PEOPLE if may(person, access, permission)} == held
 
 
@@ -57,5 +55,5 @@ def test_permissions__of_a_person_on_a_system__are_these(
         ((), False),
     ],
 )
-def test_policy__that_everybody_may_view_something_by__is_open(policy: Policy, is_open: bool) -> None:
+def test_is_open_to_all__policy__only_if_everybody_may_view(policy: Policy, is_open: bool) -> None:
     assert is_open_to_all(policy) == is_open

@@ -1,4 +1,4 @@
-"""Who may have a system for a recipe, and at what priority at most."""
+"""The right to submit to a system, and the maximum effective priority."""
 
 from __future__ import annotations
 
@@ -49,20 +49,20 @@ def test_system_without_a_policy__serves_everybody__with_an_empty_one__nobody() 
     assert maximum(submitting((), [()], "owner")) is None
 
 
-def test_owner__needs_no_entry__but_has_no_more_than_those_that_name_everybody() -> None:
+def test_owner__without_entry__has_maximum_of_everybody() -> None:
     assert maximum(submitting((), [], "owner"), user="owner") is Priority.Urgent
     assert maximum(submitting((), [], "owner"), user="another") is None
     assert maximum(submitting(None, [POOL], "owner"), user="owner") is Priority.Medium
 
 
-def test_borrower__has_it_alone__without_an_entry() -> None:
+def test_borrower__without_entry__is_only_submitter() -> None:
     decides = submitting((), [], "owner", borrower="bob")
     assert maximum(decides, user="bob") is Priority.Urgent
     assert not decides.is_lent_away(Who("bob", None))
     assert decides.is_lent_away(Who("owner", None)) and decides.is_lent_away(Who(None, "qe"))
 
 
-def test_owners__of_systems_that_are_open_to_all__make_no_difference() -> None:
+def test_submitting__open_to_all__owner_is_left_out() -> None:
     assert submitting(None, [POOL], "alice") == submitting(None, [POOL], "bob")
     assert submitting((), [], "alice") != submitting((), [], "bob")
 
@@ -70,7 +70,7 @@ def test_owners__of_systems_that_are_open_to_all__make_no_difference() -> None:
 @pytest.mark.parametrize(
     "entries", [[], [ALICE, ALL_OTHERS, DESIGNATED], [{"permission": "view", "user": "x"}]]
 )
-def test_policy__told_and_read_again__is_the_same_whatever_its_order(
+def test_policy_form__any_order__round_trips(
     entries: list[dict[str, object]],
 ) -> None:
     policy: Policy = policy_of(entries)

@@ -1,4 +1,4 @@
-"""What is wrong with a policy that somebody gives, and what is kept of a sound one."""
+"""Faults of access policies, and the normalised form of valid ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NOBODY = 'names nobody; an entry must have one of "user", "group" and "everybody
 BOTH = 'names user and group; an entry must have one of "user", "group" and "everybody": true'
 
 
-def knows(kind: str, name: str) -> bool:
+def exists(kind: str, name: str) -> bool:
     return (kind, name) in {("user", "bob"), ("group", "qa")}
 
 
@@ -28,7 +28,7 @@ def test_faults__of_all_entries__each_at_its_place() -> None:
         {**VIEW, "everybody": True},
         {"permission": "submit", "group": "qa", "maximum_effective_priority": "High"},
     ]
-    assert [(fault.where, fault.message) for fault in faults_of(entries, knows)] == [
+    assert [(fault.where, fault.message) for fault in faults_of(entries, exists)] == [
         ("entries[0]", NOBODY),
         ("entries[1]", BOTH),
         ("entries[2].user", 'there is no user "eve"'),
@@ -38,18 +38,18 @@ def test_faults__of_all_entries__each_at_its_place() -> None:
 
 
 SUBMIT = {"permission": "submit", "group": "qa"}
-AT_MOST = "maximum_effective_priority"
+MAXIMUM = "maximum_effective_priority"
 
 
 @pytest.mark.parametrize(
     ("entries", "kept"),
     [
-        # The same twice, with and without what is not said.
+        # Equal entries, with and without the optional fields.
         ([{**VIEW, "user": "bob"}, {**VIEW, "user": "bob", "group": None, "everybody": False}], 1),
         ([{**VIEW, "user": "bob"}, {**VIEW, "everybody": True}], 2),
     ],
 )
-def test_given__the_same_twice__is_one(entries: list[dict[str, Any]], kept: int) -> None:
+def test_normalised__equal_entries__one_remains(entries: list[dict[str, Any]], kept: int) -> None:
     assert len(normalised(entries)) == kept
 
 
@@ -57,17 +57,17 @@ def test_given__the_same_twice__is_one(entries: list[dict[str, Any]], kept: int)
     ("maxima", "kept"),
     [(["Low", "High", "Medium"], "High"), ([None], "Urgent"), (["Low", None], "Urgent"), (["Low"], "Low")],
 )
-def test_given__several_maxima__the_highest_counts(maxima: list[str | None], kept: str) -> None:
-    entries = [*({**SUBMIT, AT_MOST: maximum} for maximum in maxima), {**VIEW, "everybody": True}]
-    assert normalised(entries) == [{**VIEW, "everybody": True}, {**SUBMIT, AT_MOST: kept}]
+def test_normalised__several_maxima__highest_remains(maxima: list[str | None], kept: str) -> None:
+    entries = [*({**SUBMIT, MAXIMUM: maximum} for maximum in maxima), {**VIEW, "everybody": True}]
+    assert normalised(entries) == [{**VIEW, "everybody": True}, {**SUBMIT, MAXIMUM: kept}]
 
 
-def test_given__in_any_order__is_told_in_one() -> None:
-    entries = [{**SUBMIT, AT_MOST: "Low"}, {**VIEW, "user": "bob"}, {**VIEW, "group": "qa"}]
+def test_normalised__any_order__is_canonical() -> None:
+    entries = [{**SUBMIT, MAXIMUM: "Low"}, {**VIEW, "user": "bob"}, {**VIEW, "group": "qa"}]
     assert normalised(entries) == normalised(entries[::-1])
 
 
-def test_without__a_user__what_names_them_goes() -> None:
+def test_without__user__drops_entries_of_user() -> None:
     policy = (
         PolicyEntry("view", "bob"),
         PolicyEntry("view", group="bob"),

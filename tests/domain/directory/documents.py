@@ -1,4 +1,4 @@
-"""A directory that was told documents, as a PUT of each would."""
+"""Directories filled with documents, as a PUT of each would do."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TREE: dict[str, Any] = {
 }
 
 
-def hear(
+def apply(
     directory: Directory,
     subject: str,
     event: Event,
@@ -37,18 +37,18 @@ def hear(
     directory.apply(Recorded(position, position, at, subject, version, event, stamp))
 
 
-def tell(directory: Directory, subject: str, document: Mapping[str, Any]) -> Event | None:
+def put_document(directory: Directory, subject: str, document: Mapping[str, Any]) -> Event | None:
     """Return the last event of a PUT, which the directory has applied; None if nothing changed."""
     kind, name = split_subject(subject)
     before = directory.get(kind, name)
     events = put(kind, before, document)
     for event in events:
-        hear(directory, subject, event, directory.version(subject) + 1)
+        apply(directory, subject, event, directory.version(subject) + 1)
     return events[-1] if events else None
 
 
-def told(*documents: tuple[str, Mapping[str, Any]]) -> Directory:
+def directory_with(*documents: tuple[str, Mapping[str, Any]]) -> Directory:
     directory = Directory()
     for subject, document in documents:
-        tell(directory, subject, document)
+        put_document(directory, subject, document)
     return directory

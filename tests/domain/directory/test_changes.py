@@ -1,4 +1,4 @@
-"""What a PUT of a named thing changes."""
+"""The events of a PUT of a directory entry."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from domain.directory.changes import unknown_names
 from domain.directory.state import Directory
 from domain.errors import Fault
 from domain.events import Event, from_data
-from tests.domain.directory.documents import TREE, tell, told
+from tests.domain.directory.documents import TREE, directory_with, put_document
 
 GROUP = {"owners": ["ada"], "members": ["ada", "bob"]}
 
@@ -45,7 +45,7 @@ PUTS: list[tuple[str, dict[str, Any], dict[str, Any], type[Event], type[Event]]]
         directory_events.DistroTreeRegistered,
         directory_events.DistroTreeChanged,
     ),
-    # Switching a lab off and on are events of their own.
+    # Disabling and enabling a lab have their own events.
     (
         "lab-controller/lab-1",
         {"enabled": True, "broken_after": 2},
@@ -72,17 +72,17 @@ IDS = [f"{row[0]}-{number}" for number, row in enumerate(PUTS)]
 
 
 @pytest.mark.parametrize(("subject", "first", "other", "registered", "changed"), PUTS, ids=IDS)
-def test_put__first_then_other_then_first_again__each_is_an_event(
+def test_put__alternating_documents__one_event_each(
     subject: str,
     first: dict[str, Any],
     other: dict[str, Any],
     registered: type[Event],
     changed: type[Event],
 ) -> None:
-    directory = told()
-    assert type(tell(directory, subject, first)) is registered
-    assert type(tell(directory, subject, other)) is changed
-    assert tell(directory, subject, first) is not None
+    directory = directory_with()
+    assert type(put_document(directory, subject, first)) is registered
+    assert type(put_document(directory, subject, other)) is changed
+    assert put_document(directory, subject, first) is not None
     kind, _, name = subject.partition("/")
     entry = directory.get(kind, name)
     assert entry is not None
@@ -92,13 +92,15 @@ def test_put__first_then_other_then_first_again__each_is_an_event(
 
 @pytest.mark.parametrize(("subject", "first"), [row[:2] for row in PUTS] + [("user/ada", {})])
 def test_put__same_document_again__changes_nothing(subject: str, first: dict[str, Any]) -> None:
-    directory = told((subject, first))
-    assert tell(directory, subject, dict(first)) is None
+    directory = directory_with((subject, first))
+    assert put_document(directory, subject, dict(first)) is None
 
 
 @pytest.fixture
 def directory() -> Directory:
-    return told(("user/ada", {}), ("group/qa", {**GROUP}), ("lab-controller/lab-1", {"enabled": True}))
+    return directory_with(
+        ("user/ada", {}), ("group/qa", {**GROUP}), ("lab-controller/lab-1", {"enabled": True})
+    )
 
 
 UNKNOWN = [
@@ -116,7 +118,7 @@ UNKNOWN = [
         {**TREE, "urls": {"lab-1": ["http://lab-1/"], "lab-2": ["http://lab-2/"]}},
         [Fault("urls.lab-2", 'there is no lab controller "lab-2"')],
     ),
-    # Nothing to get wrong: a pool of nobody, a group that is known, a user.
+    # No faults: a pool without an owner, a group with existing members, a user.
     ("pool", {"owner_group": None}, []),
     ("pool", {"owner_group": "qa"}, []),
     ("user", {}, []),
@@ -134,20 +136,20 @@ UNKNOWN = [
 
 
 @pytest.mark.parametrize(("kind", "document", "faults"), UNKNOWN)
-def test_unknown_names__any_document__are_all_told_with_their_places(
+def test_unknown_names__any_document__all_found_with_places(
     directory: Directory, kind: str, document: dict[str, Any], faults: list[Fault]
 ) -> None:
     assert unknown_names(kind, directory, document) == faults
 
 
-def test_put__user_without_roles__submits_and_later_keeps_what_it_has() -> None:
-    directory = told(("user/ada", {}))
+def test_put__user_without_roles__gets_submitter_and_keeps_later_roles() -> None:
+    directory = directory_with(("user/ada", {}))
     assert directory.roles_of("ada") == ("submitter",)
-    tell(directory, "user/ada", {"roles": ["admin", "submitter", "admin"]})
+    put_document(directory, "user/ada", {"roles": ["admin", "submitter", "admin"]})
     assert directory.roles_of("ada") == ("admin", "submitter")
-    tell(directory, "user/ada", {"email": "ada@example.com"})
+    put_document(directory, "user/ada", {"email": "ada@example.com"})
     assert directory.roles_of("ada") == ("admin", "submitter")
-    tell(directory, "user/ada", {"roles": []})
+    put_document(directory, "user/ada", {"roles": []})
     assert directory.roles_of("ada") == ()
 
 

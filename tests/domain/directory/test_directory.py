@@ -1,4 +1,4 @@
-"""What is known by name, asked after the log has told it."""
+"""The directory after events: tokens, pools, names, distro trees and lab controllers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from domain.directory import events as directory_events
 from domain.directory.state import Directory
 from domain.recipe.events import RecipeCompleted
 from domain.system.events import SystemInventoryChanged, SystemRegistered
-from tests.domain.directory.documents import NOW, TREE, hear, tell, told
+from tests.domain.directory.documents import NOW, TREE, apply, directory_with, put_document
 
 TOKEN = directory_events.TokenCreated(user="ada", role="admin", lab_controller=None, digest="ab12")
 
@@ -21,12 +21,12 @@ TOKEN = directory_events.TokenCreated(user="ada", role="admin", lab_controller=N
 @pytest.fixture
 def holder() -> Directory:
     """Ada is an admin and has the token t1."""
-    directory = told(("user/ada", {"roles": ["admin"]}))
-    hear(directory, "token/t1", TOKEN)
+    directory = directory_with(("user/ada", {"roles": ["admin"]}))
+    apply(directory, "token/t1", TOKEN)
     return directory
 
 
-def test_token__created__is_found_by_its_digest_alone(holder: Directory) -> None:
+def test_token__created__found_only_by_digest(holder: Directory) -> None:
     directory = holder
     found = directory.token("ab12", NOW)
     assert found is not None
@@ -36,17 +36,17 @@ def test_token__created__is_found_by_its_digest_alone(holder: Directory) -> None
     assert directory.token("", NOW) is None
 
 
-def test_token__revoked__is_found_no_more(holder: Directory) -> None:
+def test_token__revoked__not_found(holder: Directory) -> None:
     directory = holder
-    hear(directory, "token/t1", directory_events.TokenRevoked(), version=2)
+    apply(directory, "token/t1", directory_events.TokenRevoked(), version=2)
     assert directory.token("ab12", NOW) is None
     assert directory.get("token", "t1") is None
 
 
-def test_token__one_of_two_revoked__the_other_still_opens(holder: Directory) -> None:
+def test_token__one_of_two_revoked__other_stays_valid(holder: Directory) -> None:
     directory = holder
-    hear(directory, "token/t2", directory_events.TokenCreated("ada", "admin", None, "cd34"))
-    hear(directory, "token/t1", directory_events.TokenRevoked(), version=2)
+    apply(directory, "token/t2", directory_events.TokenCreated("ada", "admin", None, "cd34"))
+    apply(directory, "token/t1", directory_events.TokenRevoked(), version=2)
     assert directory.token("cd34", NOW) is not None
 
 
@@ -54,15 +54,15 @@ def test_token__one_of_two_revoked__the_other_still_opens(holder: Directory) -> 
 
 
 def test_pool_has__system_added_and_removed__follows() -> None:
-    directory = told(("pool/net", {"owner_group": None}))
+    directory = directory_with(("pool/net", {"owner_group": None}))
     assert not directory.pool_has("net", "a")
-    hear(directory, "pool/net", directory_events.PoolSystemAdded(system="a"), version=2)
+    apply(directory, "pool/net", directory_events.PoolSystemAdded(system="a"), version=2)
     assert directory.pool_has("net", "a")
-    hear(directory, "pool/net", directory_events.PoolSystemRemoved(system="a"), version=3)
+    apply(directory, "pool/net", directory_events.PoolSystemRemoved(system="a"), version=3)
     assert not directory.pool_has("net", "a")
     entry = directory.get("pool", "net")
     assert entry is not None
-    # Who is in it is not the document of a pool.
+    # The document of a pool does not contain its systems.
     assert (entry.version, entry.document) == (3, {"owner_group": None, "description": ""})
 
 
@@ -71,7 +71,7 @@ def test_pool_has__system_added_and_removed__follows() -> None:
 
 @pytest.fixture
 def lab() -> Directory:
-    directory = told(
+    directory = directory_with(
         ("user/ada", {}),
         ("group/qa", {"owners": [], "members": ["ada"]}),
         ("pool/net", {"owner_group": None}),
@@ -79,40 +79,40 @@ def lab() -> Directory:
         ("distro-tree/1", {**TREE, "arch": "s390x"}),
     )
     inventory = {"arches": ["x86_64", "i386"], "key_values": {"RACK": ["7"]}}
-    hear(directory, "system/a", SystemRegistered("lab-1", "ada", "Automated", inventory))
+    apply(directory, "system/a", SystemRegistered("lab-1", "ada", "Automated", inventory))
     return directory
 
 
-def test_known_names__after_the_log__are_what_a_job_may_use(lab: Directory) -> None:
-    known = lab.name_index()
-    assert known.users == {"ada"}
-    assert known.groups == {"qa": {"ada"}}
-    assert known.pools == {"net"}
-    assert known.lab_controllers == {"lab-1"}
-    assert known.systems == {"a"}
-    assert known.keys == {"RACK"}
-    # Those of the systems, and those of the trees.
-    assert known.arches == {"x86_64", "i386", "s390x"}
+def test_name_index__after_the_log__has_all_names_for_jobs(lab: Directory) -> None:
+    index = lab.name_index()
+    assert index.users == {"ada"}
+    assert index.groups == {"qa": {"ada"}}
+    assert index.pools == {"net"}
+    assert index.lab_controllers == {"lab-1"}
+    assert index.systems == {"a"}
+    assert index.keys == {"RACK"}
+    # The arches of systems and of trees.
+    assert index.arches == {"x86_64", "i386", "s390x"}
 
 
-def test_known_names__inventory_changed__have_what_it_names_now(lab: Directory) -> None:
+def test_name_index__inventory_changed__has_new_names(lab: Directory) -> None:
     changed = SystemInventoryChanged(inventory={"arches": ["riscv64"], "key_values": {"SLOT": ["1"]}})
-    hear(lab, "system/a", changed, version=2)
-    known = lab.name_index()
-    assert known.keys == {"RACK", "SLOT"}
-    assert known.arches == {"x86_64", "i386", "s390x", "riscv64"}
+    apply(lab, "system/a", changed, version=2)
+    index = lab.name_index()
+    assert index.keys == {"RACK", "SLOT"}
+    assert index.arches == {"x86_64", "i386", "s390x", "riscv64"}
 
 
-def test_known_names__one_more_came__are_not_remembered_too_long(lab: Directory) -> None:
+def test_name_index__pool_added__cache_is_invalidated(lab: Directory) -> None:
     assert "gpu" not in lab.name_index().pools
-    tell(lab, "pool/gpu", {"owner_group": None})
+    put_document(lab, "pool/gpu", {"owner_group": None})
     assert "gpu" in lab.name_index().pools
 
 
-def test_apply__event_of_a_recipe__is_passed_over(lab: Directory) -> None:
-    known = lab.name_index()
-    hear(lab, "recipe/1", RecipeCompleted())
-    assert lab.name_index() is known
+def test_apply__event_of_a_recipe__ignored(lab: Directory) -> None:
+    index = lab.name_index()
+    apply(lab, "recipe/1", RecipeCompleted())
+    assert lab.name_index() is index
     assert lab.get("recipe", "1") is None
 
 
@@ -121,27 +121,27 @@ def test_apply__event_of_a_recipe__is_passed_over(lab: Directory) -> None:
 
 def trees(*changes: dict[str, Any]) -> Directory:
     documents = [(f"distro-tree/{number}", {**TREE, **change}) for number, change in enumerate(changes, 1)]
-    return told(*documents)
+    return directory_with(*documents)
 
 
-def test_distro_tree__removed__is_not_there_until_it_is_back() -> None:
+def test_distro_tree__removed__absent_until_registered_again() -> None:
     directory = trees({}, {})
-    hear(directory, "distro-tree/2", directory_events.DistroTreeRemoved(), version=2)
+    apply(directory, "distro-tree/2", directory_events.DistroTreeRemoved(), version=2)
     assert [number for number, _ in directory.trees()] == [1]
     assert directory.get("distro-tree", "2") is None
-    tell(directory, "distro-tree/2", TREE)
+    put_document(directory, "distro-tree/2", TREE)
     assert [number for number, _ in directory.trees()] == [1, 2]
 
 
 # Lab controllers
 
 
-def test_lab_controller__silent_and_heard_again__says_so_and_stays_enabled() -> None:
-    directory = told(("lab-controller/lab-1", {"enabled": True}))
+def test_lab_controller__silent_and_heard_again__stays_enabled() -> None:
+    directory = directory_with(("lab-controller/lab-1", {"enabled": True}))
     for version, event in enumerate(
         (directory_events.LabControllerSilent(), directory_events.LabControllerHeard()), 2
     ):
-        hear(directory, "lab-controller/lab-1", event, version)
+        apply(directory, "lab-controller/lab-1", event, version)
         entry = directory.get("lab-controller", "lab-1")
         assert entry is not None
         assert entry.document["silent"] == isinstance(event, directory_events.LabControllerSilent)
@@ -149,9 +149,9 @@ def test_lab_controller__silent_and_heard_again__says_so_and_stays_enabled() -> 
 
 
 def test_lab_controller__disabled_and_enabled__follows() -> None:
-    directory = told(("lab-controller/lab-1", {"enabled": True}))
-    hear(directory, "lab-controller/lab-1", directory_events.LabControllerDisabled(), 2)
+    directory = directory_with(("lab-controller/lab-1", {"enabled": True}))
+    apply(directory, "lab-controller/lab-1", directory_events.LabControllerDisabled(), 2)
     assert not directory.is_enabled("lab-1")
-    hear(directory, "lab-controller/lab-1", directory_events.LabControllerEnabled(), 3)
+    apply(directory, "lab-controller/lab-1", directory_events.LabControllerEnabled(), 3)
     assert directory.is_enabled("lab-1")
     assert not directory.is_enabled("lab-9")

@@ -1,4 +1,4 @@
-"""Whether a lab controller was ever heard follows from its events alone, as of any moment."""
+"""`is_never_heard` of a lab controller depends only on its events up to the moment."""
 
 from __future__ import annotations
 

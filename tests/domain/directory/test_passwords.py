@@ -1,4 +1,4 @@
-"""What a password must be."""
+"""The rules for passwords."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PASSWORDS = [
     ("ten chars!", 0),
     ("nine char", 1),
     ("", 1),
-    # Any character counts as one, whatever it takes to write it.
+    # Each character counts as one, whatever its encoded length.
     ("ääääääääää", 0),
     ("x" * 1024, 0),
     ("x" * 1025, 1),
@@ -20,11 +20,11 @@ PASSWORDS = [
 
 
 @pytest.mark.parametrize(("password", "faults"), PASSWORDS)
-def test_password__long_enough_and_not_the_name__is_taken(password: str, faults: int) -> None:
+def test_password__long_enough_and_not_the_name__valid(password: str, faults: int) -> None:
     found = faults_of(password, "ada.lovelace", "password")
     assert len(found) == faults
     assert {fault.where for fault in found} <= {"password"}
 
 
-def test_password__short_and_the_name__both_are_told() -> None:
+def test_password__short_and_equal_to_name__two_faults() -> None:
     assert len(faults_of("ada", "ada", "password")) == 2

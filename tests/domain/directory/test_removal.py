@@ -1,4 +1,4 @@
-"""What goes with a user, group, pool, lab controller or distro tree, and what holds it back."""
+"""Removal of directory entries: the events, and the references that prevent it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from domain.events import Decided, split_subject
 from domain.names import unknown_name
 from domain.system.state import System
 from domain.system_admin.registration import unknown_names
-from tests.domain.directory.documents import NOW, TREE, hear, tell, told
+from tests.domain.directory.documents import NOW, TREE, apply, directory_with, put_document
 
 MACHINE = System("a", 1, "lab-1", "ada", "Automated", {})
 
@@ -23,7 +23,7 @@ MACHINE = System("a", 1, "lab-1", "ada", "Automated", {})
 @pytest.fixture
 def directory() -> Directory:
     """Ada is the admin. Bob is in two groups, has two tokens and a password; `net` has two systems."""
-    made = told(
+    made = directory_with(
         ("user/ada", {"roles": ["admin"]}),
         ("user/bob", {}),
         ("group/qa", {"owners": ["bob"], "members": ["ada", "bob"]}),
@@ -39,20 +39,20 @@ def directory() -> Directory:
         ("b2", "bob", "submitter", None),
     )
     for token_id, user, role, lab in (*tokens, ("l1", "ada", "lab-controller", "lab-1")):
-        hear(made, f"token/{token_id}", directory_events.TokenCreated(user, role, lab, token_id))
-    hear(made, "token/b2", TokenRevoked(), 2)
-    hear(made, "user/bob", directory_events.UserPasswordSet("p1"), 2)
+        apply(made, f"token/{token_id}", directory_events.TokenCreated(user, role, lab, token_id))
+    apply(made, "token/b2", TokenRevoked(), 2)
+    apply(made, "user/bob", directory_events.UserPasswordSet("p1"), 2)
     for version, fqdn in enumerate(("a", "b"), 2):
-        hear(made, "pool/net", directory_events.PoolSystemAdded(system=fqdn), version)
+        apply(made, "pool/net", directory_events.PoolSystemAdded(system=fqdn), version)
     return made
 
 
-def happens(directory: Directory, decided: Decided) -> None:
+def apply_decided(directory: Directory, decided: Decided) -> None:
     for subject, event in decided:
-        hear(directory, subject, event, directory.version(subject) + 1)
+        apply(directory, subject, event, directory.version(subject) + 1)
 
 
-def test_user__removed__leaves_groups_and_tokens_go_in_the_same_commit(directory: Directory) -> None:
+def test_user__removed__leaves_groups_and_loses_tokens_in_one_commit(directory: Directory) -> None:
     decided = remove("user", directory, "bob", [MACHINE])
     assert decided == [
         ("group/qa", GroupChanged(owners=[], members=["ada"])),
@@ -60,7 +60,7 @@ def test_user__removed__leaves_groups_and_tokens_go_in_the_same_commit(directory
         ("token/b1", TokenRevoked()),
         ("user/bob", directory_events.UserRemoved()),
     ]
-    happens(directory, decided)
+    apply_decided(directory, decided)
     assert directory.get("user", "bob") is None
     assert directory.credentials.password_of("bob") is None
     assert directory.token("b1", NOW) is None
@@ -78,11 +78,11 @@ def test_user__last_admin__refused(directory: Directory) -> None:
         remove("user", directory, "ada", [])
 
 
-def test_group__owns_a_pool__refused_until_the_pool_is_anothers(directory: Directory) -> None:
+def test_group__owns_a_pool__refused_until_pool_has_other_owner(directory: Directory) -> None:
     with pytest.raises(Refused, match="group qa owns net"):
         remove("group", directory, "qa", [])
-    tell(directory, "pool/net", {"owner_group": "ops"})
-    happens(directory, remove("group", directory, "qa", []))
+    put_document(directory, "pool/net", {"owner_group": "ops"})
+    apply_decided(directory, remove("group", directory, "qa", []))
     assert "qa" not in directory.name_index().groups
 
 
@@ -93,11 +93,11 @@ def test_pool__removed__its_systems_leave_it_first(directory: Directory) -> None
         ("pool/net", PoolSystemRemoved(system="b")),
         ("pool/net", PoolRemoved()),
     ]
-    happens(directory, decided)
+    apply_decided(directory, decided)
     assert directory.pools_of("a") == ()
     assert not directory.name_index().has("pools", "net")
-    # It begins anew, and empty.
-    tell(directory, "pool/net", {"owner_group": None})
+    # A new pool of the same name is empty.
+    put_document(directory, "pool/net", {"owner_group": None})
     assert directory.systems_of("net") == ()
     entry = directory.get("pool", "net")
     assert entry is not None and entry.version == 7
@@ -108,37 +108,35 @@ def test_lab_controller__with_systems_that_are_not_removed__refused(directory: D
         remove("lab-controller", directory, "lab-1", [MACHINE])
 
 
-def test_lab_controller__all_its_systems_removed__goes_with_its_tokens(directory: Directory) -> None:
+def test_lab_controller__all_systems_removed__removed_with_tokens(directory: Directory) -> None:
     systems = [replace(MACHINE, condition="Removed"), replace(MACHINE, fqdn="b", lab_controller="lab-2")]
     decided = remove("lab-controller", directory, "lab-1", systems)
     assert [subject for subject, _ in decided] == ["token/l1", "lab-controller/lab-1"]
-    happens(directory, decided)
+    apply_decided(directory, decided)
     assert not directory.is_enabled("lab-1")
     document = {"lab_controller": "lab-1", "owner": "ada", "pools": []}
     (fault,) = unknown_names(directory, document)
     assert fault.message == unknown_name("lab-controller", "lab-1")
-    # Back, it is as it is put.
-    tell(directory, "lab-controller/lab-1", {"enabled": False})
+    # Registered again, it has only the new document.
+    put_document(directory, "lab-controller/lab-1", {"enabled": False})
     entry = directory.get("lab-controller", "lab-1")
     assert entry is not None
     assert (entry.document["enabled"], entry.document["silent"]) == (False, True)
 
 
-def test_distro_tree__changed_after_it_was_removed_as_in_older_logs__is_back(directory: Directory) -> None:
-    happens(directory, remove("distro-tree", directory, "2", []))
+def test_distro_tree__changed_after_removal_in_older_log__registered_again(directory: Directory) -> None:
+    apply_decided(directory, remove("distro-tree", directory, "2", []))
     assert list(directory.trees()) == []
-    hear(directory, "distro-tree/2", directory_events.DistroTreeChanged(**TREE), 3)
+    apply(directory, "distro-tree/2", directory_events.DistroTreeChanged(**TREE), 3)
     assert list(directory.trees()) == [(2, TREE)]
 
 
 @pytest.mark.parametrize(
     "subject", ["user/bob", "group/ops", "pool/net", "lab-controller/lab-1", "distro-tree/2"]
 )
-def test_removed__put_again__is_registered_anew_with_a_later_version(
-    directory: Directory, subject: str
-) -> None:
+def test_removed__put_again__registered_with_later_version(directory: Directory, subject: str) -> None:
     kind, name = split_subject(subject)
-    happens(directory, remove(kind, directory, name, []))
+    apply_decided(directory, remove(kind, directory, name, []))
     before = directory.version(subject)
     assert directory.get(kind, name) is None
     assert name not in dict(directory.items(kind))
@@ -149,6 +147,6 @@ def test_removed__put_again__is_registered_anew_with_a_later_version(
         "lab-controller": {"enabled": True},
         "distro-tree": TREE,
     }
-    event = tell(directory, subject, documents[kind])
+    event = put_document(directory, subject, documents[kind])
     assert event is not None
     assert (f"{kind}.registered", before + 1) == (event.TOPIC, directory.version(subject))

@@ -1,4 +1,4 @@
-"""From whom which systems are hidden, as policies, pools, groups and loans change."""
+"""Systems hidden from users, as policies, pools, groups and loans change."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ VIEW = {"permission": "view", "everybody": True}
 BY_QA = {"permission": "view", "group": "qa"}
 
 
-class Town:
-    """Two systems of ada's in different labs; bob is in the group `qa`, eve in none."""
+class TwoLabs:
+    """Two labs with a system of ada each; bob is in the group `qa`, eve in no group."""
 
     def __init__(self) -> None:
         self.directory = Directory()
@@ -42,67 +42,67 @@ class Town:
         return sorted(self.accesses.hidden_from(user, lab))
 
 
-def test_hidden__nothing_is_said__nothing() -> None:
-    assert Town().hidden("eve") == []
+def test_hidden__no_policy__nothing() -> None:
+    assert TwoLabs().hidden("eve") == []
 
 
-def test_hidden__own_policy__from_who_is_not_named() -> None:
-    town = Town()
-    town.policy("a", BY_QA)
-    assert [town.hidden(user) for user in ("ada", "bob", "eve")] == [[], [], ["a"]]
-    town.tell("group/qa", directory_events.GroupChanged([], ["eve"]))
-    assert [town.hidden(user) for user in ("bob", "eve")] == [["a"], []]
-    town.policy("a", BY_QA, VIEW)
-    assert town.hidden("bob") == []
+def test_hidden__own_policy__from_users_without_entry() -> None:
+    labs = TwoLabs()
+    labs.policy("a", BY_QA)
+    assert [labs.hidden(user) for user in ("ada", "bob", "eve")] == [[], [], ["a"]]
+    labs.tell("group/qa", directory_events.GroupChanged([], ["eve"]))
+    assert [labs.hidden(user) for user in ("bob", "eve")] == [["a"], []]
+    labs.policy("a", BY_QA, VIEW)
+    assert labs.hidden("bob") == []
 
 
-def test_hidden__from_many_alike__is_kept_once_until_it_changes() -> None:
-    town = Town()
-    town.policy("a", BY_QA)
-    assert town.accesses.hidden_from("eve") is town.accesses.hidden_from("zoe") == {"a"}
-    town.policy("b", BY_QA)
-    assert town.accesses.hidden_from("eve") == {"a", "b"}
+def test_hidden__many_equal_users__one_cached_set_until_a_change() -> None:
+    labs = TwoLabs()
+    labs.policy("a", BY_QA)
+    assert labs.accesses.hidden_from("eve") is labs.accesses.hidden_from("zoe") == {"a"}
+    labs.policy("b", BY_QA)
+    assert labs.accesses.hidden_from("eve") == {"a", "b"}
 
 
 def test_hidden__lab_controller__sees_its_own_lab() -> None:
-    town = Town()
+    labs = TwoLabs()
     for fqdn in ("a", "b"):
-        town.policy(fqdn)
-    assert town.hidden("lab-ops", "lab-1") == ["b"]
-    town.tell("system/b", system_events.SystemLabControllerChanged("lab-1"))
-    assert town.hidden("lab-ops", "lab-1") == []
+        labs.policy(fqdn)
+    assert labs.hidden("lab-ops", "lab-1") == ["b"]
+    labs.tell("system/b", system_events.SystemLabControllerChanged("lab-1"))
+    assert labs.hidden("lab-ops", "lab-1") == []
 
 
-def test_hidden__policy_of_a_pool_counts__as_it_is_until_it_is_gone() -> None:
-    town = Town()
-    town.tell("pool/big", directory_events.PoolRegistered(None))
-    town.policy("a", VIEW, pool="big")
-    # It grants nothing to anybody.
-    assert town.hidden("bob") == ["a"]
-    town.tell("pool/big", directory_events.PoolAccessPolicyChanged([BY_QA]))
-    assert [town.hidden(user) for user in ("bob", "eve")] == [[], ["a"]]
-    town.policy("b", VIEW)
-    town.tell("pool/big", directory_events.PoolRemoved())
-    assert town.hidden("eve") == []
+def test_hidden__active_pool__its_policy_counts_until_removal() -> None:
+    labs = TwoLabs()
+    labs.tell("pool/big", directory_events.PoolRegistered(None))
+    labs.policy("a", VIEW, pool="big")
+    # The policy of the pool grants nothing.
+    assert labs.hidden("bob") == ["a"]
+    labs.tell("pool/big", directory_events.PoolAccessPolicyChanged([BY_QA]))
+    assert [labs.hidden(user) for user in ("bob", "eve")] == [[], ["a"]]
+    labs.policy("b", VIEW)
+    labs.tell("pool/big", directory_events.PoolRemoved())
+    assert labs.hidden("eve") == []
 
 
-def test_hidden__from_who_has_it__never_but_from_their_namesakes() -> None:
-    town = Town()
-    town.policy("a")
-    town.tell("system/a", system_events.SystemLoaned("bob", None))
-    town.tell("system/a", system_events.SystemReservationBegun("eve", None, None))
-    assert [town.hidden(user) for user in ("bob", "eve")] == [[], []]
-    town.tell("user/bob", directory_events.UserRemoved())
-    town.tell("user/bob", directory_events.UserRegistered())
-    town.tell("system/a", system_events.SystemReservationEnded("returned"))
-    assert [town.hidden(user) for user in ("ada", "bob", "eve")] == [[], ["a"], ["a"]]
+def test_hidden__owner_borrower_or_user__sees_system_but_namesake_does_not() -> None:
+    labs = TwoLabs()
+    labs.policy("a")
+    labs.tell("system/a", system_events.SystemLoaned("bob", None))
+    labs.tell("system/a", system_events.SystemReservationBegun("eve", None, None))
+    assert [labs.hidden(user) for user in ("bob", "eve")] == [[], []]
+    labs.tell("user/bob", directory_events.UserRemoved())
+    labs.tell("user/bob", directory_events.UserRegistered())
+    labs.tell("system/a", system_events.SystemReservationEnded("returned"))
+    assert [labs.hidden(user) for user in ("ada", "bob", "eve")] == [[], ["a"], ["a"]]
 
 
-def test_left_to__user_group_and_pool__the_systems_that_say_something_of_it() -> None:
-    town = Town()
-    town.tell("pool/big", directory_events.PoolRegistered(None))
-    town.policy("a", BY_QA, {"permission": "reserve", "user": "eve"}, pool="big")
-    town.tell("system/b", system_events.SystemLoaned("bob", None))
+def test_referring_systems__user_group_and_pool__systems_that_name_it() -> None:
+    labs = TwoLabs()
+    labs.tell("pool/big", directory_events.PoolRegistered(None))
+    labs.policy("a", BY_QA, {"permission": "reserve", "user": "eve"}, pool="big")
+    labs.tell("system/b", system_events.SystemLoaned("bob", None))
     left = [
         ("user", "eve"),
         ("user", "bob"),
@@ -111,7 +111,7 @@ def test_left_to__user_group_and_pool__the_systems_that_say_something_of_it() ->
         ("group", "bob"),
         ("pool", "qa"),
     ]
-    assert [town.accesses.referring_systems(kind, name) for kind, name in left] == [
+    assert [labs.accesses.referring_systems(kind, name) for kind, name in left] == [
         ["a"],
         ["b"],
         ["a"],
@@ -119,5 +119,5 @@ def test_left_to__user_group_and_pool__the_systems_that_say_something_of_it() ->
         [],
         [],
     ]
-    town.tell("system/b", system_events.SystemLoanEnded("over"))
-    assert town.accesses.referring_systems("user", "bob") == []
+    labs.tell("system/b", system_events.SystemLoanEnded("over"))
+    assert labs.accesses.referring_systems("user", "bob") == []

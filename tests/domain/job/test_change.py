@@ -1,4 +1,4 @@
-"""What people may change of a job afterwards, and that the rest goes with it."""
+"""Changes of a submitted job: whiteboard, retention tag and product."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def job_of(*events: Event) -> Job:
     return job
 
 
-def test_job__submitted_and_changed__is_as_the_last_event_says() -> None:
+def test_job__submitted_and_changed__has_values_of_last_event() -> None:
     job = job_of(SUBMITTED)
     assert (job.version, job.owner, job.recipe_set_ids) == (1, "ada", (3, 4))
     assert (job.whiteboard, job.retention_tag, job.product) == ("smoke", "active", "Linux")
@@ -38,7 +38,7 @@ def test_job__submitted_and_changed__is_as_the_last_event_says() -> None:
     assert folded(1, []) is None
 
 
-def test_change__tag_of_the_service__is_taken_and_others_are_not() -> None:
+def test_change__retention_tag__only_tags_of_the_service() -> None:
     tags = RetentionTags([RetentionTag("short", 7)])
     changes = {"retention_tag": "short", "product": None}
     assert change_job(job_of(SUBMITTED), changes, tags) == [("job/1", JobChanged("smoke", "short", None))]
@@ -46,7 +46,7 @@ def test_change__tag_of_the_service__is_taken_and_others_are_not() -> None:
         change_job(job_of(SUBMITTED), {"retention_tag": "scratch"}, tags)
 
 
-def test_job__submitted_without_a_tag__has_the_one_for_those() -> None:
+def test_job__submitted_without_a_tag__has_default_tag() -> None:
     job = job_of(JobSubmitted("ada", "ada", None, "", (1,), {}))
     assert (job.retention_tag, job.product) == ("scratch", None)
 
@@ -63,7 +63,7 @@ CHANGES: list[tuple[dict[str, str | None], JobChanged | None]] = [
 
 
 @pytest.mark.parametrize(("changes", "event"), CHANGES)
-def test_change__what_is_not_given__stays(changes: dict[str, str | None], event: JobChanged | None) -> None:
+def test_change__fields_left_out__unchanged(changes: dict[str, str | None], event: JobChanged | None) -> None:
     expected = [] if event is None else [("job/1", event)]
     assert change_job(job_of(SUBMITTED), changes, RetentionTags()) == expected
 
@@ -76,9 +76,7 @@ WRONG: list[tuple[dict[str, str | None], str]] = [
 
 
 @pytest.mark.parametrize(("changes", "place"), WRONG)
-def test_change__tag_and_product_that_do_not_go_together__refused(
-    changes: dict[str, str | None], place: str
-) -> None:
+def test_change__tag_and_product_do_not_match__refused(changes: dict[str, str | None], place: str) -> None:
     with pytest.raises(FaultyInput) as refused:
         change_job(job_of(SUBMITTED), changes, RetentionTags())
     assert [fault.where for fault in refused.value.faults] == [place]

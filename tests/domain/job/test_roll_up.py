@@ -1,4 +1,4 @@
-"""What a set or a job shows of its members: the least finished state, the worst result."""
+"""The state and result of a set or job: the least finished state and the worst result of its members."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from domain.roll_up import RESULT_ORDER, STATE_ORDER, result_in, result_of, stat
 STATES = [
     # One member: its state.
     ("queued", "queued"),
-    # Something runs: so does the whole.
+    # One running member makes the whole running.
     ("running queued completed", "running"),
     ("aborted running", "running"),
-    # Provisioning goes before waiting for systems.
+    # Provisioning counts before waiting for systems.
     ("installing waiting queued", "installing"),
     ("waiting scheduled", "waiting"),
-    # Of those that wait for systems, the least advanced.
+    # Among members that wait for systems, the least advanced counts.
     ("new assigned queued scheduled", "new"),
     ("queued scheduled", "queued"),
     ("assigned scheduled", "assigned"),
     # Reserved is not finished yet.
     ("reserved completed", "reserved"),
-    # All finished: aborted shows before cancelled before completed.
+    # All finished: aborted beats cancelled beats completed.
     ("completed completed", "completed"),
     ("completed cancelled", "cancelled"),
     ("completed cancelled aborted", "aborted"),

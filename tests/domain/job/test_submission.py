@@ -1,4 +1,4 @@
-"""From an accepted job to its first events."""
+"""The events of an accepted job."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FETCH = {"url": "http://g/", "subdir": "a"}
 
 
 def recipe(distro_requires: str, *tasks: str, **fields: Any) -> RecipeSpec:
-    told = {
+    defaults = {
         "whiteboard": f"on {distro_requires}",
         "role": None,
         "kernel_options": "quiet",
@@ -32,7 +32,7 @@ def recipe(distro_requires: str, *tasks: str, **fields: Any) -> RecipeSpec:
         "autopick_pools": (),
         "tasks": tuple(TaskSpec(name, None, (("N", "1"),)) for name in tasks),
     }
-    return RecipeSpec(**{**told, **fields})
+    return RecipeSpec(**{**defaults, **fields})
 
 
 def job(owner: str | None = None) -> JobSpec:
@@ -71,7 +71,7 @@ def test_submit__job_of_two_sets__log_has_each_set_before_its_recipes() -> None:
     ]
 
 
-def test_submit__numbers__are_given_out_in_document_order_and_name_each_other() -> None:
+def test_submit__ids__assigned_in_document_order_and_cross_referenced() -> None:
     made = dict(events())
     assert made["job/1"].recipe_set_ids == (10, 11)
     assert made["recipe-set/10"].recipe_ids == (20, 21, 22, 23)
@@ -103,18 +103,18 @@ def test_submit__priority_of_each_set__is_that_of_its_recipes() -> None:
     assert priorities == ["High", "High", "High", "High", "Low"]
 
 
-def test_submit__distro_trees__are_given_out_in_document_order() -> None:
+def test_submit__distro_trees__assigned_in_document_order() -> None:
     made = dict(events())
     assert [made[f"recipe/{number}"].distro_tree_id for number in IDS.recipes] == [7, 7, None, None, 8]
 
 
-def test_submit__distro_of_ones_own__has_no_tree() -> None:
+def test_submit__custom_distro__has_no_tree() -> None:
     made = dict(events())
     assert (made["recipe/22"].distro_tree_id, made["recipe/22"].distro) == (None, DISTRO)
     assert made["recipe/20"].distro is None
 
 
-def test_submit__reservesys_and_fetch__are_told_where_given() -> None:
+def test_submit__reservesys_and_fetch__recorded_if_given() -> None:
     made = dict(events())
     assert made["recipe/20"].reservesys == {"duration_seconds": 60, "when": "always"}
     assert made["recipe/21"].reservesys is None
@@ -123,7 +123,7 @@ def test_submit__reservesys_and_fetch__are_told_where_given() -> None:
 
 
 OWNERS = [
-    # Who submits for nobody else owns the job.
+    # Without a named owner, the submitter owns the job.
     (None, "bob"),
     ("ada", "ada"),
 ]
@@ -140,7 +140,7 @@ def test_submit__document__is_kept_whole() -> None:
     assert dict(events())["job/1"].document == {"whiteboard": "nightly"}
 
 
-def test_job__stored_before_its_bytes_were_kept__has_none() -> None:
+def test_job__version_without_original_bytes__has_none() -> None:
     old = {"owner": "ada", "submitter": "ada", "group": None, "whiteboard": "", "document": {}}
     event = from_data("job.submitted", 1, {**old, "recipe_set_ids": [1]})
     assert isinstance(event, JobSubmitted)

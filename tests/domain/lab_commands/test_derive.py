@@ -1,4 +1,4 @@
-"""Every move of recipes and reserved systems: which command follows."""
+"""The command that follows from each transition of recipes and reserved systems."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOVES = sorted(move for move in RECIPE.moves if move[0] == "scheduled" or move[0
 
 
 def moved_to(state: str) -> Event:
-    """The event of a state, for those who look at nothing else of it."""
+    """Return an event of a state; its other fields do not matter."""
     made: dict[str, Event] = {
         "waiting": recipe_events.RecipeWaiting("a"),
         "installing": recipe_events.RecipeInstalling("a"),
@@ -37,9 +37,7 @@ def moved_to(state: str) -> Event:
 
 
 @pytest.mark.parametrize(("before", "after"), MOVES)
-def test_host__any_move__is_provisioned_when_it_starts_and_released_when_it_is_started_no_more(
-    before: str, after: str
-) -> None:
+def test_host__any_transition__provisioned_at_start_and_released_at_end(before: str, after: str) -> None:
     command = of_recipe(replace(HOST, state=before), moved_to(after))
     if after == "waiting":
         assert command == Command("provision", "lab-1", "a", 12, distro_tree_id=7)
@@ -51,7 +49,7 @@ def test_host__any_move__is_provisioned_when_it_starts_and_released_when_it_is_s
 
 @pytest.mark.parametrize("host_state", ["running", "reserved", *FINISHED])
 @pytest.mark.parametrize(("before", "after"), MOVES)
-def test_guest__any_move__is_stopped_only_when_given_up_on_a_host_that_goes_on(
+def test_guest__any_transition__stopped_only_if_given_up_while_host_continues(
     before: str, after: str, host_state: str
 ) -> None:
     command = of_recipe(replace(GUEST, state=before, host_state=host_state), moved_to(after))
@@ -64,18 +62,18 @@ WITHOUT = Reservation("ada", None, None)
 ENDED = system_events.SystemReservationEnded("returned")
 
 PERSONS: list[tuple[str, Reservation | None, Event, Command | None]] = [
-    # A person's, with a tree: it is provisioned, and given back however far that has come.
+    # Reserved by a person, with a tree: provisioned, and released at any stage.
     ("idle", WITH_TREE, system_events.SystemWaiting(None), Command("provision", "lab-1", "a", None, 7)),
     ("waiting", WITH_TREE, system_events.SystemInstalling(None), None),
     ("waiting", WITH_TREE, ENDED, Command("release", "lab-1", "a", None)),
     ("installing", WITH_TREE, ENDED, Command("release", "lab-1", "a", None)),
     ("running", WITH_TREE, ENDED, Command("release", "lab-1", "a", None)),
-    # Without one it is handed over as it is.
+    # Without a tree the person gets the system as it is.
     ("idle", WITHOUT, system_events.SystemRunning(None), None),
     ("running", WITHOUT, ENDED, Command("release", "lab-1", "a", None)),
-    # It was never handed over.
+    # The person never got the system.
     ("idle", WITHOUT, ENDED, None),
-    # A recipe's: what follows, follows from the recipe.
+    # With a recipe, the event of the recipe has the command.
     ("scheduled", None, system_events.SystemWaiting(12), None),
     ("running", None, system_events.SystemPending(), None),
     ("running", None, system_events.SystemConditionChanged("Broken", "it burns"), None),

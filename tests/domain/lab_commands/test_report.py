@@ -13,12 +13,12 @@ from domain.lab_commands.lifecycle import COMMAND, report
 
 ANSWERS: dict[tuple[str, str], Event | None] = {
     ("queued", "running"): CommandRunning(),
-    # A quick one is reported when it is over.
+    # A short command may be reported only at its end.
     ("queued", "completed"): CommandCompleted(),
     ("running", "completed"): CommandCompleted(),
     ("queued", "failed"): CommandFailed(reason="no power"),
     ("running", "failed"): CommandFailed(reason="no power"),
-    # Said before.
+    # Repeated.
     ("running", "running"): None,
     ("completed", "completed"): None,
     ("failed", "failed"): None,

@@ -1,6 +1,6 @@
-"""The state machines once more, as the documentation's tables have them: (from, to), commas meaning several.
+"""A second copy of the documented state machines: (from, to), where commas separate several states.
 
-Written by hand on purpose: a row that is changed in the code by mistake is not changed here.
+The rows are written by hand, so that a mistaken change of a row in the code fails a test.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 UNFINISHED = "new, queued, assigned, scheduled, waiting, installing, running, reserved"
 
 RECIPE = (
-    # A usable idle system was found; a sibling got one; nobody in the set did.
+    # A usable idle system was found; a sibling got one; no recipe of the set did.
     ("new", "scheduled, assigned, queued"),
     # A pending system took it, or a sibling.
     ("queued", "scheduled, assigned"),
@@ -43,7 +43,7 @@ USAGE = (
     ("pending", "idle"),
     # Granted.
     ("idle, pending", "scheduled"),
-    # From here on it mirrors its recipe, forward ...
+    # From here on the usage mirrors the recipe, forward ...
     ("scheduled", "waiting"),
     ("waiting", "installing"),
     ("installing", "running"),
@@ -64,7 +64,7 @@ TASK = (
 
 COMMAND = (
     ("queued", "running"),
-    # A quick lab controller reports the end alone.
+    # A fast lab controller may report only the end.
     ("queued, running", "completed, failed"),
 )
 

@@ -1,4 +1,4 @@
-"""Every pair of states of every machine: what the table allows is accepted, all else is refused by name."""
+"""Every pair of states of every machine: transitions of the table are accepted, all others refused."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TABLES = {
     COMMAND: expected.pairs(expected.COMMAND),
 }
 
-# Every pair of states there is, beside whether the documentation has it.
+# Every pair of states, and whether the documentation allows it.
 PAIRS = [
     pytest.param(lifecycle, before, after, (before, after) in moves, id=f"{lifecycle.name}-{before}-{after}")
     for lifecycle, moves in TABLES.items()
@@ -41,7 +41,7 @@ def test_require__any_pair_of_states__follows_the_documented_table(
 
 
 @pytest.mark.parametrize("lifecycle", TABLES, ids=lambda lifecycle: lifecycle.name)
-def test_table__as_written__has_known_states_and_no_row_twice(lifecycle: Lifecycle) -> None:
+def test_table__rows__have_declared_states_and_no_duplicates(lifecycle: Lifecycle) -> None:
     moves = [(before, after) for before, after, _ in lifecycle.rows]
     assert {state for pair in moves for state in pair} <= set(lifecycle.states)
     assert len(set(moves)) == len(moves)
@@ -58,7 +58,7 @@ def test_table__from_its_start__reaches_every_state(lifecycle: Lifecycle) -> Non
 
 FINAL = [
     (RECIPE, {"completed", "cancelled", "aborted"}),
-    # A system can always be used again.
+    # Every usage of a system has a transition.
     (USAGE, set()),
     (TASK, {"completed", "cancelled", "aborted"}),
     (COMMAND, {"completed", "failed"}),
@@ -66,7 +66,7 @@ FINAL = [
 
 
 @pytest.mark.parametrize(("lifecycle", "final"), FINAL, ids=lambda value: getattr(value, "name", ""))
-def test_final__each_machine__is_what_nothing_leaves(lifecycle: Lifecycle, final: set[str]) -> None:
+def test_final__each_machine__states_without_transition(lifecycle: Lifecycle, final: set[str]) -> None:
     assert lifecycle.final == final
 
 
@@ -76,7 +76,7 @@ def test_recipe_states__in_their_documented_order__fall_into_the_documented_grou
     )
     assert list(RECIPE.states) == documented.split()
     assert RECIPE.states == UNPLACED + PLACED + FINISHED
-    # Placed: it has a system; started: waiting or later.
+    # Placed recipes have a system; started ones are waiting or later.
     assert ("scheduled", *STARTED) == PLACED
 
 

@@ -1,4 +1,4 @@
-"""Every state has an event of its own, so that the log reads as the history of its subjects."""
+"""Each state has its own event, so that the log is a readable history of its subjects."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STATES += [(USAGE, "system", usage) for usage in USAGE.states]
 
 
 @pytest.mark.parametrize(("lifecycle", "kind", "state"), STATES)
-def test_topic__every_state__is_an_event_that_says_so(lifecycle: Lifecycle, kind: str, state: str) -> None:
+def test_topic__every_state__has_its_event(lifecycle: Lifecycle, kind: str, state: str) -> None:
     event = TOPICS[f"{kind}.{state}"]
     said = getattr(event, "STATE", None) or getattr(event, "USAGE", None)
     assert said == state
@@ -46,21 +46,21 @@ def test_recipe_event__state_on_a_system__names_the_system(state: str) -> None:
 
 
 @pytest.mark.parametrize("state", ["queued", "cancelled", "aborted"])
-def test_recipe_event__something_a_person_asks_about__gives_the_reason(state: str) -> None:
+def test_recipe_event__state_that_needs_a_reason__has_one(state: str) -> None:
     assert get_type_hints(TOPICS[f"recipe.{state}"])["reason"] is str
 
 
-def test_recipe_event__assigned__gives_a_reason_only_to_who_lost_a_system() -> None:
+def test_recipe_event__assigned__has_reason_only_after_loss_of_system() -> None:
     assert get_type_hints(TOPICS["recipe.assigned"])["reason"] == str | None
 
 
-def test_recipe_new__first_version_stored__neither_guest_nor_kept_nor_of_its_own_distro() -> None:
+def test_recipe_new__first_version__no_guest_reservesys_or_custom_distro() -> None:
     later = ("host_recipe_id", "guestname", "guestargs", "distro", "reservesys")
     stored = {name: value for name, value in data_of(recipe_new(1)).items() if name not in later}
     assert from_data("recipe.new", 1, stored) == recipe_new(1)
 
 
-def test_task_result__first_version_stored__has_no_path_and_no_facts_about_logs() -> None:
+def test_task_result__first_version__no_path_and_only_log_urls() -> None:
     result = recipe_events.TaskResult(1, "Pass", "", None, ["ftp://log/"])
     stored = {name: value for name, value in data_of(result).items() if name not in ("path", "logs")}
     assert from_data("recipe.task-result", 1, stored) == result
@@ -80,11 +80,11 @@ def test_event__stored_and_read__is_the_same(event: Event) -> None:
     assert from_data(event.TOPIC, event.VERSION, data_of(event)) == event
 
 
-def test_event__topic_nobody_knows__stops_the_reader() -> None:
+def test_event__unknown_topic__raises() -> None:
     with pytest.raises(UnknownTopic, match=r"recipe\.vanished"):
         from_data("recipe.vanished", 1, {})
 
 
-def test_event__version_nobody_knows__stops_the_reader() -> None:
+def test_event__unknown_version__raises() -> None:
     with pytest.raises(UnknownVersion, match=r"recipe\.completed version 2, known up to 1"):
         from_data("recipe.completed", 2, {})

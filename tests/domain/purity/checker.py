@@ -1,7 +1,7 @@
-"""Finds, in the syntax tree of a module, what would make the domain depend on more than its arguments.
+"""A checker for syntax trees, which finds code whose result depends on more than its arguments.
 
-It sees names, not values: a clock that hides behind `getattr` gets past it. It is here for slips, not for
-malice.
+It checks names, not values, so a clock behind `getattr` is not found. It is meant for mistakes, not for
+malicious code.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ WORLD = "The domain neither reads nor writes: return a value, and let `api/` act
 HASHES = "It differs from process to process. Compare the values, or use a digest of them."
 ORDER = "Sets have no order that two processes agree on: go through `sorted(...)`, or keep a dictionary."
 
-# Whole modules, by the name they are imported under.
+# Forbidden modules, by import name.
 MODULES = {
     "time": CLOCK,
     "random": DICE,
@@ -31,7 +31,7 @@ MODULES = {
     "threading": WORLD,
     "asyncio": WORLD,
 }
-# What is asked of an imported module or class.
+# Forbidden attributes of imported modules and classes.
 ATTRIBUTES = {
     "now": CLOCK,
     "utcnow": CLOCK,
@@ -43,7 +43,7 @@ ATTRIBUTES = {
     "getenv": WORLD,
 }
 BUILTINS = {"open": WORLD, "print": WORLD, "input": WORLD, "hash": HASHES, "id": HASHES}
-# Functions that keep the order of what they are given; `sorted`, `min` or `len` do not.
+# Functions whose result depends on the order of the argument, unlike `sorted`, `min` or `len`.
 ORDERED = {"list", "tuple", "iter", "next", "enumerate", "zip", "map", "filter", "reversed", "reduce", "dict"}
 
 
@@ -82,7 +82,7 @@ def _imports(tree: ast.AST) -> Iterator[Impurity]:
 def _uses(tree: ast.AST) -> Iterator[Impurity]:
     imported = _imported_names(tree)
     for node in ast.walk(tree):
-        # Of an imported class or module it is a clock; `basis.now` is the time that a decision was told.
+        # On an imported class or module `now` is a clock; `basis.now` is the time passed to a decision.
         if isinstance(node, ast.Attribute) and node.attr in ATTRIBUTES and _root(node) in imported:
             yield Impurity(node.lineno, f"uses .{node.attr}", ATTRIBUTES[node.attr])
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in BUILTINS:
@@ -110,7 +110,7 @@ def _set_orders(tree: ast.AST) -> Iterator[Impurity]:
 
 
 def _gone_through(node: ast.AST) -> list[ast.expr]:
-    """What a node takes the members of, one after another."""
+    """Return the expressions over which a node iterates."""
     if isinstance(node, ast.For | ast.comprehension | ast.YieldFrom):
         return [node.value if isinstance(node, ast.YieldFrom) else node.iter]
     if isinstance(node, ast.Starred):
@@ -126,7 +126,7 @@ def _gone_through(node: ast.AST) -> list[ast.expr]:
 
 
 def _names_of_sets(tree: ast.AST) -> set[str]:
-    """Names and attributes that are assigned a set, or annotated as one, anywhere in the module."""
+    """Return names and attributes that are assigned a set, or annotated as one, anywhere in the module."""
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and _is_set(node.value, names):

@@ -1,4 +1,4 @@
-"""No clocks and no dice in `domain/`, and nothing that depends on how texts hash."""
+"""The domain uses no clocks, no random numbers, no I/O, and no order that depends on hashes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MODULES = sorted(DOMAIN.rglob("*.py"))
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(DOMAIN)))
-def test_domain__every_module__depends_on_its_arguments_alone(module: Path) -> None:
+def test_domain__every_module__is_pure(module: Path) -> None:
     found = "\n".join(map(str, impurities(module.read_text())))
     assert not found, f"domain/{module.relative_to(DOMAIN)} is not pure:\n{found}"
 
@@ -28,20 +28,20 @@ PLANTED = [
     ("import time", CLOCK),
     ("from time import monotonic", CLOCK),
     ("from datetime import datetime\nclock = datetime.now", CLOCK),
-    # Dice.
+    # Random numbers.
     ("import random", DICE),
     ("from random import choice", DICE),
     ("import secrets", DICE),
     ("import uuid\nkey = uuid.uuid4()", DICE),
     ("from uuid import uuid1", DICE),
-    # The world outside.
+    # Input and output.
     ("import os.path", WORLD),
     ("from os import path", WORLD),
     ("text = open('lab.toml').read()", WORLD),
     ("print('hello')", WORLD),
     ("name = input()", WORLD),
     ("shown = map(print, [])", WORLD),
-    # What differs between processes.
+    # Values that differ between processes.
     ("place = hash('a') % 7", HASHES),
     ("key = id(object())", HASHES),
     ("ranked = sorted([], key=id)", HASHES),
@@ -56,7 +56,7 @@ PLANTED = [
     ("def all_of():\n    yield from {'a', 'b'}", ORDER),
     ("order = dict.fromkeys({'a', 'b'})", ORDER),
     ("for name in {'a'} | set('b'):\n    pass", ORDER),
-    # A set that was given a name first.
+    # Sets behind a name.
     ("names = {'a', 'b'}\nfor name in names:\n    pass", ORDER),
     ("def pick(names: frozenset[str]) -> list[str]:\n    return list(names)", ORDER),
     (
@@ -67,16 +67,16 @@ PLANTED = [
 
 
 @pytest.mark.parametrize(("source", "why"), PLANTED, ids=[source for source, _ in PLANTED])
-def test_checker__planted_impurity__is_found_and_says_what_to_do(source: str, why: str) -> None:
+def test_checker__planted_impurity__found_with_advice(source: str, why: str) -> None:
     assert [impurity.why for impurity in impurities(source)] == [why]
 
 
 INNOCENT = [
-    # The time that a decision was told.
+    # The time passed to a decision.
     "from domain.events import Basis\ndef at(basis: Basis) -> object:\n    return basis.now",
-    # A day that was written down.
+    # A constant day.
     "from datetime import date\nday = date.fromisoformat('2024-01-01')",
-    # Sets that are asked, not gone through.
+    # Sets without iteration.
     "known = {'a', 'b'}\nfound = 'a' in known and len(known) == 2",
     "names = sorted({'a', 'b'})",
     "first = min(set('ab'))",
@@ -87,10 +87,10 @@ INNOCENT = [
 
 
 @pytest.mark.parametrize("source", INNOCENT)
-def test_checker__innocent_code__is_let_pass(source: str) -> None:
+def test_checker__pure_code__passes(source: str) -> None:
     assert impurities(source) == []
 
 
-def test_impurity__as_shown__names_line_deed_and_way_out() -> None:
+def test_impurity__text__has_line_finding_and_advice() -> None:
     (impurity,) = impurities("\nimport random")
     assert str(impurity) == f"line 2: imports random. {DICE}"

@@ -1,4 +1,4 @@
-"""Recipes and systems for tests, plain where a test does not say otherwise."""
+"""Sample recipes and systems, with defaults for all fields."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from domain.system.state import System
 
 
 def recipe_new(number: int, priority: str = "Normal", **fields: Any) -> RecipeNew:
-    """Job, recipe set, recipe and its one task all have the same number."""
+    """Return the first event of a recipe; its job, set and task have the same number."""
     plain = RecipeNew(
         job_id=number,
         recipe_set_id=number,
@@ -40,7 +40,7 @@ def moment(version: int = 1, position: int = 5) -> Moment:
 
 
 def recipe_in(state: str, *tasks: str) -> Recipe:
-    """Recipe 1 in a state, on system `a` if that state has one; tasks 1, 2, ... in the states given."""
+    """Return recipe 1 in a state, on system `a` if that state has one, with tasks 1, 2, ... in `tasks`."""
     new = evolve(None, 1, recipe_new(1), moment())
     made = tuple(Task(number, "/check", task) for number, task in enumerate(tasks, start=1))
     if state in ("new", "queued", "assigned"):
@@ -49,6 +49,6 @@ def recipe_in(state: str, *tasks: str) -> Recipe:
 
 
 def system_in(usage: str, condition: str = "Automated") -> System:
-    """System `a`, with recipe 1 if its usage is that of a recipe."""
+    """Return system `a`, with recipe 1 if the usage needs a recipe."""
     recipe_id = None if usage in ("idle", "pending") else 1
     return System("a", 7, "lab-1", "ada", condition, {}, usage, recipe_id, since=3)

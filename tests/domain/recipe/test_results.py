@@ -1,4 +1,4 @@
-"""Results of a recipe: which reports are repetitions, and the work to keep them."""
+"""Results of a recipe: detection of repeated reports, and its cost."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ MANY = [TaskResult(1, *fields, None, [], "") for fields in product(("Pass", "Fai
 
 
 @given(st.lists(st.sampled_from(MANY)))
-def test_results__any_reports__know_just_those(reports: list[TaskResult]) -> None:
+def test_results__any_reports__contain_exactly_those(reports: list[TaskResult]) -> None:
     results = NO_RESULTS
     for report in reports:
         results = results.after(report)
@@ -61,7 +61,7 @@ def copied(before: Results, after: Results) -> int:
 
 
 @pytest.mark.parametrize("count", [1_000, 8_000])
-def test_results__thousands__cost_a_few_copies_each_and_leave_the_tasks_alone(count: int) -> None:
+def test_results__thousands__few_copies_each_and_tasks_unchanged(count: int) -> None:
     recipe, work = recipe_in("running", *["running"] * 50), 0
     tasks = recipe.tasks
     for number in range(count):

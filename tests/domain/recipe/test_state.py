@@ -32,16 +32,16 @@ def test_scheduled__queued_recipe__has_system_and_lab() -> None:
     assert (recipe.state, recipe.system, recipe.lab_controller) == ("scheduled", "b", "lab-2")
 
 
-def test_queued__recipe_had_a_system__has_it_no_more() -> None:
+def test_queued__recipe_had_a_system__loses_it() -> None:
     recipe = after(recipe_in("waiting"), recipe_events.RecipeQueued(reason="its system broke"))
     assert (recipe.state, recipe.system, recipe.lab_controller) == ("queued", None, None)
 
 
 ENDS = [
-    # Whoever stops a recipe ends what is open of it; what had ended stays as it was.
+    # The end of a recipe ends its open tasks; finished tasks stay unchanged.
     (recipe_events.RecipeAborted(reason="no power"), ["aborted", "aborted", "completed", "aborted"]),
     (recipe_events.RecipeCancelled(reason="not needed"), ["cancelled", "cancelled", "completed", "aborted"]),
-    # A recipe completes when its tasks have: nothing is left to end.
+    # A recipe completes after its tasks, so no task is open.
     (recipe_events.RecipeCompleted(), ["new", "running", "completed", "aborted"]),
 ]
 
@@ -65,7 +65,7 @@ TASKS = [
 
 
 @pytest.mark.parametrize(("event", "state"), TASKS, ids=lambda value: getattr(value, "TOPIC", ""))
-def test_task_event__of_one_task__moves_only_that_one(event: Event, state: str) -> None:
+def test_task_event__one_task__changes_only_that_task(event: Event, state: str) -> None:
     recipe = after(recipe_in("running", "new", "new"), event)
     assert [task.state for task in recipe.tasks] == ["new", state]
     assert recipe.state == "running"

@@ -1,4 +1,4 @@
-"""When the watchdog of a recipe expires, after each of its events."""
+"""The deadline of a recipe after each of its events."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def after(recipe: Recipe, *events: Event, at: datetime | None = NOON) -> Recipe:
 
 
 def seconds(recipe: Recipe) -> float | None:
-    """From noon to the deadline."""
+    """Return the seconds from noon to the deadline."""
     return None if recipe.deadline is None else (recipe.deadline - NOON).total_seconds()
 
 
@@ -35,7 +35,7 @@ RUNNING = recipe_events.RecipeRunning(system="a")
 def test_watchdog__set_starts__has_three_hours_until_the_first_task() -> None:
     recipe = after(recipe_in("scheduled", "new"), WAITING)
     assert seconds(recipe) == 10_800
-    # Provisioning is part of that time: it does not begin anew.
+    # Provisioning is part of that time: the watchdog does not restart.
     later = after(recipe, INSTALLING, at=NOON + timedelta(hours=1))
     assert seconds(later) == 10_800
 
@@ -48,7 +48,7 @@ def test_watchdog__task_starts__has_half_an_hour_from_then_on() -> None:
     assert seconds(second) == 1_200 + 1_800
 
 
-def test_watchdog__task_with_a_time_of_its_own__has_that() -> None:
+def test_watchdog__task_with_own_time__uses_it() -> None:
     recipe = replace(recipe_in("running"), tasks=(Task(1, "/check", watchdog_seconds=9_000),))
     assert seconds(after(recipe, recipe_events.TaskStarted(task_id=1))) == 9_000
 
@@ -56,7 +56,7 @@ def test_watchdog__task_with_a_time_of_its_own__has_that() -> None:
 OVERRIDES = [
     ("7200", 7_200),
     ("0", 0),
-    # Nothing is said, or nothing sensible.
+    # Missing or invalid.
     (None, 1_800),
     ("", 1_800),
     ("2h", 1_800),
@@ -67,9 +67,7 @@ OVERRIDES = [
 
 
 @pytest.mark.parametrize(("said", "expected"), OVERRIDES)
-def test_of_task__parameter_of_the_harness__is_its_time_where_it_is_a_number(
-    said: str | None, expected: int
-) -> None:
+def test_of_task__parameter_of_the_harness__used_if_it_is_a_number(said: str | None, expected: int) -> None:
     params = {} if said is None else {OVERRIDE: said}
     assert of_task(params) == expected
     task = {"task_id": 1, "name": "/check", "role": None, "params": params}
@@ -82,7 +80,7 @@ def test_watchdog_set__while_it_runs__counts_from_then_on(state: str) -> None:
     assert seconds(after(recipe_in(state), recipe_events.WatchdogSet(seconds=600))) == 600
 
 
-def test_watchdog__system_is_kept__has_the_time_that_was_asked_for() -> None:
+def test_watchdog__system_is_kept__has_requested_time() -> None:
     recipe = after(recipe_in("running"), recipe_events.RecipeReserved(system="a", seconds=86_400))
     assert seconds(recipe) == 86_400
 
@@ -97,19 +95,19 @@ ENDS = [
 
 
 @pytest.mark.parametrize("event", ENDS, ids=lambda event: event.TOPIC)
-def test_watchdog__recipe_leaves_its_system__runs_no_more(event: Event) -> None:
+def test_watchdog__recipe_leaves_its_system__stops(event: Event) -> None:
     assert after(recipe_in("scheduled", "new"), WAITING, event).deadline is None
 
 
-def test_watchdog__guest__runs_from_when_it_is_installed() -> None:
+def test_watchdog__guest__starts_with_its_installation() -> None:
     guest = replace(recipe_in("scheduled", "new"), host_recipe_id=7)
     waiting = after(guest, WAITING)
-    # A task of its host installs it, whenever that comes; until then its host's watchdog holds.
+    # A task of the host installs the guest; until then only the watchdog of the host runs.
     assert waiting.deadline is None
     assert seconds(after(waiting, INSTALLING, at=NOON + timedelta(hours=5))) == 5 * 3_600 + 10_800
 
 
-def test_watchdog__event_is_only_supposed__sets_no_deadline() -> None:
+def test_watchdog__tentative_event__sets_no_deadline() -> None:
     assert after(recipe_in("scheduled", "new"), WAITING, at=None).deadline is None
     running = after(recipe_in("scheduled", "new"), WAITING)
     assert seconds(after(running, recipe_events.WatchdogSet(seconds=5), at=None)) == 10_800

@@ -1,4 +1,4 @@
-"""Recipe sets for tests: a host per state, each on a system of its own where its state has one."""
+"""Sample recipe sets: one host per state, each on its own system if the state has one."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ SYSTEMS = "abcdef"
 
 
 def members_of(recipe: Recipe, system: System | None = None, *others: Recipe) -> Members:
-    """A set of a recipe on system `a`, and others."""
+    """Return a set of a recipe on system `a`, and others."""
     systems = {} if system is None else {system.fqdn: system}
     return Members(tuple(sorted((recipe, *others), key=lambda each: each.recipe_id)), systems)
 
 
 def usage_of(state: str) -> str:
-    """What a system does while a recipe in this state has it."""
+    """Return the usage of a system with a recipe in this state."""
     return "running" if state == "reserved" else state
 
 
 def set_of(*states: str, condition: str = "Automated") -> Members:
-    """Hosts 1, 2, ... in these states, on systems `a`, `b`, ...; each has one task, with the same number."""
+    """Return hosts 1, 2, ... in these states on systems `a`, `b`, ...; each has one task of its number."""
     recipes = tuple(
         recipe_at(number, state, SYSTEMS[number - 1]) for number, state in enumerate(states, start=1)
     )
@@ -51,7 +51,7 @@ def system_of(recipe: Recipe, condition: str = "Automated") -> System:
 
 
 def guest_of(host: Recipe, number: int, state: str | None = None, *tasks: str) -> Recipe:
-    """A guest of a host; in its state, unless another is given."""
+    """Return a guest of a host, in the state of the host unless another one is given."""
     made = tuple(Task(number * 10 + place, "/check", task) for place, task in enumerate(tasks))
     return replace(
         host, recipe_id=number, host_recipe_id=host.recipe_id, state=state or host.state, tasks=made

@@ -1,4 +1,4 @@
-"""Who ends with whom: before the start the whole set, after it a recipe with its guests."""
+"""Cancellation and abort: the whole set ends before the start; later, a recipe with its guests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOT_STARTED = [state for state in UNFINISHED if state not in STARTED]
 
 
 def with_guest(members: Members, number: int = 9, state: str | None = None) -> Members:
-    """The set with a guest of its first host."""
+    """Return the set with a guest of its first host."""
     return replace(members, recipes=(*members.recipes, guest_of(members.recipes[0], number, state)))
 
 
@@ -44,7 +44,7 @@ def test_cancel__finished_recipe__changes_nothing(state: str) -> None:
     assert cancel_set(set_of(state), WHY) == []
 
 
-def test_cancel__started_set_of_which_one_has_finished__ends_the_others_and_their_guests() -> None:
+def test_cancel__started_set_with_a_finished_recipe__ends_the_others_and_their_guests() -> None:
     members = with_guest(set_of("running", "completed", "installing"))
     assert cancel_set(members, WHY) == [
         ("recipe/1", CANCELLED),

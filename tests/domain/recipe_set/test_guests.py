@@ -1,4 +1,4 @@
-"""What is reported of guests: they go their own way on their host's system, which they never move."""
+"""Reports on guests: they have their own states, and never change the system of the host."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TASK = 90
 
 
 def with_guest(host: str, guest: str, task: str = "new") -> Members:
-    """Host 1 on system `a`, and its guest 9 with task 90."""
+    """Return host 1 on system `a`, and its guest 9 with task 90."""
     members = set_of(host)
     return replace(members, recipes=(*members.recipes, guest_of(members.recipes[0], 9, guest, task)))
 
@@ -60,7 +60,7 @@ MOVES: list[tuple[str, str, Report, list[object]]] = [
 
 @pytest.mark.parametrize("host", ["installing", "running", "reserved"])
 @pytest.mark.parametrize(("guest", "task", "message", "events"), MOVES)
-def test_report__of_a_guest__moves_it_alone(
+def test_report__of_a_guest__changes_only_the_guest(
     guest: str, task: str, message: Report, events: list[object], host: str
 ) -> None:
     members = with_guest(host, guest, task)

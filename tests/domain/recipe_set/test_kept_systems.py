@@ -1,4 +1,4 @@
-"""Which recipes keep their system after the last task, for how long, and how they return it."""
+"""Recipes that keep their system after the last task: conditions, time, and return."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ CASES = [
     (("Skip",), "completed", {"always"}),
     (("None",), "completed", {"always"}),
     (("Warn",), "completed", {"always", "onwarn"}),
-    # The worst counts, wherever it stands.
+    # The worst result counts, in any position.
     (("Pass", "Warn", "Pass"), "completed", {"always", "onwarn"}),
     (("Fail",), "completed", {"always", "onwarn", "onfail"}),
     (("Panic", "Pass"), "completed", {"always", "onwarn", "onfail"}),
-    # A task that was given up has said less than any result.
+    # An aborted task is worse than any result.
     (("Pass",), "aborted", {"always", "onwarn", "onfail", "onabort"}),
     ((), "aborted", {"always", "onwarn", "onfail", "onabort"}),
 ]
@@ -49,7 +49,7 @@ def done(when: str | None, results: Sequence[str] = (), state: str = "completed"
 
 @pytest.mark.parametrize("when", WHEN)
 @pytest.mark.parametrize(("results", "state", "holds"), CASES)
-def test_completed__any_results_under_any_condition__keeps_the_system_where_it_holds(
+def test_completed__any_results_and_condition__keeps_system_if_condition_holds(
     results: Sequence[str], state: str, holds: set[str], when: str
 ) -> None:
     recipe = done(when, results, state)
@@ -58,7 +58,7 @@ def test_completed__any_results_under_any_condition__keeps_the_system_where_it_h
     assert decided == (reserved if when in holds else ENDED)
 
 
-def test_completed__nothing_asked__ends_whatever_the_result() -> None:
+def test_completed__without_reservesys__ends_for_any_result() -> None:
     recipe = done(None, ["Panic"])
     assert report(members_of(recipe, system_in("running")), recipe, ReportCompleted()) == ENDED
 

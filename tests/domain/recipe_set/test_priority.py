@@ -1,4 +1,4 @@
-"""The priority of a set is changed while it waits."""
+"""Changes of the priority of a waiting set."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_change_priority__set_has_started__is_refused(recipe_set: RecipeSet, sta
 
 
 @pytest.mark.parametrize("state", sorted(FINISHED))
-def test_change_priority__set_has_finished__is_refused_with_how(recipe_set: RecipeSet, state: str) -> None:
+def test_change_priority__set_has_finished__refused_with_state(recipe_set: RecipeSet, state: str) -> None:
     with pytest.raises(Refused, match=f"recipe set 7 is already {state}$"):
         change_priority(recipe_set, set_of(state), Priority.Urgent)
 

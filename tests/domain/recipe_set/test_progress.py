@@ -1,4 +1,4 @@
-"""Reports one after another, each folded before the next: repeats, and the two that move in step."""
+"""Sequences of reports, each folded before the next: repetitions, and recipe and system in step."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_reports__all_goes_well__recipe_completed_and_system_pending() -> None:
     assert (recipe.results.kinds, recipe.results.log_count) == (("Pass", "Warn"), 1)
 
 
-def test_reports__installing_is_lost_and_comes_late__all_others_are_taken() -> None:
+def test_reports__installing_is_late__all_others_are_accepted() -> None:
     first, *others = WELL
     assert after_all([*others[:3], first, *others[3:]])[0].state == "completed"
 
@@ -77,12 +77,12 @@ def test_report__repeated_at_once__changes_nothing(number: int) -> None:
 
 
 @pytest.mark.parametrize("message", WELL, ids=lambda message: type(message).__name__)
-def test_report__whole_history_comes_again_after_the_end__changes_nothing(message: Report) -> None:
+def test_report__repeated_after_the_end__changes_nothing(message: Report) -> None:
     pair = after_all(WELL)
     assert after(pair, message) == pair
 
 
-def test_task_result__same_result_said_in_other_words__counts_twice() -> None:
+def test_task_result__same_result_with_other_message__counts_twice() -> None:
     recipe, _ = after_all([*WELL[:3], ReportTaskResult(1, "Pass", "still good")])
     assert recipe.results.result_count == 2
 
@@ -103,7 +103,7 @@ STEP = {
 
 
 @given(st.lists(st.sampled_from(ANY), max_size=20))
-def test_reports__in_any_order__move_both_in_step_and_nothing_after_the_end(messages: list[Report]) -> None:
+def test_reports__any_order__recipe_and_system_stay_in_step(messages: list[Report]) -> None:
     pair = recipe_in("waiting", "new", "new"), system_in("waiting")
     for message in messages:
         before = pair

@@ -1,4 +1,4 @@
-"""Every report in every state: what follows, what is refused, and what says nothing new."""
+"""Every report in every state: the events, refusals, and repetitions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TO_RUNNING = [
 TASK_COMPLETED = recipe_events.TaskCompleted(task_id=1)
 TO_COMPLETED = [recipe_events.RecipeCompleted(), system_events.SystemPending()]
 TO_ABORTED = [recipe_events.RecipeAborted(reason="no power"), system_events.SystemPending()]
-# Before its first task the system was not provisioned.
+# A recipe that is aborted before its first task: the system was not provisioned.
 TO_NOT_PROVISIONED = [
     *TO_ABORTED,
     system_events.SystemProvisioningFailed(recipe_id=1, reason="no power", jobs=[1], distros=["tree 1"]),
@@ -59,7 +59,7 @@ REPORTS: dict[str, Report] = {
     "watchdog": ReportWatchdog(600),
 }
 
-# Recipes as they can be: state, state of their one task, usage of their system.
+# Possible recipes: state, state of the only task, usage of the system.
 UNPLACED = [(state, "new", "idle") for state in ("new", "queued", "assigned")]
 PLACED = [
     ("scheduled", "new", "scheduled"),
@@ -77,10 +77,10 @@ PLACED = [
     ("aborted", "aborted", "pending"),
 ]
 
-# (state, state of the task, report) -> the events that follow. What is not here is refused.
+# (state, state of the task, report) -> events. Every other combination is refused.
 ANSWERS: dict[tuple[str, str, str], list[Event]] = {
     ("waiting", "new", "installing"): TO_INSTALLING,
-    # The report comes again, however late.
+    # A repeated report, at any later time.
     ("installing", "new", "installing"): NOTHING,
     ("waiting", "aborted", "installing"): TO_INSTALLING,
     ("installing", "aborted", "installing"): NOTHING,
@@ -90,7 +90,7 @@ ANSWERS: dict[tuple[str, str, str], list[Event]] = {
     ("running", "aborted", "installing"): NOTHING,
     ("reserved", "completed", "installing"): NOTHING,
     ("completed", "completed", "installing"): NOTHING,
-    # The first task makes the recipe running, the next ones start by themselves.
+    # The first task makes the recipe running; later tasks only start.
     ("installing", "new", "task-running"): TO_RUNNING,
     ("running", "new", "task-running"): TO_RUNNING[2:],
     # The report of the installation was lost: the started task implies it.
@@ -111,7 +111,7 @@ ANSWERS: dict[tuple[str, str, str], list[Event]] = {
     ("running", "completed", "task-completed"): NOTHING,
     ("reserved", "completed", "task-completed"): NOTHING,
     ("completed", "completed", "task-completed"): NOTHING,
-    # A task that never started may be given up too, whether or not another has started.
+    # A task that never started may be aborted too, whether or not another task has started.
     ("scheduled", "new", "task-aborted"): [recipe_events.TaskAborted(task_id=1)],
     ("waiting", "new", "task-aborted"): [recipe_events.TaskAborted(task_id=1)],
     ("installing", "new", "task-aborted"): [recipe_events.TaskAborted(task_id=1)],
@@ -120,18 +120,18 @@ ANSWERS: dict[tuple[str, str, str], list[Event]] = {
     ("waiting", "aborted", "task-aborted"): NOTHING,
     ("installing", "aborted", "task-aborted"): NOTHING,
     ("running", "aborted", "task-aborted"): NOTHING,
-    # It ended with its recipe.
+    # The task ended with its recipe.
     ("aborted", "aborted", "task-aborted"): NOTHING,
     # All tasks have ended, one way or another.
     ("running", "completed", "completed"): TO_COMPLETED,
     ("running", "aborted", "completed"): TO_COMPLETED,
-    # They were aborted before the first of them ran, and the reports before that are lost.
+    # All tasks were aborted before the first one ran, and the earlier reports were lost.
     ("waiting", "aborted", "completed"): [*TO_INSTALLING, *TO_RUNNING[:2], *TO_COMPLETED],
     ("installing", "aborted", "completed"): [*TO_RUNNING[:2], *TO_COMPLETED],
-    # It keeps its system because all had ended: the report comes again.
+    # The recipe keeps its system because all tasks have ended: a repeated report.
     ("reserved", "completed", "completed"): NOTHING,
     ("completed", "completed", "completed"): NOTHING,
-    # The lab controller may give up at any time.
+    # The lab controller may abort the recipe at any time.
     ("scheduled", "new", "aborted"): TO_ABORTED,
     ("waiting", "new", "aborted"): TO_NOT_PROVISIONED,
     ("installing", "new", "aborted"): TO_NOT_PROVISIONED,
@@ -143,7 +143,7 @@ ANSWERS: dict[tuple[str, str, str], list[Event]] = {
     ("running", "aborted", "aborted"): TO_ABORTED,
     ("reserved", "completed", "aborted"): TO_ABORTED,
     ("aborted", "aborted", "aborted"): NOTHING,
-    # A watchdog runs from the start to the end. It may come again: it counts from then on.
+    # A watchdog runs from the start to the end. A repeated report restarts it.
     ("waiting", "new", "watchdog"): TO_SIX_HUNDRED,
     ("installing", "new", "watchdog"): TO_SIX_HUNDRED,
     ("waiting", "aborted", "watchdog"): TO_SIX_HUNDRED,
@@ -188,8 +188,8 @@ def test_report__any_message_in_any_state__is_answered_by_the_table(
 
 @pytest.mark.parametrize("name", REPORTS)
 @pytest.mark.parametrize("state", FINISHED)
-def test_report__recipe_has_finished__moves_nobody(state: str, name: str) -> None:
-    # The system has long gone to another recipe.
+def test_report__recipe_has_finished__changes_nothing(state: str, name: str) -> None:
+    # The system has another recipe meanwhile.
     with suppress(Refused):
         assert answer(recipe_in(state, state), "running", REPORTS[name]) == []
 
@@ -239,7 +239,7 @@ def test_report__task_of_another_recipe__is_refused(message: Report) -> None:
     ],
     ids=["results", "log-urls", "logs"],
 )
-def test_task_result__recipe_has_all_it_takes__is_refused_with_the_limit(
+def test_task_result__recipe_has_maximum__refused_with_the_limit(
     full: Results, message: ReportTaskResult
 ) -> None:
     recipe = replace(recipe_in("running", "running"), results=full)
@@ -248,6 +248,6 @@ def test_task_result__recipe_has_all_it_takes__is_refused_with_the_limit(
     assert answer(replace(recipe, results=Results(7_499, 7_498)), "running", message)
 
 
-def test_report__system_out_of_step__is_refused_by_its_name() -> None:
+def test_report__system_out_of_step__refused_with_its_name() -> None:
     with pytest.raises(Refused, match="system a is idle and cannot become installing"):
         answer(recipe_in("waiting", "new"), "idle", ReportInstalling())

@@ -1,4 +1,4 @@
-"""A set that has not started loses a system, or gives back all of them."""
+"""Sets that have not started and lose one system, or release all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ask requirements of systems."""
+"""Evaluation of requirements for sample systems."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Inventory = Mapping[str, Any]
 
 
 def read(form: Form) -> Node:
-    """The tree of a form that must be sound, as it is: without the implicit type."""
+    """Return the tree of a valid form, without the implicit system type."""
     return parse({"and": [form, {"element": "system_type", "op": "like", "value": "%"}]}, refuse)
 
 
@@ -28,7 +28,7 @@ def lab(inventories: Sequence[Inventory]) -> Columns:
     return columns
 
 
-def asked(form: Form, inventories: Sequence[Inventory]) -> Ternary:
+def evaluated(form: Form, inventories: Sequence[Inventory]) -> Ternary:
     return evaluate(read(form), lab(inventories))
 
 
@@ -37,8 +37,8 @@ def lab_answer(node: Node, inventories: Sequence[Inventory]) -> Ternary:
 
 
 def answer(form: Form, inventory: Inventory) -> bool | None:
-    """Of one system: true, false, or None for unknown."""
-    held = asked(form, [{"fqdn": "a.example.com", "type": "Machine", **inventory}])
+    """Return the answer for one system: true, false, or None for unknown."""
+    held = evaluated(form, [{"fqdn": "a.example.com", "type": "Machine", **inventory}])
     return True if held.true else None if held.unknown else False
 
 

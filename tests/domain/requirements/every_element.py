@@ -1,6 +1,6 @@
-"""What each element means with each operator: of systems that have what it asks for, lack it, or hide it.
+"""The meaning of each element with each operator, for systems with the property, without it, or unknown.
 
-Written by hand from the job language, not made from the vocabulary; a test holds the two together.
+The table is written by hand from the job language, not generated from the vocabulary; a test compares both.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ Rows = list[tuple[str, Any, bool]]
 """Operator, value as written, and the answer."""
 
 UNKNOWN: Mapping[str, None] = {}
-"""Of what a system has no record of nothing holds, whatever is asked, nor does the opposite."""
+"""A missing property: neither a question nor its negation is true."""
 
 HAS_NONE = {"==": False, "!=": True, "like": False}
-"""A list that is missing holds nothing: for these, that there is no such thing counts."""
+"""A missing list counts as empty: `!=` is true for it."""
 
 TEXT: Rows = [
     ("=", "Dell", True), ("==", "DELL", True), ("=", "HPE", False), ("=", "", False),
@@ -61,8 +61,11 @@ LAST_DAY = "2026-10-01T23:59:59Z"
 
 
 @dataclass(frozen=True)
-class Asked:
-    """`held`: rows for systems that have it. `lacks` says what holds of the systems `lacking` it."""
+class ElementCase:
+    """An element; `held` has rows for systems with the property.
+
+    `lacks` has the answer, by operator, for the systems `lacking` it.
+    """
 
     spellings: tuple[str, ...]
     held: list[tuple[Inventory, Rows]]
@@ -71,36 +74,36 @@ class Asked:
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
 
-def of(name: str, *spellings: str, value: Any = "Dell", rows: Rows = TEXT) -> Asked:
-    return Asked(spellings, [({name: value}, rows)], [{}, {name: None}])
+def of(name: str, *spellings: str, value: Any = "Dell", rows: Rows = TEXT) -> ElementCase:
+    return ElementCase(spellings, [({name: value}, rows)], [{}, {name: None}])
 
 
-def always(name: str, *spellings: str, value: Any = "Dell", rows: Rows = TEXT) -> Asked:
-    """Every system that is asked here has one, if nothing else is said."""
-    return Asked(spellings, [({name: value}, rows)], [{name: None}])
+def always(name: str, *spellings: str, value: Any = "Dell", rows: Rows = TEXT) -> ElementCase:
+    """Return a case for a property that every system here has."""
+    return ElementCase(spellings, [({name: value}, rows)], [{name: None}])
 
 
-def number(name: str, *spellings: str) -> Asked:
-    return Asked(spellings, [({name: 8}, NUMBER), ({name: 0}, ZERO)], [{}, {name: None}])
+def number(name: str, *spellings: str) -> ElementCase:
+    return ElementCase(spellings, [({name: 8}, NUMBER), ({name: 0}, ZERO)], [{}, {name: None}])
 
 
-def of_cpu(name: str, *spellings: str, held: list[tuple[Any, Rows]]) -> Asked:
-    """A system may have no cpu at all, and a cpu may be known but for this."""
+def of_cpu(name: str, *spellings: str, held: list[tuple[Any, Rows]]) -> ElementCase:
+    """Return a case for a property of the CPU: the CPU itself may be missing, or only the property."""
     other = {"cores": 2} if name != "cores" else {"sockets": 2}
-    return Asked(
+    return ElementCase(
         spellings,
         [({"cpu": {name: value}}, rows) for value, rows in held],
         [{}, {"cpu": None}, {"cpu": other}, {"cpu": {**other, name: None}}],
     )
 
 
-def listed(name: str, *spellings: str, value: list[str], rows: Rows) -> Asked:
-    return Asked(spellings, [({name: value}, rows)], [{}, {name: None}, {name: []}], HAS_NONE)
+def listed(name: str, *spellings: str, value: list[str], rows: Rows) -> ElementCase:
+    return ElementCase(spellings, [({name: value}, rows)], [{}, {name: None}, {name: []}], HAS_NONE)
 
 
-def on_disk(name: str, element: str, held: list[tuple[Any, Rows]]) -> Asked:
-    """Asked of a disk: see `test_disk`."""
-    return Asked((element,), [({name: value}, rows) for value, rows in held], [{}, {name: None}])
+def on_disk(name: str, element: str, held: list[tuple[Any, Rows]]) -> ElementCase:
+    """Return a case for a disk (`test_disk`)."""
+    return ElementCase((element,), [({name: value}, rows) for value, rows in held], [{}, {name: None}])
 
 
 WHOLE_CPU: list[tuple[Any, Rows]] = [(8, NUMBER), (0, ZERO)]
@@ -134,8 +137,8 @@ ELEMENTS = [
     of("power_type", "system/powertype"),
     number("memory_mb", "memory", "system/memory"),
     number("numa_nodes", "numa_node_count", "system/numanodes"),
-    # Bare metal has the empty hypervisor, which is not an unknown one.
-    Asked(("hypervisor", "system/hypervisor"), [
+    # Bare metal has an empty hypervisor, which differs from an unknown one.
+    ElementCase(("hypervisor", "system/hypervisor"), [
         ({"hypervisor": "Dell"}, TEXT),
         ({"hypervisor": ""}, [("=", "", True), ("!=", "", False), ("!=", "KVM", True), ("like", "%", True),
                               ("like", "_%", False), (">", "", False), ("<=", "", True)]),
@@ -153,7 +156,7 @@ ELEMENTS = [
         ("=", "", False), ("!=", "", True),
     ]),
     of("added_at", "system/added", value=LAST_DAY, rows=DAY),
-    Asked(("system/last_inventoried",), [
+    ElementCase(("system/last_inventoried",), [
         ({"last_inventoried_at": LAST_DAY}, [*DAY, ("=", "", False), ("!=", "", True)]),
         ({"last_inventoried_at": "2026-10-01T00:30:00+02:00"}, [
             ("=", "2026-09-30", True), (">=", "2026-10-01", False),
@@ -172,7 +175,7 @@ ELEMENTS = [
     ]),
     of_cpu("vendor", "cpu/vendor", held=[("Dell", TEXT)]),
     of_cpu("model_name", "cpu/model_name", held=[("Dell", TEXT)]),
-    # No asks for those that are known to have none.
+    # `no` selects systems whose CPU is recorded without it.
     of_cpu("hyper", "cpu/hyper", held=[
         (True, [
             ("=", "true", True), ("=", "1", True), ("=", "FALSE", False), ("!=", True, False),
@@ -180,23 +183,23 @@ ELEMENTS = [
         ]),
         (False, [("=", "0", True), ("=", True, False), ("!=", "True", True), ("!=", "false", False)]),
     ]),
-    Asked(("cpu/flag",), [({"cpu": {"flags": ["vmx", "sse4_2"]}}, [
+    ElementCase(("cpu/flag",), [({"cpu": {"flags": ["vmx", "sse4_2"]}}, [
         ("=", "VMX", True), ("=", "svm", False), ("!=", "vmx", False), ("!=", "svm", True),
         ("like", "sse%", True), ("like", "avx%", False),
     ])], [{}, {"cpu": None}, {"cpu": {}}, {"cpu": {"flags": None}}, {"cpu": {"flags": []}}], HAS_NONE),
-    Asked(("diskcount",), [
+    ElementCase(("diskcount",), [
         ({"disks": [{}] * 8}, NUMBER), ({"disks": []}, ZERO), ({"disks": None}, ZERO), ({}, ZERO),
     ], []),
-    # Nothing to add up, or not all of it known.
-    Asked(("diskspace",), [(DISKS, [*BYTES]), ({"disks": [{"size_bytes": 0}]}, ZERO)], [
+    # No disks, or a disk without a recorded size.
+    ElementCase(("diskspace",), [(DISKS, [*BYTES]), ({"disks": [{"size_bytes": 0}]}, ZERO)], [
         {}, {"disks": None}, {"disks": []}, {"disks": [{}]},
         {"disks": [{"size_bytes": 5}, {"size_bytes": None}]},
     ]),
-    # Whatever is written but no: power control, and somebody who has it.
-    Asked(("auto_prov",), [({"power_type": "ipmi", "lab_controller": "lab"}, [
+    # Any value but `no`: the system has a power type and a lab controller.
+    ElementCase(("auto_prov",), [({"power_type": "ipmi", "lab_controller": "lab"}, [
         ("=", "True", True), ("==", "1", True), ("=", "yes", True), ("=", True, True),
     ])], [{}, {"power_type": None, "lab_controller": "lab"}, {"power_type": "", "lab_controller": "lab"}]),
-    Asked(("key_value", "system/key_value"), [(KEYS, [
+    ElementCase(("key_value", "system/key_value"), [(KEYS, [
         ("=", "1", True), ("=", "YES", True), ("=", "2", False), ("!=", "1", False), ("!=", "2", True),
         ("like", "y%", True), ("like", "n%", False), (">", "0", True), (">", "yes", False), (">=", "1", True),
         ("<", 2, True), ("<=", "1", True), ("<=", "0", False), ("<", "0", False), (">=", "z", False),

@@ -1,4 +1,4 @@
-"""What a form means for one system, written without columns: slow, plain, and not the code under test."""
+"""A plain, slow reference evaluation of a form for one system, independent of the tested code."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _judge(form: Form, system: System, leaf: Callable[[Form, System], Any]) -> A
 
 
 def _some_disk(inner: list[Form], disks: list[System] | None) -> Answer:
-    """One and the same disk. How many there are is known only where there is a list."""
+    """Return whether a single disk satisfies all parts; unknown without a list of disks."""
     if disks is None:
         return None
     said = [_judge({"and": inner}, disk, _disk_leaf) for disk in disks]
@@ -112,7 +112,7 @@ def _leaf(form: Form, system: System) -> Any:
 
 
 def _compared(value: Any, form: Form) -> Answer:
-    """Of what is not known neither a question nor its opposite holds."""
+    """Compare a value; if it is missing, neither a question nor its negation is true."""
     if value is None:
         return None
     op, operand = form.get("op", "=="), form["value"]
@@ -128,7 +128,7 @@ def _like(text: str, pattern: str) -> bool:
 
 
 def _among(members: list[str], form: Form, *, empty_is_none: bool) -> Answer:
-    """What is in a list is known; what is not listed is not there."""
+    """Compare the members of a list; a missing member is absent, not unknown."""
     op, wanted = form.get("op", "=="), form["value"]
     if op == "other" and not members:
         return None
@@ -139,7 +139,7 @@ def _among(members: list[str], form: Form, *, empty_is_none: bool) -> Answer:
 
 
 def _day(moment: str | None, form: Form, *, empty_is_never: bool) -> Answer:
-    """All moments here are in UTC."""
+    """Compare a day; all moments here are in UTC."""
     op, wanted = form.get("op", "=="), form["value"]
     if wanted == "" and empty_is_never:
         return (moment is None) is (op != "!=")
@@ -153,7 +153,7 @@ def _hyper(form: Form, system: System) -> Answer:
 
 
 def _auto_prov(form: Form, system: System) -> Answer:
-    """Without a record of power control it is not asked for the opposite either."""
+    """Return True for a system with power control, else unknown."""
     return True if system.get("power_type") and system.get("lab_controller") else None
 
 

@@ -1,4 +1,4 @@
-"""Answers about many systems are kept, and never longer than they hold."""
+"""Cached answers about many systems, which changes of systems invalidate."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ LARGE = {"memory_mb": 8192, "key_values": {"A": ["2"]}, "devices": [{"driver": "
 SMALL = {"memory_mb": 1024, "key_values": {"A": ["1"]}, "devices": [{"driver": "e1"}]}
 STEPS: list[tuple[int, dict[str, Any]]] = [
     (0, {"fqdn": "a1", **LARGE, "disks": [{"size_bytes": 5}], "pools": ["net"]}),
-    # One more.
+    # A new system.
     (1, {"fqdn": "b1", **SMALL, "disks": [{"size_bytes": 1}]}),
-    # Nothing that was asked for is different.
+    # A change of a property that no requirement names.
     (1, {"fqdn": "b1", **SMALL, "disks": [{"size_bytes": 1}], "numa_nodes": 2}),
-    # Everything is.
+    # A change of all properties.
     (0, {"fqdn": "b2", **SMALL, "disks": None}),
     (1, {"fqdn": "a2", **LARGE, "disks": [{"size_bytes": 5}], "pools": ["net", "gpu"]}),
 ]
@@ -40,22 +40,22 @@ FORMS = [
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_answer__asked_after_each_change__is_that_of_now(form: dict[str, Any]) -> None:
+def test_answer__after_each_change__is_up_to_date(form: dict[str, Any]) -> None:
     kept = Columns()
     for step, (number, inventory) in enumerate(STEPS, start=1):
         kept.put(number, {"type": "Machine", **inventory})
-        assert evaluate(read(form), kept) == evaluate(read(form), _anew(STEPS[:step]))
+        assert evaluate(read(form), kept) == evaluate(read(form), _rebuilt(STEPS[:step]))
 
 
-def _anew(steps: list[tuple[int, dict[str, Any]]]) -> Columns:
+def _rebuilt(steps: list[tuple[int, dict[str, Any]]]) -> Columns:
     columns = Columns()
     for number, inventory in steps:
         columns.put(number, {"type": "Machine", **inventory})
     return columns
 
 
-def test_answers__far_more_than_are_kept__are_right() -> None:
-    columns = _anew(STEPS)
+def test_answers__more_than_the_cache_holds__correct() -> None:
+    columns = _rebuilt(STEPS)
     for number in range(3_000):
         form = {"element": "memory", "op": ">=", "value": number}
         assert evaluate(read(form), columns) == Ternary(0b11 if number <= 1024 else 0b10, 0)

@@ -1,4 +1,4 @@
-"""Columns: many systems at once, at the cost of one at a time."""
+"""The column index: correct after any change, at a cost that does not depend on the size of the lab."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from domain.requirements import Columns, evaluate, matching, parse, properties
 from domain.requirements import columns as columns_module
 from domain.requirements.vocabulary import SYSTEM
 from replay.workload.generated_lab import generate_lab
-from tests.domain.requirements.evaluation import asked, lab, read, refuse
+from tests.domain.requirements.evaluation import evaluated, lab, read, refuse
 from tests.domain.requirements.whole_language import FORMS, LABS, SYSTEMS
 
 
 @given(FORMS, SYSTEMS, SYSTEMS, LABS)
-def test_put__system_changed__leaves_what_a_fresh_lab_has(
+def test_put__system_changed__equals_a_new_index(
     form: dict[str, Any], before: Any, after: Any, systems: list[Any]
 ) -> None:
     for asked_before in (True, False):
@@ -25,7 +25,7 @@ def test_put__system_changed__leaves_what_a_fresh_lab_has(
         if asked_before:
             evaluate(read(form), columns)
         columns.put(0, after)
-        assert evaluate(read(form), columns) == asked(form, [after, *systems])
+        assert evaluate(read(form), columns) == evaluated(form, [after, *systems])
 
 
 @given(FORMS, SYSTEMS, SYSTEMS)
@@ -40,7 +40,7 @@ def test_change__of_other_properties__changes_no_answer(
         assert evaluate(node, columns) == held
 
 
-def test_column__asked_for_early_or_late__is_the_same() -> None:
+def test_column__built_early_or_late__equal() -> None:
     steps: list[tuple[int, dict[str, Any]]] = [
         (0, {"fqdn": "a", "memory_mb": 1, "pools": ["x", "y"]}),
         (9, {"fqdn": "b", "memory_mb": 1, "pools": []}),
@@ -61,7 +61,7 @@ def test_column__asked_for_early_or_late__is_the_same() -> None:
     assert (late["memory_mb"].holders, late["memory_mb"].with_value) == ({2: 1}, 1)
 
 
-def test_put__one_property_changed__answers_about_others_are_kept() -> None:
+def test_put__one_property_changed__other_cached_answers_remain() -> None:
     columns = lab([{"fqdn": "a", "memory_mb": 1, "pools": ["x"]}])
     for about in ("memory", "pool"):
         evaluate(read({"element": about, "op": "!=", "value": "7"}), columns)
@@ -72,7 +72,7 @@ def test_put__one_property_changed__answers_about_others_are_kept() -> None:
     assert [name for name, kept in columns.kept.items() if kept] == ["type", "pools"]
 
 
-def test_leaf__thousand_systems_of_two_kinds__is_tested_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_leaf__thousand_systems_with_two_values__tested_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     columns = lab(
         [
             {"fqdn": f"s{number}", "type": "Machine", "memory_mb": 4096 * (1 + number % 2)}
@@ -106,13 +106,13 @@ def test_properties__of_every_kind_of_node__are_named() -> None:
     assert properties(parse({"force": "a"}, refuse)) == {"fqdn"}
 
 
-def test_forced__any_case__matches_that_system_alone() -> None:
+def test_forced__any_case__matches_only_that_system() -> None:
     columns = lab([{"fqdn": "a.lab", "type": "Laptop"}, {"fqdn": "b.lab", "type": "Machine"}])
     assert matching(parse({"force": "A.lab"}, refuse), columns) == 0b01
 
 
 @pytest.mark.parametrize("name", SYSTEM.properties)
-def test_property__of_a_rich_system__is_read_from_its_fields_alone(name: str) -> None:
+def test_property__any__read_only_from_its_fields(name: str) -> None:
     about = SYSTEM.properties[name]
     for inventory in generate_lab(1, 2, 40)["systems"]:
         fields = {field: inventory[field] for field in about.fields if field in inventory}

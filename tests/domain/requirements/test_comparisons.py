@@ -1,4 +1,4 @@
-"""How much work a requirement is, before it is done."""
+"""Estimates of the work to evaluate requirements."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SYSTEMS = [
     }
     for number in range(100)
 ]
-# The implicit question for a machine: a look-up.
+# The implicit question for the type Machine: one look-up.
 MACHINE = 1
 
 
@@ -39,22 +39,22 @@ def like(pattern: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("form", "expected"),
     [
-        # A value that must be equal is looked up, however many there are.
+        # Equality is one look-up for any number of values.
         ({"element": "hostname", "op": "=", "value": "m1"}, 1),
         ({"element": "hostname", "op": "!=", "value": "m1"}, 1),
         (like("m%"), 100),
         (like("%m%"), 100),
-        # Each further piece is looked for as well.
+        # Each further piece of a pattern counts.
         (like("%m%1%_%"), 400),
         ({"element": "hostname", "op": ">", "value": "m1"}, 100),
-        # Values are compared, not systems.
+        # Distinct values are compared, not systems.
         ({"element": "memory", "op": ">", "value": 1}, 2),
         ({"element": "device", "op": "=", "driver": "e1000"}, 4 * DEVICE_COST),
         ({"element": "key_value", "key": "A", "op": "=", "value": "1"}, 5),
         ({"disk": [{"element": "size", "op": ">", "value": 2}]}, 8),
     ],
 )
-def test_comparisons__of_a_question__go_by_the_values_there_are(form: dict[str, Any], expected: int) -> None:
+def test_comparisons__one_question__by_number_of_distinct_values(form: dict[str, Any], expected: int) -> None:
     assert cost(form) == expected
 
 
@@ -63,7 +63,7 @@ def test_comparisons__same_question_in_many_requirements__counts_once() -> None:
     assert cost(like("m%"), other, other) == 100 + 1
 
 
-def test_comparisons__more_questions_than_answers_are_kept__count_each_time(
+def test_comparisons__more_questions_than_cache_entries__count_each_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("domain.requirements.comparisons.MAX_CACHED", 2)
@@ -71,7 +71,7 @@ def test_comparisons__more_questions_than_answers_are_kept__count_each_time(
     assert cost(three, {"and": [three, like("a%")]}) == 700
 
 
-def test_disk__many_systems_with_the_same_disks__is_asked_once_per_disk(
+def test_disk__many_systems_with_equal_disks__evaluated_once_per_disk(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     columns, asked = lab(SYSTEMS), 0

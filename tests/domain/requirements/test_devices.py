@@ -1,4 +1,4 @@
-"""Filters on devices: all that one says is asked of one device."""
+"""Requirements for devices: all attributes must hold for a single device."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NICS = {
         ({"bus": "pci"}, NICS, False),
     ],
 )
-def test_device__one_system__answers_as_the_table_says(
+def test_device__one_system__answer_of_table(
     attributes: dict[str, Any], inventory: dict[str, Any], expected: bool
 ) -> None:
     asked = {"element": "device", **attributes}
@@ -45,7 +45,7 @@ def test_device__one_system__answers_as_the_table_says(
 
 OF_DEVICES = ("type", "bus", "driver", "vendor_id", "device_id", "subsys_vendor_id", "subsys_device_id")
 OF_ONE_DEVICE = [
-    # op, value, and the answers where a device has "14E4", and where none of them has any
+    # op, value, and the answers if a device has "14E4", and if no device has the attribute
     ("=", "14e4", True, False),
     ("==", "14E4", True, False),
     ("=", "8086", False, False),
@@ -61,7 +61,7 @@ WITHOUT: list[dict[str, Any]] = [{}, {"devices": None}, {"devices": []}, {"devic
 
 @pytest.mark.parametrize("attribute", (*OF_DEVICES, "description"))
 @pytest.mark.parametrize(("op", "value", "held", "lacking"), OF_ONE_DEVICE)
-def test_device__each_attribute__answers_as_the_table_says(
+def test_device__each_attribute__answer_of_table(
     attribute: str, op: str, value: str, held: bool, lacking: bool
 ) -> None:
     asked = {"element": "device", "op": op, attribute: value}

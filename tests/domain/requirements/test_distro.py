@@ -1,4 +1,4 @@
-"""Which distro tree a requirement means."""
+"""Distro trees that match a requirement."""
 
 from __future__ import annotations
 
@@ -44,20 +44,18 @@ def fitting(form: dict[str, Any], trees: Any = TREES) -> list[int]:
         ({"element": "labcontroller", "value": "LAB.west.example.com"}, [4, 3, 2, 1]),
         ({"element": "distro_labcontroller", "op": "!=", "value": "lab.west.example.com"}, [5]),
         ({"element": "distrolabcontroller", "op": "like", "value": "%.west.%"}, [4, 3, 2, 1]),
-        # these two never chose anything
+        # these two elements never had an effect
         (
             {"and": [{"element": "distro_virt", "value": ""}, {"element": "method", "value": "nfs"}]},
             [5, 4, 3, 2, 1],
         ),
     ],
 )
-def test_distro__of_the_sample_lab__is_what_fits_newest_first(
-    form: dict[str, Any], expected: list[int]
-) -> None:
+def test_fitting__sample_lab__matching_trees_newest_first(form: dict[str, Any], expected: list[int]) -> None:
     assert fitting(form) == expected
 
 
-def test_distro__added_at_the_same_time__the_higher_id_comes_first() -> None:
+def test_fitting__equal_times__higher_id_first() -> None:
     trees = [{"id": number, "name": "n", "added_at": "2026-01-01T00:00:00Z"} for number in (9, 11, 10)]
     assert fitting({}, trees) == [11, 10, 9]
 

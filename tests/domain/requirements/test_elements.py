@@ -1,4 +1,4 @@
-"""Each element with each operator, of systems that have what it asks for, lack it or hide it."""
+"""Each element with each operator, for systems with the property, without it, or unknown."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from domain.requirements import vocabulary
 from domain.requirements.operators import SPELLINGS
 from domain.requirements.vocabulary import Vocabulary
 from tests.domain.requirements.evaluation import answer
-from tests.domain.requirements.every_element import DISK_ELEMENTS, ELEMENTS, EXCLUDING, Asked
+from tests.domain.requirements.every_element import DISK_ELEMENTS, ELEMENTS, EXCLUDING, ElementCase
 
 Row = tuple[dict[str, Any], Any, bool | None]
 """Form, inventory, and the answer."""
 
 
-def rows(asked: Asked, spelling: str) -> Iterator[Row]:
+def rows(asked: ElementCase, spelling: str) -> Iterator[Row]:
     for inventory, held in asked.held:
         for op, value, said in held:
             yield form(asked, spelling, op, value), inventory, said
@@ -27,16 +27,16 @@ def rows(asked: Asked, spelling: str) -> Iterator[Row]:
                 yield form(asked, spelling, op, value), inventory, asked.lacks.get(SPELLINGS[op])
 
 
-def form(asked: Asked, spelling: str, op: str, value: Any) -> dict[str, Any]:
+def form(asked: ElementCase, spelling: str, op: str, value: Any) -> dict[str, Any]:
     return {"element": spelling, "op": op, "value": value, **asked.attributes}
 
 
-def each(elements: list[Asked]) -> list[tuple[Asked, str]]:
+def each(elements: list[ElementCase]) -> list[tuple[ElementCase, str]]:
     return [(asked, spelling) for asked in elements for spelling in asked.spellings]
 
 
 @pytest.mark.parametrize(("element", "spelling"), each(ELEMENTS), ids=[name for _, name in each(ELEMENTS)])
-def test_element__one_system__answers_as_the_table_says(element: Asked, spelling: str) -> None:
+def test_element__one_system__answer_of_table(element: ElementCase, spelling: str) -> None:
     for asked, inventory, said in rows(element, spelling):
         negated = None if said is None else not said
         assert (asked, inventory, answer(asked, inventory)) == (asked, inventory, said)
@@ -46,7 +46,7 @@ def test_element__one_system__answers_as_the_table_says(element: Asked, spelling
 @pytest.mark.parametrize(
     ("element", "spelling"), each(DISK_ELEMENTS), ids=[name for _, name in each(DISK_ELEMENTS)]
 )
-def test_disk__one_disk__answers_as_the_table_says(element: Asked, spelling: str) -> None:
+def test_disk__one_disk__answer_of_table(element: ElementCase, spelling: str) -> None:
     for asked, disk, said in rows(element, spelling):
         negated = None if said is None else not said
         assert (asked, disk, answer({"disk": [asked]}, {"disks": [disk]})) == (asked, disk, said)
@@ -57,8 +57,8 @@ def test_disk__one_disk__answers_as_the_table_says(element: Asked, spelling: str
         )
 
 
-def told(elements: list[Asked]) -> dict[str, set[str]]:
-    """Spelling -> the operators that the table has answers for."""
+def covered_operators(elements: list[ElementCase]) -> dict[str, set[str]]:
+    """Return, by spelling, the operators in the table."""
     return {
         spelling: {SPELLINGS[op] for _, held in asked.held for op, _, _ in held}
         for asked in elements
@@ -66,15 +66,15 @@ def told(elements: list[Asked]) -> dict[str, set[str]]:
     }
 
 
-# They are asked in a way of their own, below.
+# Elements with their own tests below.
 BY_THEMSELVES = {"device": {"==", "!=", "like"}, "system/compatible_with_distro": set[str]()}
 
 
 @pytest.mark.parametrize(
     ("language", "table"),
     [
-        (vocabulary.SYSTEM, {**told(ELEMENTS), **BY_THEMSELVES}),
-        (vocabulary.DISK, told(DISK_ELEMENTS)),
+        (vocabulary.SYSTEM, {**covered_operators(ELEMENTS), **BY_THEMSELVES}),
+        (vocabulary.DISK, covered_operators(DISK_ELEMENTS)),
     ],
 )
 def test_table__of_elements__has_each_spelling_with_each_operator(
@@ -84,14 +84,14 @@ def test_table__of_elements__has_each_spelling_with_each_operator(
 
 
 EMPTY = [
-    # In no pool; in any.
+    # In no pool; in any pool.
     ("pool", "=", "", {}, True),
     ("group", "!=", "", {"pools": None}, False),
     ("pool", "=", "", {"pools": []}, True),
-    # Nobody has looked at it; somebody has.
+    # Never inventoried; inventoried.
     ("system/last_inventoried", "=", "", {}, True),
     ("system/last_inventoried", "!=", "", {"last_inventoried_at": None}, False),
-    # An empty text is one like any other: what is unknown is not empty.
+    # An empty text is an ordinary value: an unknown property is not empty.
     ("hypervisor", "=", "", {"hypervisor": None}, None),
     ("hypervisor", "!=", "", {}, None),
     ("system/vendor", "=", "", {"vendor": None}, None),
@@ -102,7 +102,7 @@ EMPTY = [
 
 
 @pytest.mark.parametrize(("element", "op", "value", "inventory", "expected"), EMPTY)
-def test_empty_value__one_system__answers_as_the_table_says(
+def test_empty_value__one_system__answer_of_table(
     element: str, op: str, value: Any, inventory: dict[str, Any], expected: bool | None
 ) -> None:
     asked = {"element": element, "op": op, "value": value}
@@ -132,7 +132,7 @@ HVM = {"key_values": {"HVM": ["1", "yes"], "CORES": ["12"]}}
         ({"key": "HVM"}, {}, False),
     ],
 )
-def test_key_value__one_system__answers_as_the_table_says(
+def test_key_value__one_system__answer_of_table(
     attributes: dict[str, Any], inventory: dict[str, Any], expected: bool
 ) -> None:
     asked = {"element": "key_value", **attributes}
@@ -145,7 +145,7 @@ def test_key_value__one_system__answers_as_the_table_says(
     [
         ({"arch": "X86_64", "osmajor": "rhel9"}, {"arches": ["x86_64"]}, True),
         ({"arch": "s390x", "osmajor": "RHEL9"}, EXCLUDING, False),
-        # without a minor version: with all of them
+        # without a minor version: all versions
         ({"arch": "x86_64", "osmajor": "RHEL9"}, EXCLUDING, False),
         ({"arch": "x86_64", "osmajor": "RHEL9", "osminor": "6"}, EXCLUDING, False),
         ({"arch": "x86_64", "osmajor": "RHEL9", "osminor": "7"}, EXCLUDING, True),
@@ -153,12 +153,12 @@ def test_key_value__one_system__answers_as_the_table_says(
         ({"arch": "i386", "osmajor": "Fedora44", "osminor": "0"}, EXCLUDING, False),
         # on another arch only
         ({"arch": "x86_64", "osmajor": "Fedora44"}, EXCLUDING, True),
-        # of no arch at all
+        # a system without arches
         ({"arch": "x86_64", "osmajor": "RHEL9"}, {}, False),
         ({"arch": "x86_64", "osmajor": "RHEL9"}, {"arches": None, "excluded_families": None}, False),
     ],
 )
-def test_compatible__one_system__answers_as_the_table_says(
+def test_compatible__one_system__answer_of_table(
     attributes: dict[str, Any], inventory: dict[str, Any], expected: bool
 ) -> None:
     asked = {"element": "system/compatible_with_distro", **attributes}
@@ -184,13 +184,13 @@ TWO_DISKS = {
         ([size(">", 400)], TWO_DISKS, True),
         ([size("=", 800_000, "MB")], TWO_DISKS, True),
         ([size(">", 800, "GiB")], TWO_DISKS, False),
-        # one disk must do it all
+        # a single disk must satisfy all parts
         ([size(">", 300), size("<", 500)], TWO_DISKS, True),
         ([size(">", 500), size("<", 700)], TWO_DISKS, False),
         ([size(">", 500), {"element": "sector_size", "value": 4, "units": "KiB"}], TWO_DISKS, False),
         ([{"not": [size("=", 400)]}], TWO_DISKS, True),
         ([{"or": [size("=", 1), size("=", 800)]}], TWO_DISKS, True),
-        # any disk at all
+        # any disk
         ([], TWO_DISKS, True),
         ([], {"disks": []}, False),
         ([], {"disks": None}, None),
@@ -198,7 +198,7 @@ TWO_DISKS = {
         ([size(">", 1)], {"disks": [{"size_bytes": None}, {"size_bytes": 2 * 10**9}]}, True),
     ],
 )
-def test_disk__one_system__answers_as_the_table_says(
+def test_disk__one_system__answer_of_table(
     children: list[dict[str, Any]], inventory: dict[str, Any], expected: bool | None
 ) -> None:
     assert answer({"disk": children}, inventory) is expected
@@ -211,7 +211,7 @@ def test_disk__one_system__answers_as_the_table_says(
         ("MiB", 8 * 2**20), ("GB", 8 * 10**9), ("GiB", 8 * 2**30), ("TB", 8 * 10**12), ("TiB", 8 * 2**40),
     ],
 )  # fmt: skip
-def test_units__of_a_size__are_what_they_say(units: str, wanted: int) -> None:
+def test_units__each__number_of_bytes(units: str, wanted: int) -> None:
     for element in ("size", "sector_size", "phys_sector_size"):
         field = "size_bytes" if element == "size" else element
         asked = {"element": element, "value": "8", "units": units}
@@ -236,14 +236,14 @@ def test_units__of_a_size__are_what_they_say(units: str, wanted: int) -> None:
         ({"and": [{"element": "memory", "value": 1}, {"element": "hostname", "value": "b"}]}, False),
     ],
 )
-def test_logic__one_part_unknown__is_decided_only_by_the_other(
+def test_logic__one_part_unknown__decided_only_by_the_other(
     form: dict[str, Any], expected: bool | None
 ) -> None:
     assert answer(form, {"memory_mb": None}) is expected
 
 
 @pytest.mark.parametrize("empty", [{"and": []}, {"or": []}, {"not": []}, {}, {"element": "device"}])
-def test_empty__anywhere__asks_nothing(empty: dict[str, Any]) -> None:
+def test_empty__anywhere__no_constraint(empty: dict[str, Any]) -> None:
     never = {"element": "hostname", "value": "b"}
     assert answer(empty, {}) is True
     assert answer({"not": [empty]}, {}) is True

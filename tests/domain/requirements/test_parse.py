@@ -1,4 +1,4 @@
-"""From form to tree and text, and what is said of forms that are wrong."""
+"""Parsing of forms to trees and canonical text, and the faults of invalid forms."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def test_requirement__type_named_anywhere__adds_none(element: str) -> None:
     assert "Machine" not in to_text(parse(form, refuse))
 
 
-def test_requirement__forced__asks_nothing_else() -> None:
+def test_requirement__forced__has_no_other_part() -> None:
     assert parse({"force": "a.example.com"}, refuse) == Forced("a.example.com")
 
 
-def test_text__spellings_and_needless_nesting__is_the_same() -> None:
+def test_text__spellings_and_needless_nesting__one_canonical_text() -> None:
     plain = {"and": [leaf("cpu_count", op="=", value="8"), leaf("hostname", op="like", value="a%")]}
     nested = {
         "and": [
@@ -61,7 +61,7 @@ def test_form__parsed_and_written_again__reads_the_same() -> None:
     assert to_text(from_text(to_text(node))) == to_text(node)
 
 
-def test_text__not_of_a_requirement__is_refused() -> None:
+def test_text__no_requirement__refused() -> None:
     with pytest.raises(ValueError, match="unknown element"):
         from_text('{"element":"memroy","value":1}')
 
@@ -147,7 +147,7 @@ def test_text__not_of_a_requirement__is_refused() -> None:
         ({"force": ""}, ("force",), "must name a system"),
     ],
 )
-def test_fault__one_in_a_form__is_told_once_at_its_path(
+def test_fault__one_in_a_form__reported_once_at_its_path(
     form: Any, path: tuple[str | int, ...], message: str | None
 ) -> None:
     ((found_path, found),) = messages(form)
@@ -155,7 +155,7 @@ def test_fault__one_in_a_form__is_told_once_at_its_path(
     assert message is None or found == message
 
 
-def test_faults__many__are_all_told() -> None:
+def test_faults__many__all_reported() -> None:
     form = {"and": [leaf("a", value=1), {"not": [leaf("memory", value="b"), leaf("c", value=1)]}]}
     assert [path for path, _ in messages(form)] == [
         ("and", 0),
@@ -164,14 +164,14 @@ def test_faults__many__are_all_told() -> None:
     ]
 
 
-def test_depth__beyond_bound__is_a_fault() -> None:
+def test_depth__above_limit__is_a_fault() -> None:
     form: dict[str, Any] = leaf("memory", value=1)
     for _ in range(60):
         form = {"not": [form]}
     assert [message for _, message in messages(form)] == ["is nested deeper than 50 levels"]
 
 
-def test_elements__beyond_bound__are_told_once() -> None:
+def test_elements__above_limit__one_fault() -> None:
     form = {"or": [leaf("memory", value=number) for number in range(1100)]}
     assert [message for _, message in messages(form)] == ["there are more than 1000 elements"]
 
@@ -209,7 +209,7 @@ def test_mentions__of_every_kind__are_named_with_their_paths() -> None:
         leaf("system/vendor", value="Dell"),
     ],
 )
-def test_mentions__of_what_is_no_name__are_none(form: dict[str, Any]) -> None:
+def test_mentions__value_is_no_name__none(form: dict[str, Any]) -> None:
     assert HOST.examine(form).mentions == ()
 
 

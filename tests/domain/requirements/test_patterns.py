@@ -1,4 +1,4 @@
-"""Patterns find what `%` and `_` stand for, by whichever way they are looked for."""
+"""Patterns with `%` and `_`, with string methods and with regular expressions."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ def plainly(pattern: str, text: str) -> bool:
 
 
 @given(PIECES, TEXTS)
-# Both ends are there, in the same place.
+# Head and tail would overlap.
 @example("ab%ba", "aba")
 @example("a%b%b", "ab")
-# What is found first leaves no room for what comes behind it.
+# The leftmost match of a piece leaves no room for the tail.
 @example("%ab%b", "abab")
 @example("%%", "")
 @example("", "")
-def test_pattern__any__matches_what_it_says(pattern: str, text: str) -> None:
+def test_pattern__any__matches_like_a_plain_search(pattern: str, text: str) -> None:
     assert like(pattern)(text) is plainly(pattern, text)
 
 
-def test_pattern__hostile__is_answered_at_once() -> None:
+def test_pattern__hostile__matched_in_linear_time() -> None:
     for pattern in ("%a" * 120 + "%b", "%_a" * 80 + "%b", "a%" * 120 + "b"):
         assert not like(pattern)("a" * 250 + "c")

@@ -1,4 +1,4 @@
-"""Any requirement of any systems: what it means, and that it does not depend on how it is written."""
+"""Properties of any requirement: equal to the reference, and independent of its spelling."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.requirements import from_text, parse, to_form, to_text
-from tests.domain.requirements.evaluation import asked, lab_answer, read, refuse
+from tests.domain.requirements.evaluation import evaluated, lab_answer, read, refuse
 from tests.domain.requirements.reference import judge
 from tests.domain.requirements.whole_language import DISK_LEAVES, FORMS, LABS, LEAVES
 
@@ -17,10 +17,10 @@ JOINS = st.sampled_from(["and", "or", "not"])
 
 
 @given(FORMS, LABS)
-def test_systems__any_requirement__answer_together_as_each_by_itself(
+def test_matching__any_requirement__equals_reference_for_each_system(
     form: dict[str, Any], systems: list[Any]
 ) -> None:
-    held = asked(form, systems)
+    held = evaluated(form, systems)
     answers = [judge(form, system) for system in systems]
     assert held.true == sum(1 << number for number, said in enumerate(answers) if said is True)
     assert held.unknown == sum(1 << number for number, said in enumerate(answers) if said is None)
@@ -28,14 +28,14 @@ def test_systems__any_requirement__answer_together_as_each_by_itself(
 
 @given(FORMS, LABS)
 def test_double_negation__any_requirement__changes_nothing(form: dict[str, Any], systems: list[Any]) -> None:
-    assert asked({"not": [{"not": [form]}]}, systems) == asked(form, systems)
+    assert evaluated({"not": [{"not": [form]}]}, systems) == evaluated(form, systems)
 
 
 @given(st.lists(LEAVES, min_size=2, max_size=3), LABS)
 def test_de_morgan__any_leaves__holds(forms: list[dict[str, Any]], systems: list[Any]) -> None:
     negated = [{"not": [form]} for form in forms]
-    assert asked({"not": [{"or": forms}]}, systems) == asked({"and": negated}, systems)
-    assert asked({"not": forms}, systems) == asked({"or": negated}, systems)
+    assert evaluated({"not": [{"or": forms}]}, systems) == evaluated({"and": negated}, systems)
+    assert evaluated({"not": forms}, systems) == evaluated({"or": negated}, systems)
 
 
 @given(st.lists(FORMS, max_size=4), LABS, JOINS, st.randoms(use_true_random=False))
@@ -44,7 +44,7 @@ def test_children__in_another_order__are_the_same_text_and_answer(
 ) -> None:
     shuffled = chance.sample(forms, len(forms))
     assert to_text(read({word: forms})) == to_text(read({word: shuffled}))
-    assert asked({word: forms}, systems) == asked({word: shuffled}, systems)
+    assert evaluated({word: forms}, systems) == evaluated({word: shuffled}, systems)
 
 
 @given(st.lists(DISK_LEAVES, max_size=4), LABS, st.randoms(use_true_random=False))
@@ -53,11 +53,11 @@ def test_questions_of_a_disk__in_another_order__are_the_same_text_and_answer(
 ) -> None:
     shuffled = chance.sample(forms, len(forms))
     assert to_text(read({"disk": forms})) == to_text(read({"disk": shuffled}))
-    assert asked({"disk": forms}, systems) == asked({"disk": shuffled}, systems)
+    assert evaluated({"disk": forms}, systems) == evaluated({"disk": shuffled}, systems)
 
 
 @given(FORMS, LABS)
-def test_form__of_any_requirement__round_trips_and_its_text_means_the_same(
+def test_form__any_requirement__round_trips_with_equal_meaning(
     form: dict[str, Any], systems: list[Any]
 ) -> None:
     node = read(form)

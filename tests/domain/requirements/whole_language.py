@@ -1,4 +1,4 @@
-"""Requirements over the whole language, and systems to ask them of, for properties."""
+"""Hypothesis strategies for requirements of the whole language, and for systems."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ NAMES = ("alice", "Bob", "")
 DAYS = ("2026-01-31", "2026-02-01")
 ARCHES = ("x86_64", "i386")
 FAMILIES = ("Fedora44", "RHEL9")
-# What is seldom asked of devices.
+# Rare attributes of devices.
 SELDOM = ("bus", "device_id", "subsys_vendor_id", "subsys_device_id", "description")
 
 
 def maybe(*values: Any) -> st.SearchStrategy[Any]:
-    """Most things may be null."""
+    """Return a strategy of these values and null."""
     return st.sampled_from([None, *values])
 
 
@@ -94,7 +94,7 @@ LABS = st.lists(SYSTEMS, max_size=6)
 
 
 def leaves(elements: tuple[str, ...], operands: dict[tuple[str, ...], tuple[Any, ...]], **more: Any) -> Forms:
-    """`operands` are the values that are asked for, by the operators that take them; `more` is optional."""
+    """Return a strategy of leaves; `operands` are values by their operators; `more` is optional."""
     return st.one_of(
         [
             st.fixed_dictionaries(

@@ -14,7 +14,7 @@ def world() -> World:
 
 @pytest.fixture
 def running(world: World) -> int:
-    """A recipe that has just been placed on system a."""
+    """Return a recipe that was just placed on system a."""
     world.add_idle("a")
     recipe_id = world.submit(ANYTHING.text)
     world.settle()

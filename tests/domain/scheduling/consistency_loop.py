@@ -1,4 +1,4 @@
-"""The consistency loop as its process runs it."""
+"""The consistency loop, run as the scheduler process runs it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.domain.scheduling.world import World
 
 @dataclass
 class Tick:
-    """What the loop found and decided."""
+    """The findings and decisions of one turn of the loop."""
 
     findings: Findings
     decisions: list[Decision]
@@ -24,7 +24,7 @@ class Tick:
 
 
 def tick(world: World, after_seconds: float = 0, heard: Mapping[str, datetime] | None = None) -> Tick:
-    """So much later the loop runs, and the scheduler answers what follows."""
+    """Advance the time, run the loop, and settle."""
     world.now += timedelta(seconds=after_seconds)
     world.settle()
     found = run_loop(world, heard)
@@ -33,7 +33,7 @@ def tick(world: World, after_seconds: float = 0, heard: Mapping[str, datetime] |
 
 
 def run_loop(world: World, heard: Mapping[str, datetime] | None = None) -> Tick:
-    """The loop alone, now, whatever waits for an answer."""
+    """Run only the loop, at the present time."""
     findings = Findings()
     decisions = correct(world.partition, Clock(world.now, heard or {}), findings)
     if decisions:
@@ -42,5 +42,5 @@ def run_loop(world: World, heard: Mapping[str, datetime] | None = None) -> Tick:
 
 
 def nothing_expires(world: World, within_seconds: float) -> None:
-    """Until just before."""
+    """Check that no deadline expires until just before the time."""
     assert tick(world, within_seconds - 1).decisions == []

@@ -1,8 +1,7 @@
-"""All that a partition holds, private parts included, as one comparable value; and whether it hangs together.
+"""The state of a partition, including private parts, as one comparable value; and checks of its indexes.
 
-Left out is what may differ without ever showing: the order inside heaps, what is thrown out of them when it
-comes up, entries that no recipe has, whether an entry was evaluated yet, who was found hopeless, and how
-holders could be completed.
+Details without an effect are left out: the order inside heaps, removed keys in heaps, entries without
+recipes, whether an entry is evaluated, cached hopeless sets, and the completion plans.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from domain.scheduling.world.snapshot import pieces
 
 
 def contents(partition: Partition) -> dict[str, Any]:
-    held = dict(vars(partition))
+    state = dict(vars(partition))
     for part in (
         "effort",
         "directory",
@@ -47,11 +46,11 @@ def contents(partition: Partition) -> dict[str, Any]:
         "trees_away",
         "departed",
     ):
-        del held[part]
-    raising = vars(held.pop("_trigger_rules"))
-    assert not held.pop("_tentative"), "tentative events are no content"
+        del state[part]
+    rules = vars(state.pop("_trigger_rules"))
+    assert not state.pop("_tentative"), "tentative events are no content"
     return {
-        **{name: _plain(value) for name, value in {**held, **raising}.items()},
+        **{name: _plain(value) for name, value in {**state, **rules}.items()},
         "triggers": (partition.triggers.waiting(), sorted(partition.triggers.pending_wake_ups())),
         "batch": partition.triggers.batch,
         "available": [
@@ -67,13 +66,11 @@ def contents(partition: Partition) -> dict[str, Any]:
     }
 
 
-def all_known(partition: Partition) -> bytes:
-    """All that it would tell the next one, but for what was found of filters: of those that recipes have,
-    that is what is found now.
-    """
+def snapshot_of(partition: Partition) -> bytes:
+    """Return the snapshot of a partition, with the present results of the filters in use."""
     states = [dict(piece) for piece in pieces(partition) if not piece.keys() & {"filters", "signatures"}]
     if partition.triggers.batch.left is None:
-        # Where nothing is left to answer, the bounds say only when somebody last looked.
+        # The bounds of an answered batch depend only on the time of the last look.
         del states[0]["batch"]
     found = [
         (repr(entry.key), hex(partition.filters.fitting(entry.key))) for entry in partition.filters.in_use()
@@ -82,33 +79,31 @@ def all_known(partition: Partition) -> bytes:
 
 
 def answers(partition: Partition) -> dict[str, Any]:
-    """Who could have what, and whom each system would ask, in which order."""
-    takers = {
+    """Return the candidates of each recipe, and the recipes of each system in rank order."""
+    ranked = {
         (fqdn, line): list(partition.filters.ranked_recipes(fqdn, line, forced_only=False))
         for fqdn, system in partition.systems.items()
         for line in (QUEUED, system.lab_controller)
     }
     hosts = list(_hosts(partition))
     return {
-        "takers": takers,
+        "ranked": ranked,
         "entitled": {host.recipe_id: partition.entitled(host) for host in hosts},
         "idle": {host.recipe_id: partition.idle(host) for host in hosts},
         "who": {host.recipe_id: partition.sets.demand(host).who for host in hosts},
-        "counted": [partition.filters.demand_counts().value(each) for each in range(len(takers) // 2)],
+        "counted": [partition.filters.demand_counts().value(each) for each in range(len(ranked) // 2)],
     }
 
 
 def _plain(value: Any) -> Any:
-    """Dictionaries in order: iteration order is part of what the next decision might depend on."""
+    """Return dictionaries as ordered pairs, because decisions may depend on the iteration order."""
     if isinstance(value, dict):
         return [(key, _plain(each)) for key, each in value.items()]
     return value
 
 
 def _sets(partition: Partition) -> dict[str, Any]:
-    """Holders, and who is on the clock, are always gone through in sorted order; who is placed is counted.
-    People are gone through all, and what becomes of each is all one to the others.
-    """
+    """Return the sets; indexes whose order has no effect are sorted."""
     held = dict(vars(partition.sets))
     del held["_filters"], held["_holders"], held["_who_of"]
     labs = sorted(partition.holders._labs.items())
@@ -128,7 +123,7 @@ def _filters(filters: Filters) -> dict[str, Any]:
 
 
 def _lines_of(filters: Filters, entry: FilterEntry) -> dict[str, dict[Who, list[Rank]]]:
-    """Who has a recipe with a filter in which line."""
+    """Return the recipes with a filter, by line and submitter."""
     return {
         name: {
             filters.submitter(who): list(ranked)
@@ -140,11 +135,11 @@ def _lines_of(filters: Filters, entry: FilterEntry) -> dict[str, dict[Who, list[
 
 
 def check_indexes(partition: Partition) -> None:
-    """Every index says what the things it indexes say."""
+    """Compare every index with the states that it indexes."""
     _check_filters(partition)
     sets = partition.sets
     for lab, _ in partition.directory.items("lab-controller"):
-        # A set that has started holds all of its systems: it is no holder any more.
+        # A started set has all of its systems, so it is no holder any more.
         bound = [host for host in _hosts(partition) if host.state in ("assigned", "scheduled")]
         keeping = {host.recipe_set_id for host in bound if host.lab_controller == lab}
         assert set(partition.holders.of(lab)) == keeping, f"holders of {lab}"
@@ -158,7 +153,7 @@ def check_indexes(partition: Partition) -> None:
 
 
 def _check_hopeless(partition: Partition) -> None:
-    """What is kept is what would be found now, of sets that are there."""
+    """Compare the cached hopeless sets with a recomputation; all of them must exist."""
     assert partition.holders.hopeless.keys() <= partition.sets.sets.keys()
     for recipe_set_id, by_lab in partition.holders.hopeless.items():
         missing = partition.sets.missing(recipe_set_id)
@@ -168,18 +163,18 @@ def _check_hopeless(partition: Partition) -> None:
 
 
 def _check_holders(partition: Partition, lab: str) -> None:
-    """Those that are known are as they would be read now, and all the others will be read."""
+    """Compare the holders in the plans with the present ones; all others must be marked as unread."""
     now = {holder.recipe_set_id: holder for holder in holders(partition, lab)}
     bound = partition.holders._labs.get(lab, LabHolders())
-    known = bound.plans._holders
-    assert known == {number: holder for number, holder in now.items() if number in known}
-    assert sorted([*known, *bound.unread]) == sorted(now)
+    planned = bound.plans._holders
+    assert planned == {number: holder for number, holder in now.items() if number in planned}
+    assert sorted([*planned, *bound.unread]) == sorted(now)
     assert not bound.stuck or stuck(list(now.values()))
     check_plans(bound.plans)
 
 
 def check_plans(plans: Plans) -> None:
-    """Each holder has one, and there is an order in which none needs what a later one holds."""
+    """Check that each holder has a plan, and that some order completes all holders."""
     planned: dict[int, dict[int, None]] = {}
     for number, holder in plans._holders.items():
         plan = list(plans._plans.get(number, ()))
@@ -224,7 +219,7 @@ def _check_filters(partition: Partition) -> None:
         by_submitter = Counter(sets.demand(host).who for host in mine)
         counted = {filters.submitter(who): count for who, count in entry.unplaced.items()}
         assert (entry.number, counted) == (number, dict(by_submitter))
-        assert bool(filters._known >> number & 1) == (entry.fitting is not None)
+        assert bool(filters._evaluated_bits >> number & 1) == (entry.fitting is not None)
         for name, there in filters._lines.items():
             assert bool(there.filters >> number & 1) == (name in lines)
             of_filter = there.by_submitter(number)
@@ -238,11 +233,11 @@ def _check_filters(partition: Partition) -> None:
     signatures = filters.signatures()
     for number in range(len(partition.labs.names)):
         evaluated = [entry for entry in filters._by_number.values() if entry.fitting is not None]
-        takers = sum(
+        expected = sum(
             partition.viable(host) >> number & 1
             for host in unplaced
             if filters._entries[sets.key(host)].fitting is not None
         )
-        assert filters.demand_counts().value(number) == takers, f"takers of {partition.labs.names[number]}"
+        assert filters.demand_counts().value(number) == expected, f"count of {partition.labs.names[number]}"
         signature = sum(1 << entry.number for entry in evaluated if (entry.fitting or 0) >> number & 1)
         assert signatures[number] == signature, f"filters of {partition.labs.names[number]}"

@@ -1,4 +1,4 @@
-"""The reasons that decisions give, by whom they are given to."""
+"""The reasons in decisions, by subject."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tests.domain.scheduling.world import World
 
 
 def reasons(decisions: Iterable[Decision]) -> dict[str, str]:
-    """Of decisions whose every event has one."""
+    """Return the reasons of decisions in which every event has one."""
     events = [pair for decision in decisions for pair in decision.events]
     return {subject: event.reason for subject, event in events}  # type: ignore[attr-defined]
 
 
 def reasons_to_abort(world: World) -> dict[str, str]:
-    """All that is left to decide is one decision, which aborts."""
+    """Return the reasons of the only remaining decision, which aborts recipes."""
     (decision,) = world.settle()
     assert all(isinstance(event, RecipeAborted) for _, event in decision.events)
     return reasons([decision])

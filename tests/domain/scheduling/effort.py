@@ -1,7 +1,7 @@
-"""Labs of two sizes that differ in nothing else, and what a trigger costs in them.
+"""Labs of two sizes that are equal otherwise, and the cost of a trigger in each.
 
-Cost is counted, never timed: by the partition's own `Effort`, and by the lines of `domain/` that Python runs,
-which also sees work that forgets to count itself.
+The cost is counted, not timed: by the `Effort` of the partition, and by the executed lines of `domain/`,
+which include work that `Effort` does not count.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from tests.domain.scheduling.labs import one_lab
 from tests.domain.scheduling.world import World
 
 DOMAIN = str(Path(domain.__file__).parent)
-# Every system but the few is viable for every filter, which is the dearest case.
+# All systems but a few are viable for every filter, which is the most expensive case.
 FILTERS = tuple(at_least(megabytes).text for megabytes in range(8))
 TRIGGERS = 40
-# Beside the many systems and their queue stand a few of another architecture, with a tree of their own; and
-# those of which sets hold some and wait for others.
+# Beside the many systems and their queue there are a few of another architecture with their own tree, and
+# systems of partially placed sets.
 FEW_TREE = 2
 HELD_TREE = 3
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one trigger, on average."""
+    """The average cost of one trigger."""
 
     evaluations: float
     rows: float
@@ -40,7 +40,7 @@ class Cost:
 
 
 def lab_of(systems: int, busy: bool, queued: int = 0) -> World:
-    """All systems idle, or all busy with so many recipes queued; every filter has been asked for."""
+    """Return a lab with all systems idle, or all busy with `queued` recipes; every filter is evaluated."""
     world = one_lab()
     world.put_tree(FEW_TREE, "aarch64", ["lab-1"])
     for number in range(systems):
@@ -73,7 +73,7 @@ def submit(world: World, count: int, **new: Any) -> None:
 
 
 def with_holder(world: World) -> World:
-    """A set holds few-a and waits for few-x, which runs something else."""
+    """Return the lab with a set that holds few-a and waits for few-x, which is busy."""
     add_few(world, "few-a", "few-x")
     world.submit(named("few-x"), FEW_TREE)
     world.settle()
@@ -84,8 +84,7 @@ def with_holder(world: World) -> World:
 
 
 def with_many_holders(world: World, count: int) -> World:
-    """So many sets have one system each, and wait for another, all of which run something else; and few-c is
-    free."""
+    """Return the lab with `count` sets that have one system each and wait for a busy one; few-c is free."""
     world = with_holder(world)
     add_few(world, "few-c")
     world.put_tree(HELD_TREE, "s390x", ["lab-1"])
@@ -105,7 +104,7 @@ def with_many_holders(world: World, count: int) -> World:
 
 
 def with_forcing(world: World) -> World:
-    """One recipe runs on few-m, which is Manual, and as many as there are triggers wait for it by force."""
+    """Return the lab with a recipe on few-m, which is Manual, and many recipes that force it."""
     add_few(world, "few-m", condition="Manual")
     for _ in range(TRIGGERS + 1):
         world.submit(forces("few-m"), FEW_TREE)
@@ -114,7 +113,7 @@ def with_forcing(world: World) -> World:
 
 
 def with_blocked(world: World) -> World:
-    """Sets that could take an idle system, but have to wait until few-y is repaired."""
+    """Return the lab with sets that fit an idle system, but wait for the repair of few-y."""
     world = with_holder(world)
     world.add_system("few-y", memory_mb=4096, condition="Broken")
     for number in range(5):
@@ -150,19 +149,19 @@ def system_freed(world: World) -> None:
 
 
 def forced_recipe_ends(world: World) -> None:
-    """A wake-up of one system."""
+    """Trigger a wake-up of one system."""
     world.abort(_recipe_on(world, "few-m"))
     world.settle()
 
 
 def system_changed(world: World) -> None:
-    """A wake-up of a lab, in which nobody takes anything, and the question who must let go."""
+    """Trigger a wake-up of a lab without grants, and a let-go without stuck holders."""
     world.describe("few-x", memory_mb=5_000 + len(world.log))
     world.settle()
 
 
-def lets_go_and_holds_again(world: World) -> None:
-    """The set lets go, and a wake-up of the lab gives it its system again."""
+def let_go_and_regrant(world: World) -> None:
+    """Make a set let go; a wake-up of the lab grants its system again."""
     world.drain("few-x")
     world.settle()
     assert world.systems["few-a"].usage == "idle"
@@ -171,8 +170,8 @@ def lets_go_and_holds_again(world: World) -> None:
     assert world.systems["few-a"].usage == "scheduled"
 
 
-def loses_its_system_and_gets_it_again(world: World) -> None:
-    """A wake-up of a set."""
+def withdraw_and_regrant(world: World) -> None:
+    """Withdraw a system; a wake-up of the set grants a system again."""
     world.set_condition("few-a", "Broken")
     world.settle()
     world.set_condition("few-a", "Automated")
@@ -180,8 +179,8 @@ def loses_its_system_and_gets_it_again(world: World) -> None:
     assert world.systems["few-a"].usage == "scheduled"
 
 
-def holds_and_is_cancelled(world: World) -> None:
-    """With few-c it waits for few-a, whose holder waits for few-x."""
+def hold_and_cancel(world: World) -> None:
+    """Make a set hold few-c while it waits for few-a, whose holder waits for few-x; then cancel the set."""
     first, _ = world.submit_set([named("few-c"), named("few-a")], FEW_TREE)
     world.settle()
     assert world.system_of(first) == "few-c"
@@ -189,8 +188,8 @@ def holds_and_is_cancelled(world: World) -> None:
     world.settle()
 
 
-def loop_runs(world: World) -> None:
-    """The consistency loop, which finds nothing."""
+def run_idle_loop(world: World) -> None:
+    """Run the consistency loop without findings."""
     assert run_loop(world).findings == Findings()
 
 
@@ -204,7 +203,7 @@ def _recipe_on(world: World, fqdn: str) -> int:
 
 
 def cost_of(trigger: Callable[[World], None], world: World) -> Cost:
-    """Reading the log, deciding, taking back and reading the decision, for each of a row of triggers."""
+    """Return the cost to read the log, decide, roll back and read the decision, for a series of triggers."""
     effort = world.partition.effort
     effort.evaluations = effort.rows = 0
     lines = _Lines()
@@ -214,7 +213,7 @@ def cost_of(trigger: Callable[[World], None], world: World) -> Cost:
 
 
 class _Lines:
-    """Counts the lines that run in `domain/`, those of loops and comprehensions each time round."""
+    """A counter of executed lines in `domain/`; lines of loops and comprehensions count each time."""
 
     def __init__(self) -> None:
         self.seen = 0

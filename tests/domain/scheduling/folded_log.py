@@ -1,7 +1,6 @@
-"""A log in memory, and what follows from it: once in a partition, once in plain dictionaries without indexes.
+"""A log in memory, folded twice: by a partition, and into plain dictionaries without indexes.
 
-The dictionaries are what tests compare a partition with, so that a fault in an index of it cannot hide
-itself.
+Tests compare the partition with the dictionaries, so that a faulty index is found.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ BEGINNING = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 class FoldedLog:
-    """Mutable: `commit` what happens, and it is in the log, in the partition and in the dictionaries."""
+    """Mutable: `commit` appends events to the log, the partition and the dictionaries."""
 
     def __init__(self, rules: Iterable[TriggerRule] = TRIGGER_RULES) -> None:
         self.log: list[Recorded] = []
@@ -36,7 +35,7 @@ class FoldedLog:
         self.sets: dict[int, RecipeSet] = {}
         self.directory = Directory()
         self.now = BEGINNING
-        # The database's clock against `now`.
+        # The offset of the database clock from `now`.
         self.database_ahead = timedelta()
         self._recorded_at = BEGINNING
         self._versions: dict[str, int] = {}
@@ -46,18 +45,18 @@ class FoldedLog:
         return self.log[-1].position if self.log else 0
 
     def commit(self, decided: Iterable[tuple[str, Event]]) -> None:
-        """What a person or a lab does: one commit with one stamp."""
+        """Append events of a person or a lab as one commit with one stamp."""
         stamp = Stamp(self.now, "test", "request/test")
         self.append([(subject, event, stamp) for subject, event in decided])
 
     def commit_decisions(self, decisions: Iterable[Decision], basis: int) -> None:
-        """What the scheduler decided, as its process would append it."""
+        """Append decisions as the scheduler process would."""
         made = list(decisions)
         batch = made[0].batch if made else None
-        known = Basis(basis, self.now, epoch=1, policy_version=POLICY_VERSION, batch=batch)
+        shared = Basis(basis, self.now, epoch=1, policy_version=POLICY_VERSION, batch=batch)
         self.append(
             [
-                (subject, event, Stamp(self.now, "scheduler", decision.trigger.cause, known, number))
+                (subject, event, Stamp(self.now, "scheduler", decision.trigger.cause, shared, number))
                 for number, decision in enumerate(made)
                 for subject, event in decision.events
             ],
@@ -65,7 +64,7 @@ class FoldedLog:
         )
 
     def append(self, rows: Sequence[tuple[str, Event, Stamp]], are_decisions: bool = False) -> None:
-        # Positions have gaps, as those of the real log may have.
+        # Positions have gaps, as in the real log.
         first = self.position + 1 + len(self.log) % 3
         recorded_at = max(self._recorded_at, self.now + self.database_ahead)
         self._recorded_at = recorded_at
@@ -94,12 +93,12 @@ class FoldedLog:
         kind, name = split_subject(recorded.subject)
         self.directory.apply(recorded)
         states: dict[str, Any] = {"recipe": self.recipes, "recipe-set": self.sets, "system": self.systems}
-        if (known := states.get(kind)) is not None:
+        if (of_kind := states.get(kind)) is not None:
             key = name if kind == "system" else int(name)
-            known[key] = evolve(recorded.subject, known.get(key), recorded.event, Moment.of(recorded))
+            of_kind[key] = evolve(recorded.subject, of_kind.get(key), recorded.event, Moment.of(recorded))
 
     def refolded(self) -> Partition:
-        """What a scheduler that has just started makes of the log."""
+        """Return the partition of a scheduler that has just started."""
         partition = Partition(self.rules)
         for recorded in self.log:
             partition.apply(recorded)

@@ -1,7 +1,7 @@
 """Long random histories from one seed; `python -m tests.domain.scheduling.history` prints their digests.
 
-A digest is taken over every event of the log, decisions included, so two processes that print the same ones
-have decided the same, whatever PYTHONHASHSEED they run under.
+A digest covers every event of the log, including decisions. So two processes that print the same digests made
+the same decisions, whatever their PYTHONHASHSEED.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ GROUPS = ("qe", "virt")
 PEOPLE = ("ada", "eve", "bob")
 
 Acts = tuple[tuple[Callable[[Random, World], None], int], ...]
-"""What is done, and how often."""
+"""Actions with their frequencies."""
 
 
 def live(seed: int, bursts: int, limit: int, acts: Acts = ()) -> World:
-    """Bursts of arrivals, endings and repairs, each answered whole; up to `limit` decisions per commit."""
+    """Return a world after bursts of actions, each answered completely, with `limit` decisions per commit."""
     chance, world = Random(seed), begin(seed)
     for _ in range(bursts):
         burst(chance, world, acts)
@@ -41,7 +41,7 @@ def live(seed: int, bursts: int, limit: int, acts: Acts = ()) -> World:
 
 
 def begin(seed: int) -> World:
-    """Three labs, of which one may be disabled, with two trees and a few systems."""
+    """Return a world with three labs, one possibly disabled, two trees and a few systems."""
     chance, world = Random(seed), World()
     for lab in LABS:
         world.add_lab(lab, enabled=lab != "lab-3" or chance.random() < 0.5)
@@ -55,7 +55,7 @@ def begin(seed: int) -> World:
 def burst(chance: Random, world: World, acts: Acts = ()) -> None:
     chosen, weights = zip(*(acts or ACTS), strict=True)
     for act in chance.choices(chosen, weights, k=chance.randrange(1, 8)):
-        # What is refused is what a person would be told, too: nothing happens.
+        # A refused action has no effect.
         with suppress(Refused):
             act(chance, world)
 
@@ -174,7 +174,7 @@ def _open_system(chance: Random, world: World) -> None:
 
 
 def _entries(chance: Random) -> list[Form]:
-    """Mostly everybody may submit, and some more urgently than others."""
+    """Return policy entries: mostly everybody may submit, with different maxima."""
     maxima = [priority.name for priority in Priority]
     found = [group(name, chance.choice(maxima)) for name in GROUPS if chance.random() < 0.4]
     found += [user(name, chance.choice(maxima)) for name in PEOPLE if chance.random() < 0.1]
@@ -211,7 +211,7 @@ ACTS: Acts = (
     (_change_tree, 2),
     (_switch_lab, 2),
 )
-# And who may submit where.
+# These and changes of access.
 EVERYTHING: Acts = (
     *ACTS,
     (_submit_for_group, 30),
@@ -229,7 +229,7 @@ def digest(world: World) -> str:
 
 
 def first_by_hash(self: Labs, among: int) -> int:
-    """A planted fault: any of them, as the hashes of names happen to have it."""
+    """Return the first system by the hash of its name: a planted fault."""
     return self.number(next(iter({self.names[number] for number in numbers_in(among)})))
 
 

@@ -1,4 +1,4 @@
-"""Host requirements, each beside a plain predicate that says the same of one system."""
+"""Host requirements, each with an equivalent predicate for one system."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ ALL = (ANYTHING, BIG, IN_POOL, NOT_IN_POOL, BIG_OR_IN_POOL, SECOND, HUGE)
 
 
 def named(*fqdns: str) -> str:
-    """The requirement that any of these systems meets, and no other."""
+    """Return a requirement that exactly these systems meet."""
     leaves = [{"element": "hostname", "op": "==", "value": fqdn} for fqdn in fqdns]
     return HOST.examine({"or": leaves}).text
 
 
 def forces(fqdn: str) -> str:
-    """The requirement that names this system whatever its condition."""
+    """Return a requirement that forces a system."""
     return HOST.examine({"force": fqdn}).text
 
 

@@ -1,4 +1,4 @@
-"""Labs to begin with; those in which everything runs, so that a test says in which order things come free."""
+"""Small labs, and helpers to occupy systems and free them in a chosen order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.domain.scheduling.world import World
 
 
 def one_lab(rules: Sequence[TriggerRule] = TRIGGER_RULES) -> World:
-    """One lab with one tree, and no system yet."""
+    """Return a world with one lab and one tree, and no system."""
     world = World(rules=rules)
     world.add_lab("lab-1")
     world.put_tree(1, "x86_64", ["lab-1"])
@@ -18,7 +18,7 @@ def one_lab(rules: Sequence[TriggerRule] = TRIGGER_RULES) -> World:
 
 
 def occupy(world: World, *fqdns: str) -> dict[str, int]:
-    """Each of these systems runs a recipe that no other could run; which."""
+    """Run a recipe on each of these systems that fits only there; return the recipes by system."""
     running = {fqdn: world.submit(named(fqdn), priority="Urgent") for fqdn in fqdns}
     world.settle()
     assert {fqdn: world.system_of(recipe_id) for fqdn, recipe_id in running.items()} == {n: n for n in fqdns}
@@ -26,14 +26,14 @@ def occupy(world: World, *fqdns: str) -> dict[str, int]:
 
 
 def finish(world: World, *recipe_ids: int) -> None:
-    """They end one after another, and what comes of each is settled."""
+    """Complete recipes one after another, and settle after each."""
     for recipe_id in recipe_ids:
         world.complete(recipe_id)
         world.settle()
 
 
 def wanting(world: World, *wants: str, priority: str = "Normal") -> tuple[int, ...]:
-    """A set whose recipes want these systems, each named by its letters."""
+    """Submit a set whose recipes want these systems, each given by its letters."""
     ids = world.submit_set([named(*want) for want in wants], priority=priority)
     world.settle()
     return ids

@@ -1,4 +1,4 @@
-"""Entries of access policies that let somebody submit, as events have them."""
+"""Submit entries of access policies, in the form of events."""
 
 from __future__ import annotations
 

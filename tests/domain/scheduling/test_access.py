@@ -1,4 +1,4 @@
-"""Who may submit where: access policies, groups and loans, from the submission to the grant."""
+"""Access policies, groups and loans, from the submission to the grant."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QE = group("qe")
 
 
 def reason(world: World, recipe_id: int) -> str:
-    """Of the last thing that happened to it."""
+    """Return the reason in the last event of a recipe."""
     events = [row.event for row in world.log if row.subject == f"recipe/{recipe_id}"]
     return str(events[-1].reason)  # type: ignore[attr-defined]
 
@@ -28,7 +28,7 @@ def reason(world: World, recipe_id: int) -> str:
 # Submitted
 
 
-def test_new_job__nobody_lets_it_submit_to_what_would_do__is_aborted(world: World) -> None:
+def test_new_job__no_access_to_fitting_systems__aborted(world: World) -> None:
     world.add_idle("a")
     world.open_system("a", QE)
     recipe_id = world.submit(ANYTHING.text, owner="eve")
@@ -36,7 +36,7 @@ def test_new_job__nobody_lets_it_submit_to_what_would_do__is_aborted(world: Worl
     assert (world.states(recipe_id), reason(world, recipe_id)) == (["aborted"], NO_ACCESS)
 
 
-def test_new_job__forces_a_system_that_is_closed_to_it__is_aborted(world: World) -> None:
+def test_new_job__forces_a_system_without_access__aborted(world: World) -> None:
     world.add_idle("a")
     world.open_system("a", QE)
     recipe_id = world.submit(forces("a"), owner="eve")
@@ -53,7 +53,7 @@ def test_new_job__for_a_group_that_may__takes_it(world: World) -> None:
     assert world.system_of(recipe_id) == "a"
 
 
-def test_new_job__for_a_group_its_owner_never_was_in__counts_as_the_admin_said(world: World) -> None:
+def test_new_job__for_a_group_without_the_owner__counts_for_the_group(world: World) -> None:
     world.put_group("qe", "bob")
     world.add_idle("a")
     world.open_system("a", QE)
@@ -63,7 +63,7 @@ def test_new_job__for_a_group_its_owner_never_was_in__counts_as_the_admin_said(w
     assert world.system_of(recipe_id) == "a"
 
 
-def test_new_job__idle_system_closed_to_it__waits_for_the_other_and_is_told_so(world: World) -> None:
+def test_new_job__idle_system_without_access__waits_with_that_reason(world: World) -> None:
     world.add_idle("a", "b")
     occupy(world, "b")
     world.open_system("a", QE)
@@ -72,7 +72,7 @@ def test_new_job__idle_system_closed_to_it__waits_for_the_other_and_is_told_so(w
     assert (world.states(recipe_id), reason(world, recipe_id)) == (["queued"], NO_IDLE_ACCESS)
 
 
-def test_new_job__every_system_busy__is_told_just_that(world: World) -> None:
+def test_new_job__every_system_busy__waits_with_that_reason(world: World) -> None:
     world.add_idle("a")
     occupy(world, "a")
     recipe_id = world.submit(ANYTHING.text, owner="eve")
@@ -94,7 +94,7 @@ def test_new_job__all_candidates_broken__waits_with_that_reason_and_takes_the_fi
     assert world.system_of(recipe_id) == "b"
 
 
-def test_new_job__candidates_broken_or_drained__is_told_that_none_is_usable(world: World) -> None:
+def test_new_job__candidates_broken_or_drained__waits_with_that_reason(world: World) -> None:
     world.add_system("a", condition="Broken")
     world.add_idle("b")
     world.drain("b")
@@ -201,7 +201,7 @@ def test_queued__policy_of_its_pool_opened__wakes_the_systems_of_all_its_labs(wo
 # On loan
 
 
-def test_loan__serves_its_borrower_alone__and_nobody_is_given_up_for_it(world: World) -> None:
+def test_loan__active__only_borrower_served_and_others_wait(world: World) -> None:
     world.add_idle("a")
     world.lend("a", "bob")
     owners, others = world.submit(ANYTHING.text, owner="ada"), world.submit(forces("a"), owner="eve")
@@ -213,7 +213,7 @@ def test_loan__serves_its_borrower_alone__and_nobody_is_given_up_for_it(world: W
     assert world.system_of(borrowers) == "a"
 
 
-def test_loan__begun_while_others_wait__lets_the_borrower_go_before_them(world: World) -> None:
+def test_loan__begun_while_others_wait__borrower_is_served_first(world: World) -> None:
     world.add_idle("a")
     runs = occupy(world, "a")
     first = world.submit(ANYTHING.text, owner="eve", priority="Urgent")
@@ -227,7 +227,7 @@ def test_loan__begun_while_others_wait__lets_the_borrower_go_before_them(world: 
     assert world.system_of(first) == "a"
 
 
-def test_loan__of_a_system_that_a_recipe_holds__it_goes_on(world: World) -> None:
+def test_loan__system_with_a_recipe__recipe_continues(world: World) -> None:
     world.add_idle("a", "x")
     runs = occupy(world, "x")
     first, second = world.submit_set([named("a"), named("x")], owner="eve")
@@ -239,20 +239,20 @@ def test_loan__of_a_system_that_a_recipe_holds__it_goes_on(world: World) -> None
     assert world.states(first, second) == ["waiting", "waiting"]
 
 
-# How it is found out
+# Rules and submitters
 
 
-def test_rules__told_one_by_one__together_let_through_who_is_viable(world: World) -> None:
+def test_rules__combined__pass_the_viable_systems(world: World) -> None:
     for fqdn in "abcd":
         world.add_system(fqdn, memory_mb=16_384 if fqdn != "d" else 1)
     world.open_system("b", QE)
     world.lend("c", "bob")
     world.settle()
     host = world.partition.sets.recipes[world.submit(BIG.text, owner="eve")]
-    told = list(passing(world.partition.labs, world.partition.sets.demand(host)))
+    rules = list(passing(world.partition.labs, world.partition.sets.demand(host)))
     kept_out = {
         name: [fqdn for fqdn in "abcd" if not passed >> world.partition.labs.number(fqdn) & 1]
-        for name, _, passed in told
+        for name, _, passed in rules
     }
     assert {name: fqdns for name, fqdns in kept_out.items() if fqdns} == {
         "requirement": ["d"],
@@ -262,7 +262,7 @@ def test_rules__told_one_by_one__together_let_through_who_is_viable(world: World
     assert world.partition.viable(host) == 1 << world.partition.labs.number("a")
 
 
-def test_recipes__of_people_that_no_policy_names__stand_together(world: World) -> None:
+def test_recipes__submitters_that_no_policy_names__share_one_number(world: World) -> None:
     world.put_group("qe", "eve", "bob")
     world.add_idle("a")
     occupy(world, "a")

@@ -1,4 +1,4 @@
-"""A system that cannot be provisioned becomes Broken, and does not swallow the queue; bad jobs break none."""
+"""A system that cannot be provisioned becomes Broken before it aborts many jobs; bad jobs break no system."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FAILED = ReportAborted("no boot")
 
 @pytest.fixture
 def lab() -> World:
-    """One lab with one system and three distro trees."""
+    """Return a world with one lab, one system and three distro trees."""
     world = one_lab()
     for tree_id in (2, 3):
         world.put_tree(tree_id, "x86_64", ["lab-1"])
@@ -54,7 +54,7 @@ def fail_once(world: World, tree_id: int, message: Report = FAILED, **new: objec
     return recipe_id
 
 
-def test_failures__of_two_jobs_and_two_trees__break_the_system_before_anybody_is_asked(lab: World) -> None:
+def test_failures__of_two_jobs_and_two_trees__break_the_system_at_once(lab: World) -> None:
     fail_once(lab, 1)
     assert lab.systems["a"].usage == "pending"
     second = _waiting(lab, 2)
@@ -78,12 +78,12 @@ def test_failures__of_two_jobs_and_two_trees__break_the_system_before_anybody_is
     assert_sound(from_recorded(lab.log))
 
 
-# What is alike in a row of failures, and whether it breaks the system.
+# The jobs and trees of consecutive failures, and whether they break the system.
 ROWS = [
     ([{"tree_id": 1}, {"tree_id": 1}, {"tree_id": 1}], False),
     ([{"tree_id": 1, "job_id": 7}, {"tree_id": 2, "job_id": 7}, {"tree_id": 3, "job_id": 7}], False),
     ([{"tree_id": 1}, {"tree_id": 2}], True),
-    # Others in between are no success.
+    # Failures of other jobs in between do not count as a success.
     ([{"tree_id": 1, "job_id": 7}, {"tree_id": 1, "job_id": 7}, {"tree_id": 2}], True),
 ]
 
@@ -151,7 +151,7 @@ def test_failures__of_recipes_that_keep_the_system__are_in_a_row(lab: World) -> 
         assert lab.states(kept) == ["reserved"]
         tick(lab, 60)
     last = fail_once(lab, 3, reservesys=KEPT)
-    # A Broken system is kept by nobody.
+    # No recipe keeps a Broken system.
     assert (lab.states(last), lab.systems["a"].condition) == (["aborted"], "Broken")
     assert_sound(from_recorded(lab.log))
 
@@ -195,7 +195,7 @@ def test_panic__of_a_running_task__is_a_result_and_no_failure(lab: World) -> Non
     assert lab.systems["a"].condition == "Automated"
 
 
-def test_failures__lab_controller_never_began__are_not_those_of_the_system(lab: World) -> None:
+def test_failures__lab_controller_never_began__not_counted(lab: World) -> None:
     for tree_id in (1, 2):
         recipe_id = _waiting(lab, tree_id)
         tick(lab, 10_800)
@@ -219,7 +219,7 @@ def test_power__failed_once__breaks_an_automated_system_at_once(
 
 
 def test_failures__one_bad_machine_and_20_recipes__aborts_two(lab: World) -> None:
-    """Without the limit of failures it took 19 recipes."""
+    """The limit of failures bounds the damage: 19 recipes were aborted without it."""
     lab.add_idle("b")
     recipes = [lab.submit(ANY, 1 + number % 3) for number in range(20)]
     lab.settle()
@@ -233,7 +233,7 @@ def test_failures__one_bad_machine_and_20_recipes__aborts_two(lab: World) -> Non
     assert sorted(lab.states(*recipes)) == ["aborted"] * 2 + ["completed"] * 18
 
 
-def test_failure__stored_and_read__is_what_was_decided(lab: World) -> None:
+def test_failure__stored_and_read__equal(lab: World) -> None:
     fail_once(lab, 1)
     (event,) = [each.event for each in lab.log if each.event.TOPIC == "system.provisioning-failed"]
     assert from_data(event.TOPIC, event.VERSION, orjson.loads(orjson.dumps(data_of(event)))) == event

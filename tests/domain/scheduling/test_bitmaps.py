@@ -1,4 +1,4 @@
-"""Bitmaps, and numbers kept as bitmaps of digits, against sets and dictionaries."""
+"""Bitmaps and bit-sliced numbers, compared with sets and dictionaries."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ steps = st.lists(st.tuples(changes, small, st.integers(0, 1_000)))
 
 
 @given(steps, small)
-def test_planes__any_changes__have_the_numbers_of_a_dictionary(
+def test_bit_sliced__any_changes__equal_a_dictionary(
     made: list[tuple[str, set[int], int]], among: set[int]
 ) -> None:
     planes, values = BitSlicedNumbers(), dict.fromkeys(range(10), 0)
@@ -59,7 +59,7 @@ def test_planes__any_changes__have_the_numbers_of_a_dictionary(
                 getattr(planes, change)(number, *before, amount)
                 values[number] = amount
             continue
-        # No number goes below zero.
+        # No number becomes negative.
         least = amount if change == "add" else min([amount, *(values[number] for number in numbers)])
         getattr(planes, change)(bitmap(numbers), least)
         for number in numbers:
@@ -73,7 +73,7 @@ amounts = st.dictionaries(st.integers(0, 9), st.integers(0, 1_000))
 
 
 @given(amounts, amounts, small)
-def test_planes__all_of_others_added_and_taken__have_the_sums(
+def test_bit_sliced__others_added_and_subtracted__equal_sums(
     values: dict[int, int], more: dict[int, int], among: set[int]
 ) -> None:
     planes = BitSlicedNumbers(values)

@@ -1,4 +1,4 @@
-"""What changes is held against the filters that name it, once for all systems that changed together."""
+"""A change re-evaluates only the filters that name the property, once for all changed systems."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ALL = OF_MEMORY + OF_POOLS
 
 
 def lab_of(systems: int) -> World:
-    """All is away, so that somebody waits for each filter; all filters were asked for."""
+    """Return a lab without usable systems: a recipe waits for each filter, and all are evaluated."""
     world = one_lab()
     for pool in POOLS:
         world.open_pool(pool, group("qe"), everybody("Medium"))
@@ -35,7 +35,7 @@ def lab_of(systems: int) -> World:
 
 
 def evaluations(world: World) -> int:
-    """Since this was asked last; the answers are those of one that has read the log anew."""
+    """Return the evaluations since the last call; compare all answers with those of a refolded partition."""
     assert answers(world.partition) == answers(world.refolded())
     check_indexes(world.partition)
     effort = world.partition.effort
@@ -47,7 +47,7 @@ def _shrink(world: World, fqdn: str) -> None:
     world.describe(fqdn, memory_mb=world.systems[fqdn].inventory["memory_mb"] // 2)
 
 
-def _describe_otherwise(world: World, fqdn: str) -> None:
+def _change_memory(world: World, fqdn: str) -> None:
     world.describe(fqdn, memory_mb=1, hypervisor="KVM", numa_nodes=4)
 
 
@@ -61,18 +61,18 @@ def _exclude(world: World, fqdn: str) -> None:
 
 
 CHANGES: list[tuple[Callable[[World, str], None], int]] = [
-    # What some filters name.
+    # A property that some filters name.
     (_shrink, OF_MEMORY),
-    (_describe_otherwise, OF_MEMORY),
+    (_change_memory, OF_MEMORY),
     (_join_or_leave, OF_POOLS),
-    # What none does.
+    # A property that no filter names.
     (lambda world, fqdn: world.describe(fqdn, numa_nodes=4), 0),
     (lambda world, fqdn: world.set_condition(fqdn, "Broken"), 0),
-    # Who may submit there no filter names, though viable systems are others.
+    # Access, which no filter names, although viable systems change.
     (lambda world, fqdn: world.open_system(fqdn, group("qe", "Low")), 0),
     (lambda world, fqdn: world.lend(fqdn, "bob"), 0),
     (lambda world, fqdn: world.own(fqdn, "eve"), 0),
-    # What a system could install, and whether it is there, matters to all.
+    # Installable distros, and the removal of a system, concern all filters.
     (_exclude, ALL),
     (lambda world, fqdn: world.set_condition(fqdn, "Removed"), ALL),
 ]
@@ -80,7 +80,7 @@ CHANGES: list[tuple[Callable[[World, str], None], int]] = [
 
 @pytest.mark.parametrize(("change", "concerned"), CHANGES)
 @pytest.mark.parametrize("systems", [6, 60])
-def test_changed__many_systems_before_somebody_asks__concerned_filters_are_evaluated_once(
+def test_changed__many_systems_before_a_query__concerned_filters_evaluated_once(
     change: Callable[[World, str], None], concerned: int, systems: int
 ) -> None:
     world = lab_of(systems)
@@ -99,14 +99,14 @@ def test_changed__policy_of_a_pool__evaluates_no_filter(systems: int) -> None:
 
 
 @pytest.mark.parametrize("added", [1, 50])
-def test_added__many_systems_before_somebody_asks__each_filter_is_evaluated_once(added: int) -> None:
+def test_added__many_systems_before_a_query__each_filter_evaluated_once(added: int) -> None:
     world = lab_of(6)
     for number in range(added):
         world.add_system(f"new{number}", memory_mb=9_000, pools=["net"], condition="Manual")
     assert evaluations(world) == ALL
 
 
-def test_changed__different_things_of_different_systems__all_that_is_named_is_found() -> None:
+def test_changed__different_properties_of_systems__all_concerned_filters_updated() -> None:
     world = lab_of(12)
     _shrink(world, "m2")
     _join_or_leave(world, "m11")

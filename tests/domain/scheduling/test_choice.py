@@ -1,4 +1,4 @@
-"""Which of several idle systems a recipe takes (design section 5.5)."""
+"""The choice between several idle systems for a recipe (design section 5.5)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EVERY_SYSTEM = -1
 
 
 def order(world: World, recipe_id: int, cause: str = "event/1", among: int = EVERY_SYSTEM) -> list[str]:
-    """In which order a recipe would rather have the systems that it could run on."""
+    """Return the viable systems in the order in which a recipe prefers them."""
     host = world.partition.sets.recipes[recipe_id]
     candidates = world.partition.viable(host) & among
     return [
@@ -26,7 +26,7 @@ def order(world: World, recipe_id: int, cause: str = "event/1", among: int = EVE
 
 
 def idle(world: World, pools: dict[str, str], *fqdns: str) -> None:
-    """Systems, each in the pools whose text has its letter."""
+    """Add idle systems, each in the pools whose text has its letter."""
     for fqdn in fqdns:
         world.add_system(fqdn, pools=[pool for pool, members in pools.items() if fqdn in members])
     world.settle()
@@ -68,14 +68,14 @@ def test_choice__owned_by_the_submitter__come_first(world: World) -> None:
     assert order(world, recipe_id) == ["b", "a"]
 
 
-def test_choice__fewest_waiting_recipes_could_use_it__comes_first(world: World) -> None:
+def test_choice__fewest_waiting_recipes_could_use_system__first(world: World) -> None:
     idle(world, {}, "a", "b", "c")
     occupy(world, "a", "b", "c")
     for wants in ("ab", "ab", "a", "c"):
         world.submit(named(*wants))
     world.settle()
     recipe_id = world.submit(ANY)
-    # c: 1, b: 2, a: 3, and the recipe itself everywhere.
+    # Waiting recipes: c 1, b 2, a 3, besides the recipe itself.
     assert order(world, recipe_id) == ["c", "b", "a"]
 
 
@@ -90,7 +90,7 @@ def test_choice__placed_recipes__are_not_counted_any_more(world: World) -> None:
     assert order(world, recipe_id) == ["a", "b"]
 
 
-def test_choice__system_changed_so_that_fewer_want_it__is_counted_anew(world: World) -> None:
+def test_choice__system_changed_so_that_fewer_want_it__recounted(world: World) -> None:
     world.add_system("a", memory_mb=16_384)
     world.add_system("b")
     world.settle()
@@ -121,7 +121,7 @@ def test_choice__all_equal__goes_by_name_whatever_the_order_of_registration(worl
     assert order(world, recipe_id) == ["m1", "m10", "m2", "m9"]
 
 
-def test_choice__those_who_may_not_submit_there__are_no_takers_of_it(world: World) -> None:
+def test_choice__recipes_without_access__not_counted(world: World) -> None:
     idle(world, {}, "a", "b")
     occupy(world, "a", "b")
     for _ in range(2):
@@ -131,18 +131,18 @@ def test_choice__those_who_may_not_submit_there__are_no_takers_of_it(world: Worl
     recipe_id = world.submit(ANY, owner="eve")
     assert order(world, recipe_id) == ["b", "a"]
     world.open_system("a", user("eve"))
-    # a: eve's two; b: bob's two, and one of hers.
+    # a: two recipes of eve; b: two of bob, and one of eve.
     assert order(world, recipe_id) == ["a", "b"]
 
 
-def test_choice__on_loan_to_another__is_none_of_the_candidates(world: World) -> None:
+def test_choice__on_loan_to_another_user__no_candidate(world: World) -> None:
     idle(world, {"net": "a"}, "a", "b")
     world.lend("a", "bob")
     assert order(world, world.submit(ANY, owner="eve", autopick_pools=("net",))) == ["b"]
     assert order(world, world.submit(ANY, owner="bob", autopick_pools=("net",))) == ["a", "b"]
 
 
-# By chance
+# Random choice
 
 
 def taken(world: World, recipe_id: int, causes: Iterable[int]) -> Counter[str]:
@@ -155,8 +155,8 @@ def test_random_choice__same_cause_and_recipe__is_the_same_again(world: World) -
     assert order(world, recipe_id, "event/7") == order(world, recipe_id, "event/7")
 
 
-def test_random_choice__known_cause_and_recipe__is_what_it_always_was(world: World) -> None:
-    # Written down: a replay of an old log must throw the same dice.
+def test_random_choice__recorded_cause_and_recipe__unchanged_result(world: World) -> None:
+    # Recorded results: a replay of an old log must choose the same.
     idle(world, {}, *"abcdefgh")
     recipe_id = world.submit(ANY, autopick_random=True)
     assert "".join(order(world, recipe_id, "event/7")) == "dgbahefc"
@@ -170,7 +170,7 @@ def test_random_choice__many_causes__takes_each_about_as_often(world: World) -> 
     assert min(counts.values()) > 180
 
 
-def test_random_choice__two_recipes_with_one_cause__throw_for_themselves(world: World) -> None:
+def test_random_choice__two_recipes_with_one_cause__independent(world: World) -> None:
     idle(world, {}, *"abcdefgh")
     one, other = world.submit_set([ANY, ANY], autopick_random=True)
     causes = [f"event/{position}" for position in range(50)]
@@ -199,12 +199,12 @@ def test_random_choice__several_pools_named__their_order_stays_and_chance_decide
 ) -> None:
     idle(world, {"net": "cd", "gpu": "ab"}, *"abcdef")
     recipe_id = world.submit(ANY, autopick_random=True, autopick_pools=("net", "gpu"))
-    orders = {"".join(order(world, recipe_id, f"event/{position}")) for position in range(100)}
+    drawn = {"".join(order(world, recipe_id, f"event/{position}")) for position in range(100)}
     for first, (one, other) in enumerate(("cd", "ab", "ef")):
-        assert {told[2 * first : 2 * first + 2] for told in orders} == {one + other, other + one}
+        assert {names[2 * first : 2 * first + 2] for names in drawn} == {one + other, other + one}
 
 
-def test_random_choice__submitter_owns_one__chance_decides_all_the_same(world: World) -> None:
+def test_random_choice__submitter_owns_a_system__still_random(world: World) -> None:
     idle(world, {}, "a", "b")
     world.own("b", "eve")
     recipe_id = world.submit(ANY, autopick_random=True, owner="eve")

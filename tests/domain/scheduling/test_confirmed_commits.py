@@ -1,4 +1,4 @@
-"""A scheduler knows its own commits without reading them, just as one that reads them from the log."""
+"""A scheduler that confirms its own commits has the same state as one that reads them from the log."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ from tests.domain.scheduling.world import World
 
 
 class Reader(Partition):
-    """Reads its own commits."""
+    """A partition that reads its own commits."""
 
     def confirm(self, first_position: int, last_position: int, recorded_at: datetime) -> None:
         super().confirm(0, 0, recorded_at)
 
 
-class Knower(Partition):
-    """Counts those that it need not read."""
+class Confirmer(Partition):
+    """A partition that counts the commits that it need not read."""
 
-    known = 0
+    confirmed_count = 0
 
     def _confirm_tentative(self, tentative: Tentative, recorded_at: datetime) -> None:
-        Knower.known += 1
+        Confirmer.confirmed_count += 1
         super()._confirm_tentative(tentative, recorded_at)
 
 
 def two_worlds(seed: int, monkeypatch: pytest.MonkeyPatch) -> tuple[World, World]:
     worlds = []
-    for kind in (Knower, Reader):
+    for kind in (Confirmer, Reader):
         monkeypatch.setattr(folded_log, "Partition", kind)
         worlds.append(begin(seed))
-        # Own commits get their deadlines from the database's clock, too.
+        # Deadlines of own commits count from the database clock, too.
         worlds[-1].database_ahead = timedelta(seconds=7)
     return worlds[0], worlds[1]
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_history__commits_known_and_commits_read__same_partition_after_each(
+def test_history__commits_confirmed_or_read__same_partition_after_each(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     knower, reader = two_worlds(seed, monkeypatch)
-    chances, before = (Random(seed), Random(seed)), Knower.known
+    chances, before = (Random(seed), Random(seed)), Confirmer.confirmed_count
     beside = Random(seed)
     for _ in range(40):
         later, limit = timedelta(seconds=beside.choice((0, 60, 20_000))), beside.choice((1, 2, 500))
@@ -68,10 +68,10 @@ def test_history__commits_known_and_commits_read__same_partition_after_each(
             check_indexes(knower.partition)
         assert not decide(reader.partition, limit, reader.now)
         assert contents(knower.partition)["sets"] == contents(knower.refolded())["sets"]
-    assert Knower.known - before > 5, "hardly any commit was known without being read"
+    assert Confirmer.confirmed_count - before > 5, "hardly any commit was confirmed without being read"
 
 
-def test_commit__not_right_behind_what_is_known__is_read(world: World) -> None:
+def test_confirm__other_events_in_between__commit_is_read(world: World) -> None:
     world.add_idle("a")
     recipe_id = world.submit(ANYTHING.text)
     before = contents(world.partition)
@@ -82,7 +82,7 @@ def test_commit__not_right_behind_what_is_known__is_read(world: World) -> None:
     assert world.partition.sets.recipes[recipe_id].state == "new"
 
 
-def test_commit__of_more_than_was_supposed__is_read(world: World) -> None:
+def test_confirm__more_events_than_tentative__commit_is_read(world: World) -> None:
     world.add_idle("a")
     world.submit(ANYTHING.text)
     assert decide(world.partition, 1, world.now)
@@ -90,9 +90,9 @@ def test_commit__of_more_than_was_supposed__is_read(world: World) -> None:
     assert world.partition.position == world.position
 
 
-def test_commit__decided_without_a_time__is_read(world: World) -> None:
+def test_confirm__decided_without_a_time__commit_is_read(world: World) -> None:
     world.add_idle("a")
     recipe_id = world.submit(ANYTHING.text)
     (decision,) = decide(world.partition, 1)
     world.partition.confirm(world.position + 1, world.position + len(decision.events), world.now)
-    assert world.partition.sets.recipes[recipe_id].state == "new", "a watchdog must run from some time on"
+    assert world.partition.sets.recipes[recipe_id].state == "new", "a watchdog needs a time"

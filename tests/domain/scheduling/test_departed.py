@@ -1,4 +1,4 @@
-"""A scheduler forgets names that nobody uses any more, and decides as one that does not."""
+"""A scheduler drops departed names that are not in use, without an effect on decisions."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tests.domain.scheduling.labs import occupy
 from tests.domain.scheduling.policies import everybody, group
 from tests.domain.scheduling.world import World
 
-# Users, members, groups and pools; so many of each are within the time for which names are kept.
+# The number of users, members, groups and pools, and the number of each within the retention time.
 EACH, KEPT_EACH = 25_000, 250
 
 
-def test_names__a_hundred_thousand_used_once__are_forgotten() -> None:
+def test_names__many_used_once__dropped() -> None:
     partition, versions, now = Partition(), Counter[str](), BEGINNING
     for number in range(EACH):
         now += KEPT / KEPT_EACH
@@ -31,10 +31,10 @@ def test_names__a_hundred_thousand_used_once__are_forgotten() -> None:
             position = partition.position + 1
             stamp = Stamp(now, "admin", "request/1")
             partition.apply(Recorded(position, position, now, subject, versions[subject], event, stamp))
-    known = partition.directory.plain()
+    directory = partition.directory.plain()
     for kind in ("user", "group", "pool"):
-        assert len(known["entries"][kind]) <= KEPT_EACH + 2
-    assert sum(map(len, known["leavers"].values())) <= 2 * (KEPT_EACH + 1)
+        assert len(directory["entries"][kind]) <= KEPT_EACH + 2
+    assert sum(map(len, directory["leavers"].values())) <= 2 * (KEPT_EACH + 1)
     assert len(partition.departed.plain()) <= 5 * (KEPT_EACH + 1)
 
 
@@ -61,7 +61,7 @@ def test_access__many_borrowers_one_after_another__classes_keep_none_of_them(wor
         world.end_loan("b")
         world.settle()
     access = world.partition.labs.access
-    assert sum(len(known) for known in access._maxima.values()) < 10
+    assert sum(len(maxima) for maxima in access._maxima.values()) < 10
 
 
 def submitted(world: World, owner: str) -> int:
@@ -70,7 +70,7 @@ def submitted(world: World, owner: str) -> int:
     return recipe_id
 
 
-def test_removed_group__unfinished_recipe_is_on_behalf_of_it__is_remembered(world: World) -> None:
+def test_removed_group__has_unfinished_recipe__kept(world: World) -> None:
     world.add_idle("a")
     occupy(world, "a")
     world.open_system("a", group("team"))
@@ -88,7 +88,7 @@ def test_removed_group__unfinished_recipe_is_on_behalf_of_it__is_remembered(worl
     assert list(world.partition.directory.plain()["entries"]["group"]) == ["other"]
 
 
-def test_leaver__unfinished_recipe_is_on_behalf_of_the_group__is_remembered(world: World) -> None:
+def test_former_member__has_unfinished_recipe_for_the_group__kept(world: World) -> None:
     world.add_idle("a")
     occupy(world, "a")
     world.put_group("team", "bob", "eve")
@@ -105,7 +105,7 @@ def test_leaver__unfinished_recipe_is_on_behalf_of_the_group__is_remembered(worl
     assert not world.partition.directory.has_left("team", "bob")
 
 
-def test_name__registered_again__is_kept_with_its_version(world: World) -> None:
+def test_name__registered_again__kept_with_its_version(world: World) -> None:
     world.put_group("team", "bob")
     world.remove_group("team")
     world.now += KEPT - timedelta(seconds=1)
@@ -116,7 +116,7 @@ def test_name__registered_again__is_kept_with_its_version(world: World) -> None:
     assert entry is not None and entry.version == world.version("group/team") == 3
 
 
-def test_departed__scheduler_that_begins_with_a_snapshot__forgets_the_same(world: World) -> None:
+def test_departed__restored_from_snapshot__drops_the_same_names(world: World) -> None:
     world.put_group("team", "bob")
     world.remove_group("team")
     partition = restored(orjson.loads(orjson.dumps(list(pieces(world.partition)))))

@@ -1,4 +1,4 @@
-"""Decisions follow from the log alone: not from hashes, batches, refused commits or restarts."""
+"""Decisions depend only on the log: not on hashes, commit sizes, refused commits or restarts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TOP = Path(__file__).resolve().parents[3]
 
 
 def digests(*arguments: str) -> list[str]:
-    """What two processes print that differ in nothing but how texts hash."""
+    """Return the output of two processes that differ only in their hash seed."""
     command = [sys.executable, "-m", "tests.domain.scheduling.history", *arguments]
     printed = []
     for hash_seed in ("1", "2"):
@@ -36,13 +36,13 @@ def test_history__two_hash_seeds__same_log() -> None:
 
 
 def test_history__planted_choice_by_hash__logs_differ() -> None:
-    # Shows that the test above would notice.
+    # Shows that the test above can fail.
     one, other = digests("planted")
     assert one != other
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_history__commit_refused_before_each_one__leaves_nothing_behind(seed: int) -> None:
+def test_history__commit_refused_before_each_one__rolled_back_completely(seed: int) -> None:
     chance, world = Random(seed), begin(seed)
     for _ in range(30):
         burst(chance, world, EVERYTHING)
@@ -50,14 +50,14 @@ def test_history__commit_refused_before_each_one__leaves_nothing_behind(seed: in
         check_indexes(world.partition)
         decisions = world.decide(limit=chance.choice((1, 2, 500)))
         if decisions:
-            assert contents(world.partition) == before, "supposing left something behind"
+            assert contents(world.partition) == before, "the rollback was incomplete"
             again = world.decide(limit=1)
             assert again == decisions[: len(again)]
         world.settle()
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_history__restarted_at_any_commit__decides_what_the_long_lived_one_decides(seed: int) -> None:
+def test_history__restarted_at_any_commit__same_decisions(seed: int) -> None:
     chance, world = Random(seed), begin(seed)
     for _ in range(20):
         burst(chance, world)
@@ -68,12 +68,12 @@ def test_history__restarted_at_any_commit__decides_what_the_long_lived_one_decid
             assert contents(restarted)["sets"] == contents(world.partition)["sets"]
             world.commit_decisions(decisions, world.position)
         world.settle()
-        assert decide(world.refolded(), 500) == [], "what was answered is asked again, and otherwise"
+        assert decide(world.refolded(), 500) == [], "answered triggers were answered again, and differently"
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_history__folded_anew__answers_what_the_long_lived_one_answers(seed: int) -> None:
-    """Whatever policies, loans, groups, owners and priorities have become, and come back to."""
+def test_history__refolded__same_answers(seed: int) -> None:
+    """Policies, loans, groups, owners and priorities change, and change back."""
     chance, world = Random(seed), begin(seed)
     for _ in range(30):
         burst(chance, world, EVERYTHING)
@@ -93,7 +93,7 @@ def test_history__all_answered__audit_finds_nothing_whatever_the_size_of_commits
     assert_at_rest(records)
 
 
-def test_history__as_generated__was_worth_living() -> None:
+def test_history__generated__has_enough_events() -> None:
     topics = {row.event.TOPIC for seed in range(3) for row in live(seed, bursts=50, limit=500).log}
     states = {topic for topic in topics if topic.startswith("recipe.")}
     assert states >= {f"recipe.{state}" for state in ("assigned", "queued", "waiting", "completed")}

@@ -1,4 +1,4 @@
-"""Which distro tree each recipe of a new set installs."""
+"""The choice of distro trees for the recipes of a new set."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from domain.job.spec import RecipeSetSpec
 from domain.priority import Priority
 from domain.requirements.distro import DISTRO
 from tests.domain.scheduling.host_requirements import BIG, HUGE, forces, in_pool, named
-from tests.domain.scheduling.tree_requirements import OWN, choose, known_to, recipe, with_guests
+from tests.domain.scheduling.tree_requirements import OWN, choose, recipe, trees_of, with_guests
 from tests.domain.scheduling.world import World
 
 SMALL, LARGE = "lab-small", "lab-large"
-# Trees of one family are told apart by their number: the higher is the newer one.
+# Among trees of one family, the higher id is newer.
 OLD, NEW, OTHER_OLD, OTHER_NEW = 101, 102, 201, 202
 
 
 @pytest.fixture
 def labs() -> World:
-    """The new Fedora is in the small lab alone, and is what stands in its way: the old one is in both."""
+    """Return a world with two labs: the new Fedora is only in the small lab, the old one in both."""
     world = World()
     for lab in (SMALL, LARGE):
         world.add_lab(lab)
@@ -34,15 +34,15 @@ def labs() -> World:
     return world
 
 
-def test_tree__new_one_in_a_small_lab__is_for_those_whom_the_lab_can_serve(labs: World) -> None:
+def test_tree__newest_in_a_small_lab__chosen_if_the_lab_can_serve(labs: World) -> None:
     assert choose(labs, recipe()) == Chosen((NEW,))
     assert choose(labs, recipe(named("small-1"))) == Chosen((NEW,))
     for elsewhere in (named("large-2"), BIG.text, forces("large-1")):
         assert choose(labs, recipe(elsewhere)) == Chosen((OLD,))
 
 
-def test_tree__system_joins_the_pool_that_is_asked_for__is_one_that_it_can_have(labs: World) -> None:
-    trees = known_to(labs)
+def test_tree__system_joins_the_required_pool__counts(labs: World) -> None:
+    trees = trees_of(labs)
     wanted = RecipeSetSpec(Priority.Normal, (recipe(in_pool("net")),))
     assert trees.choose(wanted, "ada", None) == Chosen((NEW,), hopeless=True)
     labs.set_pool("net", "large-3", True)
@@ -99,22 +99,22 @@ AWAY: list[Callable[[World], None]] = [
 
 
 @pytest.mark.parametrize("away", AWAY)
-def test_tree__nobody_may_have_a_system_of_the_small_lab__is_the_older_one(
+def test_tree__no_usable_system_in_the_small_lab__older_one(
     labs: World, away: Callable[[World], None]
 ) -> None:
-    trees = known_to(labs)
+    trees = trees_of(labs)
     wanted = RecipeSetSpec(Priority.Normal, (recipe(),))
     assert trees.choose(wanted, "ada", None) == Chosen((NEW,))
-    told = len(labs.log)
+    updated = len(labs.log)
     away(labs)
-    for recorded in labs.log[told:]:
+    for recorded in labs.log[updated:]:
         trees.apply(recorded)
-    # By a process that has answered before, and by one that begins.
+    # Chosen by a process that has answered before, and by a new one.
     assert trees.choose(wanted, "ada", None) == choose(labs, recipe()) == Chosen((OLD,))
 
 
 @pytest.mark.parametrize("away", [_broken, _manual, _draining, _disabled])
-def test_tree__only_systems_that_are_away_could_run_it__is_theirs(
+def test_tree__only_unusable_systems_fit__tree_of_their_lab(
     labs: World, away: Callable[[World], None]
 ) -> None:
     away(labs)
@@ -127,7 +127,7 @@ def test_tree__broken_system_is_forced__is_that_of_its_lab(labs: World) -> None:
 
 
 def test_tree__added_or_lost_while_asked__follows(labs: World) -> None:
-    trees = known_to(labs)
+    trees = trees_of(labs)
     wanted = RecipeSetSpec(Priority.Normal, (recipe(BIG.text),))
     assert trees.choose(wanted, "ada", None).tree_ids == (OLD,)
     for in_labs, tree_id in (([SMALL, LARGE], NEW), ([SMALL], OLD), ([], OLD), ([LARGE], NEW)):
@@ -171,27 +171,27 @@ def test_set__newest_tree_runs_on_one_system_only__the_others_have_older_ones() 
     assert (sorted(chosen.tree_ids, key=str), chosen.hopeless) == ([OLD, NEW], False)
 
 
-def test_set__no_lab_could_serve_all__each_has_what_it_would_have_alone(labs: World) -> None:
+def test_set__no_lab_could_serve_all__tree_of_each_recipe_alone(labs: World) -> None:
     assert choose(labs, recipe(named("small-1")), recipe(BIG.text)) == Chosen((NEW, OLD), hopeless=True)
     assert choose(labs, *[recipe()] * 4) == Chosen((NEW,) * 4, hopeless=True)
 
 
-def test_guest__newest_tree_is_elsewhere__has_the_one_of_its_hosts_lab(labs: World) -> None:
+def test_guest__newest_tree_is_elsewhere__tree_of_the_lab_of_its_host(labs: World) -> None:
     labs.put_tree(OTHER_NEW, "x86_64", [SMALL], family="Other")
     assert choose(labs, with_guests(recipe(BIG.text), "Other", "Fedora")) == Chosen((OLD, OTHER_OLD, OLD))
     assert choose(labs, with_guests(recipe(), "Other", "Fedora")) == Chosen((NEW, OTHER_NEW, NEW))
 
 
-def test_guest__no_lab_has_both__is_told_the_newest(labs: World) -> None:
+def test_guest__no_lab_has_both__newest(labs: World) -> None:
     labs.put_tree(OTHER_OLD, "x86_64", [SMALL], family="Other")
     chosen = choose(labs, with_guests(recipe(BIG.text), "Other"))
     assert chosen == Chosen((OLD, OTHER_OLD), hopeless=True)
 
 
-# Neither, nor
+# No tree or no system
 
 
-def test_tree__nobody_could_run_it__is_the_newest(labs: World) -> None:
+def test_tree__no_system_fits__newest(labs: World) -> None:
     assert choose(labs, recipe(HUGE.text)) == Chosen((NEW,), hopeless=True)
 
 
@@ -200,7 +200,7 @@ def test_tree__there_is_none__is_none(labs: World) -> None:
     assert choose(labs, recipe(), with_guests(recipe(), "CentOS")).hopeless
 
 
-def test_tree__distro_of_ones_own__is_none_and_leaves_the_lab_to_the_others(labs: World) -> None:
+def test_tree__custom_distro__none_and_any_lab(labs: World) -> None:
     own = recipe(distro=OWN, distro_requires="{}")
     assert choose(labs, own) == Chosen((None,))
     assert choose(labs, own, recipe(BIG.text)) == Chosen((None, OLD))
@@ -211,9 +211,9 @@ def test_tree__distro_of_ones_own__is_none_and_leaves_the_lab_to_the_others(labs
 
 def test_trees__caught_up_in_parts__choose_as_if_at_once(labs: World) -> None:
     large = RecipeSetSpec(Priority.Normal, (recipe(BIG.text),))
-    trees = known_to(labs)
+    trees = trees_of(labs)
     assert not trees.catch_up(1)
-    assert trees.choose(large, "ada", None) == Chosen((OLD,)), "what is left is caught up by who asks"
-    trees = known_to(labs)
+    assert trees.choose(large, "ada", None) == Chosen((OLD,)), "a query processes the remaining changes"
+    trees = trees_of(labs)
     assert [trees.catch_up(2) for _ in range(3)] == [False, True, True]
     assert trees.choose(large, "ada", None) == Chosen((OLD,))

@@ -1,4 +1,4 @@
-"""Which distro tree a new set installs, where not everybody may submit everywhere (docs/decisions/0023)."""
+"""The choice of distro trees under access policies (docs/decisions/0023)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from domain.recipe.events import RecipeAborted
 from domain.scheduling.supply.reasons import NO_ACCESS
 from tests.domain.scheduling.host_requirements import BIG, forces, named
 from tests.domain.scheduling.policies import everybody, group, user
-from tests.domain.scheduling.tree_requirements import choose, known_to, recipe, submitted, with_guests
+from tests.domain.scheduling.tree_requirements import choose, recipe, submitted, trees_of, with_guests
 from tests.domain.scheduling.world import World
 
 NEW_LAB, OLD_LAB = "lab-new", "lab-old"
@@ -22,7 +22,7 @@ OLD, NEW = 101, 102
 
 @pytest.fixture
 def labs() -> World:
-    """Both have machines of ada's; the newer tree is in one of them alone."""
+    """Return a world with two labs that have systems of ada; the newer tree is only in one of them."""
     world = World()
     for lab, tree_id in ((OLD_LAB, OLD), (NEW_LAB, NEW)):
         world.add_lab(lab)
@@ -59,31 +59,29 @@ CLOSED: list[Callable[[World], None]] = [_policy_of_systems, _policy_of_pool, _j
 
 
 @pytest.mark.parametrize("closed", CLOSED)
-def test_tree__newest_only_where_its_submitter_may_use_nothing__is_the_older_one(
-    labs: World, closed: Callable[[World], None]
-) -> None:
-    trees, told = known_to(labs), len(labs.log)
+def test_tree__newest_only_without_access__older_one(labs: World, closed: Callable[[World], None]) -> None:
+    trees, updated = trees_of(labs), len(labs.log)
     wanted = RecipeSetSpec(Priority.Normal, (recipe(),))
     assert trees.choose(wanted, "eve", None) == Chosen((NEW,))
     closed(labs)
-    for recorded in labs.log[told:]:
+    for recorded in labs.log[updated:]:
         trees.apply(recorded)
-    # By a process that has answered before, and by one that begins.
-    for asked in (trees, known_to(labs)):
+    # Chosen by a process that has answered before, and by a new one.
+    for asked in (trees, trees_of(labs)):
         assert asked.choose(wanted, "eve", None) == Chosen((OLD,))
         assert asked.choose(wanted, "bob", None) == Chosen((NEW,))
 
 
-def test_tree__open_to_a_group_alone__is_for_what_is_submitted_on_its_behalf(labs: World) -> None:
+def test_tree__open_only_to_a_group__chosen_for_jobs_of_the_group(labs: World) -> None:
     labs.open_pool("new", group("qe", "Low"))
     assert choose(labs, recipe(), owner="eve", group="qe") == Chosen((NEW,))
     assert choose(labs, recipe(), owner="eve") == Chosen((OLD,))
     labs.put_group("qe", "bob")
-    assert choose(labs, recipe(), owner="eve", group="qe") == Chosen((OLD,)), "who has left it is not in it"
+    assert choose(labs, recipe(), owner="eve", group="qe") == Chosen((OLD,)), "a former member has no access"
 
 
 OPENED: list[tuple[Callable[[World], None], Callable[[World], None]]] = [
-    # what lets eve have a system of the newer lab, and what ends that
+    # A change that gives eve access to the newer lab, and one that ends it.
     (lambda world: world.open_system("new-a", everybody("Low")), lambda world: world.open_system("new-a")),
     (lambda world: world.open_pool("new", user("eve")), lambda world: world.open_pool("new")),
     (
@@ -102,28 +100,28 @@ def test_tree__newer_lab_opened_and_closed_while_asked__follows(
     labs.open_pool("free", everybody())
     for fqdn in ("new-a", "new-b"):
         labs.open_system(fqdn)
-    trees = known_to(labs)
+    trees = trees_of(labs)
     wanted = RecipeSetSpec(Priority.Normal, (recipe(),))
     assert trees.choose(wanted, "eve", None) == Chosen((OLD,))
     for happens, tree_id in ((opens, NEW), (closes, OLD)):
-        told = len(labs.log)
+        updated = len(labs.log)
         happens(labs)
-        for recorded in labs.log[told:]:
+        for recorded in labs.log[updated:]:
             trees.apply(recorded)
         assert trees.choose(wanted, "eve", None) == Chosen((tree_id,))
 
 
-def test_forced_system__in_a_lab_that_is_closed__is_not_had_for_that(labs: World) -> None:
+def test_forced_system__in_a_lab_without_access__set_is_given_up(labs: World) -> None:
     labs.open_pool("new", user("bob"))
     assert choose(labs, recipe(forces("new-a")), owner="bob") == Chosen((NEW,))
     assert choose(labs, recipe(forces("new-a")), owner="eve") == Chosen((NEW,), hopeless=True)
 
 
-def test_tree__all_that_it_may_use_is_lent__is_theirs(labs: World) -> None:
+def test_tree__all_systems_with_access_are_lent__tree_of_their_lab(labs: World) -> None:
     labs.open_pool("new", user("bob"))
     for fqdn in ("old-a", "old-b"):
         labs.lend(fqdn, "ada")
-    assert choose(labs, recipe(), owner="eve") == Chosen((OLD,)), "loans end, policies stay"
+    assert choose(labs, recipe(), owner="eve") == Chosen((OLD,)), "a loan ends some day, a policy does not"
 
 
 def test_set__one_system_of_the_newer_lab_is_open__has_the_older_trees(labs: World) -> None:
@@ -140,7 +138,7 @@ def test_guest__host_may_not_go_to_the_newer_lab__has_the_older_tree(labs: World
     assert choose(labs, hosted, owner="eve") == Chosen((OLD, OLD))
 
 
-def test_set__nothing_that_would_do_is_open__is_given_up_for_that(labs: World) -> None:
+def test_set__no_access_to_fitting_systems__given_up_with_that_reason(labs: World) -> None:
     labs.describe("old-a", type="Machine", arches=["x86_64"], memory_mb=16_384)
     labs.open_system("old-a", user("bob"))
     chosen = choose(labs, recipe(BIG.text), owner="eve")
@@ -151,7 +149,7 @@ def test_set__nothing_that_would_do_is_open__is_given_up_for_that(labs: World) -
     assert [event for _, event in decision.events] == [RecipeAborted(reason=NO_ACCESS)]
 
 
-def test_set__may_go_to_either_lab_but_fits_the_closed_one__each_has_what_it_would_have_alone(
+def test_set__fits_only_the_closed_lab__tree_of_each_recipe_alone(
     labs: World,
 ) -> None:
     labs.open_pool("new", user("bob"))
@@ -159,8 +157,8 @@ def test_set__may_go_to_either_lab_but_fits_the_closed_one__each_has_what_it_wou
     assert chosen == Chosen((NEW, OLD), hopeless=True)
 
 
-def test_tree__system_is_hidden_from_the_owner__is_chosen_as_if_it_were_not_there(labs: World) -> None:
-    """The reason for which the set is given up names the tree."""
+def test_tree__system_hidden_from_the_owner__ignored(labs: World) -> None:
+    """The reason of the abort names the tree, which must not reveal the hidden system."""
     labs.add_system("secret", lab=OLD_LAB, pools=["secret"])
     labs.hide_system("secret", user("bob"))
     labs.settle()

@@ -1,4 +1,4 @@
-"""Whatever a lab is like, the choice of distro trees is not what a set is given up for."""
+"""Random labs, in which a set is never given up because of the choice of its distro trees."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _any_lab(chance: Random) -> World:
 
 
 def _close(world: World, fqdn: str, chance: Random) -> None:
-    """Or not: most are open to all."""
+    """Restrict access to some systems; most stay open to all."""
     if chance.random() < 0.3:
         world.open_system(fqdn, *chance.sample([user("eve"), user("bob")], chance.randint(0, 2)))
     if chance.random() < 0.2:
@@ -59,14 +59,14 @@ def _any_set(chance: Random) -> RecipeSetSpec:
 
 
 @pytest.mark.parametrize("seed", range(150))
-def test_set__whatever_the_lab__is_given_up_only_where_no_trees_would_do(seed: int) -> None:
+def test_set__any_lab__given_up_only_if_no_trees_work(seed: int) -> None:
     chance = Random(f"distro-trees/{seed}")
     world = _any_lab(chance)
     world.settle()
     spec = _any_set(chance)
     owner = chance.choice(["ada", "eve"])
     chosen = choose(world, *spec.recipes, owner=owner)
-    trees = [[*_meant(world, each)] for host in spec.recipes for each in (host, *host.guests)]
+    trees = [[*_matching(world, each)] for host in spec.recipes for each in (host, *host.guests)]
     given_up = "aborted" in _states_with(world, spec, chosen.tree_ids, owner)
     assert all(tree in meant or not meant for tree, meant in zip(chosen.tree_ids, trees, strict=True))
     if given_up:
@@ -75,7 +75,7 @@ def test_set__whatever_the_lab__is_given_up_only_where_no_trees_would_do(seed: i
     assert given_up or not chosen.hopeless
 
 
-def _meant(world: World, each: RecipeSpec) -> list[int]:
+def _matching(world: World, each: RecipeSpec) -> list[int]:
     node = DISTRO.from_text(each.distro_requires)
     return [tree_id for tree_id, document in world.directory.trees() if document["family"] == node.value]  # type: ignore[union-attr]
 
@@ -83,7 +83,7 @@ def _meant(world: World, each: RecipeSpec) -> list[int]:
 def _states_with(
     world: World, spec: RecipeSetSpec, tree_ids: tuple[int | None, ...], owner: str
 ) -> list[str]:
-    """What became of the set with these trees; then the systems are as they were."""
+    """Return the states of the set with these trees, and restore the systems."""
     ids = submitted(world, spec, tree_ids, owner)
     world.settle()
     states = world.states(*ids)

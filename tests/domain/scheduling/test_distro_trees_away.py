@@ -1,4 +1,4 @@
-"""Sets that are submitted by a process which knows that their distro tree has left every lab."""
+"""Sets whose distro tree has left every lab before the submission."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.domain.scheduling.tree_requirements import recipe, submitted, with_gu
 from tests.domain.scheduling.world import World
 
 ANY = ANYTHING.text
-# The Fedora of this architecture stays; the other one, and the only Other, are taken away.
+# One Fedora stays; the Fedora of the other architecture and the only Other leave.
 STAYS, X86, OTHER = 101, 102, 201
 
 
@@ -34,7 +34,7 @@ def lab(world: World) -> World:
 
 
 def _choose(world: World, spec: RecipeSetSpec) -> Chosen:
-    """Choose as an API process does that has read the whole log, event by event."""
+    """Choose as an API process does after it has read the whole log."""
     directory = Directory()
     trees = DistroTrees(directory)
     for recorded in world.log:
@@ -49,7 +49,7 @@ def _submit(world: World, host_requires: str = ANY, family: str = "Other") -> in
     return recipe_id
 
 
-def test_tree__only_one_meant_is_away__is_chosen_and_its_set_waits_for_it(lab: World) -> None:
+def test_tree__only_match_is_away__chosen_and_set_waits(lab: World) -> None:
     lab.remove_tree(OTHER)
     lab.now += timedelta(seconds=AWAY_SECONDS - 1)
     waiting = _submit(lab)
@@ -59,13 +59,13 @@ def test_tree__only_one_meant_is_away__is_chosen_and_its_set_waits_for_it(lab: W
     assert lab.system_of(waiting) == "a"
 
 
-def test_tree__away_and_another_one_that_is_meant_fits_no_system__is_chosen(lab: World) -> None:
+def test_tree__away_and_other_match_fits_no_system__chosen(lab: World) -> None:
     lab.put_tree(X86, "x86_64", [])
     waiting = _submit(lab, family="Fedora")
     assert reasons(lab.settle()) == {f"recipe/{waiting}": f"{TREE_AWAY}: {X86} (tree-{X86})"}
 
 
-def test_tree__away_and_another_one_that_is_meant_fits__is_not_chosen(lab: World) -> None:
+def test_tree__away_and_other_match_fits__not_chosen(lab: World) -> None:
     lab.put_tree(103, "x86_64", ["lab-1"])
     lab.remove_tree(X86)
     assert _choose(lab, RecipeSetSpec(Priority.Normal, (recipe(family="Fedora"),))) == Chosen((103,))
@@ -84,7 +84,7 @@ def test_tree__away_and_no_system_matches__set_is_given_up_with_that_reason(lab:
 
 
 def test_tree__away_for_longer__set_is_given_up_by_the_time_of_the_database(lab: World) -> None:
-    """The clock of the process that takes the job may be ahead; it does not decide."""
+    """The clock of the API process may be ahead, but does not count."""
     lab.remove_tree(OTHER)
     lab.now += timedelta(seconds=AWAY_SECONDS)
     lab.database_ahead = -timedelta(seconds=1)

@@ -18,7 +18,7 @@ EVERY_PRIORITY = tuple(reversed(Priority))
 
 
 def one_system(world: World, *pools: str) -> None:
-    """It runs something; nobody else has been submitted yet."""
+    """Add one busy system; no other recipe has been submitted."""
     for name in (DESIGNATED, "low"):
         world.put_group(name, "ada")
     world.add_system("a", pools=pools)
@@ -27,7 +27,7 @@ def one_system(world: World, *pools: str) -> None:
 
 
 def served(world: World, recipe_ids: Iterable[int]) -> list[int]:
-    """Return the order in which they get the one system, each after the end of the one before."""
+    """Return the order in which recipes get the only system, each after the end of the previous one."""
     world.settle()
     left, order = set(recipe_ids), []
     while left:
@@ -46,7 +46,7 @@ def _of_its_own(number: int) -> str:
     return at_least(number).text
 
 
-# All have one requirement, which is a line of its own for each group; or none has that of another.
+# All recipes have the same requirement, or each has its own.
 WANTING: dict[str, Callable[[int], str]] = {"alike": _the_same, "each its own": _of_its_own}
 in_both_ways = pytest.mark.parametrize("wanting", WANTING.values(), ids=WANTING)
 
@@ -54,7 +54,7 @@ in_both_ways = pytest.mark.parametrize("wanting", WANTING.values(), ids=WANTING)
 def submit_all(
     world: World, wanting: Callable[[int], str], *groups: str | None
 ) -> dict[int, tuple[str | None, Priority]]:
-    """Of each group a job of each priority, the least urgent first."""
+    """Submit a job of each priority for each group, the least urgent first."""
     asked = [(name, priority) for priority in Priority for name in groups]
     return {
         world.submit(wanting(number), priority=priority.name, group=name): (name, priority)
@@ -70,7 +70,7 @@ FIRST_TABLE = [
     ("Medium", "Urgent", None),
     ("Medium", "High", None),
     ("Medium", "Normal", None),
-    # Any job: of two that are equal the one that was submitted first.
+    # Equal priorities: the job that was submitted first.
     ("Medium", "Medium", DESIGNATED),
     ("Medium", "Medium", None),
     ("Low", "Low", DESIGNATED),
@@ -80,7 +80,7 @@ FIRST_TABLE = [
 
 @in_both_ways
 @pytest.mark.parametrize("row", range(len(FIRST_TABLE)))
-def test_order__designated_group_and_others_capped_at_medium__is_that_of_the_seed(
+def test_order__designated_group_and_others_capped_at_medium__first_table(
     world: World, row: int, wanting: Callable[[int], str]
 ) -> None:
     one_system(world, "net")
@@ -100,7 +100,7 @@ SECOND_TABLE = [
 def test_order__every_maximum_and_every_priority__is_by_effective_then_nominal(
     world: World, row: int, wanting: Callable[[int], str]
 ) -> None:
-    """The seed's second table; each of its rows is the lower of a group's maximum and a job's priority."""
+    """Check the seed's second table: each row is the lower of a group's maximum and a job's priority."""
     one_system(world)
     world.open_system("a", *(group(f"to-{each.name}", each.name) for each in Priority))
     for each in Priority:
@@ -116,33 +116,35 @@ def test_order__every_maximum_and_every_priority__is_by_effective_then_nominal(
     assert asked[served(world, asked)[row]] == SECOND_TABLE[row]
 
 
-def in_one_go(world: World) -> list[int]:
-    """Whom the system would ask, one after the other, if nobody could have it."""
+def rank_order(world: World) -> list[int]:
+    """Return all recipes in the rank order of the system."""
     world.settle()
     return [rank.recipe_id for rank in ranks_for_system(world.partition, world.partition.systems["a"])]
 
 
 @in_both_ways
-def test_order__asked_to_the_end__is_that_of_both_tables(world: World, wanting: Callable[[int], str]) -> None:
+def test_order__all_recipes__both_tables(world: World, wanting: Callable[[int], str]) -> None:
     one_system(world)
     world.open_system("a", group(DESIGNATED, "Urgent"), everybody("Medium"))
     asked = submit_all(world, wanting, DESIGNATED, None)
     of_seed = [(name, Priority[nominal]) for _, nominal, name in FIRST_TABLE]
-    assert [asked[recipe_id] for recipe_id in in_one_go(world)] == of_seed
+    assert [asked[recipe_id] for recipe_id in rank_order(world)] == of_seed
     groups = [f"to-{each.name}" for each in EVERY_PRIORITY]
     for name in groups:
         world.put_group(name, "ada")
     world.open_system("a", *(group(f"to-{each.name}", each.name) for each in Priority))
     asked = submit_all(world, wanting, *groups)
-    found = [asked[recipe_id] for recipe_id in in_one_go(world) if recipe_id in asked]
+    found = [asked[recipe_id] for recipe_id in rank_order(world) if recipe_id in asked]
     maxima = {f"to-{each.name}": each for each in Priority}
-    # Of equal ones the one that was submitted first, as `asked` has them.
+    # Equal ones in the order of submission, which is that of `asked`.
     assert found == sorted(asked.values(), key=lambda job: (-min(maxima[job[0] or ""], job[1]), -job[1]))
 
 
-def test_second_table__held_against_what_the_seed_prints__is_the_same() -> None:
-    told = {each.name: [nominal.name for e, nominal in SECOND_TABLE if e == each] for each in EVERY_PRIORITY}
-    assert told == {
+def test_second_table__computed__equals_printed_one() -> None:
+    printed = {
+        each.name: [nominal.name for e, nominal in SECOND_TABLE if e == each] for each in EVERY_PRIORITY
+    }
+    assert printed == {
         "Urgent": ["Urgent"],
         "High": ["Urgent", "High"],
         "Normal": ["Urgent", "High", "Normal"],
@@ -173,7 +175,7 @@ def test_order__another_system_without_a_policy__is_by_nominal_priority(world: W
     assert (world.system_of(other), world.states(theirs)) == ("b", ["queued"])
 
 
-def test_order__maximum_changed_while_they_wait__is_another_at_once(world: World) -> None:
+def test_order__maximum_changed_while_they_wait__changes_at_once(world: World) -> None:
     one_system(world)
     runs = world.placed()[0].recipe_id
     other = world.submit(ANYTHING.text, priority="Urgent")
@@ -203,7 +205,7 @@ def test_order__first_is_passed_over_for_safety__the_next_by_effective_priority_
     runs = world.placed()[0].recipe_id
     world.open_system("a", group(DESIGNATED, "High"), everybody("Low"))
     world.add_system("b", condition="Broken")
-    # It ranks first, and with a alone it would wait for ever.
+    # This set ranks first, but with a alone it would wait for ever.
     unsafe = world.submit_set(
         ['{"element":"hostname","op":"==","value":"a"}', '{"element":"hostname","op":"==","value":"b"}'],
         priority="Urgent",
@@ -219,7 +221,7 @@ def test_order__first_is_passed_over_for_safety__the_next_by_effective_priority_
     assert (world.system_of(capped), world.states(low)) == ("a", ["queued"])
 
 
-def test_order__guest_recipes_and_sets__stand_where_their_set_stands(world: World) -> None:
+def test_order__guests_and_sets__rank_of_their_set(world: World) -> None:
     one_system(world)
     runs = world.placed()[0].recipe_id
     world.open_system("a", group(DESIGNATED, "Urgent"), everybody("Medium"))

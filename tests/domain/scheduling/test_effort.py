@@ -1,4 +1,4 @@
-"""What a trigger costs does not depend on the size of the lab, nor on the depth of the queue."""
+"""The cost of a trigger does not depend on the size of the lab or the depth of the queue."""
 
 from __future__ import annotations
 
@@ -33,37 +33,37 @@ from tests.domain.scheduling.world import World
 Build = Callable[[int], World]
 Trigger = Callable[[World], None]
 
-# The filters there are: those of the many, and a few beside them. A changed system is held against each.
+# All filters: those of the queue and a few others. A changed system is evaluated for each.
 EVALUATIONS = len(FILTERS) + 4
-# A system may be wanted by every filter, and a trigger may lead to a handful of questions, each of which is
-# asked twice: what was decided is supposed, taken back and then read.
+# Every filter may want a system, and a trigger may lead to a few further triggers. Each is processed twice:
+# the decision is applied tentatively, rolled back and then read from the log.
 ROWS = 4 * EVALUATIONS
-# Lines may differ a little, by the length of way through heaps and the like.
+# Executed lines may differ a little, for example by the depth of heaps.
 TOLERANCE = 1.1
 
 
 def idle(k: int) -> World:
-    """Everybody finds a system at once."""
+    """Return a lab in which every new recipe finds a system."""
     return lab_of(100 * k, busy=False)
 
 
 def busy(k: int) -> World:
-    """Nobody does, and the queue is long."""
+    """Return a lab without idle systems and with a long queue."""
     return lab_of(50 * k, busy=True, queued=100 * k)
 
 
 def unwanted(k: int) -> World:
-    """All are busy, and nobody waits: the idle pool grows."""
+    """Return a lab with busy systems and an empty queue."""
     return lab_of(100 * k, busy=True)
 
 
 def held(k: int) -> World:
-    """So are all systems but one, and the sets grow that hold systems and wait for others."""
+    """Return a lab with one free system and many partially placed sets."""
     return with_many_holders(lab_of(50, busy=True), 10 * k)
 
 
 def deep(k: int) -> World:
-    """The queue alone grows."""
+    """Return a lab of fixed size with a long queue."""
     return lab_of(50, busy=True, queued=100 * k)
 
 
@@ -72,26 +72,25 @@ CASES: list[tuple[str, Build, Trigger]] = [
     ("new-job-busy-lab", busy, effort.new_job),
     ("new-set-idle-lab", idle, effort.new_pair),
     ("new-set-busy-lab", busy, effort.new_pair),
-    # Which of many idle systems: by pool, by chance; by fewest takers and name is what a new job does anyhow.
+    # The choice between many idle systems by pool and by chance; every new job chooses by demand and name.
     ("choice-by-pool", idle, effort.new_choosy_job),
     ("choice-by-chance", idle, effort.new_job_by_chance),
-    # Recipes end, others take their systems; or nobody.
+    # Recipes end, and others take their systems, or none does.
     ("pending-system-deep-queue", busy, effort.system_freed),
     ("pending-system-no-queue", unwanted, effort.system_freed),
-    # A wake-up of one system, of a lab, and of a set; and the question who lets go, answered by nobody and by
-    # somebody.
+    # A wake-up of one system, of a lab, and of a set; a let-go without and with a stuck holder.
     ("wake-up-of-system", lambda k: with_forcing(busy(k)), effort.forced_recipe_ends),
     ("wake-up-of-lab-for-nobody", lambda k: with_holder(busy(k)), effort.system_changed),
     ("wake-up-of-idle-lab-for-nobody", lambda k: with_holder(idle(k)), effort.system_changed),
-    ("let-go-busy-lab", lambda k: with_holder(busy(k)), effort.lets_go_and_holds_again),
-    ("let-go-idle-lab", lambda k: with_holder(idle(k)), effort.lets_go_and_holds_again),
+    ("let-go-busy-lab", lambda k: with_holder(busy(k)), effort.let_go_and_regrant),
+    ("let-go-idle-lab", lambda k: with_holder(idle(k)), effort.let_go_and_regrant),
     ("wake-up-of-idle-lab-that-blocked-sets-want", lambda k: with_blocked(idle(k)), effort.system_changed),
-    ("wake-up-of-set-busy-lab", lambda k: with_holder(busy(k)), effort.loses_its_system_and_gets_it_again),
-    ("wake-up-of-set-idle-lab", lambda k: with_holder(idle(k)), effort.loses_its_system_and_gets_it_again),
-    # A set gets a system that it has to hold, and gives it back: it waits for one holder, not for the many.
-    ("grant-beside-many-holders", held, effort.holds_and_is_cancelled),
-    # It looks at every system, and at nobody in the queue.
-    ("loop-that-finds-nothing", deep, effort.loop_runs),
+    ("wake-up-of-set-busy-lab", lambda k: with_holder(busy(k)), effort.withdraw_and_regrant),
+    ("wake-up-of-set-idle-lab", lambda k: with_holder(idle(k)), effort.withdraw_and_regrant),
+    # A set gets a system that it holds, and releases it: it waits for one holder, not for the many.
+    ("grant-beside-many-holders", held, effort.hold_and_cancel),
+    # The loop visits every system, but no recipe of the queue.
+    ("loop-that-finds-nothing", deep, effort.run_idle_loop),
 ]
 BY_NAME = {name: (build, trigger) for name, build, trigger in CASES}
 
@@ -103,7 +102,7 @@ def hold_to_bounds(small: Cost, large: Cost) -> None:
 
 
 @pytest.mark.parametrize("name", BY_NAME)
-def test_trigger__lab_and_queue_ten_times_as_large__costs_the_same(name: str) -> None:
+def test_trigger__lab_and_queue_ten_times_as_large__same_cost(name: str) -> None:
     build, trigger = BY_NAME[name]
     hold_to_bounds(cost_of(trigger, build(1)), cost_of(trigger, build(10)))
 
@@ -118,7 +117,7 @@ def test_new_filter__lab_ten_times_as_large__is_evaluated_once() -> None:
         assert world.partition.effort.evaluations == before + 1
 
 
-# Schedulers that scan, to show that the bounds bite. They do not count their rows; the lines they run show.
+# Implementations that scan, to show that the bounds can fail. They count no rows; the executed lines show.
 
 
 def _first_by_scan(self: Labs, among: int) -> int:
@@ -168,7 +167,7 @@ def _holds(hosts: tuple[Recipe, ...], lab_controller: str) -> bool:
     )
 
 
-def _plans_made_anew(partition: Partition, lab_controller: str) -> Plans | None:
+def _plans_recomputed(partition: Partition, lab_controller: str) -> Plans | None:
     partition.holders.clear()
     return partition.holders.plans(
         lab_controller, lambda number: granting._holder(partition, number, lab_controller)
@@ -186,26 +185,26 @@ def _out_of_step_by_scan(partition: Partition) -> int:
 
 
 SCANNING: list[Any] = [
-    # Every idle system is looked at.
+    # Visits every idle system.
     (Labs, "first_by_name", _first_by_scan, "new-job-idle-lab"),
     (Filters, "least_demanded", _fewest_by_scan, "new-job-idle-lab"),
     pytest.param(BitSlicedNumbers, "least", _least_by_scan, "new-set-idle-lab", marks=pytest.mark.soak),
-    # Every queued recipe is.
+    # Visits every queued recipe.
     (Filters, "ranked_recipes", _ranked_by_scan, "pending-system-deep-queue"),
     (waking, "_groups", _groups_by_scan, "wake-up-of-lab-for-nobody"),
     pytest.param(waking, "_groups", _groups_by_scan, "wake-up-of-set-busy-lab", marks=pytest.mark.soak),
-    # Every idle system is asked about sets that could do nothing with it.
+    # Checks hopeless sets for every idle system.
     (wanted, "hopeless", lambda *_: False, "wake-up-of-idle-lab-that-blocked-sets-want"),
     (let_go, "plans_of", _plans_by_scan, "let-go-busy-lab"),
-    # Every holder of the lab is looked at.
-    (granting, "plans_of", _plans_made_anew, "grant-beside-many-holders"),
+    # Visits every holder of the lab.
+    (granting, "plans_of", _plans_recomputed, "grant-beside-many-holders"),
     (timers, "_without_tree", _without_tree_by_scan, "loop-that-finds-nothing"),
     (timers, "out_of_step", _out_of_step_by_scan, "loop-that-finds-nothing"),
 ]
 
 
 @pytest.mark.parametrize(("of", "method", "scanning", "name"), SCANNING)
-def test_bounds__planted_scan__are_broken(
+def test_bounds__planted_scan__exceeded(
     monkeypatch: pytest.MonkeyPatch, of: Any, method: str, scanning: Callable[..., Any], name: str
 ) -> None:
     build, trigger = BY_NAME[name]

@@ -1,4 +1,4 @@
-"""The index from filters to systems and back: what it answers is what a scan would answer."""
+"""The index from filters to systems and back, compared with a scan."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ANYONE, NET, FORCING = FilterKey(ANYTHING.text, 1), FilterKey(IN_POOL.text, 1), 
 
 
 class Fixture:
-    """Systems of one lab, whose pools can be changed."""
+    """The systems of one lab, with changeable pools."""
 
     def __init__(self) -> None:
         self.labs = Labs()
@@ -129,7 +129,7 @@ def test_spare_filters__more_than_are_kept__those_of_recipes_survive(monkeypatch
 
 
 class Indexes(RuleBasedStateMachine):
-    """Few systems and few filters, so that every order of change and question comes up."""
+    """Few systems and few filters, so that all orders of changes and queries occur."""
 
     def __init__(self) -> None:
         super().__init__()

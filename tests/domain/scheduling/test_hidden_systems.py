@@ -1,4 +1,4 @@
-"""Systems that the owner of a job may neither view nor submit to: they change no text for the owner."""
+"""Systems that the owner of a job may neither view nor submit to do not affect the texts for the owner."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.domain.scheduling.labs import occupy, one_lab
 from tests.domain.scheduling.policies import group, user
 from tests.domain.scheduling.world import VIEWED, World
 
-# What only the hidden system has, in every way in which a job can ask for it.
+# Requirements, of every kind, for properties that only the hidden system has.
 ASKED: dict[str, Any] = {
     "forced": {"force": "secret"},
     "by name": {"element": "hostname", "op": "==", "value": "secret"},
@@ -35,7 +35,7 @@ SECRET: dict[str, Any] = {
 
 
 def lab(*, has_secret: bool, entries: tuple[Form, ...] = ()) -> World:
-    """A lab with the pool `vault`, and one with nothing in it that this owner could tell from it."""
+    """Return a lab with or without a secret system; this owner must not see a difference."""
     world = one_lab()
     world.put_group("qe", "carol")
     world.add_idle("a")
@@ -48,7 +48,7 @@ def lab(*, has_secret: bool, entries: tuple[Form, ...] = ()) -> World:
 
 
 def asks(world: World, form: Any, owner: str = "eve") -> tuple[str, str]:
-    """Return the state of a recipe, and the reason."""
+    """Submit a recipe; return its state and the reason."""
     recipe_id = world.submit(HOST.examine(form).text, owner=owner)
     world.settle()
     last = [row.event for row in world.log if row.subject == f"recipe/{recipe_id}"][-1]
@@ -56,18 +56,18 @@ def asks(world: World, form: Any, owner: str = "eve") -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("form", ASKED.values(), ids=ASKED)
-def test_reason__hidden_system_would_do__is_that_of_a_lab_without_it(form: Any) -> None:
-    told = asks(lab(has_secret=True), form)
-    assert told == asks(lab(has_secret=False), form)
-    assert told[0] == "aborted" and told[1].startswith(NO_SYSTEM_MATCHES)
-    # Who may view it is told what is so.
+def test_reason__hidden_system_fits__same_as_without_it(form: Any) -> None:
+    texts = asks(lab(has_secret=True), form)
+    assert texts == asks(lab(has_secret=False), form)
+    assert texts[0] == "aborted" and texts[1].startswith(NO_SYSTEM_MATCHES)
+    # An owner who may view the system gets the true reason.
     viewed = lab(has_secret=True, entries=(VIEWED,))
     others = ("by another value of its key",)
     if form not in [ASKED[other] for other in others]:
         assert asks(viewed, form) == ("aborted", NO_ACCESS)
 
 
-def test_reason__who_may_submit_by_a_group__is_told_of_it(world: World) -> None:
+def test_reason__access_by_group__names_the_system(world: World) -> None:
     hidden = lab(has_secret=True, entries=(group("qe"),))
     assert asks(hidden, ASKED["by memory"], "carol") == ("aborted", NO_ACCESS)
     assert asks(hidden, ASKED["by memory"], "eve")[1].startswith(NO_SYSTEM_MATCHES)
@@ -75,7 +75,7 @@ def test_reason__who_may_submit_by_a_group__is_told_of_it(world: World) -> None:
     assert asks(allowed, ASKED["by memory"])[0] == "queued"
 
 
-def test_reason__hidden_system_is_idle__is_not_told_of(world: World) -> None:
+def test_reason__hidden_system_is_idle__not_mentioned(world: World) -> None:
     world.add_idle("a", "b")
     occupy(world, "a")
     world.hide_system("b", user("bob"))
@@ -97,13 +97,13 @@ def explained(world: World, recipe_id: int, *unknown: str) -> Waiting:
 
 
 def test_explanation__unknown_system__is_in_no_count() -> None:
-    told = []
+    texts = []
     for has_secret in (True, False):
         world = lab(has_secret=has_secret)
         occupy(world, "a")
         recipe_id = world.submit(ANYTHING.text, owner="eve")
         world.settle()
-        told.append(explained(world, recipe_id, *(["secret"] if has_secret else [])))
-    with_secret, without = told
+        texts.append(explained(world, recipe_id, *(["secret"] if has_secret else [])))
+    with_secret, without = texts
     assert (with_secret.summary, with_secret.rules) == (without.summary, without.rules)
     assert with_secret.counted == without.counted and without.counted.known == 1

@@ -1,4 +1,4 @@
-"""Which new recipes are given up because no system could ever run them, and with which reasons."""
+"""New recipes that are aborted because no system could ever run them, and the reasons."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _only_removed(world: World) -> int:
 
 
 def _forced_is_removed(world: World) -> int:
-    # Another one is there, but it is not the one.
+    # Another system exists, but it is not the forced one.
     world.add_system("a", condition="Removed")
     world.add_system("b")
     world.settle()
@@ -131,26 +131,26 @@ def _match_elsewhere_or_of_other_arch(world: World) -> None:
     world.add_system("c", arches=["ppc64le"])
 
 
-# Which trees it would have installed, and where they are.
+# The trees, and the labs that have them.
 ONE = "1 (tree-1) is in lab-1"
 BOTH = "1 (tree-1) is in lab-1, lab-2; 2 (tree-2) is in lab-1"
 
 MATCHING = [
-    # The machine that was asked for stands in a lab without the tree.
+    # The required system is in a lab without the tree.
     (_match_elsewhere, "b", (), f"{NO_MATCH_HAS_THE_TREE}: {ONE}"),
     (_match_without_the_guests, "b", (2,), f"{NO_MATCH_HAS_THE_GUESTS}: {BOTH}"),
     (_match_of_other_arch, "b", (), f"{NO_MATCH_OF_THE_ARCH}: {ONE}"),
     (_excluding("Fedora", None, "b"), "b", (), f"{ALL_MATCHES_EXCLUDE}: {ONE}"),
-    # One lacks this, the other that.
+    # Each matching system fails another rule.
     (_match_elsewhere_or_of_other_arch, "bc", (), f"{NO_MATCH_FITS}: {ONE}"),
 ]
 
 
 @pytest.mark.parametrize(("prepare", "wanted", "guests", "reason"), MATCHING)
-def test_new_job__some_match_but_none_of_them_could__is_aborted_with_what_they_lack(
+def test_new_job__matching_systems_cannot_install__aborted_with_what_they_lack(
     world: World, prepare: Callable[[World], None], wanted: str, guests: tuple[int, ...], reason: str
 ) -> None:
-    # Somebody is there for every other rule.
+    # This system passes every other rule.
     world.add_system("a")
     prepare(world)
     world.settle()
@@ -159,32 +159,32 @@ def test_new_job__some_match_but_none_of_them_could__is_aborted_with_what_they_l
 
 
 HOPELESS = [
-    # The lab's last system was taken away for good.
+    # The only system of the lab was removed.
     (_only_removed, "registered", ""),
-    # The one that is forced was: whatever else is asked, a removed system serves nobody.
+    # The forced system was removed: a removed system runs no recipe.
     (_forced_is_removed, "requirement", 'there is no system "a"'),
-    # The tree is imported in one lab, the machines stand in another.
+    # The tree is in one lab, the systems are in another.
     (_other_lab, "distro", ONE),
-    # Each tree is in a lab with machines, but the guests' in another than the host's.
+    # Each tree is in a lab with systems, but the trees of guest and host are in different labs.
     (_guests_elsewhere, "guests", "1 (tree-1) is in lab-1; 2 (tree-2) is in lab-2"),
-    # The tree is there, but nothing that could boot it.
+    # No system has the architecture of the tree.
     (_other_arch, "arch", ONE),
     (_own_distro_of_other_arch, "arch", ""),
-    # The owner knows that the family does not run, or just this version, or somebody's own.
+    # The owner excluded the family, only this version, or a custom distro.
     (_excluded_family, "exclusion", ONE),
     (_excluded_version, "exclusion", ONE),
     (_excluded_own_distro, "exclusion", ""),
-    # The submitter asks for more than anybody has.
+    # The requirement exceeds every system.
     (_too_small, "requirement", ""),
-    # The job was written for another lab.
+    # The job uses names of another lab.
     (_unknown_names, "requirement", 'there is no key "HVN"; there is no pool "smal"'),
-    # Each system is outside a pool that does not exist: the name is not the reason.
+    # Every system is outside of a pool that does not exist: the name is not the reason.
     (_unknown_name_excluded, "requirement", ""),
 ]
 
 
 @pytest.mark.parametrize(("prepare", "name", "where"), HOPELESS)
-def test_new_job__nobody_could_ever_serve_it__is_aborted_with_the_reason_of_the_rule(
+def test_new_job__no_system_could_ever_run_it__aborted_with_reason_of_the_rule(
     world: World, prepare: Callable[[World], int], name: str, where: str
 ) -> None:
     recipe_id = prepare(world)
@@ -208,7 +208,7 @@ def test_new_job__no_distro_tree_for_a_guest__host_and_guest_are_aborted(world: 
     assert reasons_to_abort(world) == {"recipe/1": NO_DISTRO_TREE, "recipe/2": NO_DISTRO_TREE}
 
 
-def test_new_job__distro_of_ones_own__is_had_by_every_lab(world: World) -> None:
+def test_new_job__custom_distro__every_lab_has_it(world: World) -> None:
     world.add_lab("lab-2")
     world.add_system("a", lab="lab-2")
     world.settle()

@@ -1,4 +1,4 @@
-"""Which new sets are given up because no lab could ever serve them whole, and with which reasons."""
+"""New sets that are aborted because no lab could ever serve them completely, and the reasons."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.domain.scheduling.tree_requirements import OWN, recipe, submitted
 from tests.domain.scheduling.world import World
 
 
-def test_new_set__one_recipe_impossible__each_is_told_whose_fault_it_is(world: World) -> None:
+def test_new_set__one_recipe_impossible__reason_of_each_recipe(world: World) -> None:
     world.add_idle("a", "b")
     world.submit_set([ANYTHING.text, HUGE.text], guests={0: [1], 1: [1]})
     too_much = next(rule.reason for rule in FITTING if rule.name == "requirement")
@@ -32,7 +32,7 @@ def test_new_set__one_recipe_impossible__each_is_told_whose_fault_it_is(world: W
 
 
 def test_new_set__enough_systems_but_two_want_the_same_one__is_aborted(world: World) -> None:
-    # A matching, not counting: three recipes, three systems, and each recipe has one that could run it.
+    # Counting does not suffice: there are three recipes and three systems, and each recipe fits one of them.
     world.add_idle("a", "b", "c")
     world.submit_set([named("a"), named("a"), ANYTHING.text])
     assert set(reasons_to_abort(world).values()) == {
@@ -47,11 +47,11 @@ def test_new_set__systems_enough_only_in_two_labs_together__is_aborted(world: Wo
     world.add_system("b", lab="lab-2")
     world.settle()
     world.submit_set([ANYTHING.text, ANYTHING.text])
-    told = "recipes 1, 2: 1 (tree-1) is in lab-1, lab-2"
-    assert set(reasons_to_abort(world).values()) == {f"{NO_LAB_FOR_ALL}: {told}"}
+    details = "recipes 1, 2: 1 (tree-1) is in lab-1, lab-2"
+    assert set(reasons_to_abort(world).values()) == {f"{NO_LAB_FOR_ALL}: {details}"}
 
 
-def test_new_set__recipes_fit_only_in_different_labs__is_told_which_fits_where(world: World) -> None:
+def test_new_set__recipes_fit_only_in_different_labs__reason_names_labs(world: World) -> None:
     world.add_lab("lab-2")
     world.put_tree(1, "x86_64", ["lab-1", "lab-2"])
     for fqdn in ("a", "b"):
@@ -59,11 +59,11 @@ def test_new_set__recipes_fit_only_in_different_labs__is_told_which_fits_where(w
     world.add_system("c", lab="lab-2")
     world.settle()
     world.submit_set([named("a", "b"), named("c"), named("a")])
-    told = "recipes 1, 3: lab-1; recipe 2: lab-2"
-    assert set(reasons_to_abort(world).values()) == {f"{FIT_IN_DIFFERENT_LABS}: {told}"}
+    details = "recipes 1, 3: lab-1; recipe 2: lab-2"
+    assert set(reasons_to_abort(world).values()) == {f"{FIT_IN_DIFFERENT_LABS}: {details}"}
 
 
-def test_new_set__may_be_submitted_to_different_labs_only__is_told_which_fits_where(world: World) -> None:
+def test_new_set__access_only_to_different_labs__reason_names_labs(world: World) -> None:
     world.add_lab("lab-2")
     world.put_tree(1, "x86_64", ["lab-1", "lab-2"])
     world.add_system("a")
@@ -72,11 +72,11 @@ def test_new_set__may_be_submitted_to_different_labs_only__is_told_which_fits_wh
     world.open_system("b")
     world.settle()
     world.submit_set([named("a"), named("b", "c")], owner="eve")
-    told = "recipe 1: lab-1; recipe 2: lab-2"
-    assert set(reasons_to_abort(world).values()) == {f"{FIT_IN_DIFFERENT_LABS}: {told}"}
+    details = "recipe 1: lab-1; recipe 2: lab-2"
+    assert set(reasons_to_abort(world).values()) == {f"{FIT_IN_DIFFERENT_LABS}: {details}"}
 
 
-def test_new_set__trees_in_different_labs__is_told_whose_is_where(world: World) -> None:
+def test_new_set__trees_in_different_labs__reason_names_labs(world: World) -> None:
     world.add_lab("lab-2")
     world.put_tree(2, "x86_64", ["lab-2"])
     world.add_system("a")
@@ -84,11 +84,11 @@ def test_new_set__trees_in_different_labs__is_told_whose_is_where(world: World) 
     world.settle()
     spec = RecipeSetSpec(Priority.Normal, (recipe(named("a")), recipe(named("b")), recipe(distro=OWN)))
     submitted(world, spec, (1, 2, None))
-    told = "recipe 1: 1 (tree-1) is in lab-1; recipe 2: 2 (tree-2) is in lab-2"
-    assert set(reasons_to_abort(world).values()) == {f"{NO_LAB_HAS_ALL_TREES}: {told}"}
+    details = "recipe 1: 1 (tree-1) is in lab-1; recipe 2: 2 (tree-2) is in lab-2"
+    assert set(reasons_to_abort(world).values()) == {f"{NO_LAB_HAS_ALL_TREES}: {details}"}
 
 
-def test_new_set__many_recipes_and_labs__the_first_are_told(world: World) -> None:
+def test_new_set__many_recipes_and_labs__reason_names_the_first(world: World) -> None:
     labs = [f"lab-{number}" for number in range(1, 8)]
     for lab in labs[1:]:
         world.add_lab(lab)
@@ -96,12 +96,12 @@ def test_new_set__many_recipes_and_labs__the_first_are_told(world: World) -> Non
     world.put_tree(1, "x86_64", labs)
     world.settle()
     world.submit_set([ANYTHING.text] * 6)
-    told = "recipes 1, 2, 3, 4 and 2 more: 1 (tree-1) is in lab-1, lab-2, lab-3, lab-4 and 3 more"
-    assert set(reasons_to_abort(world).values()) == {f"{NO_LAB_FOR_ALL}: {told}"}
+    details = "recipes 1, 2, 3, 4 and 2 more: 1 (tree-1) is in lab-1, lab-2, lab-3, lab-4 and 3 more"
+    assert set(reasons_to_abort(world).values()) == {f"{NO_LAB_FOR_ALL}: {details}"}
 
 
 @pytest.mark.parametrize("condition", ["Manual", "Broken"])
-def test_new_set__enough_if_what_is_away_comes_back__waits(world: World, condition: str) -> None:
+def test_new_set__enough_systems_but_some_unusable__waits(world: World, condition: str) -> None:
     world.add_idle("a")
     world.add_system("b", condition=condition)
     world.submit_set([ANYTHING.text, ANYTHING.text])

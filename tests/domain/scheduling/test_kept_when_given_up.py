@@ -1,4 +1,4 @@
-"""Recipes that are given up while they install or run, and whose job asked to keep the system."""
+"""Recipes that are given up while they install or run, and that keep their systems (`reservesys`)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DAY_SECONDS = 86_400
 
 @pytest.fixture
 def lab() -> World:
-    """One lab with one idle system."""
+    """Return a world with one lab and one idle system."""
     world = one_lab()
     world.add_idle("a")
     return world
@@ -118,7 +118,7 @@ def test_kept__system_breaks_or_is_removed__is_aborted(lab: World, state: str, c
 
 
 def test_kept__forced_and_broken_before__is_not(lab: World) -> None:
-    """Nobody is promised a system that is Broken, also where the recipe forced it."""
+    """No recipe keeps a Broken system, even if the recipe forced it."""
     lab.set_condition("a", "Broken")
     kept = {"duration_seconds": DAY_SECONDS, "when": "always"}
     recipe_id = lab.submit(forces("a"), reservesys=kept)

@@ -1,4 +1,4 @@
-"""Every cause for which a holder that can no longer be completed gives its systems back."""
+"""Every cause after which a holder can no longer be completed and releases its systems."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tests.domain.scheduling.policies import group
 from tests.domain.scheduling.rules import LETTING_GO, rules
 from tests.domain.scheduling.world import World
 
-# Each case makes a holder, of which it answers a recipe with a system; then something happens to it.
+# Each case makes a holder, changes the lab, and returns a recipe of the holder that had a system.
 
 
 def _holder(world: World, other: str = named("x"), **more: Any) -> int:
-    """A set that holds a, and wants x as well, which runs something else."""
+    """Return a recipe of a set that holds a and also wants x, which is busy."""
     occupy(world, "x")
     return _holds_a(world, other, **more)
 
@@ -44,7 +44,7 @@ def _drained(world: World) -> int:
 
 
 def _reserved(world: World) -> int:
-    # A Manual system is wanted by who forces it; when it comes free, a person is quicker.
+    # A recipe forces the Manual system; when the system comes free, a person reserves it first.
     world.add_idle("a")
     world.add_system("m", condition="Manual")
     runs = world.submit(forces("m"))
@@ -104,7 +104,7 @@ def _lab_silent(world: World) -> int:
 
 
 def _lab_changed(world: World) -> int:
-    """The other system moves in the moment in which it is free."""
+    """Move the other system to another lab as soon as it is free."""
     world.add_lab("lab-2")
     world.add_idle("a", "x")
     first = _holder(world)
@@ -114,7 +114,7 @@ def _lab_changed(world: World) -> int:
 
 
 def _withdrawn(world: World) -> int:
-    """One of two that it holds breaks, and there is no other."""
+    """Break one of the two systems of the holder; no other one fits."""
     world.add_idle("a", "b", "x")
     occupy(world, "x")
     first, second, _ = world.submit_set([named("a"), named("b"), named("x")])
@@ -158,7 +158,7 @@ def _lent(world: World) -> int:
 
 
 def _loan_ended(world: World) -> int:
-    """To whom it was lent needs nothing else for it."""
+    """End the loan that gave the owner of the set access to the system."""
     world.add_idle("a", "x")
     world.open_system("x")
     world.lend("x", "eve")
@@ -208,9 +208,7 @@ def after(case: Callable[[World], int], lets_go: tuple[str, ...]) -> tuple[World
 
 
 @pytest.mark.parametrize(("name", "case"), CASES)
-def test_let_go__any_row_alone__makes_a_holder_that_cannot_be_completed_let_go(
-    name: str, case: Callable[[World], int]
-) -> None:
+def test_let_go__any_row_alone__stuck_holder_lets_go(name: str, case: Callable[[World], int]) -> None:
     world, first = after(case, (name,))
     assert world.states(first) == ["queued"]
     assert world.systems["a"].usage == "idle"

@@ -1,4 +1,4 @@
-"""Which holders let go, and what becomes of them and of what they held."""
+"""The choice of the holders that let go, and the effect on them and their systems."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.domain.scheduling.world import World
 from tests.replay.audit.sound import assert_sound
 
 
-def test_let_go__holder__gives_all_back_in_one_decision_with_the_reason(world: World) -> None:
+def test_let_go__holder__releases_all_in_one_decision_with_the_reason(world: World) -> None:
     world.add_idle("a", "b", "x")
     occupy(world, "x")
     ids = world.submit_set([named("a"), named("b"), named("x")], guests={0: [1]})
@@ -28,10 +28,10 @@ def test_let_go__holder__gives_all_back_in_one_decision_with_the_reason(world: W
     assert (decisions[0].trigger.kind, decisions[0].trigger.name) == ("let-go", "lab-1")
 
 
-def circle(world: World, *priorities: str) -> list[int]:
-    """As many sets as priorities, each of which holds one system and wants the next one's; made by breakage.
+def cycle(world: World, *priorities: str) -> list[int]:
+    """Make one set per priority, each holding one system and wanting that of the next; return first recipes.
 
-    Before it, each could have had a spare one instead, which runs something.
+    Each set also fits a busy spare system; when the spare systems break, the sets wait in a cycle.
     """
     own, spare = "abc"[: len(priorities)], "xyz"[: len(priorities)]
     pools = [f"pool-{fqdn}" for fqdn in own]
@@ -52,12 +52,12 @@ def circle(world: World, *priorities: str) -> list[int]:
     return firsts
 
 
-# Priorities in the order of submission, and who lets go.
+# Priorities in the order of submission, and the holder that lets go.
 WHO = [
-    # The latest, where all are as urgent.
+    # The latest one among equally urgent ones.
     (("Normal", "Normal"), 1),
     (("Normal", "Normal", "Normal"), 2),
-    # The least urgent, however early.
+    # The least urgent one, even if it is the earliest.
     (("Low", "Normal"), 0),
     (("High", "Low", "Normal"), 1),
     (("High", "Low", "Low"), 2),
@@ -65,14 +65,14 @@ WHO = [
 
 
 @pytest.mark.parametrize(("priorities", "gone"), WHO)
-def test_let_go__holders_in_each_others_way__the_least_urgent_latest_does_and_no_other(
+def test_let_go__cycle_of_holders__only_the_least_urgent_latest(
     world: World, priorities: tuple[str, ...], gone: int
 ) -> None:
-    firsts = circle(world, *priorities)
+    firsts = cycle(world, *priorities)
     (decision, *_) = world.settle()
     let_go = {subject for subject, event in decision.events if event.TOPIC == "recipe.queued"}
     assert let_go == {f"recipe/{firsts[gone]}", f"recipe/{firsts[gone] + 1}"}
-    # What it gave back completes the one that waited for it, and so round.
+    # Its systems complete the holder that waited for them, and so on around the cycle.
     started: list[int] = []
     while placed := world.in_state("waiting"):
         started += [recipe.recipe_id for recipe in placed]
@@ -81,7 +81,7 @@ def test_let_go__holders_in_each_others_way__the_least_urgent_latest_does_and_no
     assert_sound(from_recorded(world.log))
 
 
-def test_let_go__two_circles_made_by_one_breakage__one_of_each_does(world: World) -> None:
+def test_let_go__two_cycles_after_one_failure__one_holder_of_each(world: World) -> None:
     world.add_idle("a", "b", "c", "d", "x")
     occupy(world, "x")
     pools = {"a": "b", "b": "a", "c": "d", "d": "c"}
@@ -95,12 +95,12 @@ def test_let_go__two_circles_made_by_one_breakage__one_of_each_does(world: World
     world.set_condition("x", "Broken")
     (decision, *_) = world.settle()
     queued = [subject for subject, event in decision.events if event.TOPIC == "recipe.queued"]
-    # The latest first, then whoever is the latest of those left over.
+    # The latest holder first, then the latest of the remaining cycle.
     gone = [firsts[3], firsts[3] + 1, firsts[1], firsts[1] + 1]
     assert queued == [f"recipe/{recipe_id}" for recipe_id in gone]
 
 
-def test_let_go__one_that_nothing_could_complete__goes_before_any_less_urgent_one(world: World) -> None:
+def test_let_go__impossible_holder__before_any_less_urgent_one(world: World) -> None:
     world.add_idle("a", "b", "x", "y")
     occupy(world, "x", "y")
     hopeless = wanting(world, "a", "x", priority="Urgent")
@@ -108,11 +108,11 @@ def test_let_go__one_that_nothing_could_complete__goes_before_any_less_urgent_on
     assert world.states(*hopeless, *behind) == ["scheduled", "assigned"] * 2
     world.set_condition("x", "Broken")
     world.settle()
-    # The other waited only for what it held.
+    # The other holder waited only for the released system.
     assert world.states(*hopeless, *behind) == ["queued", "queued", "waiting", "waiting"]
 
 
-def test_let_go__several_that_nothing_could_complete__all_in_one_decision(world: World) -> None:
+def test_let_go__several_impossible_holders__all_in_one_decision(world: World) -> None:
     world.add_idle("a", "b", "x")
     occupy(world, "x")
     first, second = wanting(world, "a", "x"), wanting(world, "b", "x")
@@ -137,7 +137,7 @@ def test_let_go__refused_commit_would_have_started_one_of_them__order_is_that_af
     assert decide(world.refolded(), 1) == world.decide()
 
 
-def test_let_go__holder_that_can_still_be_completed__keeps_what_it_holds(world: World) -> None:
+def test_let_go__completable_holder__keeps_its_systems(world: World) -> None:
     world.add_idle("a", "x", "y")
     occupy(world, "x", "y")
     ids = wanting(world, "a", "xy")
@@ -146,7 +146,7 @@ def test_let_go__holder_that_can_still_be_completed__keeps_what_it_holds(world: 
     assert world.states(*ids) == ["scheduled", "assigned"]
 
 
-def test_let_go__holder_of_another_lab__is_left_alone(world: World) -> None:
+def test_let_go__holder_of_another_lab__unchanged(world: World) -> None:
     world.add_lab("lab-2")
     world.put_tree(1, "x86_64", ["lab-1", "lab-2"])
     world.add_system("c", lab="lab-2")
@@ -165,7 +165,7 @@ def test_let_go__recipes_that_are_queued_again__keep_their_place(world: World) -
     ids = wanting(world, "a", "x")
     world.set_condition("x", "Broken")
     world.settle()
-    # Whoever comes later stands behind them.
+    # Later recipes rank behind these.
     taken = occupy(world, "a")
     later = world.submit(named("a"))
     world.settle()
@@ -188,7 +188,7 @@ def test_let_go__system_that_is_not_automated__becomes_idle_and_not_pending(worl
     assert [event.TOPIC for subject, event in decision.events if subject == "system/m"] == ["system.idle"]
 
 
-def test_let_go__nobody_has_to__records_nothing(world: World) -> None:
+def test_let_go__no_stuck_holder__no_events(world: World) -> None:
     world.add_idle("a", "x")
     world.set_condition("x", "Broken")
     before = list(world.log)

@@ -1,4 +1,4 @@
-"""Whether each of several recipes can have a system of its own: against trying every order."""
+"""Matchings of recipes and systems, compared with trying every assignment."""
 
 from __future__ import annotations
 
@@ -31,9 +31,7 @@ def test_match__any_wants__finds_one_exactly_where_trying_all_finds_one(wants: l
 
 @settings(deadline=None)
 @given(st.lists(st.integers(1, 2**SYSTEMS - 1), min_size=1, max_size=SYSTEMS), st.data())
-def test_can_have__some_fixed_others_asked__as_matching_the_rest_from_the_beginning(
-    wants: list[int], data: st.DataObject
-) -> None:
+def test_can_have__some_fixed__equals_new_matching_of_the_rest(wants: list[int], data: st.DataObject) -> None:
     matching = Matching(wants)
     if not matching.complete():
         return
@@ -51,13 +49,13 @@ def test_can_have__some_fixed_others_asked__as_matching_the_rest_from_the_beginn
     assert sum(1 << number for number in matching.numbers) == taken
 
 
-def test_match__first_choices_collide__the_taker_moves_on() -> None:
-    # Taking the first free one for each would leave the last with nothing.
+def test_match__first_choices_collide__one_moves() -> None:
+    # A greedy choice would leave no system for the last recipe.
     assert match([0b011, 0b110, 0b001]) == [1, 2, 0]
 
 
 def test_match__enough_systems_but_all_for_the_same_two__finds_none() -> None:
-    # Counting would let this pass: three recipes, and three systems that somebody wants.
+    # Counting is not enough: three recipes and three wanted systems.
     assert match([0b111, 0b001, 0b001]) is None
 
 
@@ -75,7 +73,7 @@ FLEXIBLE, TIGHT = (1 << 10_000) - 1, (1 << 100) - 1
         [FLEXIBLE] * 100 + [1 << number for number in range(100)],
         # One system too few.
         [FLEXIBLE] * 100 + [TIGHT >> 1] * 100,
-        # Every recipe must move up for the last one.
+        # The last recipe makes every other recipe move.
         [0b11 << number for number in range(199)] + [1],
     ],
 )

@@ -1,4 +1,4 @@
-"""What becomes of a new recipe, one rule at a time."""
+"""The answers to new single-recipe jobs, one rule at a time."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_new_job__two_in_one_batch_and_one_idle_system__the_second_sees_the_firs
     assert (world.recipes[first].state, world.recipes[second].state) == ("waiting", "queued")
 
 
-def test_new_jobs__known_at_one_basis__are_served_in_rank_order(world: World) -> None:
+def test_new_jobs__same_basis__served_in_rank_order(world: World) -> None:
     world.add_idle("a")
     low, normal, urgent = (world.submit(ANYTHING.text, priority=each) for each in ("Low", "Normal", "Urgent"))
     world.change_priority(normal, "High")
@@ -100,7 +100,7 @@ def test_new_job__exclusion_of_another_arch_or_version__does_not_count(world: Wo
     assert world.recipes[1].state == "waiting"
 
 
-def test_decision__expected_versions__are_those_it_rests_on(world: World) -> None:
+def test_decision__expected_versions__aggregates_it_depends_on(world: World) -> None:
     world.add_idle("a")
     world.submit(ANYTHING.text)
     (decision,) = world.decide()
@@ -149,7 +149,7 @@ def _lab_disabled(world: World) -> None:
 
 
 @pytest.mark.parametrize("happens", [_drained, _reserved, _lab_disabled])
-def test_new_job__forces_a_system_that_takes_nobody_now__is_queued(world: World, happens) -> None:  # type: ignore[no-untyped-def]
+def test_new_job__forces_an_unusable_system__queued(world: World, happens) -> None:  # type: ignore[no-untyped-def]
     world.add_idle("a")
     happens(world)
     world.settle()
@@ -158,7 +158,7 @@ def test_new_job__forces_a_system_that_takes_nobody_now__is_queued(world: World,
     assert world.states() == ["queued"]
 
 
-def test_new_job__wake_up_known_at_its_basis__is_answered_first(world: World) -> None:
+def test_new_job__wake_up_before_its_basis__answered_first(world: World) -> None:
     world.add_idle("a")
     world.enable("lab-1", False)
     waiting = world.submit(ANYTHING.text)
@@ -169,7 +169,7 @@ def test_new_job__wake_up_known_at_its_basis__is_answered_first(world: World) ->
     assert (world.system_of(waiting), world.states(newcomer)) == ("a", ["queued"])
 
 
-def test_new_job__wake_up_known_while_its_batch_is_answered__leaves_the_idle_system_to_the_queue(
+def test_new_job__wake_up_while_its_batch_is_answered__queue_gets_the_idle_system(
     world: World,
 ) -> None:
     world.add_lab("lab-2")

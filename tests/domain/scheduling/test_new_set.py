@@ -1,4 +1,4 @@
-"""What becomes of a new set of several recipes."""
+"""The answers to new sets of several recipes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BOTH = ("lab-1", "lab-2")
 
 @pytest.fixture
 def two_labs(world: World) -> World:
-    """Two labs with the same tree; a and b in the first, x, y and z in the other."""
+    """Return two labs with the same tree; a and b are in the first, x, y and z in the other."""
     world.add_lab("lab-2")
     world.put_tree(1, "x86_64", BOTH)
     for name, lab in (("a", "lab-1"), ("b", "lab-1"), ("x", "lab-2"), ("y", "lab-2"), ("z", "lab-2")):
@@ -33,7 +33,7 @@ def two_labs(world: World) -> World:
 
 def test_new_set__systems_for_all__the_one_with_the_fewest_viable_takes_first(world: World) -> None:
     world.add_idle("a", "b", "c")
-    # In document order, the first would take what only the last can use.
+    # In document order, the first recipe would take the only system of the last one.
     ids = world.submit_set([ANY, named("a", "b"), named("a")])
     (decision,) = world.settle()
     taken = [event.system for _, event in decision.events if isinstance(event, RecipeScheduled)]
@@ -49,7 +49,7 @@ def test_new_set__as_many_viable_for_each__document_order_decides(world: World) 
 
 
 def test_new_set__choices_that_would_collide__all_of_it_starts_at_once(world: World) -> None:
-    # Each wants two of three: who takes greedily by name leaves one of the others with nothing.
+    # Each wants two of three systems: a greedy choice by name would leave one recipe without a system.
     world.add_idle("a", "b", "c")
     ids = world.submit_set([named("a", "b"), named("a", "c"), named("a", "b")])
     world.settle()
@@ -74,7 +74,7 @@ def test_new_set__many_recipes__are_matched_once_and_then_moved_one_by_one(
     ids = world.submit_set([ANY] * (count // 2) + [named(*names[: count // 2])] * (count // 2))
     world.settle()
     assert set(world.states(*ids)) == {"waiting"}
-    # Whether some lab could serve it, where it can start, and one move for each grant.
+    # One search whether a lab could serve it, one where it can start, and one move for each grant.
     assert searched <= 3 * count
 
 
@@ -177,7 +177,7 @@ def test_new_set__submitted_beside_a_batch_of_new_sets__does_not_rank_them_again
     for _ in range(5):
         world.submit(ANY)
     assert rankings == []
-    # Shows that a ranking would be noticed.
+    # Shows that the test notices a ranking.
     world.change_priority(backlog[-1], "Urgent")
     assert rankings == ["again"]
 
@@ -188,7 +188,7 @@ def test_new_set__starts__hosts_and_guests_and_systems_in_one_decision(world: Wo
     guest = host + 1
     (decision,) = world.settle()
     assert [(subject, event.TOPIC.split(".")[1]) for subject, event in decision.events] == [
-        # The first takes its system, its sibling is in its lab from then on, and takes its own.
+        # The first recipe takes its system; its sibling is bound to that lab and takes its own.
         (f"recipe/{host}", "scheduled"),
         (f"recipe/{guest}", "scheduled"),
         ("system/a", "scheduled"),
@@ -205,7 +205,7 @@ def test_new_set__starts__hosts_and_guests_and_systems_in_one_decision(world: Wo
     assert world.recipes[guest].system == "a"
 
 
-def test_new_set__starts_with_the_last_system_it_waited_for__everybody_in_one_decision(world: World) -> None:
+def test_new_set__gets_its_last_system__whole_set_starts_in_one_decision(world: World) -> None:
     world.add_idle("a", "b")
     runs = occupy(world, "b")
     host, other = world.submit_set([named("a"), named("b")], guests={0: [1], 1: [1]})
@@ -220,7 +220,7 @@ def test_new_set__starts_with_the_last_system_it_waited_for__everybody_in_one_de
     assert dict(decision.expected).keys() == {subject for subject, _ in decision.events}
 
 
-def test_new_set__guest__takes_no_system_and_stands_in_nobodys_way(world: World) -> None:
+def test_new_set__guest__needs_no_system(world: World) -> None:
     world.add_idle("a", "b")
     host, other = world.submit_set([named("a"), named("b")], guests={0: [1, 1, 1]})
     world.settle()
@@ -251,8 +251,8 @@ def test_new_set__one_forces_a_manual_system__starts_with_the_others(world: Worl
     assert world.systems["m"].usage == "waiting"
 
 
-def test_new_set__other_needs_only_what_the_first_prefers__is_left_it(world: World) -> None:
-    # Both could take the big one in the pool; the first has another way, and as many viable systems.
+def test_new_set__sibling_needs_the_preferred_system__gets_it(world: World) -> None:
+    # Both fit the big system in the pool; the first recipe has an alternative, and as many viable systems.
     world.add_system("a", memory_mb=16_384, pools=["net"])
     world.add_system("b", memory_mb=16_384)
     world.add_system("c", pools=["net"], condition="Broken")

@@ -17,7 +17,7 @@ from tests.domain.scheduling.world import World
 from tests.replay.audit.sound import assert_sound
 
 ANY = ANYTHING.text
-# Their jobs are urgent on the systems of the pool; those of others are Low there.
+# Jobs of this group may be Urgent on the systems of the pool; other jobs are Low there.
 DESIGNATED = "designated"
 
 at_once_and_one_by_one = pytest.mark.parametrize("limit", [500, 1])
@@ -63,9 +63,7 @@ def test_new_sets__urgent_on_one_of_two_systems__takes_that_one(
 
 
 @at_once_and_one_by_one
-def test_new_sets__best_system_is_taken_by_another__ranks_by_the_one_that_is_left(
-    pool: World, limit: int
-) -> None:
+def test_new_sets__best_system_is_taken__ranks_by_remaining_one(pool: World, limit: int) -> None:
     pool.add_system("a", pools=["pool"])
     pool.add_system("b")
     pool.settle()
@@ -96,7 +94,7 @@ def _one_after_another(world: World) -> None:
 
 
 @pytest.mark.parametrize(("answer", "is_found"), [(_nominal, True), (_one_after_another, False)])
-def test_audit__new_sets_in_nominal_order__is_found(
+def test_audit__new_sets_in_nominal_order__violation(
     pool: World, answer: Callable[[World], None], is_found: bool
 ) -> None:
     pool.add_system("a", pools=["pool"])

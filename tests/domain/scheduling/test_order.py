@@ -1,4 +1,4 @@
-"""The order of a line is that of all its recipes together, few filters or many, on any system."""
+"""The order of a line equals a sorted list of all its recipes, for any filters and systems."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ FILTERS, SUBMITTERS = 12, 6
 OPEN = Submitting((PolicyEntry("submit", maximum=Priority.Urgent),), None)
 
 
-class Standing:
-    """Recipes in a line, beside a plain set of (filter, who, rank)."""
+class LineModel:
+    """A line, with a plain set of (filter, submitter, rank) as its model."""
 
     def __init__(self) -> None:
         self.line = Line()
@@ -30,8 +30,8 @@ class Standing:
         for number in range(SUBMITTERS):
             self.submitters.count(self.submitters.number(Who(None, f"g{number}")), 1)
 
-    def turn(self, number: int, who: int, rank: Rank) -> None:
-        """Who stands there goes, else comes."""
+    def toggle(self, number: int, who: int, rank: Rank) -> None:
+        """Remove the recipe if it is in the line, else add it."""
         stood = (number, who, rank) in self.plain
         self.plain ^= {(number, who, rank)}
         (self.line.discard if stood else self.line.add)(number, who, rank)
@@ -40,7 +40,7 @@ class Standing:
         self.access.put(0, decides)
         return self.submitters.order(decides)
 
-    def asked(self, among: int, decides: Submitting) -> list[Rank]:
+    def ordered(self, among: int, decides: Submitting) -> list[Rank]:
         return [place.rank for place in ordered_places(self.line, among, self.order(decides), Effort())]
 
     def expected(self, among: int, decides: Submitting) -> list[Rank]:
@@ -53,7 +53,7 @@ class Standing:
 
 
 def some_system(chance: Random) -> Submitting:
-    """To some groups it is open to some priority; mostly to the others, too."""
+    """Return random access: some groups have a maximum; mostly the others have access, too."""
     groups = chance.sample(range(SUBMITTERS), chance.randrange(SUBMITTERS))
     entries = [PolicyEntry("submit", group=f"g{n}", maximum=chance.choice(list(Priority))) for n in groups]
     if chance.random() < 0.7:
@@ -63,23 +63,23 @@ def some_system(chance: Random) -> Submitting:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_ordered_places__recipes_come_and_go__is_one_sorted_list_on_every_system(seed: int) -> None:
-    chance, standing = Random(seed), Standing()
+    chance, model = Random(seed), LineModel()
     systems = [OPEN, *(some_system(chance) for _ in range(3))]
     for ticket in range(150):
-        again = chance.choice(sorted(standing.plain)) if standing.plain and chance.random() < 0.45 else None
-        # Now and then two recipes are of one set.
+        again = chance.choice(sorted(model.plain)) if model.plain and chance.random() < 0.45 else None
+        # Sometimes two recipes are of one set.
         rank = Rank(-chance.choice(list(Priority)), ticket // 3, ticket)
-        standing.turn(*(again or (chance.randrange(FILTERS), chance.randrange(SUBMITTERS), rank)))
+        model.toggle(*(again or (chance.randrange(FILTERS), chance.randrange(SUBMITTERS), rank)))
         among = chance.getrandbits(FILTERS)
         for decides in systems:
-            assert standing.asked(among, decides) == standing.expected(among, decides)
+            assert model.ordered(among, decides) == model.expected(among, decides)
 
 
-def test_ordered_places__first_alone__looks_at_no_other_filter() -> None:
-    standing, effort = Standing(), Effort()
+def test_ordered_places__only_first__visits_one_filter() -> None:
+    model, effort = LineModel(), Effort()
     for number in range(FILTERS):
-        standing.turn(number, number % SUBMITTERS, Rank(-1, number, number))
-    assert next(ordered_places(standing.line, 2**FILTERS - 1, standing.order(OPEN), effort)) == (
+        model.toggle(number, number % SUBMITTERS, Rank(-1, number, number))
+    assert next(ordered_places(model.line, 2**FILTERS - 1, model.order(OPEN), effort)) == (
         -1,
         (-1, 0, 0),
     )
@@ -87,14 +87,14 @@ def test_ordered_places__first_alone__looks_at_no_other_filter() -> None:
 
 
 @pytest.mark.parametrize("hidden", [1, 40])
-def test_ordered_places__others_who_may_not_stand_before__first_is_found_behind_them(hidden: int) -> None:
-    standing = Standing()
+def test_ordered_places__recipes_without_access_ahead__first_allowed_one_found(hidden: int) -> None:
+    model = LineModel()
     closed = Submitting(
         tuple(PolicyEntry("submit", group=f"g{n}", maximum=Priority.Low) for n in range(1, SUBMITTERS)), None
     )
     for number in range(hidden):
-        standing.turn(number, 0, Rank(-5, number, number))
+        model.toggle(number, 0, Rank(-5, number, number))
     for who in range(1, SUBMITTERS):
         for number in range(hidden):
-            standing.turn(number, who, Rank(-3, 100 - who, 1_000 * who + number))
-    assert standing.asked(2**hidden - 1, closed) == standing.expected(2**hidden - 1, closed)
+            model.toggle(number, who, Rank(-3, 100 - who, 1_000 * who + number))
+    assert model.ordered(2**hidden - 1, closed) == model.expected(2**hidden - 1, closed)

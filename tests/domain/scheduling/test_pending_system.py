@@ -1,4 +1,4 @@
-"""Whom a pending system serves, and in which order triggers are answered."""
+"""The recipe that gets a pending system, and the order in which triggers are answered."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.domain.scheduling.labs import finish, occupy, wanting
 from tests.domain.scheduling.world import World
 
 
-def test_pending_system__nobody_in_the_queue__goes_idle(world: World) -> None:
+def test_pending_system__empty_queue__idle(world: World) -> None:
     world.add_system("a")
     (decision,) = world.settle()
     assert decision.events == (("system/a", SystemIdle()),)
@@ -40,7 +40,7 @@ def test_pending_system__first_in_rank_wants_another_system__serves_the_next(wor
     assert (world.recipes[big].state, world.recipes[small].state) == ("queued", "waiting")
 
 
-def test_pending_system__lab_disabled_meanwhile__goes_idle_whoever_waits(world: World) -> None:
+def test_pending_system__lab_disabled_meanwhile__idle_despite_waiting_recipes(world: World) -> None:
     world.add_idle("a")
     world.submit(ANYTHING.text)
     world.settle()
@@ -52,7 +52,7 @@ def test_pending_system__lab_disabled_meanwhile__goes_idle_whoever_waits(world: 
     assert decision.events == (("system/a", SystemIdle()),)
 
 
-def test_pending_system__lab_disabled_meanwhile__does_not_serve_who_forces_it_either(world: World) -> None:
+def test_pending_system__lab_disabled_meanwhile__not_even_for_forced_recipes(world: World) -> None:
     world.add_idle("a")
     runs = occupy(world, "a")
     forcing = world.submit(forces("a"))
@@ -62,7 +62,7 @@ def test_pending_system__lab_disabled_meanwhile__does_not_serve_who_forces_it_ei
     assert (world.systems["a"].usage, world.states(forcing)) == ("idle", ["queued"])
 
 
-def test_triggers__system_pending_again_before_it_was_asked_about__is_answered_once(world: World) -> None:
+def test_triggers__system_pending_again_before_the_answer__one_answer(world: World) -> None:
     world.add_system("a")
     recipe_id = world.submit(ANYTHING.text)
     world.drain("a")
@@ -81,7 +81,7 @@ def test_pending_system__registered_in_the_pool_a_queued_recipe_wants__serves_it
     assert world.recipes[wanting].system == "a"
 
 
-def test_triggers__system_freed_before_a_new_job_came__queue_goes_before_it(world: World) -> None:
+def test_triggers__system_freed_before_a_new_job__queue_is_served_first(world: World) -> None:
     world.add_idle("a")
     world.submit(ANYTHING.text)
     queued = world.submit(ANYTHING.text, priority="Low")
@@ -92,7 +92,7 @@ def test_triggers__system_freed_before_a_new_job_came__queue_goes_before_it(worl
     assert (world.recipes[queued].state, world.recipes[newcomer].state) == ("waiting", "queued")
 
 
-def test_triggers__recipe_cancelled_before_it_was_looked_at__nothing_is_decided(world: World) -> None:
+def test_triggers__recipe_cancelled_before_the_answer__no_decision(world: World) -> None:
     world.add_idle("a")
     world.cancel(world.submit(ANYTHING.text))
     assert world.settle() == []
@@ -113,7 +113,7 @@ def test_pending_system__assigned_recipe_and_more_urgent_queued_one__assigned_go
 def test_pending_system__several_assigned_recipes__go_by_priority_then_submission(world: World) -> None:
     world.add_idle("a", "b", "c", "x", "y", "z")
     runs = occupy(world, "x", "y", "z")
-    # Each holds one system, and wants any of those that are busy.
+    # Each set holds one system and wants any of the busy ones.
     low, early, late = (
         wanting(world, own, "xyz", priority=priority)[1]
         for own, priority in (("a", "Low"), ("b", "High"), ("c", "High"))
@@ -153,7 +153,7 @@ def test_pending_system__queued_sibling_gets_it__the_others_are_assigned_to_its_
     assert world.recipes[first].lab_controller == "lab-1"
 
 
-def test_pending_system__priority_of_a_waiting_set_changed__it_stands_in_its_new_place(world: World) -> None:
+def test_pending_system__priority_of_a_waiting_set_changed__new_rank(world: World) -> None:
     world.add_idle("a")
     runs = occupy(world, "a")
     early, late = world.submit(ANYTHING.text), world.submit(ANYTHING.text)
@@ -163,7 +163,7 @@ def test_pending_system__priority_of_a_waiting_set_changed__it_stands_in_its_new
     assert (world.states(early), world.system_of(late)) == (["queued"], "a")
 
 
-def test_pending_system__drained_before_it_was_asked_about__is_asked_about_no_more(world: World) -> None:
+def test_pending_system__drained_before_the_answer__not_answered(world: World) -> None:
     world.add_idle("a")
     runs = occupy(world, "a")
     waiting = world.submit(ANYTHING.text)
@@ -174,7 +174,7 @@ def test_pending_system__drained_before_it_was_asked_about__is_asked_about_no_mo
     assert (world.systems["a"].usage, world.states(waiting)) == ("idle", ["queued"])
 
 
-def test_free_system_that_is_not_automated__asked__serves_only_who_forces_it(world: World) -> None:
+def test_free_system__not_automated__serves_only_forced_recipes(world: World) -> None:
     world.add_idle("a")
     forcing_first = world.submit(forces("a"))
     world.settle()

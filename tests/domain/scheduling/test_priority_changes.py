@@ -1,8 +1,8 @@
-"""Another priority while a set waits: it decides who comes next from then on, and eases nothing.
+"""Changes of the priority of waiting sets: they change the rank order, but never allow a new grant.
 
-So the row "priority changed" of the wake-ups, which design section 2 lists, can lead to nothing. An idle
-system asks all who could use it, whoever stands first; whether a grant is safe does not depend on priorities;
-and who lets go does so until all is safe again.
+So the row "priority changed" of the wake-ups, which design section 2 lists, has no effect. An idle system
+asks all recipes that could use it, in any order; the safety of a grant does not depend on priorities; and
+holders let go until the state is safe.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SEEDS = range(25)
 
 
 def _waiting(world: World) -> list[int]:
-    """A recipe of each set of which none has started, and one at least has no system."""
+    """Return a recipe of each set that has not started and misses a system."""
     started = {one.recipe_set_id for one in world.in_state("waiting", "installing", "running", "reserved")}
     unplaced = world.in_state("queued", "assigned")
     sets = {one.recipe_set_id: one.recipe_id for one in unplaced if one.recipe_set_id not in started}
@@ -30,7 +30,7 @@ def _waiting(world: World) -> list[int]:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_priorities__changed_at_rest_whatever_the_lab__nobody_gets_or_loses_anything(seed: int) -> None:
+def test_priorities__changed_at_rest_in_any_lab__no_grant_or_withdrawal(seed: int) -> None:
     chance, world = Random(seed), history.begin(seed)
     idle = changed = 0
     for _ in range(30):
@@ -41,11 +41,11 @@ def test_priorities__changed_at_rest_whatever_the_lab__nobody_gets_or_loses_anyt
             changed += 1
             assert world.settle() == []
         idle += any(system.usage == "idle" for system in world.systems.values())
-    assert changed and idle, "else nothing was asked"
+    assert changed and idle, "the histories must have idle systems and waiting sets"
 
 
-def test_priority_changed__is_a_row__and_raises_a_question(world: World) -> None:
-    """Else the test above would ask nothing."""
+def test_priority_changed__is_a_row__raises_a_trigger(world: World) -> None:
+    """Check that the test above raises triggers."""
     assert "priority changed" in WAKING
     world.add_idle("a")
     occupy(world, "a")
@@ -58,7 +58,7 @@ def test_priority_changed__is_a_row__and_raises_a_question(world: World) -> None
 @pytest.mark.parametrize(
     ("number", "priority", "order"),
     [
-        # Of three that were submitted one after the other at Normal, which one becomes what.
+        # Three recipes are submitted at Normal: the changed one, its priority, the resulting order.
         (2, "High", [2, 0, 1]),
         (1, "Urgent", [1, 0, 2]),
         (0, "Medium", [1, 2, 0]),

@@ -1,4 +1,4 @@
-"""Questions that leave no trace: wake-ups that nobody answers, commits that are refused, and restarts."""
+"""Triggers without a trace in the log: wake-ups without a grant, refused commits, and restarts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def kinds(partition: Partition) -> list[str]:
     return [trigger.kind for trigger in partition.triggers.waiting()]
 
 
-def test_wake_up__nobody_takes_it__records_nothing_and_is_answered(world: World) -> None:
+def test_wake_up__no_recipe_takes_the_system__answered_without_events(world: World) -> None:
     world.add_idle("a")
     world.describe("a", memory_mb=8_192)
     assert kinds(world.partition) == ["let-go", "wake-up"]
@@ -26,7 +26,7 @@ def test_wake_up__nobody_takes_it__records_nothing_and_is_answered(world: World)
     assert (world.log, kinds(world.partition)) == (before, [])
 
 
-def test_decisions__commit_refused__all_of_it_is_asked_again(world: World) -> None:
+def test_decisions__commit_refused__all_triggers_queued_again(world: World) -> None:
     world.add_idle("a", "b")
     world.enable("lab-1", False)
     first, second = world.submit(ANYTHING.text), world.submit(ANYTHING.text)
@@ -35,7 +35,7 @@ def test_decisions__commit_refused__all_of_it_is_asked_again(world: World) -> No
     waiting = kinds(world.partition)
     decisions = world.decide(limit=500)
     assert len(decisions) == 2
-    # `World.decide` tells the partition that they were refused.
+    # `World.decide` rolls the decisions back.
     assert kinds(world.partition) == waiting
     assert world.decide(limit=500) == decisions
     world.settle()
@@ -66,7 +66,7 @@ def test_decisions__refused_again_and_again__triggers_do_not_pile_up(world: Worl
 
 
 def _new_and_pending(world: World) -> None:
-    """Recipes still new, systems still pending."""
+    """Leave recipes new and systems pending."""
     world.add_system("a")
     world.submit(ANYTHING.text)
     world.submit_set([named("a"), ANYTHING.text])
@@ -89,7 +89,7 @@ def _must_let_go(world: World) -> None:
 
 
 def _in_the_middle(world: World) -> None:
-    """One of several triggers is answered: the wake-up, which leads to nothing, stands behind the new job."""
+    """Answer one of several triggers; a wake-up without a grant comes after the new job."""
     world.add_idle("a")
     world.submit(ANYTHING.text)
     world.submit(ANYTHING.text)
@@ -98,13 +98,13 @@ def _in_the_middle(world: World) -> None:
 
 
 @pytest.mark.parametrize("left", [_new_and_pending, _wake_up, _must_let_go, _in_the_middle])
-def test_restart__something_is_left_unanswered__goes_on_where_the_other_stopped(world: World, left) -> None:  # type: ignore[no-untyped-def]
+def test_restart__unanswered_triggers__continues_where_the_other_stopped(world: World, left) -> None:  # type: ignore[no-untyped-def]
     left(world)
     restarted = world.refolded()
     assert restarted.triggers.waiting()[-1:] == world.partition.triggers.waiting()[-1:]
     going_on = decide(restarted, 500)
     assert going_on == world.decide(limit=500) != []
-    # And all the way: the new one takes over after each of its commits.
+    # Also with a restart after each commit.
     while decisions := decide(world.refolded(), 1):
         world.commit_decisions(decisions, world.position)
     assert world.settle() == []
@@ -124,7 +124,7 @@ def test_restart__decisions_of_the_first_policy__answered_no_wake_ups(world: Wor
     recipe_id = world.submit(ANYTHING.text)
     world.settle()
     world.enable("lab-1", True)
-    # Which only knew new jobs and pending systems, and so left the recipe waiting beside an idle system.
+    # Policy 1 had only new jobs and pending systems, so the recipe waits although a system is idle.
     world.add_system("b", lab="lab-2")
     basis = Basis(world.position, world.now, epoch=1, policy_version=1)
     stamp = Stamp(world.now, "scheduler", f"event/{world.position}", basis, 0)
@@ -134,7 +134,7 @@ def test_restart__decisions_of_the_first_policy__answered_no_wake_ups(world: Wor
 
 
 def _a_batch_of_everything(world: World) -> list[int]:
-    """Holders must let go, systems are pending, a lab has been enabled, and sets are new."""
+    """Make a batch with all kinds: let-go, pending systems, a wake-up and new sets."""
     world.add_lab("lab-2", enabled=False)
     world.put_tree(1, "x86_64", ["lab-1", "lab-2"])
     for name in "pqr":
@@ -156,7 +156,7 @@ def _a_batch_of_everything(world: World) -> list[int]:
 @pytest.mark.parametrize("limit", [1, 2, 3])
 def test_scheduler__killed_after_every_commit_of_a_batch__loses_no_wake_up(world: World, limit: int) -> None:
     waiting = _a_batch_of_everything(world)
-    log_of_one = _whole_log_of_a_long_lived_one(limit)
+    log_of_one = _log_without_restart(limit)
     while decisions := decide(world.refolded(), limit, world.now):
         assert decisions == world.decide(limit)
         world.commit_decisions(decisions, world.position)
@@ -165,7 +165,7 @@ def test_scheduler__killed_after_every_commit_of_a_batch__loses_no_wake_up(world
     assert [(row.subject, row.event) for row in world.log] == log_of_one
 
 
-def _whole_log_of_a_long_lived_one(limit: int) -> list[tuple[str, object]]:
+def _log_without_restart(limit: int) -> list[tuple[str, object]]:
     other = one_lab()
     _a_batch_of_everything(other)
     other.settle(limit)

@@ -9,7 +9,7 @@ Step = tuple[bool, int]
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 30)), max_size=200))
-def test_ranked__any_adding_and_discarding__they_come_in_order(steps: list[Step]) -> None:
+def test_ranked__any_changes__sorted(steps: list[Step]) -> None:
     ranked: Ranked[tuple[int, ...]] = Ranked()
     members: set[tuple[int, ...]] = set()
     for adding, number in steps:

@@ -1,4 +1,4 @@
-"""No grant lets sets wait for each other for ever (design section 4.3)."""
+"""Unsafe grants, after which sets could wait for each other for ever, are not made (design section 4.3)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.replay.audit.sound import assert_at_rest, assert_sound
 
 
 def the_smallest_case(world: World) -> tuple[tuple[int, ...], tuple[int, ...], dict[str, int]]:
-    """R1 = {a},{b} holds b, R2 = {c},{a},{b} holds c and ranks first; a runs something."""
+    """Make two sets: R1 = {a},{b} holds b; R2 = {c},{a},{b} holds c and ranks first; a is busy."""
     world.add_idle("a", "b", "c")
     runs = occupy(world, "a", "b", "c")
     finish(world, runs["c"], runs["b"])
@@ -40,7 +40,7 @@ def test_grant__first_in_rank_would_wait_for_ever__is_passed_over(world: World) 
 def test_grant__without_the_safety_rule__the_smallest_case_waits_for_ever(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Shows that the case above is one.
+    # Shows that the case above needs the rule.
     monkeypatch.setattr(pending_system, "is_safe", lambda *_: True)
     _, r2, runs = the_smallest_case(world)
     finish(world, runs["a"])
@@ -48,8 +48,8 @@ def test_grant__without_the_safety_rule__the_smallest_case_waits_for_ever(
     assert {violation.invariant for violation in at_rest(from_recorded(world.log))} >= {"no_holder_stuck"}
 
 
-def test_grant__first_of_a_set_whose_rest_is_away__is_not_made(world: World) -> None:
-    # The set would hold a for as long as nobody repairs b.
+def test_grant__rest_of_the_set_unavailable__not_made(world: World) -> None:
+    # The set would hold a until b is repaired.
     world.add_idle("a", "b")
     world.set_condition("b", "Broken")
     first, second = world.submit_set([named("a"), named("b")])
@@ -58,7 +58,7 @@ def test_grant__first_of_a_set_whose_rest_is_away__is_not_made(world: World) -> 
     assert world.systems["a"].usage == "idle"
 
 
-def test_grant__first_in_the_document_would_take_what_only_its_sibling_can_use__is_passed_over(
+def test_grant__system_is_needed_by_a_sibling__passed_over(
     world: World,
 ) -> None:
     world.add_idle("a", "b")
@@ -69,12 +69,12 @@ def test_grant__first_in_the_document_would_take_what_only_its_sibling_can_use__
 
 
 def decide_one(world: World) -> None:
-    """One trigger is answered, and no more."""
+    """Answer one trigger."""
     world.commit_decisions(world.decide(limit=1), world.position)
 
 
 def stuck_holder(world: World) -> tuple[int, ...]:
-    """A set holds a and waits for x; when x breaks it is stuck, and until it is asked the state is unsafe."""
+    """Make a set that holds a and waits for x, and break x: the state is unsafe until the set lets go."""
     world.add_idle("a", "b", "c", "x")
     occupy(world, "x")
     return wanting(world, "a", "x")
@@ -95,7 +95,7 @@ def test_new_set__can_start_at_once_beside_an_unsafe_holder__needs_no_check(
     decide_one(world)
     world.set_condition("x", "Broken")
     decide_one(world)
-    # The one that has to let go still holds.
+    # The stuck holder has not let go yet.
     assert world.states(*holder) == ["scheduled", "assigned"]
     assert set(world.states(*ids)) == {"waiting"}
 
@@ -116,7 +116,7 @@ def test_pending_system__completes_a_set_beside_an_unsafe_holder__needs_no_check
     assert set(world.states(*ids)) == {"waiting"}
 
 
-def test_new_set__somebody_elses_holder_is_stuck_and_not_asked_yet__does_not_begin(world: World) -> None:
+def test_new_set__another_holder_is_stuck__does_not_begin(world: World) -> None:
     world.add_idle("a", "b", "c", "x")
     runs = occupy(world, "c", "x")
     wanting(world, "a", "x")
@@ -126,7 +126,7 @@ def test_new_set__somebody_elses_holder_is_stuck_and_not_asked_yet__does_not_beg
     world.set_condition("x", "Broken")
     decide_one(world)
     assert world.states(first, second) == ["queued", "queued"]
-    # Once that one has let go, it may.
+    # After the let-go, the set may begin.
     world.settle()
     assert world.states(first, second) == ["scheduled", "assigned"]
     finish(world, runs["c"])

@@ -1,4 +1,4 @@
-"""Who can still be completed, whoever waits for whom: against trying every order of the holders."""
+"""Completion of holders that wait for each other, compared with trying every order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ wants = st.lists(st.integers(0, 15), min_size=1, max_size=3)
 
 @st.composite
 def any_holders(draw: st.DrawFn) -> list[Holder]:
-    """Up to three holders, no two of which hold the same system."""
+    """Return up to three holders with disjoint systems."""
     owners = draw(st.lists(st.integers(0, 3), min_size=4, max_size=4))
     return [
         Holder(number, held, tuple(draw(wants)))
@@ -27,7 +27,7 @@ def any_holders(draw: st.DrawFn) -> list[Holder]:
 
 
 def by_trying(holders: list[Holder]) -> bool:
-    """Whether there is an order in which all of them can be completed."""
+    """Return whether some order completes all holders."""
     return any(
         all(
             completable(holder, union(later.held for later in order[place:]))
@@ -39,39 +39,39 @@ def by_trying(holders: list[Holder]) -> bool:
 
 @given(any_holders())
 def test_stuck__any_holders__is_empty_exactly_where_some_order_completes_all(holders: list[Holder]) -> None:
-    left = stuck(holders)
-    assert (not left) == by_trying(holders)
-    # Nobody of those left over can be the first of them.
-    held = union(holder.held for holder in left)
-    assert not any(completable(holder, held) for holder in left)
+    remaining = stuck(holders)
+    assert (not remaining) == by_trying(holders)
+    # None of the stuck holders can be completed first.
+    held = union(holder.held for holder in remaining)
+    assert not any(completable(holder, held) for holder in remaining)
 
 
 @given(any_holders(), st.randoms())
-def test_stuck__same_holders_in_another_order__leaves_the_same_over(holders: list[Holder], chance) -> None:  # type: ignore[no-untyped-def]
+def test_stuck__holders_in_another_order__same_result(holders: list[Holder], chance) -> None:  # type: ignore[no-untyped-def]
     shuffled = chance.sample(holders, len(holders))
     assert {each.recipe_set_id for each in stuck(holders)} == {each.recipe_set_id for each in stuck(shuffled)}
 
 
-def test_stuck__each_holds_what_the_other_wants__are_both_left_over() -> None:
+def test_stuck__each_holds_a_system_that_the_other_wants__both() -> None:
     one, other = Holder(1, A, (B,)), Holder(2, B, (A,))
     assert stuck([one, other]) == [one, other]
 
 
-def test_stuck__one_of_them_has_another_way__none_is_left_over() -> None:
+def test_stuck__one_has_an_alternative__none() -> None:
     assert stuck([Holder(1, A, (B,)), Holder(2, B, (A | C,))]) == []
 
 
-def test_stuck__beside_two_that_are__a_third_that_could_be_completed_is_not_left_over() -> None:
+def test_stuck__two_stuck_and_one_completable__only_the_two() -> None:
     one, other, third = Holder(1, A, (B,)), Holder(2, B, (A,)), Holder(3, C, (D,))
     assert stuck([third, one, other]) == [one, other]
 
 
-def test_impossible__wants_what_is_there_no_more__is_named_but_not_who_waits_for_it() -> None:
+def test_impossible__wants_a_missing_system__only_this_holder() -> None:
     hopeless, behind = Holder(1, A, (0,)), Holder(2, B, (A,))
     assert impossible([hopeless, behind]) == [hopeless]
 
 
-def test_impossible__wants_a_second_of_what_it_holds_itself__is_named() -> None:
-    # Its own system cannot serve another of its recipes as well.
+def test_impossible__wants_only_its_own_system__impossible() -> None:
+    # The system of one recipe cannot serve its sibling, too.
     holder = Holder(1, A, (A,))
     assert impossible([holder]) == [holder]

@@ -1,4 +1,4 @@
-"""Whether a grant is safe, as what is kept of holders says, and as it is found by looking at everything."""
+"""The safety of grants by the cached plans, compared with a recomputation, over random histories."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from tests.domain.scheduling.world import World
 SYSTEMS = "abcdefghijkl"
 
 
-def safe_anew(partition: Partition, host: Recipe, number: int) -> tuple[bool, str]:
-    """By all holders of the lab as they are now; and why so."""
+def recomputed_safety(partition: Partition, host: Recipe, number: int) -> tuple[bool, str]:
+    """Return whether a grant is safe, computed from all holders of the lab, and the case."""
     lab = partition.system(number).lab_controller
     of_lab = partition.labs.lab_controller[lab]
     missing = partition.sets.missing(host.recipe_set_id)
@@ -48,7 +48,7 @@ def safe_anew(partition: Partition, host: Recipe, number: int) -> tuple[bool, st
 
 
 def grants(partition: Partition) -> Iterator[tuple[Recipe, int]]:
-    """Every recipe that waits with every system that somebody could be about to give it."""
+    """Yield every waiting recipe with every system that it might be granted."""
     for host in partition.sets.recipes.values():
         if host.is_guest or host.state not in ("new", "queued", "assigned"):
             continue
@@ -59,7 +59,7 @@ def grants(partition: Partition) -> Iterator[tuple[Recipe, int]]:
 
 
 def contested(seed: int) -> Iterator[World]:
-    """One lab whose few systems are wanted by many sets, after each thing that happens and each answer."""
+    """Yield a lab with few systems and many sets, after each change and each answer."""
     chance, world = Random(seed), one_lab()
     world.add_idle(*SYSTEMS)
     for _ in range(120):
@@ -96,7 +96,7 @@ ACTS = (_submit, _submit, _submit, _end, _end, _end, _end, _condition, _conditio
 
 
 def compare(worlds: Iterable[World]) -> Counter[str]:
-    """How often which answer was given."""
+    """Return how often each case occurred."""
     seen: Counter[str] = Counter()
     for world in worlds:
         _compare(world, seen)
@@ -106,16 +106,16 @@ def compare(worlds: Iterable[World]) -> Counter[str]:
 
 def _compare(world: World, seen: Counter[str]) -> None:
     for host, number in grants(world.partition):
-        safe, why = safe_anew(world.partition, host, number)
+        safe, why = recomputed_safety(world.partition, host, number)
         assert is_safe(world.partition, host, number) == safe, f"{host.subject}, system {number}: {why}"
         seen[why] += 1
 
 
-def test_is_safe__any_history__is_what_looking_at_everything_says() -> None:
+def test_is_safe__any_history__equals_recomputation() -> None:
     seen: Counter[str] = Counter()
     for seed in range(20):
         seen.update(compare(contested(seed)))
-    told = (
+    counts = (
         "last of its set",
         "hopeless",
         "comes first",
@@ -123,14 +123,12 @@ def test_is_safe__any_history__is_what_looking_at_everything_says() -> None:
         "unsafe",
         "unsafe while somebody has to let go",
     )
-    assert all(seen[why] for why in told), seen
+    assert all(seen[why] for why in counts), seen
 
 
 @pytest.mark.parametrize("forgets", ["_changed", "clear"])
-def test_is_safe__what_is_kept_is_never_forgotten__differs(
-    monkeypatch: pytest.MonkeyPatch, forgets: str
-) -> None:
-    # Shows that the test above would notice.
+def test_is_safe__cache_never_invalidated__differs(monkeypatch: pytest.MonkeyPatch, forgets: str) -> None:
+    # Shows that the test above can fail.
     monkeypatch.setattr(Holders, forgets, lambda *_: None)
     with pytest.raises((AssertionError, KeyError)):
         for seed in range(20):

@@ -1,4 +1,4 @@
-"""A silent lab gets no recipes, and gives up what waits there, like one that is disabled."""
+"""Silent labs get no recipes, and holders there let go, as in disabled labs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_silent_lab__job_comes__waits_until_it_is_heard(world: World, wants: str
     assert world.system_of(waiting) == "a"
 
 
-def test_silent_lab__system_is_pending__gets_nobody(world: World) -> None:
+def test_silent_lab__system_is_pending__gets_no_recipe(world: World) -> None:
     world.add_idle("a")
     first, waiting = world.submit(ANY), world.submit(ANY)
     world.settle()
@@ -107,7 +107,7 @@ def submitted(world: World, wants: str) -> int:
 
 
 def reason_of(world: World, recipe_id: int) -> str:
-    """Return the reason in its last event."""
+    """Return the reason in the last event of a recipe."""
     events = [row.event for row in world.log if row.subject == f"recipe/{recipe_id}"]
     return str(events[-1].reason)  # type: ignore[attr-defined]
 
@@ -139,7 +139,7 @@ def test_old_lab__registered_before_version_5__gets_recipes_unheard() -> None:
     assert world.system_of(recipe_id) == "a"
 
 
-def test_wake_up__row_is_taken_out__nobody_asks_when_the_lab_is_heard() -> None:
+def test_wake_up__row_removed__no_grant_when_the_lab_is_heard() -> None:
     world = one_lab(rules(wakes=WAKING - {"lab heard"}))
     world.add_idle("a")
     world.fall_silent("lab-1")

@@ -1,4 +1,4 @@
-"""A partition begun from a snapshot is the one it was taken of."""
+"""A partition restored from a snapshot equals the original."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from domain.scheduling.supply.labs import Labs, PartOfLabs
 from domain.scheduling.world import snapshot
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.snapshot import pieces, restored
-from tests.domain.scheduling.contents import all_known, answers, check_indexes, contents
+from tests.domain.scheduling.contents import answers, check_indexes, contents, snapshot_of
 from tests.domain.scheduling.effort import lab_of
 from tests.domain.scheduling.history import EVERYTHING, begin, burst
 from tests.domain.scheduling.host_requirements import at_least
 
 
-def begun_from(partition: Partition) -> Partition:
+def restored_copy(partition: Partition) -> Partition:
     return restored(orjson.loads(orjson.dumps(piece)) for piece in pieces(partition))
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_restored__at_any_commit__knows_and_decides_the_same(seed: int) -> None:
+def test_restored__at_any_commit__same_state_and_decisions(seed: int) -> None:
     chance, world = Random(seed), begin(seed)
     for _ in range(20):
         burst(chance, world, EVERYTHING)
         while decisions := world.decide(limit=3):
-            other = begun_from(world.partition)
+            other = restored_copy(world.partition)
             check_indexes(other)
             assert contents(other)["filters"] == contents(world.partition)["filters"]
-            assert all_known(other) == all_known(world.partition)
+            assert snapshot_of(other) == snapshot_of(world.partition)
             assert answers(other) == answers(world.partition)
             assert decide(other, 3) == decisions
             world.commit_decisions(decisions, world.position)
         world.settle()
 
 
-def test_pieces__partition_goes_on_between_them__tell_of_when_they_were_begun(
+def test_pieces__partition_changes_meanwhile__state_at_the_beginning(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(snapshot, "PIECE_SIZE", 3)
@@ -57,7 +57,7 @@ def test_pieces__partition_goes_on_between_them__tell_of_when_they_were_begun(
 
 def test_restored__filters_were_evaluated__are_not_evaluated_again() -> None:
     world = lab_of(20, busy=True, queued=20)
-    other = begun_from(world.partition)
+    other = restored_copy(world.partition)
     for recipe in world.in_state("queued"):
         host = other.sets.recipes[recipe.recipe_id]
         assert other.viable(host) == world.partition.viable(recipe) != 0
@@ -66,7 +66,7 @@ def test_restored__filters_were_evaluated__are_not_evaluated_again() -> None:
     check_indexes(other)
 
 
-def test_restored__numbers_of_filters_were_given_back__are_given_again(
+def test_restored__free_filter_numbers__reused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(Filters, "SPARE", 3)
@@ -79,7 +79,7 @@ def test_restored__numbers_of_filters_were_given_back__are_given_again(
             world.settle()
     numbers = [each.number for each in world.partition.filters.evaluated()]
     assert len(numbers) <= max(numbers), "some number between them is free"
-    other = begun_from(world.partition)
+    other = restored_copy(world.partition)
     check_indexes(other)
     for megabytes in range(30, 36):
         world.submit(at_least(megabytes).text)
@@ -91,7 +91,7 @@ def test_restored__numbers_of_filters_were_given_back__are_given_again(
 
 def test_restored__many_recipes_with_the_same_texts__share_them() -> None:
     world = lab_of(3, busy=True, queued=20)
-    recipes = [*begun_from(world.partition).sets.recipes.values()]
+    recipes = [*restored_copy(world.partition).sets.recipes.values()]
     for name in ("host_requires", "owner", "state"):
         by_text = {getattr(recipe, name): getattr(recipe, name) for recipe in recipes}
         assert len(recipes) > len(by_text)
@@ -99,7 +99,7 @@ def test_restored__many_recipes_with_the_same_texts__share_them() -> None:
 
 
 @pytest.mark.parametrize("column", ["recipe_id", "tasks", "host_requires", "state"])
-def test_restored__column_is_not_as_long_as_the_others__is_refused(column: str) -> None:
+def test_restored__columns_of_different_length__refused(column: str) -> None:
     made = orjson.loads(orjson.dumps([*pieces(lab_of(3, busy=True, queued=5).partition)]))
     (piece,) = (piece for piece in made if "recipes" in piece)
     piece["recipes"][column].pop()
@@ -107,7 +107,7 @@ def test_restored__column_is_not_as_long_as_the_others__is_refused(column: str) 
         restored(made)
 
 
-def test_restored__no_filter_was_asked_for_yet__no_system_is_held_against_any(
+def test_restored__no_filter_evaluated__no_evaluation(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     world = lab_of(20, busy=True, queued=20)
@@ -119,9 +119,9 @@ def test_restored__no_filter_was_asked_for_yet__no_system_is_held_against_any(
         return part(self, systems)
 
     monkeypatch.setattr(Labs, "part", counted)
-    other = begun_from(world.partition)
+    other = restored_copy(world.partition)
     assert (other.effort.evaluations, made) == (0, [])
-    # Afterwards it follows what changes.
+    # Later changes are followed.
     recipe = next(iter(world.in_state("queued")))
     assert other.viable(other.sets.recipes[recipe.recipe_id]) == world.partition.viable(recipe)
     world.describe("m00003", memory_mb=1)

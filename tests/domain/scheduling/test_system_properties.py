@@ -1,4 +1,4 @@
-"""What requirements may ask of a system beside its inventory, as the log changes it."""
+"""Properties of systems outside of the inventory that requirements may name, as the log changes them."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ def reserve(world: World, fqdn: str, user: str) -> None:
 
 
 def asked(world: World, host_requires: str) -> bool:
-    """Of system a, by what the scheduler knows of it."""
+    """Return whether system a fits, for the scheduler."""
     labs = world.partition.labs
     return bool(matching(from_text(host_requires), labs.columns) >> labs.number("a") & 1)
 
 
-def fits(taking_jobs: Installable, news: Iterable[Recorded], host_requires: str) -> bool:
-    """The same, as a process that takes jobs knows it."""
+def fits(installable: Installable, news: Iterable[Recorded], host_requires: str) -> bool:
+    """Return whether system a fits, for an API process."""
     for recorded in news:
-        taking_jobs.apply(recorded)
-    taking_jobs.catch_up()
-    return bool(taking_jobs.fitting(host_requires, 0))
+        installable.apply(recorded)
+    installable.catch_up()
+    return bool(installable.fitting(host_requires, 0))
 
 
 ROWS: list[tuple[str, Change, str, bool, bool]] = [
-    # Name of the row, what happens, what is asked, and whether it holds before and after.
+    # Name of the row, change, requirement, answers before and after.
     ("owner", lambda world: world.own("a", "Eve"), text("system/owner", "eve"), False, True),
     ("not its owner", lambda world: world.own("a", "eve"), text("system/owner", "ada", "!="), False, True),
     (
@@ -77,21 +77,23 @@ ROWS: list[tuple[str, Change, str, bool, bool]] = [
 @pytest.mark.parametrize(
     ("change", "required", "before", "then"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS]
 )
-def test_system__changed__is_what_it_is_now(change: Change, required: str, before: bool, then: bool) -> None:
+def test_requirement__system_changed__new_answer(
+    change: Change, required: str, before: bool, then: bool
+) -> None:
     world = World()
     world.add_lab("lab-1")
     world.add_lab("lab-2")
     world.add_system("a")
     world.settle()
-    taking_jobs, known = Installable(world.directory), len(world.log)
+    installable, index = Installable(world.directory), len(world.log)
     assert asked(world, required) is before
-    assert fits(taking_jobs, world.log, required) is before
+    assert fits(installable, world.log, required) is before
     change(world)
     assert asked(world, required) is then
-    assert fits(taking_jobs, world.log[known:], required) is then
+    assert fits(installable, world.log[index:], required) is then
 
 
-def test_borrower_and_person__gone__match_nothing_again() -> None:
+def test_requirement__loan_and_reservation_over__match_nothing() -> None:
     world = World()
     world.add_lab("lab-1")
     world.add_idle("a")
@@ -101,11 +103,11 @@ def test_borrower_and_person__gone__match_nothing_again() -> None:
     end_loan(world, "a")
     for element in ("system/loaned", "system/user"):
         assert not asked(world, text(element, "bob"))
-        # Nobody has it, which is not somebody else.
+        # Without a user, `!=` is not true either.
         assert not asked(world, text(element, "bob", "!="))
 
 
-def test_recipe__wants_an_owner__takes_the_idle_system_that_changes_hands() -> None:
+def test_recipe__requires_an_owner__takes_idle_system_with_new_owner() -> None:
     world = one_lab()
     world.add_idle("a")
     world.add_system("b", condition="Broken")

@@ -1,4 +1,4 @@
-"""Recipes of a line, counted: in step with all who come and go from the time that somebody asked first."""
+"""Counts of the recipes of a line, which follow every change after the first query."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def counted(plain: set[tuple[int, int, Rank]], who: int, nominal: int, number: i
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_tally__recipes_come_and_go__counts_those_that_stand_there(seed: int) -> None:
+def test_tally__recipes_come_and_go__counts_of_the_line(seed: int) -> None:
     chance, line, plain = Random(seed), Line(), set[tuple[int, int, Rank]]()
     asked_from = chance.randrange(60)
     for ticket in range(150):

@@ -1,4 +1,4 @@
-"""The consistency loop: what no event announces, and what should never happen."""
+"""The consistency loop: deadlines that no event announces, and states that should never occur."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_reservation__time_is_over__ends_with_that_reason(world: World) -> None:
     assert (world.systems["m"].reservation, world.systems["m"].usage) == (None, "idle")
 
 
-def test_reservation__over_on_a_system_that_became_automated__serves_who_waits(world: World) -> None:
+def test_reservation__over_on_an_automated_system__serves_a_waiting_recipe(world: World) -> None:
     world.add_system("m", condition="Manual")
     world.reserve("m", until=(world.now + timedelta(hours=1)).isoformat())
     world.set_condition("m", "Automated")
@@ -55,7 +55,7 @@ def test_reservation__without_an_end__never_ends_by_itself(world: World) -> None
 
 
 @pytest.mark.parametrize("busy", [False, True])
-def test_loan__time_is_over__ends_and_what_runs_there_goes_on(world: World, busy: bool) -> None:
+def test_loan__time_is_over__ends_and_recipe_continues(world: World, busy: bool) -> None:
     world.add_idle("a")
     recipes = [world.submit(ANY)] if busy else []
     world.settle()
@@ -68,7 +68,7 @@ def test_loan__time_is_over__ends_and_what_runs_there_goes_on(world: World, busy
     assert world.states(*recipes) == ["waiting"] * busy
 
 
-def test_loan__over_while_its_borrower_has_reserved_it__the_queue_looks_at_it(world: World) -> None:
+def test_loan__over_while_reserved_by_borrower__reservation_ends_and_queue_is_asked(world: World) -> None:
     world.add_idle("a")
     lend(world, "a", world.now + timedelta(hours=1))
     world.reserve("a", user="ada")
@@ -86,7 +86,7 @@ def test_loan__without_an_end__never_ends_by_itself(world: World) -> None:
 
 
 def lend(world: World, fqdn: str, until: datetime | None) -> None:
-    """To ada."""
+    """Lend a system to ada."""
     world.change([(f"system/{fqdn}", SystemLoaned("ada", None if until is None else until.isoformat()))])
 
 
@@ -116,14 +116,14 @@ def test_lab_controller__heard_again__is_shown_so_once(world: World) -> None:
     assert tick(world, 5, {"lab-1": world.now}).decisions == []
 
 
-def test_lab_controller__never_heard_by_this_process__nothing_is_said(world: World) -> None:
+def test_lab_controller__no_contact_recorded__no_event(world: World) -> None:
     assert tick(world, 100_000, {}).findings == Findings()
 
 
-# What never happens
+# States that should never occur
 
 
-def test_lost_wake_up__planted__is_found_counted_and_mended() -> None:
+def test_lost_wake_up__planted__counted_and_corrected() -> None:
     world = one_lab(rules(wakes=()))
     world.add_idle("a", "b")
     world.add_system("c", memory_mb=16_384, condition="Broken")
@@ -138,23 +138,23 @@ def test_lost_wake_up__planted__is_found_counted_and_mended() -> None:
     assert tick(world).findings == Findings()
 
 
-def test_idle_systems__nobody_may_have_them_or_they_are_unsafe__are_not_counted(world: World) -> None:
+def test_idle_systems__unusable_or_unsafe__not_counted(world: World) -> None:
     world.add_idle("a", "b", "c")
     world.set_condition("b", "Broken")
     world.drain("c")
     world.submit(named("c"))
-    # With a alone the set would wait for somebody to repair b.
+    # With a alone the set would wait for the repair of b.
     wanting(world, "a", "b")
     assert tick(world).findings == Findings()
 
 
-def test_out_of_step__planted__is_counted_and_left_to_a_person(world: World, running: int) -> None:
+def test_out_of_step__planted__counted_and_not_corrected(world: World, running: int) -> None:
     assert tick(world).findings.out_of_step == 0
     world.partition.systems["a"] = replace(world.partition.systems["a"], usage="running")
     found = tick(world)
     assert (found.findings.out_of_step, found.decisions) == (1, [])
     world.partition.systems["a"] = replace(world.partition.systems["a"], usage="waiting", recipe_id=99)
-    # The system is for a recipe that nobody knows, and the recipe is on a system that is for another.
+    # The system names an unknown recipe, and the recipe is on a system that names another one.
     assert tick(world).findings.out_of_step == 2
 
 

@@ -1,4 +1,4 @@
-"""The consistency loop runs while triggers wait for an answer, and leaves them waiting."""
+"""The consistency loop runs while triggers wait for an answer, and does not answer them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ANY = ANYTHING.text
 
 @pytest.fixture
 def loaded(world: World) -> World:
-    """Recipe 1 runs, and its watchdog has expired; system b is idle, and recipe 2 has just been submitted."""
+    """Return a world in which the watchdog of recipe 1 has expired, b is idle, and recipe 2 is new."""
     world.add_idle("a", "b")
     world.submit(ANY)
     world.settle()
@@ -35,7 +35,7 @@ def test_watchdog__expires_while_a_trigger_waits__recipe_is_aborted(loaded: Worl
     assert loaded.states() == ["aborted", "waiting"]
 
 
-def test_loop__ran_while_triggers_wait__they_wait_on_here_and_after_a_restart(loaded: World) -> None:
+def test_loop__runs_while_triggers_wait__triggers_stay_unanswered(loaded: World) -> None:
     loaded.add_system("c", memory_mb=16_384)
     before = loaded.partition.triggers.waiting()
     assert run_loop(loaded).decisions

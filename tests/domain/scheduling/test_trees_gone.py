@@ -181,7 +181,7 @@ def test_set__submitted_ten_minutes_after_its_tree_left__is_given_up_at_once(wor
 
 
 def test_set__answered_long_after_it_was_submitted__is_given_up_by_the_loop(world: World) -> None:
-    """The scheduler was stopped meanwhile."""
+    """The scheduler was stopped in between."""
     world.add_idle("a")
     world.remove_tree(1)
     late = world.submit(ANY)
@@ -231,7 +231,7 @@ def test_set__tree_away_is_of_another_architecture__is_given_up(world: World) ->
 
 
 def test_set__tree_away_was_in_another_lab__is_given_up(world: World) -> None:
-    """Were the tree still there, the set would be given up at once, too."""
+    """The set would be given up at once even with the tree."""
     world.add_lab("lab-2")
     world.put_tree(2, "x86_64", ["lab-2"])
     world.add_system("b", lab="lab-2")

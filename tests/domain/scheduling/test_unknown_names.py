@@ -1,4 +1,4 @@
-"""Requirements that name what the lab does not have yet."""
+"""Requirements with names that the lab does not have yet."""
 
 from __future__ import annotations
 

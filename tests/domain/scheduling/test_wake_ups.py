@@ -21,7 +21,7 @@ from tests.domain.scheduling.rules import WAKING, rules
 from tests.domain.scheduling.world import World
 
 CASES = [*eased.CASES, *eased_access.CASES]
-# Priorities, effective or nominal, say who is first; at an idle system there is nobody who could take it
+# Priorities change only the order, and no waiting recipe can take an idle system
 # (test_priority_changes.py).
 LEADS_TO_NOTHING = {"priority changed"}
 
@@ -34,9 +34,7 @@ def after(case: Callable[[World], int], wakes: tuple[str, ...]) -> tuple[World, 
 
 
 @pytest.mark.parametrize(("name", "case"), CASES)
-def test_wake_up__any_row_alone__leads_to_a_grant_that_nothing_else_leads_to(
-    name: str, case: Callable[[World], int]
-) -> None:
+def test_wake_up__any_row_alone__leads_to_a_grant(name: str, case: Callable[[World], int]) -> None:
     world, recipe_id = after(case, wakes=(name,))
     assert world.system_of(recipe_id) is not None
     without, recipe_id = after(case, wakes=())
@@ -53,7 +51,7 @@ def test_rules__every_event__has_one_row() -> None:
     assert all(rule.wakes or rule.may_let_go for rule in TRIGGER_RULES)
 
 
-def test_wake_up__somebody_takes_it__is_one_commit_from_idle_to_scheduled(world: World) -> None:
+def test_wake_up__recipe_takes_the_system__idle_to_scheduled_in_one_commit(world: World) -> None:
     recipe_id = eased.lab_enabled(world)
     (decision,) = world.settle()
     assert decision.trigger.name == "lab-controller/lab-1"
@@ -61,7 +59,7 @@ def test_wake_up__somebody_takes_it__is_one_commit_from_idle_to_scheduled(world:
     assert world.states(recipe_id) == ["waiting"]
 
 
-def test_wake_up__several_idle_systems_are_wanted__each_is_a_decision_of_its_own(world: World) -> None:
+def test_wake_up__several_idle_systems_are_wanted__one_decision_each(world: World) -> None:
     world.add_idle("a", "b", "c")
     world.enable("lab-1", False)
     low, high = world.submit(named("a", "b"), priority="Low"), world.submit(named("a", "b"))
@@ -74,7 +72,7 @@ def test_wake_up__several_idle_systems_are_wanted__each_is_a_decision_of_its_own
 
 
 def test_wake_up__grant_makes_the_next_recipe_elsewhere_unsafe__it_is_passed_over(world: World) -> None:
-    # On y eve's set is before ada's, on x behind it. Who has y needs x, so that ada may not have it any more.
+    # On y eve's set ranks ahead of ada's, on x behind it. A set with y needs x, so x becomes unsafe for ada.
     world.add_idle("x", "y")
     world.open_system("x", user("ada", "Urgent"), user("eve", "Low"))
     world.open_system("y", user("ada", "Low"), user("eve", "Urgent"))
@@ -88,8 +86,8 @@ def test_wake_up__grant_makes_the_next_recipe_elsewhere_unsafe__it_is_passed_ove
     assert world.states(*adas) == ["queued", "queued"]
 
 
-def test_wake_up__random_choice_beside_a_lab_in_which_nothing_is_safe__is_among_the_safe_ones() -> None:
-    # Eve takes y, so that x is not safe for ada any more: her dice are thrown for p and q alone.
+def test_wake_up__random_choice_with_unsafe_systems__among_the_safe_ones() -> None:
+    # Eve takes y, so x becomes unsafe for ada, whose random choice is between p and q.
     world = World()
     world.put_tree(1, "x86_64", ["lab-1", "lab-2"])
     for lab, systems in {"lab-1": "xy", "lab-2": "pqr"}.items():
@@ -122,11 +120,11 @@ def granted(partition: Partition, recipe_id: int, trigger: Trigger) -> str:
     return scheduled[f"recipe/{recipe_id}"].system
 
 
-def test_wake_up__forced_system_undrained_and_taken_by_another__its_sibling_may_have_its_own_now(
+def test_wake_up__forced_system_undrained_and_taken__sibling_becomes_safe(
     world: World,
 ) -> None:
-    # Nobody could complete the set without m. When it is there again somebody else has it first, but it will
-    # come free: so z is safe, and has to be asked about with m.
+    # Without m the set cannot be completed. When m is back, another recipe gets it first, but m will come
+    # free: so z is safe now, and the wake-up has to ask z together with m.
     world.add_system("m", condition="Manual")
     world.add_idle("z")
     world.drain("m")

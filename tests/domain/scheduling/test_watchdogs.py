@@ -1,4 +1,4 @@
-"""Watchdogs that expire, of recipes that run and of those that keep their system."""
+"""Expired watchdogs of recipes that run, and of recipes that keep their systems."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_watchdog__no_task_started_in_time__aborts_the_recipe_and_frees_its_syst
     world: World, running: int
 ) -> None:
     nothing_expires(world, 10_800)
-    # Installing is not starting a task.
+    # An installing recipe has not started a task.
     world.report(running, ReportInstalling())
     found = tick(world, 1)
     assert (found.causes, found.findings.watchdogs_expired) == ([f"timer/watchdog/{running}"], 1)
@@ -88,7 +88,7 @@ def test_watchdog__recipe_waits_for_a_system__has_none(world: World, running: in
     tick(world, 1_000)
     finish(world, running)
     assert world.states(waiting) == ["waiting"]
-    # Its time begins with its own start, not with its submission.
+    # The watchdog starts with the recipe, not with its submission.
     nothing_expires(world, 10_800)
 
 
@@ -135,7 +135,7 @@ def test_watchdog__guest_expires_alone__its_host_goes_on(world: World) -> None:
 
 
 def _reserving(world: World) -> int:
-    """A recipe that keeps system a for a day."""
+    """Return a recipe that keeps system a for a day."""
     world.add_idle("a")
     recipe_id = world.submit(ANY, reservesys={"duration_seconds": 86_400, "when": "always"})
     world.settle()

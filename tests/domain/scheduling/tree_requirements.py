@@ -1,4 +1,4 @@
-"""Recipes that ask for families of distro trees, and what is chosen for them."""
+"""Recipes that require families of distro trees, and the choice of trees for them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from domain.requirements.distro import DISTRO
 from tests.domain.scheduling.host_requirements import ANYTHING
 from tests.domain.scheduling.world import World
 
-# A distro of one's own.
+# A custom distro.
 OWN: dict[str, Any] = {"arch": "x86_64", "osmajor": "Mine", "osminor": "1"}
 
 
@@ -40,7 +40,7 @@ def with_guests(host: RecipeSpec, *families: str) -> RecipeSpec:
     return recipe(host.host_requires, guests=guests)
 
 
-def known_to(world: World) -> DistroTrees:
+def trees_of(world: World) -> DistroTrees:
     trees = DistroTrees(world.directory)
     for recorded in world.log:
         trees.apply(recorded)
@@ -48,13 +48,13 @@ def known_to(world: World) -> DistroTrees:
 
 
 def choose(world: World, *recipes: RecipeSpec, owner: str = "ada", group: str | None = None) -> Chosen:
-    return known_to(world).choose(RecipeSetSpec(Priority.Normal, recipes), owner, group)
+    return trees_of(world).choose(RecipeSetSpec(Priority.Normal, recipes), owner, group)
 
 
 def submitted(
     world: World, spec: RecipeSetSpec, tree_ids: tuple[int | None, ...], owner: str = "ada"
 ) -> tuple[int, ...]:
-    """The ids of its recipes, guests too."""
+    """Submit a set with these trees; return the ids of its recipes, including guests."""
     job = JobSpec("", owner, None, "scratch", None, (spec,), {})
     _, recipes, tasks = counts(job)
     number, first = len(world.sets) + 1, len(world.recipes) + 1

@@ -1,6 +1,6 @@
-"""Labs in which something eases, so that somebody gets a system who could not have it before.
+"""Labs with a change after which a waiting recipe can have a system, one for each row of the wake-ups.
 
-Each answers the recipe that gets it, once all triggers are answered.
+Each function returns the recipe that gets the system once all triggers are answered.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from tests.domain.scheduling.labs import occupy, wanting
 from tests.domain.scheduling.world import World
 
 
-def _holds_nothing_for_want_of_b(world: World) -> int:
-    """A set that wants a, which is idle, and b, which is away: with a alone it would wait for ever."""
+def _set_that_misses_b(world: World) -> int:
+    """Return a set that wants a, which is idle, and b, which is unusable: with a alone it would be stuck."""
     world.add_idle("a", "b")
     world.set_condition("b", "Manual")
     first, _ = wanting(world, "a", "b")
@@ -31,7 +31,7 @@ def _system_added(world: World) -> int:
 
 
 def _system_repaired(world: World) -> int:
-    first = _holds_nothing_for_want_of_b(world)
+    first = _set_that_misses_b(world)
     world.set_condition("b", "Automated")
     return first
 
@@ -45,7 +45,7 @@ def _system_undrained(world: World) -> int:
 
 
 def _system_returned(world: World) -> int:
-    first = _holds_nothing_for_want_of_b(world)
+    first = _set_that_misses_b(world)
     world.reserve("b")
     world.set_condition("b", "Automated")
     world.settle()
@@ -101,8 +101,8 @@ def _one_of_two_lost_its_system(world: World) -> int:
     return first
 
 
-def _passed_over_for_a_holder_that_is_stuck(world: World) -> tuple[int, int]:
-    """Return the first of the set that is stuck, and the first of one that must not begin beside it.
+def _blocked_by_a_stuck_holder(world: World) -> tuple[int, int]:
+    """Return the first recipe of a stuck set, and that of a set that must not begin beside it.
 
     Both sets are of one batch, and the system breaks between their answers: let-go waits for the next batch.
     """
@@ -118,11 +118,11 @@ def _passed_over_for_a_holder_that_is_stuck(world: World) -> tuple[int, int]:
 
 
 def _set_let_go(world: World) -> int:
-    return _passed_over_for_a_holder_that_is_stuck(world)[1]
+    return _blocked_by_a_stuck_holder(world)[1]
 
 
 def _holder_ended(world: World) -> int:
-    stuck, first = _passed_over_for_a_holder_that_is_stuck(world)
+    stuck, first = _blocked_by_a_stuck_holder(world)
     world.cancel(stuck)
     return first
 
@@ -198,20 +198,20 @@ def lab_enabled(world: World) -> int:
 
 
 CASES: list[tuple[str, Callable[[World], int]]] = [
-    # What became usable serves one recipe of a set; another took nothing before, as it would have waited.
+    # A system became usable for one recipe of a set; its sibling had taken no system, to avoid a deadlock.
     ("system added", _system_added),
     ("condition changed", _system_repaired),
     ("system undrained", _system_undrained),
     ("system returned by a person", _system_returned),
     ("set got a system", _system_repaired),
-    # Whoever forces a system waits for it whatever its condition.
+    # A recipe that forces a system waits for it in any condition.
     ("system free for who forces it", _free_for_forced),
     ("condition changed", _back_for_forced),
     ("system undrained", _undrained_for_forced),
-    # It had one of two that would do.
+    # The recipe had one of two fitting systems.
     ("recipe assigned", _one_of_two_lost_its_system),
     ("recipe queued", _recipe_lost_its_system),
-    # Nobody may begin beside a holder that is stuck.
+    # No set may begin beside a stuck holder.
     ("recipe queued", _set_let_go),
     ("holder ended", _holder_ended),
     ("inventory changed", _inventory_changed),

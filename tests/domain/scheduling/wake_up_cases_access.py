@@ -1,6 +1,6 @@
-"""Labs in which somebody may have a system who might not before.
+"""Labs with a change of access after which a waiting recipe may have a system.
 
-Each answers the recipe that gets it, once all triggers are answered.
+Each function returns the recipe that gets the system once all triggers are answered.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tests.domain.scheduling.world import World
 
 
 def _waits_for_b(world: World, **whose: Any) -> int:
-    """It could run on a, which is idle, if it were allowed to; and on b, which is broken."""
+    """Return a recipe that fits a, which is idle but closed to it, and b, which is broken."""
     world.add_system("b", condition="Broken")
     recipe_id = world.submit(named("a", "b"), owner="eve", **whose)
     world.settle()
@@ -30,27 +30,27 @@ def _pool_opened(world: World) -> int:
     return recipe_id
 
 
-def _kept_from_a(world: World) -> int:
-    """Nobody but its owner may have it."""
+def _without_access_to_a(world: World) -> int:
+    """Return a waiting recipe of a user without access to a."""
     world.add_idle("a")
     world.open_system("a")
     return _waits_for_b(world)
 
 
 def _system_opened(world: World) -> int:
-    recipe_id = _kept_from_a(world)
+    recipe_id = _without_access_to_a(world)
     world.open_system("a", user("eve"))
     return recipe_id
 
 
 def _given_to_who_waits(world: World) -> int:
-    recipe_id = _kept_from_a(world)
+    recipe_id = _without_access_to_a(world)
     world.own("a", "eve")
     return recipe_id
 
 
-def _lent_to_who_waits(world: World) -> int:
-    recipe_id = _kept_from_a(world)
+def _lent_to_the_submitter(world: World) -> int:
+    recipe_id = _without_access_to_a(world)
     world.lend("a", "eve")
     return recipe_id
 
@@ -74,11 +74,11 @@ def _back_in_the_group(world: World) -> int:
 
 
 CASES: list[tuple[str, Callable[[World], int]]] = [
-    # An idle system to which nobody who waits could be submitted before.
+    # An idle system that was closed to all waiting recipes.
     ("access policy of a pool changed", _pool_opened),
     ("access policy of a system changed", _system_opened),
     ("owner of a system changed", _given_to_who_waits),
-    ("lent", _lent_to_who_waits),
+    ("lent", _lent_to_the_submitter),
     ("loan ended", _loan_to_another_ended),
     ("group changed", _back_in_the_group),
 ]

@@ -1,4 +1,4 @@
-"""What people, labs and the scheduler do, on a log in memory."""
+"""Actions of people, labs and the scheduler on a log in memory."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ VIEWED: Form = {"permission": "view", "everybody": True}
 
 
 class World(FoldedLog):
-    """Mutable. Every change goes through `commit`, as it would in the real log."""
+    """A lab with its log. Mutable; every change goes through `commit`, as in the real log."""
 
-    # What people and labs do
+    # People and labs
 
     def add_lab(self, name: str, enabled: bool = True) -> None:
         self.commit([(f"lab-controller/{name}", directory_events.LabControllerRegistered(enabled=enabled))])
@@ -61,8 +61,8 @@ class World(FoldedLog):
         self.commit([(f"lab-controller/{name}", directory_events.LabControllerHeard())])
 
     def put_tree(self, tree_id: int, arch: str, labs: Iterable[str], family: str = "Fedora") -> None:
-        known = self.directory.get("distro-tree", str(tree_id))
-        cls = directory_events.DistroTreeChanged if known else directory_events.DistroTreeRegistered
+        entry = self.directory.get("distro-tree", str(tree_id))
+        cls = directory_events.DistroTreeChanged if entry else directory_events.DistroTreeRegistered
         tree = cls(
             name=f"tree-{tree_id}",
             family=family,
@@ -99,7 +99,7 @@ class World(FoldedLog):
     def submit(
         self, host_requires: str, tree_id: int | None = 1, priority: str = "Normal", **new: Any
     ) -> int:
-        """A job of one recipe set of one recipe of one task; the recipe's id."""
+        """Submit a job with one recipe set, one recipe and one task; return the recipe's id."""
         (recipe_id,) = self.submit_set([host_requires], tree_id, priority, **new)
         return recipe_id
 
@@ -111,9 +111,9 @@ class World(FoldedLog):
         guests: Mapping[int, Sequence[int]] = {},
         **new: Any,
     ) -> tuple[int, ...]:
-        """A job of one recipe set; the ids of its hosts.
+        """Submit a job with one recipe set; return the ids of its hosts.
 
-        `hosts` are their requirements; `guests` the distro trees of the guests, by the place of their host.
+        `hosts` are the host requirements; `guests` the distro trees of guests, by the index of their host.
         """
         number, first = len(self.sets) + 1, len(self.recipes) + 1
         rows: list[tuple[int, RecipeNew]] = []
@@ -136,7 +136,7 @@ class World(FoldedLog):
         return tuple(recipe_id for recipe_id, new in rows if new.host_recipe_id is None)
 
     def members(self, recipe_id: int) -> Members:
-        """The set of a recipe, as the HTTP API would load it."""
+        """Return the set of a recipe, as the HTTP API would load it."""
         recipe_set = self.sets[self.recipes[recipe_id].recipe_set_id]
         recipes = tuple(self.recipes[member] for member in recipe_set.recipe_ids)
         return Members(recipes, {r.system: self.systems[r.system] for r in recipes if r.system})
@@ -147,7 +147,7 @@ class World(FoldedLog):
         self.change(report(self.members(recipe_id), recipe, message, broken_after))
 
     def complete(self, recipe_id: int) -> None:
-        """Everything that a lab controller reports of a recipe that goes well."""
+        """Report the progress of a successful recipe to its end."""
         self.report(recipe_id, ReportInstalling())
         for task in self.recipes[recipe_id].tasks:
             self.report(recipe_id, ReportTaskRunning(task.task_id))
@@ -158,7 +158,7 @@ class World(FoldedLog):
         self.report(recipe_id, ReportAborted("no power"))
 
     def cancel(self, recipe_id: int) -> None:
-        """The whole set of the recipe."""
+        """Cancel the whole set of the recipe."""
         self.change(cancel_set(self.members(recipe_id), "not needed"))
 
     def change_priority(self, recipe_id: int, priority: str) -> None:
@@ -194,19 +194,19 @@ class World(FoldedLog):
         self.change(change_owner(self.systems[fqdn], owner))
 
     def put_group(self, name: str, *members: str) -> None:
-        known = self.directory.get("group", name)
-        cls = directory_events.GroupChanged if known else directory_events.GroupRegistered
+        entry = self.directory.get("group", name)
+        cls = directory_events.GroupChanged if entry else directory_events.GroupRegistered
         self.commit([(f"group/{name}", cls(owners=[], members=members))])
 
     def remove_group(self, name: str) -> None:
         self.commit([(f"group/{name}", directory_events.GroupRemoved())])
 
     def open_pool(self, pool: str, *entries: Form) -> None:
-        """To these, and nobody else."""
+        """Allow only these to submit."""
         self.commit([(f"pool/{pool}", directory_events.PoolAccessPolicyChanged(entries=entries))])
 
     def open_system(self, fqdn: str, *entries: Form) -> None:
-        """Allow these to submit, and nobody else; everybody may view the system."""
+        """Allow only these to submit; everybody may view the system."""
         self.hide_system(fqdn, VIEWED, *entries)
 
     def hide_system(self, fqdn: str, *entries: Form) -> None:
@@ -230,7 +230,7 @@ class World(FoldedLog):
     # The scheduler
 
     def decide(self, limit: int = 1) -> list[Decision]:
-        """Up to `limit` decisions (or one trigger's), which are not in the log yet and will not be."""
+        """Return up to `limit` decisions (or those of one trigger) and roll them back."""
         decisions = decide(self.partition, limit)
         self.partition.rollback()
         return decisions
@@ -246,7 +246,7 @@ class World(FoldedLog):
     # Questions
 
     def states(self, *recipe_ids: int) -> list[str]:
-        """Of these recipes, or of all."""
+        """Return the states of these recipes, or of all."""
         return [self.recipes[recipe_id].state for recipe_id in recipe_ids or self.recipes]
 
     def system_of(self, recipe_id: int) -> str | None:

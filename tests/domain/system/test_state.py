@@ -20,7 +20,7 @@ USAGES = [
     (system_events.SystemWaiting(recipe_id=4), "waiting", 4),
     (system_events.SystemInstalling(recipe_id=4), "installing", 4),
     (system_events.SystemRunning(recipe_id=4), "running", 4),
-    # A person has it.
+    # Reserved by a person.
     (system_events.SystemWaiting(recipe_id=None), "waiting", None),
     (system_events.SystemInstalling(recipe_id=None), "installing", None),
     (system_events.SystemRunning(recipe_id=None), "running", None),
@@ -39,7 +39,7 @@ def test_registered__first_event__is_idle_since_then() -> None:
 @pytest.mark.parametrize(
     ("event", "usage", "recipe_id"), USAGES, ids=[f"{row[1]}-{row[2]}" for row in USAGES]
 )
-def test_usage__any_event__tells_recipe_and_position(event: Event, usage: str, recipe_id: int | None) -> None:
+def test_usage__any_event__sets_recipe_and_position(event: Event, usage: str, recipe_id: int | None) -> None:
     system = evolve(system_in("running"), "a", event, moment(8, 30))
     assert (system.usage, system.recipe_id, system.since, system.version) == (usage, recipe_id, 30, 8)
 
@@ -82,9 +82,7 @@ CHANGES: list[tuple[Event, dict[str, object]]] = [
 
 
 @pytest.mark.parametrize(("event", "changed"), CHANGES, ids=lambda value: getattr(value, "TOPIC", ""))
-def test_change__any_event_without_a_usage__changes_that_and_not_its_usage(
-    event: Event, changed: dict[str, object]
-) -> None:
+def test_change__event_without_usage__keeps_usage(event: Event, changed: dict[str, object]) -> None:
     held = Reservation("ada", None, None)
     lent = Loan("ada", None)
     before = replace(system_in("running"), draining=event != CHANGES[4][0], reservation=held, loan=lent)

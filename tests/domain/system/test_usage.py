@@ -1,4 +1,4 @@
-"""Who may have a system, and what becomes of it when nobody has it; and the same as bitmaps of many."""
+"""Usability of systems, the event of a freed system, and the same as bitmaps of many systems."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ EVERY = list(product(CONDITIONS, (False, True), (False, True), (False, True)))
 
 
 @pytest.mark.parametrize(("condition", "draining", "reserved", "lab_enabled"), EVERY)
-def test_usable__any_system__only_if_nothing_speaks_against_it(
+def test_usable__any_system__only_without_an_obstacle(
     condition: str, draining: bool, reserved: bool, lab_enabled: bool
 ) -> None:
     one = system(condition, draining, reserved)
@@ -41,9 +41,7 @@ def test_usable__any_system__only_if_nothing_speaks_against_it(
 
 @pytest.mark.parametrize("draining", [False, True])
 @pytest.mark.parametrize("condition", CONDITIONS)
-def test_freed__any_system__the_queue_looks_first_if_recipes_may_have_it(
-    condition: str, draining: bool
-) -> None:
+def test_freed__any_system__pending_if_recipes_may_have_it(condition: str, draining: bool) -> None:
     asked = condition == "Automated" and not draining
     assert freed(system(condition, draining)) == ("system/a", SystemPending() if asked else SystemIdle())
 
@@ -63,7 +61,7 @@ some_system = st.builds(
 
 
 @given(st.lists(st.one_of(some_system, st.tuples(labs, st.booleans())), max_size=30))
-def test_availability__any_changes_of_systems_and_labs__is_what_each_system_says(
+def test_availability__any_changes__equals_state_of_each_system(
     changes: list[System | tuple[str, bool]],
 ) -> None:
     lab = Labs()

@@ -1,4 +1,4 @@
-"""A system as it will be when what is decided has happened."""
+"""The state of a system after decided events."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.domain.recipe.samples import moment
 
 
 def after(system: System, decided: Decided) -> System:
-    """Each move of its usage is one that the table has."""
+    """Return the system after the events, whose usages must follow the table of transitions."""
     for _, event in decided:
         before, system = system, evolve(system, "a", event, moment(system.version + 1))
         if hasattr(event, "USAGE"):

@@ -1,4 +1,4 @@
-"""The condition of a system changes: one table of what becomes of it, and of who has it."""
+"""Changes of a system's condition: one table of the effects on the system and its occupant."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ FORCES_A = HOST.examine({"force": "a"}).text
 
 
 @dataclass(frozen=True)
-class Case:
-    """Who has system `a`: a recipe in a state, a person, or nobody (then what its usage is)."""
+class Setup:
+    """The occupant of system `a`: a recipe in a state, a person, or none (then its usage)."""
 
     usage: str
     recipe: str | None = None
@@ -45,31 +45,43 @@ class Case:
         return Members((recipe,), {"a": system})
 
 
-IDLE, PENDING = Case("idle"), Case("pending")
-DRAINING = Case("idle", draining=True)
-SCHEDULED, FORCED = Case("scheduled", "scheduled"), Case("scheduled", "scheduled", forced=True)
-RUNNING, RUNNING_FORCED = Case("running", "running"), Case("running", "running", forced=True)
-KEPT = Case("running", "reserved")
-A_PERSON, PROVISIONED = Case("running", reserved=True), Case("installing", reserved=True)
+IDLE, PENDING = Setup("idle"), Setup("pending")
+DRAINING = Setup("idle", draining=True)
+SCHEDULED, FORCED = (
+    Setup("scheduled", "scheduled"),
+    Setup("scheduled", "scheduled", forced=True),
+)
+RUNNING, RUNNING_FORCED = (
+    Setup("running", "running"),
+    Setup("running", "running", forced=True),
+)
+KEPT = Setup("running", "reserved")
+A_PERSON, PROVISIONED = Setup("running", reserved=True), Setup("installing", reserved=True)
 
 CASES = (
     *(IDLE, PENDING, DRAINING, SCHEDULED, FORCED),
-    *(Case("waiting", "waiting"), Case("installing", "installing"), RUNNING, RUNNING_FORCED, KEPT),
+    *(
+        Setup("waiting", "waiting"),
+        Setup("installing", "installing"),
+        RUNNING,
+        RUNNING_FORCED,
+        KEPT,
+    ),
     *(A_PERSON, PROVISIONED),
 )
 
 
-def follows(case: Case, condition: str) -> list[Event]:
-    """What happens beside the change itself, in the words of the design."""
+def follows(case: Setup, condition: str) -> list[Event]:
+    """Return the events that follow the change of the condition, as the design says."""
     why = f"a is {condition}: fan"
     withdrawn = [RecipeQueued(reason=why), SystemIdle()]
     aborted = [RecipeAborted(reason=why), SystemIdle()]
     table: dict[str, list[Event]] = {
-        # The queue is asked, or not any more.
+        # The system becomes pending, or stops being pending.
         "free": [SystemPending()] if condition == "Automated" else [],
         "asked about": [SystemPending() if condition == "Automated" else SystemIdle()],
         "draining": [],
-        # A recipe that has not started keeps its place, unless it forces the system.
+        # A recipe that has not started keeps its rank. A recipe that forces the system keeps the system.
         "not started": withdrawn if condition in ("Broken", "Removed") else [],
         "not started, forced": withdrawn if condition == "Removed" else [],
         # Manual: usage follows the recipe until it ends.
@@ -79,7 +91,7 @@ def follows(case: Case, condition: str) -> list[Event]:
     return table[kind_of(case)]
 
 
-def kind_of(case: Case) -> str:
+def kind_of(case: Setup) -> str:
     if case.reserved:
         return "a person"
     if case.recipe is not None:
@@ -98,8 +110,8 @@ EVERY = [
 
 
 @pytest.mark.parametrize(("case", "before", "after"), EVERY)
-def test_change_condition__whoever_has_it_from_any_to_any_other__follows_the_table(
-    case: Case, before: str, after: str
+def test_change_condition__any_occupant_and_conditions__follows_the_table(
+    case: Setup, before: str, after: str
 ) -> None:
     system = case.system(before)
     decided = change_condition(system, case.members(system), after, "fan")
@@ -111,12 +123,12 @@ def test_change_condition__whoever_has_it_from_any_to_any_other__follows_the_tab
 
 @pytest.mark.parametrize("condition", CONDITIONS)
 @pytest.mark.parametrize("case", [IDLE, SCHEDULED, RUNNING, A_PERSON])
-def test_change_condition__same_as_before__changes_nothing(case: Case, condition: str) -> None:
+def test_change_condition__same_as_before__changes_nothing(case: Setup, condition: str) -> None:
     system = case.system(condition)
     assert change_condition(system, case.members(system), condition, "again") == []
 
 
-def test_change_condition__no_reason_given__none_is_invented() -> None:
+def test_change_condition__no_reason_given__none_recorded() -> None:
     system = RUNNING.system("Automated")
     decided = change_condition(system, RUNNING.members(system), "Broken", "")
     assert decided[1] == ("recipe/1", RecipeAborted(reason="a is Broken"))
@@ -129,7 +141,7 @@ def test_change_condition__holder_of_another_system_too__only_the_recipe_on_it_l
     assert decided[1:] == [("recipe/1", lost), ("system/a", SystemIdle())]
 
 
-def test_change_condition__host_with_a_guest_runs_on_it__both_are_aborted_and_no_sibling() -> None:
+def test_change_condition__host_with_a_guest_runs_on_it__only_these_two_are_aborted() -> None:
     members = set_of("running", "running")
     members = replace(members, recipes=(*members.recipes, guest_of(members.recipes[0], 9)))
     decided = change_condition(members.systems["a"], members, "Broken", "fan")

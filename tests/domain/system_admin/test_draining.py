@@ -1,4 +1,4 @@
-"""A system accepts nothing new and finishes what it runs."""
+"""A draining system finishes its recipe and accepts no new one."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ DRAINED, UNDRAINED = SystemDrained(reason="new disks"), SystemUndrained()
 BUSY: list[tuple[str, list[Event]]] = [(usage, []) for usage in WITH_RECIPE]
 
 
-# Nobody is asked about it any more; what it runs, it finishes.
+# A pending system becomes idle; a busy one keeps its recipe.
 @pytest.mark.parametrize(("usage", "then"), [("idle", []), ("pending", [SystemIdle()]), *BUSY])
 def test_drain__any_usage__is_recorded(usage: str, then: list[Event]) -> None:
     assert [event for _, event in drain(system_in(usage), "new disks")] == [DRAINED, *then]
 
 
-# Free as Automated, it is asked about; else only who forces it may have it, which a wake-up asks.
+# A free Automated system becomes pending. For other conditions a wake-up asks the recipes that force it.
 @pytest.mark.parametrize(
     ("usage", "condition", "then"),
     [
@@ -43,12 +43,12 @@ def test_undrain__any_usage__asks_the_queue_if_it_is_free(
     assert [event for _, event in undrain(draining)] == [UNDRAINED, *then]
 
 
-def test_drain__comes_again__changes_nothing() -> None:
+def test_drain__repeated__changes_nothing() -> None:
     assert drain(replace(system_in("idle"), draining=True), "once more") == []
     assert undrain(system_in("idle")) == []
 
 
-def test_draining__while_it_lasts__nobody_may_have_it_and_it_is_free_without_being_asked_about() -> None:
+def test_draining__freed_meanwhile__idle_and_unusable() -> None:
     system = evolve(system_in("running"), "a", DRAINED, moment())
     assert not is_open(system, lab_enabled=True)
     assert not in_idle_pool(replace(system, usage="idle"), lab_enabled=True)

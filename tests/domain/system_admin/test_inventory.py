@@ -1,4 +1,4 @@
-"""What is known of a system changes: its inventory, its lab, its owner."""
+"""Changes of a system's inventory, lab and owner."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from domain.system_admin.inventory import change_inventory, change_owner, move_t
 from domain.system_admin.reservation import reserve
 from tests.domain.recipe.samples import moment, system_in
 
-KNOWN = {"memory_mb": 4096, "arches": ["x86_64"]}
+INVENTORY = {"memory_mb": 4096, "arches": ["x86_64"]}
 
 CHANGES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"memory_mb": 8192}, {"memory_mb": 8192, "arches": ["x86_64"]}),
-    ({"vendor": "Acme"}, {**KNOWN, "vendor": "Acme"}),
-    # None forgets a property.
+    ({"vendor": "Acme"}, {**INVENTORY, "vendor": "Acme"}),
+    # None removes a property.
     ({"memory_mb": None}, {"arches": ["x86_64"]}),
 ]
 
 
 @pytest.mark.parametrize(("changes", "whole"), CHANGES)
-def test_change_inventory__some_properties__the_event_has_the_whole(
+def test_change_inventory__some_properties__event_has_whole_inventory(
     changes: dict[str, Any], whole: dict[str, Any]
 ) -> None:
-    system = replace(system_in("idle"), inventory=KNOWN)
+    system = replace(system_in("idle"), inventory=INVENTORY)
     decided = change_inventory(system, changes)
     assert decided == [("system/a", SystemInventoryChanged(inventory=whole))]
     assert evolve(system, "a", decided[0][1], moment()).inventory == whole
 
 
 @pytest.mark.parametrize("changes", [{}, {"memory_mb": 4096}, {"vendor": None}])
-def test_change_inventory__all_of_it_known__changes_nothing(changes: dict[str, Any]) -> None:
-    assert change_inventory(replace(system_in("idle"), inventory=KNOWN), changes) == []
+def test_change_inventory__equal_values__changes_nothing(changes: dict[str, Any]) -> None:
+    assert change_inventory(replace(system_in("idle"), inventory=INVENTORY), changes) == []
 
 
 @pytest.mark.parametrize("usage", ["idle", "pending"])
@@ -55,7 +55,7 @@ def _reserved() -> System:
 
 # A recipe set stays in one lab.
 @pytest.mark.parametrize("system", [*(system_in(usage) for usage in WITH_RECIPE), _reserved()])
-def test_move_to_lab__somebody_has_it__is_refused(system: System) -> None:
+def test_move_to_lab__system_in_use__refused(system: System) -> None:
     with pytest.raises(Refused, match="cannot change its lab now"):
         move_to_lab(system, "lab-2")
 

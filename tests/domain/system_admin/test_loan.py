@@ -1,4 +1,4 @@
-"""A system is lent to a person, reserved by them whatever its condition, and comes back."""
+"""Loans: reservation by the borrower in any condition, and the end of a loan."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def topics(decided: Decided) -> list[str]:
     return [event.TOPIC for _, event in decided]
 
 
-def test_lend__to_a_person__whatever_it_does() -> None:
+def test_lend__to_a_person__any_usage() -> None:
     for usage in ("idle", "running"):
         decided = lend(system_in(usage, "Automated"), BOBS, None)
         assert decided == [("system/a", SystemLoaned(user="bob", until=None))]
@@ -39,16 +39,16 @@ def test_lend__to_a_person__whatever_it_does() -> None:
     [
         ("Automated", "idle", "bob", None),
         ("Manual", "idle", "bob", None),
-        # Who has borrowed it may mend it.
+        # The borrower may repair the system.
         ("Broken", "idle", "bob", None),
         ("Removed", "idle", "bob", "is Removed"),
-        # The queue looks first; a recipe goes on.
+        # The queue is asked first; a recipe continues.
         ("Automated", "pending", "bob", "is pending"),
         ("Automated", "idle", "eve", "on loan to bob"),
         ("Manual", "idle", "eve", "on loan to bob"),
     ],
 )
-def test_reserve__what_is_on_loan__by_its_borrower_alone(
+def test_reserve__system_on_loan__only_by_its_borrower(
     condition: str, usage: str, user: str, refused: str | None
 ) -> None:
     system = lent(condition, usage)
@@ -65,14 +65,14 @@ def test_reserve__what_is_on_loan__by_its_borrower_alone(
     [
         ("Automated", "bob", ["system.loan-ended", "system.reservation-ended", "system.pending"]),
         ("Broken", "bob", ["system.loan-ended", "system.reservation-ended", "system.idle"]),
-        # For that nobody needs a loan.
+        # A Manual system can be reserved without a loan.
         ("Manual", "bob", ["system.loan-ended"]),
-        # From before the loan.
+        # Reserved before the loan.
         ("Automated", "eve", ["system.loan-ended"]),
         ("Automated", None, ["system.loan-ended"]),
     ],
 )
-def test_end_loan__while_it_is_reserved__takes_along_what_it_allowed(
+def test_end_loan__reserved_system__ends_reservation_that_it_allowed(
     condition: str, reserved_by: str | None, ends: list[str]
 ) -> None:
     reservation = None if reserved_by is None else Reservation(reserved_by, None, None)
@@ -82,7 +82,7 @@ def test_end_loan__while_it_is_reserved__takes_along_what_it_allowed(
     assert end_loan(replace(system, loan=None), "over") == []
 
 
-def test_give_back__who_is_removed__has_nothing_any_more() -> None:
+def test_give_back__removed_user__loses_loan_and_reservation() -> None:
     both = lent("Manual", "running", reservation=Reservation("bob", None, None), recipe_id=None)
     assert topics(give_back(both, "bob", "gone")) == [
         *("system.loan-ended", "system.reservation-ended", "system.idle")

@@ -6,7 +6,7 @@ import pytest
 
 from domain.system_admin.inventory import merged, sound
 
-# The examples of RFC 7396, appendix A, that are of objects: what there is, what comes, what there is then.
+# Examples of RFC 7396, appendix A, that are objects: original, patch, result.
 MERGED: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = [
     ({"a": "b"}, {"a": "c"}, {"a": "c"}),
     ({"a": "b"}, {"b": "c"}, {"a": "b", "b": "c"}),
@@ -21,13 +21,13 @@ MERGED: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("known", "changes", "result"), MERGED)
-def test_merged__examples_of_the_standard__come_out_as_it_says(
-    known: dict[str, Any], changes: dict[str, Any], result: dict[str, Any]
+@pytest.mark.parametrize(("inventory", "changes", "result"), MERGED)
+def test_merged__examples_of_the_standard__expected_results(
+    inventory: dict[str, Any], changes: dict[str, Any], result: dict[str, Any]
 ) -> None:
-    assert merged(known, changes) == result
+    assert merged(inventory, changes) == result
 
 
-def test_sound__cpu_of_which_nothing_is_known__is_unknown() -> None:
+def test_sound__empty_cpu__removed() -> None:
     assert sound({"cpu": {}, "key_values": {}, "disks": []}) == {"key_values": {}, "disks": []}
     assert sound({"cpu": {"cores": 0}}) == {"cpu": {"cores": 0}}

@@ -1,4 +1,4 @@
-"""The access policy of a system, and what it says of who is gone."""
+"""Changes of a system's access policy, and removed users and groups."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ SYSTEM = system_in("idle", "Manual")
 OWN = replace(SYSTEM, access_policy=OPEN, active_pool="big")
 
 
-def test_change__to_what_is_so_already__nothing() -> None:
+def test_change__equal_policy__no_event() -> None:
     assert change_policy(OWN, policy_form(OPEN), "big", ["big"]) == []
-    # Never given is another thing than given the same.
+    # A system without its own policy differs from one with an equal policy of its own.
     assert len(change_policy(SYSTEM, policy_form(OPEN), None, [])) == 1
     assert len(change_policy(OWN, policy_form(OPEN), None, ["big"])) == 1
 
 
-def test_change__to_a_pool_that_it_is_not_in__refused() -> None:
+def test_change__active_pool_without_the_system__refused() -> None:
     with pytest.raises(Refused, match="is not in pool big"):
         change_policy(SYSTEM, [], "big", ["small"])
 
 
-def test_leave__the_pool_whose_policy_counts__own_policy_from_now_on() -> None:
+def test_leave__active_pool__own_policy_applies() -> None:
     ((_, changed),) = leave_pool(OWN, "big")
     assert changed.active_pool is None and changed.entries == policy_form(OPEN)  # type: ignore[attr-defined]
     assert leave_pool(OWN, "small") == []
 
 
-def test_part__with_a_user__loan_reservation_and_entries() -> None:
+def test_part_with__user__loan_reservation_and_entries_end() -> None:
     named = (*OPEN, PolicyEntry("reserve", "bob"), PolicyEntry("reserve", group="bob"))
     system = replace(OWN, access_policy=named, loan=Loan("bob", None))
     *_, (_, changed) = decided = part_with(system, "user", "bob")

@@ -1,4 +1,4 @@
-"""A system joins its lab."""
+"""Registration of systems."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from domain.errors import Fault
 from domain.system.events import SystemPending, SystemRegistered
 from domain.system.lifecycle import CONDITIONS
 from domain.system_admin.registration import register, unknown_names
-from tests.domain.directory.documents import told
+from tests.domain.directory.documents import directory_with
 
 SYSTEM: dict[str, Any] = {
     "fqdn": "a",
@@ -25,7 +25,7 @@ SYSTEM: dict[str, Any] = {
 }
 
 
-def test_register__automated_system__is_in_its_pools_before_the_queue_is_asked() -> None:
+def test_register__automated_system__joins_pools_before_it_is_pending() -> None:
     registered = SystemRegistered(
         lab_controller="lab-1",
         owner="ada",
@@ -41,14 +41,14 @@ def test_register__automated_system__is_in_its_pools_before_the_queue_is_asked()
 
 
 @pytest.mark.parametrize("condition", [condition for condition in CONDITIONS if condition != "Automated"])
-def test_register__system_that_is_not_automated__asks_nobody(condition: str) -> None:
+def test_register__not_automated__stays_idle(condition: str) -> None:
     decided = register({**SYSTEM, "condition": condition, "pools": []})
     assert [type(event) for _, event in decided] == [SystemRegistered]
 
 
 @pytest.fixture
 def directory() -> Directory:
-    return told(
+    return directory_with(
         ("lab-controller/lab-1", {"enabled": True}), ("user/ada", {}), ("pool/net", {"owner_group": None})
     )
 
@@ -56,17 +56,17 @@ def directory() -> Directory:
 UNKNOWN = [
     ({"lab_controller": "lab-9"}, Fault("lab_controller", 'there is no lab controller "lab-9"')),
     ({"owner": "eve"}, Fault("owner", 'there is no user "eve"')),
-    # The place in the list, so that the right one can be mended.
+    # The fault has the index in the list.
     ({"pools": ["net", "gpu"]}, Fault("pools[1]", 'there is no pool "gpu"')),
 ]
 
 
 @pytest.mark.parametrize(("change", "fault"), UNKNOWN, ids=["lab", "owner", "pool"])
-def test_unknown_names__one_that_nobody_knows__is_told_with_its_place(
+def test_unknown_names__one_unknown__reported_with_its_place(
     directory: Directory, change: dict[str, Any], fault: Fault
 ) -> None:
     assert unknown_names(directory, {**SYSTEM, "pools": ["net"], **change}) == [fault]
 
 
-def test_unknown_names__all_known__is_empty(directory: Directory) -> None:
+def test_unknown_names__all_exist__none(directory: Directory) -> None:
     assert unknown_names(directory, {**SYSTEM, "pools": ["net"]}) == []

@@ -1,4 +1,4 @@
-"""A person reserves a system, has it provisioned, and returns it."""
+"""Reservations of systems by people: provisioning, failure and return."""
 
 from __future__ import annotations
 
@@ -90,18 +90,18 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("system", "why"), REFUSED)
-def test_reserve__not_to_be_had__is_refused_with_the_reason(system: System, why: str) -> None:
+def test_reserve__system_unavailable__refused_with_reason(system: System, why: str) -> None:
     with pytest.raises(Refused, match=why):
         reserve(system, "eve", None, None)
 
 
-# Where provisioning stands, what the lab controller says, and what follows.
+# Usage, report of the lab controller, events.
 STEPS: list[tuple[str, str, list[Event]]] = [
     ("waiting", "running", [INSTALLING]),
-    # It has not said that it began.
+    # The report of the start was lost.
     ("waiting", "completed", [INSTALLING, RUNNING]),
     ("installing", "completed", [RUNNING]),
-    # The report comes again.
+    # A repeated report.
     ("installing", "running", []),
     ("running", "completed", []),
     ("running", "running", []),
@@ -110,7 +110,7 @@ STEPS: list[tuple[str, str, list[Event]]] = [
 
 
 @pytest.mark.parametrize(("usage", "said", "then"), STEPS)
-def test_provisioning__any_report_at_any_step__moves_it_on(usage: str, said: str, then: list[Event]) -> None:
+def test_provisioning__any_report__expected_events(usage: str, said: str, then: list[Event]) -> None:
     system = replace(reserved(4), usage=usage)
     decided = provisioning(system, said, "")
     assert [event for _, event in decided] == then
@@ -130,13 +130,13 @@ def test_provisioning__reservation_has_ended_meanwhile__changes_nothing(usage: s
     assert provisioning(system_in(usage), said, "late") == []
 
 
-# What becomes of it when it is returned, by its condition then.
+# The event of the returned system, by its condition.
 RETURNED = [("Manual", SystemIdle()), ("Broken", SystemIdle()), ("Automated", SystemPending())]
 
 
 @pytest.mark.parametrize(("condition", "then"), RETURNED)
 @pytest.mark.parametrize("tree", [None, 4])
-def test_end__returned__is_free_as_its_condition_says(condition: str, then: Event, tree: int | None) -> None:
+def test_end__returned__pending_or_idle_by_condition(condition: str, then: Event, tree: int | None) -> None:
     system = reserved(tree, condition)
     decided = end(system, "returned")
     assert decided == [("system/a", SystemReservationEnded(reason="returned")), ("system/a", then)]

@@ -16,7 +16,7 @@ from domain.scheduling.world.snapshot import restored
 from projections.projector import Projector
 from store.lease import SCHEDULER
 from store.snapshots import code_version
-from tests.domain.scheduling.contents import all_known
+from tests.domain.scheduling.contents import snapshot_of
 from tests.simulation.database.read_tables import ReadTables
 from tests.simulation.database.server import Server
 from tests.simulation.database.session import Session
@@ -103,7 +103,7 @@ def _answered(partition: Partition) -> bytes | None:
 
     A scheduler that waits for the lease never makes these queries.
     """
-    return None if decide(partition, limit=1) else all_known(partition)
+    return None if decide(partition, limit=1) else snapshot_of(partition)
 
 
 def _reason(recipe: Recipe, log: Sequence[Recorded]) -> Any:

@@ -1,4 +1,4 @@
-"""What is explained and what is decided cannot disagree: held against each other over long histories."""
+"""Explanations agree with decisions, over long random histories."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ENTRIES = (everybody("Low"), everybody("Medium"), group("qe"), group("qe", "High
 
 @cache
 def with_policies(seed: int) -> World:
-    """At rest, at a random moment of a history in which who may submit where changes, too."""
+    """Return a world at rest after a random history that also changes access policies."""
     chance, world = Random(seed), history.begin(seed)
     world.put_group("qe", "ada", "eve")
     for _ in range(25):
@@ -40,7 +40,7 @@ def with_policies(seed: int) -> World:
             world.open_system(chance.choice(list(world.systems)), *_entries(chance))
         world.settle()
         for host in waiting(world)[:1]:
-            # What was counted for one question is kept in step for the next.
+            # Counts that one explanation made stay up to date for the next.
             why_it_waits(world.partition, host, WaitingOptions(1))
     return world
 
@@ -55,12 +55,12 @@ def waiting(world: World) -> list[Recipe]:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_viable__by_all_rules_told_system_by_system__is_what_the_scheduler_takes(seed: int) -> None:
+def test_viable__all_rules_system_by_system__equals_scheduler(seed: int) -> None:
     world = with_policies(seed)
     partition = world.partition
     for host in waiting(world):
-        told = refusals(partition.labs, partition.sets.demand(host))
-        assert viable(partition.labs, told) == partition.viable(host)
+        refused = refusals(partition.labs, partition.sets.demand(host))
+        assert viable(partition.labs, refused) == partition.viable(host)
         everything = why_it_waits(partition, host, WaitingOptions(1_000))
         named = {one.fqdn for one in everything.systems if one.verdict == NOT_NOW or one.before is not None}
         assert named >= {partition.labs.names[number] for number in numbers_in(partition.viable(host))}
@@ -68,12 +68,12 @@ def test_viable__by_all_rules_told_system_by_system__is_what_the_scheduler_takes
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_before__counted_by_kinds_of_systems__is_who_the_system_asks_first(seed: int) -> None:
+def test_before__counted_by_kind_of_system__equals_rank_order_of_system(seed: int) -> None:
     world = with_policies(seed)
     partition = world.partition
     for host in waiting(world):
-        told = refusals(partition.labs, partition.sets.demand(host))
-        candidates, rank = Candidates(partition, host, told), partition.sets.rank(host)
+        refused = refusals(partition.labs, partition.sets.demand(host))
+        candidates, rank = Candidates(partition, host, refused), partition.sets.rank(host)
         for number in numbers_in(partition.usable(host)):
             system = partition.system(number)
             if host.lab_controller not in (None, system.lab_controller):
@@ -85,30 +85,30 @@ def test_before__counted_by_kinds_of_systems__is_who_the_system_asks_first(seed:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_waiting__at_rest__nobody_is_told_that_a_system_is_about_to_be_asked(seed: int) -> None:
-    """That it is passed over, and why, is all that can keep a recipe from it."""
+def test_waiting__at_rest__never_about_to_be_asked(seed: int) -> None:
+    """An idle viable system is refused to a recipe only if it is passed over, with a reason."""
     world = with_policies(seed)
     for host in waiting(world):
-        told = why_it_waits(world.partition, host, WaitingOptions(1_000)).systems
-        assert not [one for one in told if TO_BE_ASKED in one.reasons]
+        answer = why_it_waits(world.partition, host, WaitingOptions(1_000)).systems
+        assert not [one for one in answer if TO_BE_ASKED in one.reasons]
 
 
-def test_histories__as_they_are_made__have_recipes_that_wait_and_order_that_policies_decide() -> None:
-    """Else the tests above would compare nothing."""
+def test_histories__generated__have_waiting_recipes_and_effective_priorities() -> None:
+    """Check that the tests above have something to compare."""
     worlds = list(map(with_policies, SEEDS))
-    told = [
+    answer = [
         one
         for world in worlds
         for host in waiting(world)
         for one in why_it_waits(world.partition, host, WaitingOptions(1_000)).systems
     ]
-    assert {one.verdict for one in told} >= {"not allowed", "not now"}
-    assert any(ahead.by.startswith("effective priority") for one in told for ahead in one.ahead)
-    assert any(one.before for one in told)
+    assert {one.verdict for one in answer} >= {"not allowed", "not now"}
+    assert any(ahead.by.startswith("effective priority") for one in answer for ahead in one.ahead)
+    assert any(one.before for one in answer)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_granted__each_decision_made_again__tells_the_system_that_it_got_first(seed: int) -> None:
+def test_granted__each_decision_recomputed__granted_system_first(seed: int) -> None:
     chance, world = Random(seed), history.begin(seed)
     compared = 0
     for _ in range(40):
@@ -118,12 +118,12 @@ def test_granted__each_decision_made_again__tells_the_system_that_it_got_first(s
                 for subject, event in decision.events:
                     if isinstance(event, RecipeScheduled) and not _is_guest(world, subject):
                         recipe_id = int(subject.partition("/")[2])
-                        told = why_granted(world.partition, recipe_id, world.now, len(decisions))
-                        assert told is not None and told.system == event.system
-                        assert told.cause == decision.trigger.cause
+                        answer = why_granted(world.partition, recipe_id, world.now, len(decisions))
+                        assert answer is not None and answer.system == event.system
+                        assert answer.cause == decision.trigger.cause
                         compared += 1
                         if decision.trigger.kind == NEW_JOB:
-                            assert told.choices[0].fqdn == event.system
+                            assert answer.choices[0].fqdn == event.system
             world.settle()
     assert compared > 0
     assert why_granted(world.partition, 1, world.now, 500) is None
@@ -136,7 +136,7 @@ def _is_guest(world: World, subject: str) -> bool:
 @pytest.mark.parametrize("condition", ["Automated", "Manual", "Broken", "Removed"])
 @pytest.mark.parametrize("lab_enabled", [True, False])
 @pytest.mark.parametrize("draining", [True, False])
-def test_usable__what_is_told_and_what_is_asked__are_the_same(
+def test_usable__explanation_and_scheduler__agree(
     world: World, condition: str, lab_enabled: bool, draining: bool
 ) -> None:
     world.add_system("a", condition="Manual")
