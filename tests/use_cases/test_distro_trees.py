@@ -36,7 +36,7 @@ MACHINE = {"type": "Machine", "arches": ["x86_64"], "memory_mb": 65_536}
 
 
 def _lab() -> Iterator[tuple[str, Any]]:
-    """Return the sample lab, and another lab with a machine and a newer Fedora, as in `run-a-lab.md`."""
+    """Yield the sample lab, and another lab with a machine and a newer Fedora, as in `run-a-lab.md`."""
     lab = json.loads((SAMPLES / "lab.json").read_text())
     for fqdn in (SOUTH, *(each["fqdn"] for each in lab["lab_controllers"])):
         yield f"lab-controller/{fqdn}", directory_events.LabControllerRegistered(True)

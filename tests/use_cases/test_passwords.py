@@ -36,7 +36,7 @@ FIRST, SECOND = "correct horse", "battery staple"
 
 @pytest.fixture(autouse=True)
 def bobs_token(town: Town) -> None:
-    """Return a token of bob, with his widest role and without an end."""
+    """Add a token of bob, with his widest role and without an end."""
     town.happens("token/bob", TokenCreated("bob", "submitter", None, "d-bob"))
 
 
