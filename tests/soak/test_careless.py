@@ -17,7 +17,7 @@ import pytest
 from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
-from tests.rest.acting import in_state
+from tests.rest.actions import in_state
 
 ATTACK_SECONDS = 10.0
 BYSTANDER_SECONDS = 20.0
