@@ -9,9 +9,9 @@ from replay.audit.affected import Affected
 from replay.audit.invariant import Found, Invariant
 from replay.audit.record import Commit, EventRecord
 from replay.audit.tables import FINISHED
-from replay.audit.world import World
+from replay.audit.world import FoldedWorld
 
-LIMIT = 2
+DEFAULT_BROKEN_AFTER = 2
 MAX_COUNTED = 20
 FAILED = "system.provisioning-failed"
 
@@ -48,9 +48,9 @@ class BrokenWhenFailing(Invariant):
         self._failed: list[EventRecord] = []
         self._due: dict[str, EventRecord] = {}
 
-    def event(self, world: World, record: EventRecord) -> Found:
+    def event(self, world: FoldedWorld, record: EventRecord) -> Found:
         if record.kind == "lab-controller":
-            self._limits[record.name] = record.data.get("broken_after", LIMIT)
+            self._limits[record.name] = record.data.get("broken_after", DEFAULT_BROKEN_AFTER)
         elif record.topic == "recipe.new":
             if record.data.get("host_recipe_id") is None:
                 self._recipes[record.name] = record.data.get("job_id"), _distro(record.data)
@@ -64,7 +64,7 @@ class BrokenWhenFailing(Invariant):
             if record.data.get("condition") == "Broken":
                 self._due.pop(record.name, None)
 
-    def _fails(self, world: World, record: EventRecord) -> Found:
+    def _fails(self, world: FoldedWorld, record: EventRecord) -> Found:
         system, failed = world.systems.get(record.name), self._recipes.get(str(record.data["recipe_id"]))
         self._failed.append(record)
         if system is None or failed is None:
@@ -77,10 +77,12 @@ class BrokenWhenFailing(Invariant):
         if recorded != (min(jobs, MAX_COUNTED), min(distros, MAX_COUNTED)):
             what = f"it has failed for {jobs} jobs and {distros} distros in a row, but records {recorded}"
             yield self.broken([record.position], [record.subject], what)
-        if system.condition == "Automated" and 0 < self._limits.get(system.lab, LIMIT) <= min(jobs, distros):
+        if system.condition == "Automated" and 0 < self._limits.get(system.lab, DEFAULT_BROKEN_AFTER) <= min(
+            jobs, distros
+        ):
             self._due[record.name] = record
 
-    def commit(self, world: World, commit: Commit, affected: Affected) -> Found:
+    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Found:
         for record in self._due.values():
             what = "it failed too often in a row, but does not become Broken"
             yield self.broken([record.position], [record.subject], what)

@@ -27,7 +27,7 @@ def test_idle_check_removed__two_jobs_for_one_system__double_booking() -> None:
     assert violation.story[0] in ("submit 0", "submit 1")
 
 
-def test_safety_removed_and_not_checked__deadlock_is_found() -> None:
+def test_safety__removed_and_not_checked__deadlock_is_found() -> None:
     """The sets wait for ever, which the deadlock check finds without the safety check."""
     part = ALL_PARTS["the safety rule"]
     with part.removal(), patch.object(decisions, "is_safe", _yes), patch.object(rest, "is_safe", _yes):

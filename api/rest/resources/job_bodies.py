@@ -18,7 +18,7 @@ from api.rest.ports import JobBodyParts
 from domain.errors import Fault, FaultyInput, InvalidJob, Unreadable
 
 
-def door_of(req: Request) -> str:
+def job_media_type(req: Request) -> str:
     """Return the media type of the body. Raises HTTPUnsupportedMediaType if a job cannot have it."""
     kind = media_type(req)
     if kind not in PARSERS:
@@ -54,9 +54,9 @@ async def _check(
     usable = visibility.name_index(principal, parts)
     shown = visibility.shown_names(principal, parts, usable)
     read = partial(intake.read_job, strict=strict, shown=shown, tags=parts.retention_tags)
-    asked = (body, kind, usable, principal.user, principal.is_admin)
+    arguments = (body, kind, usable, principal.user, principal.is_admin)
     try:
-        return await parts.under_way.parsing.run(principal.counted_as, len(body), partial(read, *asked))
+        return await parts.under_way.parsing.run(principal.counted_as, len(body), partial(read, *arguments))
     except Unreadable:
         raise
     except FaultyInput as error:

@@ -1,4 +1,4 @@
-"""The schema `live`: leases as its functions take and end them, contacts, snapshots."""
+"""The schema `live`: leases, contacts and snapshots, with their functions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class SnapshotPiece(NamedTuple):
 
 class LiveTables:
     def __init__(self, server: Server) -> None:
-        # By name and attempt, its pieces in order.
+        # (name, attempt) -> pieces in order.
         self.snapshots: dict[tuple[str, str], list[SnapshotPiece]] = {}
         self.contacts: dict[str, datetime] = {}
         self._server = server
@@ -59,21 +59,21 @@ class LiveTables:
         return [(True,)]
 
     def end_hung_holder(self, _: Session, params: Any) -> list[tuple[Any, ...]]:
-        """Its session is ended, and with it goes the lock."""
+        """End the session of a holder that has not renewed its lease, which releases the lock."""
         (name,) = params
         lease = self._leases.get(name)
         if lease is None or self._server.locks.get(name) is not lease.session:
             return [(None,)]
         if lease.renewed_at + timedelta(seconds=lease.seconds) >= self._server.loop.now():
             return [(None,)]
-        self._server.forget(lease.session)
+        self._server.end_session(lease.session)
         return [(lease.holder,)]
 
     def snapshot(self, name: str, code: str, upto: int) -> list[tuple[Any, ...]]:
         whole = [
             rows
-            for (of, _), rows in self.snapshots.items()
-            if of == name and rows[-1].is_whole_with(len(rows)) and rows[-1].is_good_for(code, upto)
+            for (owner, _), rows in self.snapshots.items()
+            if owner == name and rows[-1].is_whole_with(len(rows)) and rows[-1].is_good_for(code, upto)
         ]
         newest = max(whole, key=lambda rows: rows[-1].position, default=[])
         return [(row.content,) for row in newest]
@@ -89,7 +89,7 @@ class LiveTables:
     def delete_older_snapshots(
         self, name: str, position: int, code: str, span: int, reach: int
     ) -> list[tuple[Any, ...]]:
-        last = [rows[-1] for (of, _), rows in self.snapshots.items() if of == name]
+        last = [rows[-1] for (owner, _), rows in self.snapshots.items() if owner == name]
         first: dict[int, int] = {}
         for piece in sorted(last, key=lambda piece: piece.position):
             if piece.is_last and piece.code == code and piece.position > position - reach:

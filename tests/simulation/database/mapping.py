@@ -1,4 +1,4 @@
-"""Rows to events, once for all processes of a seed: each would read the same out of the same row."""
+"""A mapper that all processes of a seed share, so that each row is decoded once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from store.mapper import EventMapper, StoredRow
 
 
 class SharedMapper(EventMapper):
-    """Production's, but that what was read is remembered. `spoilt`: where somebody has changed an event."""
+    """The mapper of production with a cache. `spoilt` finds events that a process has changed in memory."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -24,4 +24,4 @@ class SharedMapper(EventMapper):
     def spoilt(self, log: Sequence[StoredRow]) -> Iterator[str]:
         for row in log:
             if EventMapper.recorded(self, row) != self.recorded(row):
-                yield f"somebody has changed the event at position {row.position} in memory"
+                yield f"the event at position {row.position} was changed in memory"

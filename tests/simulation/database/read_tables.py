@@ -1,4 +1,4 @@
-"""The schema `read`: tables of intervals and facts, and the statements that `projections/` has for them."""
+"""The schema `read`: tables of intervals and facts, and the statements of `projections/` for them."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class ReadTables:
     def __init__(self, server: Server) -> None:
         self.position, self.whole_from = 0, 0
         self.recorded_at: datetime | None = None
-        # Every row there ever was, in the order of its writing, and those that are open, by key.
+        # All rows in the order of insertion, and the open rows by key.
         self.rows: dict[str, list[Row]] = defaultdict(list)
         self.open: dict[str, dict[tuple[Any, ...], Row]] = defaultdict(dict)
         self._server = server
-        # In the place of indexes.
+        # Indexes.
         self._primary: set[tuple[Any, ...]] = set()
         self.details: dict[int, Row] = {}
         self._recipes_of: dict[tuple[str, int], list[int]] = defaultdict(list)
@@ -49,15 +49,15 @@ class ReadTables:
         self._tasks_of: dict[int, dict[int, None]] = defaultdict(dict)
         self._keys: dict[str, tuple[str, ...]] = {}
         self._statements: dict[bytes, Statement | None] = {}
-        # Whoever moves the position has its row until it commits.
+        # The session that has moved the position locks its row until the commit.
         self._mover: Session | None = None
         self._waiting: list[Strand] = []
         for table in vars(ReadModels()).values():
             if isinstance(table, Intervals):
-                # Its keys stand in the statement that loads it.
+                # The statement that loads the table names its keys.
                 self.statement(table._load)
 
-    # How far they are
+    # The position
 
     def begin(self) -> Rows:
         if self.position == 0:
@@ -68,7 +68,7 @@ class ReadTables:
         return [(self.position,)]
 
     def move(self, session: Session, params: Any) -> Rows:
-        """A row is returned if one was changed; a second projector waits for the first one's commit."""
+        """Return a row if the position was changed; a second projector waits for the commit of the first."""
         position, recorded_at, before = params
         while self._mover not in (None, session):
             self._waiting.append(current())
@@ -141,7 +141,7 @@ class ReadTables:
         return []
 
     def _counted(self, table: str, columns: Sequence[str], params: Any) -> None:
-        """Add to the number in the last column of the row with the same other columns."""
+        """Add to the last column of the row with the same other columns."""
         for *key, amount in zip(*params, strict=True):
             same = dict(zip(columns, key, strict=False))
             row = next((row for row in self.rows[table] if same.items() <= row.items()), None)
@@ -167,7 +167,7 @@ class ReadTables:
                 self.open[table][key] = row
 
     def _require_new(self, table: str, row: Row) -> None:
-        """Its primary key. A fact is one by its first column, the result of a task by its position."""
+        """Check the primary key: the first column for facts, the position for results of tasks."""
         names = self._keys.get(table) or (() if table == "task_results" else (next(iter(row)),))
         number = row["since_position"] if table in self._keys or not names else 0
         key = (table, number, *(row[name] for name in names))
@@ -215,7 +215,7 @@ class ReadTables:
         return [(*key, count) for key, count in counts.items()]
 
     def guests_at(self, host_recipe_id: int, position: int) -> list[Row]:
-        """Those that had not finished then."""
+        """Return the guests that were unfinished at a position."""
         guests = sorted(self._recipes_of["host_recipe_id", host_recipe_id])
         return [self.details[each] for each in guests if self._was_open(each, position)]
 
@@ -232,6 +232,6 @@ class ReadTables:
         ]
 
     def dump(self) -> Iterator[tuple[str, list[str]]]:
-        """Every row of every table, in an order of their own."""
+        """Yield each table with its sorted rows."""
         for table in sorted(self.rows):
             yield table, sorted(repr(sorted(row.items())) for row in self.rows[table])

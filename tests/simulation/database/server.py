@@ -1,4 +1,4 @@
-"""The server: who is connected, what each statement does, who is told of what, and how it fails."""
+"""The simulated server: sessions, statements, notifications and faults."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 Statement = Callable[["Session", Any], Rows]
 
-# How long a client waits for a server that says nothing (tcp_user_timeout), and the server for a client.
+# The time after which a client gives up a silent server (tcp_user_timeout), and the server a silent client.
 SILENCE_SECONDS = 10.0
 CONNECT_SECONDS = 5.0
 
 
 @dataclass
 class Weather:
-    """What is likely to go wrong with a statement, in fractions; `slow_seconds` is how long one may take."""
+    """The probabilities of faults of a statement; `slow_seconds` is the maximum delay of a slow one."""
 
     lost_before: float = 0.0
     lost_after: float = 0.0
@@ -43,12 +43,12 @@ class Server:
         self.loop = loop
         self.dice = dice
         self.weather = Weather()
-        # How much longer than a millisecond everything takes.
+        # A factor for all delays of about a millisecond.
         self.pace = 1.0
         self.away = False
-        # Clients that the network keeps from the server, by the names of their processes.
+        # Names of the processes that cannot reach the server.
         self.cut_off: set[str] = set()
-        # Who is to be stopped in its next append, before it gets here, and for how long.
+        # Process -> seconds for which it is stopped before its next write reaches the server.
         self.held_up: dict[str, float] = {}
         self.sessions: dict[Session, None] = {}
         self.locks: dict[str, Session] = {}
@@ -61,15 +61,15 @@ class Server:
     # Connections
 
     def connect(self, session: Session) -> None:
-        """Raises OperationalError while it cannot be reached."""
+        """Connect a session. Raises OperationalError while the server cannot be reached."""
         self._travel(session)
         if self.away:
             current().wait(CONNECT_SECONDS)
             raise psycopg.OperationalError("connection refused")
         self.sessions[session] = None
 
-    def forget(self, session: Session) -> None:
-        """The session is over: what it held is free, what it had not committed never was."""
+    def end_session(self, session: Session) -> None:
+        """End a session: release its locks and drop its uncommitted writes."""
         session.dead = True
         session.unwritten.clear()
         self.sessions.pop(session, None)
@@ -78,10 +78,10 @@ class Server:
         self.read.release(session)
 
     def go_away(self) -> None:
-        """As PostgreSQL does that is killed: what is committed stays, nobody's session does."""
+        """Stop like a killed PostgreSQL: commits stay, all sessions end."""
         self.away = True
         for session in list(self.sessions):
-            self.forget(session)
+            self.end_session(session)
         for listening in self._listening.values():
             for wake in list(listening):
                 wake("")
@@ -90,7 +90,7 @@ class Server:
         self.away = False
 
     def cut(self, process: str) -> None:
-        """Nothing passes between a process and the server; the server notices some time later."""
+        """Cut a process off from the server, which notices some time later."""
         self.cut_off.add(process)
         sessions = [session for session in self.sessions if session.process.name == process]
         for session in sessions:
@@ -98,12 +98,12 @@ class Server:
 
     def _gone(self, session: Session) -> None:
         if session.process.name in self.cut_off:
-            self.forget(session)
+            self.end_session(session)
 
     # Statements
 
     def answer(self, session: Session, statement: Statement, params: Any, *, writes: bool) -> Rows:
-        """A question goes there, an answer comes back; either may be lost. Raises OperationalError."""
+        """Answer a statement. Request or answer may be lost, which raises OperationalError."""
         self._travel(session)
         if writes and session.process.name in self.held_up:
             session.process.stopped_until = self.loop.seconds + self.held_up.pop(session.process.name)
@@ -120,13 +120,13 @@ class Server:
         return rows
 
     def at_once(self, session: Session, statement: Statement, params: Any) -> Rows:
-        """Without the way there and back, where nobody could tell the difference."""
+        """Answer without delays, where no other process could tell the difference."""
         if session.dead:
             self._lose(session)
         return statement(session, params)
 
     def _travel(self, session: Session) -> None:
-        """Less than a millisecond, mostly."""
+        """Wait for the network, mostly less than two milliseconds."""
         seconds = (0.0002 + self.dice.random() * 0.0015) * self.pace
         if self.weather.slow and self.dice.random() < self.weather.slow:
             seconds += self.dice.random() * self.weather.slow_seconds
@@ -138,7 +138,7 @@ class Server:
     def _lose(self, session: Session, *, at_server: bool = True) -> None:
         session.lost = True
         if at_server:
-            self.forget(session)
+            self.end_session(session)
         if not session.process.alive:
             raise Killed
         raise psycopg.OperationalError("server closed the connection unexpectedly")

@@ -1,4 +1,4 @@
-"""A connection, with as much of psycopg's manner as the service uses."""
+"""A connection with the part of psycopg's interface that the service uses."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from tests.simulation.database.server import Server
 from tests.simulation.database.statements import WRITING, statement_of
 from tests.simulation.machine.strands import RUNNING, current
 
-# A process that has nothing to do may be given the processor late: so a day of idling is soon over.
+# An idle process may be resumed late, so that idle days take few steps.
 IDLE_SECONDS = 1.0
 IDLE_STRETCH = 600.0
 
 
 class Session:
-    """Autocommit. Within `transaction` what is written waits for the commit; nobody reads it back before."""
+    """A session in autocommit. Writes within `transaction` wait for the commit; no code reads them before."""
 
     def __init__(self, server: Server) -> None:
         self.process = RUNNING.get()
         self.dead = False
-        # Noticed on this side, too.
+        # The client has noticed the end of the session.
         self.lost = False
         self.unwritten: list[Callable[[], None]] = []
         self.in_transaction = False
         self._server = server
-        self._told: list[str] = []
+        self._notifications: list[str] = []
         self._waiting: Any = None
         server.connect(self)
-        self.process.at_death(lambda: server.forget(self))
+        self.process.at_death(lambda: server.end_session(self))
 
     @property
     def closed(self) -> bool:
@@ -41,7 +41,7 @@ class Session:
 
     @property
     def adapters(self) -> psycopg.adapt.AdaptersMap:
-        """No value is made text of here, so what is asked for is of no consequence."""
+        """Return any adapters: no value is converted to text here."""
         return psycopg.adapt.AdaptersMap(psycopg.adapters)
 
     def execute(self, query: Any, params: Any = (), **_: Any) -> Cursor:
@@ -59,7 +59,7 @@ class Session:
             return []
         statement = statement_of(self._server, query)
         if self.in_transaction and self.unwritten:
-            # The position is moved, and its row held: what comes between that and the commit nobody sees.
+            # The row of the position is locked, so no other session sees the time until the commit.
             return self._server.at_once(self, statement, params)
         return self._server.answer(self, statement, params, writes=query in WRITING)
 
@@ -80,7 +80,7 @@ class Session:
         assert stop_after == 1
         if self.lost:
             raise psycopg.OperationalError("the connection is closed")
-        if not self._told:
+        if not self._notifications:
             stretch = self._server.dice.random() * IDLE_STRETCH if timeout >= IDLE_SECONDS else 0.0
             self._waiting = current()
             current().wait(timeout + stretch)
@@ -88,19 +88,19 @@ class Session:
         if self.dead:
             self.lost = True
             raise psycopg.OperationalError("terminating connection")
-        # All that have come are handed on together, as psycopg does.
-        told, self._told = self._told, []
-        yield from (psycopg.Notify("", payload, 0) for payload in told)
+        # psycopg, too, returns all notifications that have arrived.
+        payloads, self._notifications = self._notifications, []
+        yield from (psycopg.Notify("", payload, 0) for payload in payloads)
 
     def _notify(self, payload: str) -> None:
-        self._told.append(payload)
+        self._notifications.append(payload)
         if self._waiting is not None:
             self._waiting.wake()
 
     def close(self) -> None:
         self.lost = True
         self._server.unlisten(self._notify)
-        self._server.forget(self)
+        self._server.end_session(self)
 
     def __enter__(self) -> Session:
         return self
@@ -139,12 +139,12 @@ class Copy:
         self.rows: Sequence[Any] = ()
 
     def write(self, rows: Sequence[Any]) -> None:
-        """`postgres.binary_copy.encoded` makes none here."""
+        """Keep the rows: `postgres.binary_copy.encoded` does not encode them here."""
         self.rows = rows
 
 
 class Datastore(InMemoryDatastore):
-    """In the place of `store.datastore.Datastore`: a pool that hands out dead sessions, too."""
+    """A stand-in for `store.datastore.Datastore`: a pool that also returns dead sessions."""
 
     def __init__(self, server: Server, url: str, pool_size: int = 2) -> None:
         super().__init__(url)

@@ -1,4 +1,4 @@
-"""Each statement of the service, by its text, and what answers it here."""
+"""A table from the text of each statement of the service to the function that answers it."""
 
 from __future__ import annotations
 
@@ -43,16 +43,15 @@ ANSWERS: dict[bytes, Answer] = {
     b"SELECT set_config('search_path', %s, false)": lambda server, _, params: [(params[0],)],
 }
 
-# Whose answer may be lost after it has had its effect.
+# The statements whose answer may be lost after their effect.
 WRITING = frozenset({*APPENDS.values(), LOG["take_lease"], LOG["save_snapshot_piece"]})
 
 
 def statement_of(server: Server, query: bytes) -> Statement:
-    """Raises AssertionError for one that is new: then its answer must be written here."""
-    answer = ANSWERS.get(query)
-    if answer is not None:
-        known = answer
-        return lambda session, params: known(server, session, params)
+    """Return the answer of a statement. Raises AssertionError for a statement that has none yet."""
+    if query in ANSWERS:
+        answer = ANSWERS[query]
+        return lambda session, params: answer(server, session, params)
     of_table = server.read.statement(query)
     assert of_table is not None, f"the simulated database does not know this statement:\n{query.decode()}"
     return of_table
