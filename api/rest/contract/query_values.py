@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, WithJsonSchema
 
-from api.intake.limits import WORDS_LENGTH
+from api.intake.limits import MAX_MESSAGE_LENGTH
 from domain.events import TOPICS
 from runtime.settings import MAX_WAIT_SECONDS
 
@@ -36,7 +36,7 @@ def moment(text: str) -> datetime | None:
 
 
 def _shown(value: Any) -> str:
-    return repr(str(value)[:WORDS_LENGTH])
+    return repr(str(value)[:MAX_MESSAGE_LENGTH])
 
 
 def _whole(minimum: int, maximum: int) -> BeforeValidator:
