@@ -22,7 +22,7 @@ from replay.simulated_lab.recovery import recall, under_way
 
 POLL_SECONDS = 30
 PAUSE_SECONDS = 1.0
-LONGEST_PAUSE_SECONDS = 15.0
+MAX_PAUSE_SECONDS = 15.0
 # Maximum number of steps in one request.
 BATCH = 200
 
@@ -54,7 +54,7 @@ class LabAgent:
                     raise
                 failed += 1
                 self._note("waiting", reason=str(error))
-                self._stop.wait(min(PAUSE_SECONDS * 2.0 ** min(failed - 1, 10), LONGEST_PAUSE_SECONDS))
+                self._stop.wait(min(PAUSE_SECONDS * 2.0 ** min(failed - 1, 10), MAX_PAUSE_SECONDS))
             else:
                 if once and not busy:
                     return
