@@ -1,18 +1,18 @@
-"""The log as it grows, judged commit by commit by the audit, which shares nothing with what wrote it."""
+"""A growing log, checked commit by commit by the audit, which shares no code with the writers."""
 
 from __future__ import annotations
 
 from domain.events import Recorded
 from domain.scheduling.world.partition import Partition
 from replay.audit import Audit, EventRecord, Violation, from_recorded
-from replay.audit.world import World
+from replay.audit.world import FoldedWorld
 from replay.verify.recorded_decisions import commits
 from store.event_log import EventLog
 from tests.replay.audit.sound import fail_on
 
 
 class Watched:
-    """`look` takes in what is new. `world` is the lab as the audit reads it from the log."""
+    """A log under audit; `look` reads new commits. `world` is the state that the audit has folded."""
 
     def __init__(self, log: EventLog) -> None:
         self.recorded: list[Recorded] = []
@@ -21,7 +21,7 @@ class Watched:
         self._audit = Audit()
 
     @property
-    def world(self) -> World:
+    def world(self) -> FoldedWorld:
         return self._audit.world
 
     @property
@@ -32,8 +32,8 @@ class Watched:
     def position(self) -> int:
         return self.recorded[-1].position if self.recorded else 0
 
-    def look(self) -> World:
-        """Raises AssertionError as soon as something in the log is wrong."""
+    def look(self) -> FoldedWorld:
+        """Check the new commits. Raises AssertionError for a violation."""
         for commit in commits(self._news()):
             self.violations += self._audit.take(commit)
         fail_on(self.violations)
@@ -49,12 +49,12 @@ class Watched:
         return found
 
     def at_rest(self) -> None:
-        """The scheduler says that it is done."""
+        """Check the state in which the scheduler has nothing left to decide."""
         self.look()
         fail_on(list(self._audit.at_rest()))
 
     def folded(self) -> Partition:
-        """What a scheduler that has just begun makes of the log."""
+        """Return the partition of a scheduler that has just begun."""
         partition = Partition()
         for recorded in self.recorded:
             partition.apply(recorded)
