@@ -19,7 +19,7 @@ LOOKS = 4
 # A thread that waits for an answer wakes up now and then; one that computes has far more of the time.
 COMPUTING = 0.01
 # Whoever computes for longer has lost its way, whatever it computes.
-MOST_COMPUTING_SECONDS = 300.0
+MAX_COMPUTING_SECONDS = 300.0
 
 
 class Progress:
@@ -49,7 +49,7 @@ class Progress:
             self._came_round_at = now
             return True
         is_computing = self._seen[1] - cpu > COMPUTING * (now - at)
-        return is_computing and not self._in_vain and now - self._came_round_at < MOST_COMPUTING_SECONDS
+        return is_computing and not self._in_vain and now - self._came_round_at < MAX_COMPUTING_SECONDS
 
 
 class Heartbeat:

@@ -10,7 +10,7 @@ from typing import Any
 
 from api.client.calls import Client
 from api.client.inventory_file import WithProgress, import_all, parts_of
-from api.client.problems import Problem
+from api.client.problems import ServerProblem
 from domain.errors import Fault, Unreadable
 
 
@@ -101,9 +101,9 @@ def _placed(section: str, name: object) -> Iterator[None]:
     """Add the item of the file to the detail of a Problem."""
     try:
         yield
-    except Problem as problem:
+    except ServerProblem as problem:
         detail = f"{section} {name}: {problem.detail}".removesuffix(": ")
-        raise Problem(problem.status, problem.title, detail, problem.faults) from None
+        raise ServerProblem(problem.status, problem.title, detail, problem.faults) from None
 
 
 def _check(lab: Mapping[str, Any]) -> None:

@@ -21,7 +21,7 @@ from bench.settling import wait_for_projectors
 
 READERS = 4
 # Minimum, however soon all systems are allocated.
-LEAST_ROUNDS = 5
+MIN_ROUNDS = 5
 
 Taken = dict[str, list[float]]
 """Seconds of each answer, by resource."""
@@ -94,7 +94,7 @@ async def _read_all(cluster: BenchCluster, paths: Mapping[str, str], taken: Take
     async def keep_reading(first: int) -> None:
         connection = await BenchConnection.connected(cluster.url)
         for name in cycle([*names[first:], *names[:first]]):
-            if over.is_set() and len(taken[name]) >= LEAST_ROUNDS:
+            if over.is_set() and len(taken[name]) >= MIN_ROUNDS:
                 break
             began = time.monotonic()
             await connection.ask(requests[name])

@@ -14,8 +14,8 @@ Value: TypeAlias = str | int | float
 Operand: TypeAlias = Callable[[Mapping[str, Any]], Value]
 
 TEXT_LENGTH: Final = 255
-WHOLE_LIMIT: Final = 2**31
-SIZE_LIMIT_BYTES: Final = 2**63
+WHOLE_BOUND: Final = 2**31
+SIZE_BOUND_BYTES: Final = 2**63
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,19}")
@@ -45,7 +45,7 @@ _TRUTH: Final = {"true": True, "1": True, "false": False, "0": False}
 
 def plain(raw: Any) -> str:
     """Return text of bounded length without control characters; a number is converted to text."""
-    if isinstance(raw, int) and not isinstance(raw, bool) and abs(raw) < SIZE_LIMIT_BYTES:
+    if isinstance(raw, int) and not isinstance(raw, bool) and abs(raw) < SIZE_BOUND_BYTES:
         raw = str(raw)
     if not isinstance(raw, str):
         raise ValueError("must be text")
@@ -69,8 +69,8 @@ def text(leaf: Mapping[str, Any]) -> str:
 
 def whole(leaf: Mapping[str, Any]) -> int:
     number = _integer(leaf["value"])
-    if not -WHOLE_LIMIT <= number < WHOLE_LIMIT:
-        raise ValueError(f"must be between -{WHOLE_LIMIT} and {WHOLE_LIMIT - 1}")
+    if not -WHOLE_BOUND <= number < WHOLE_BOUND:
+        raise ValueError(f"must be between -{WHOLE_BOUND} and {WHOLE_BOUND - 1}")
     return number
 
 
@@ -79,8 +79,8 @@ def decimal(leaf: Mapping[str, Any]) -> float:
     written = str(raw).strip() if isinstance(raw, str | int | float) and not isinstance(raw, bool) else ""
     if not _DECIMAL.fullmatch(written):
         raise ValueError("must be a number with at most 4 decimal places")
-    if not -WHOLE_LIMIT <= float(written) < WHOLE_LIMIT:
-        raise ValueError(f"must be between -{WHOLE_LIMIT} and {WHOLE_LIMIT - 1}")
+    if not -WHOLE_BOUND <= float(written) < WHOLE_BOUND:
+        raise ValueError(f"must be between -{WHOLE_BOUND} and {WHOLE_BOUND - 1}")
     return float(written)
 
 
@@ -105,8 +105,8 @@ def size_bytes(leaf: Mapping[str, Any]) -> int:
     if not isinstance(units, str) or units not in UNITS:
         raise ValueError(f"units must be one of {', '.join(UNITS)}")
     number = _integer(leaf["value"]) * UNITS[units]
-    if not 0 <= number < SIZE_LIMIT_BYTES:
-        raise ValueError(f"must be between 0 and {SIZE_LIMIT_BYTES - 1} bytes")
+    if not 0 <= number < SIZE_BOUND_BYTES:
+        raise ValueError(f"must be between 0 and {SIZE_BOUND_BYTES - 1} bytes")
     return number
 
 

@@ -11,7 +11,7 @@ from replay.audit.record import Commit, EventRecord
 from replay.audit.tables import FINISHED
 from replay.audit.world import World
 
-LIMIT = 2
+DEFAULT_BROKEN_AFTER = 2
 MAX_COUNTED = 20
 FAILED = "system.provisioning-failed"
 
@@ -50,7 +50,7 @@ class BrokenWhenFailing(Invariant):
 
     def event(self, world: World, record: EventRecord) -> Found:
         if record.kind == "lab-controller":
-            self._limits[record.name] = record.data.get("broken_after", LIMIT)
+            self._limits[record.name] = record.data.get("broken_after", DEFAULT_BROKEN_AFTER)
         elif record.topic == "recipe.new":
             if record.data.get("host_recipe_id") is None:
                 self._recipes[record.name] = record.data.get("job_id"), _distro(record.data)
@@ -77,7 +77,9 @@ class BrokenWhenFailing(Invariant):
         if recorded != (min(jobs, MAX_COUNTED), min(distros, MAX_COUNTED)):
             what = f"it has failed for {jobs} jobs and {distros} distros in a row, but records {recorded}"
             yield self.broken([record.position], [record.subject], what)
-        if system.condition == "Automated" and 0 < self._limits.get(system.lab, LIMIT) <= min(jobs, distros):
+        if system.condition == "Automated" and 0 < self._limits.get(system.lab, DEFAULT_BROKEN_AFTER) <= min(
+            jobs, distros
+        ):
             self._due[record.name] = record
 
     def commit(self, world: World, commit: Commit, affected: Affected) -> Found:

@@ -10,7 +10,7 @@ from workers.progress import ProgressCallback
 
 STEP_EVENTS = 10_000
 # Rows that are true now, some 500 bytes each. If there are more, no more is folded in memory.
-MOST_KEPT = 1_000_000
+MAX_KEPT = 1_000_000
 # Who is done with one begins the next one while the others are not: long stretches of a log are of one part.
 STEPS_AHEAD = 10
 
@@ -56,7 +56,7 @@ class Steps:
         while not self._has_ended and self.position < min(self._reached.values()) + STEPS_AHEAD * STEP_EVENTS:
             if self.position == self._end:
                 self._end = self._find_end()
-            if self.position == self._end or sum(self._kept.values()) > MOST_KEPT:
+            if self.position == self._end or sum(self._kept.values()) > MAX_KEPT:
                 self._has_ended = True
                 for each in self._parts:
                     each.end()

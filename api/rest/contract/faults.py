@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from api.intake.limits import FAULT_LIMIT, WORDS_LENGTH
+from api.intake.limits import MAX_FAULTS, WORDS_LENGTH
 from api.intake.model_words import words_of
 from api.intake.near_names import fields_at, fields_hint, suggestion
 from api.rest.contract.values import (
@@ -29,7 +29,7 @@ _PATTERNS = {
 
 
 def faults_of(
-    error: ValidationError, model: type[BaseModel] | None = None, limit: int = FAULT_LIMIT
+    error: ValidationError, model: type[BaseModel] | None = None, limit: int = MAX_FAULTS
 ) -> list[Fault]:
     """Return at most `limit` faults, with similar field names of the model for unknown fields."""
     found = error.errors(include_url=False, include_input=False)
