@@ -34,8 +34,8 @@ class Attempts:
 
     An attempt takes a place when it begins, so concurrent guesses count one by one. When it succeeds it
     gives the place back. When all places are taken by attempts that are still under way, the next attempt
-    waits for their result. So any number of right passwords get in, and no more wrong ones than there are
-    places. Names without a user count the same.
+    waits for their result. So any number of right passwords succeed, and wrong ones are limited to
+    the number of places. Names without a user count equally.
     """
 
     def __init__(self) -> None:

@@ -30,7 +30,7 @@ from bench.outcome import CaseOutcome, Figures, Sizes
 from bench.progress import ProgressCallback, no_progress
 
 # Maximum for each of the limits.
-MAX_SECONDS = 2.5
+MAX_LIMIT_SECONDS = 2.5
 
 
 def nothing(made: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> None:
@@ -147,7 +147,7 @@ def run_together(
     """Run several cases on one database; each continues where the previous one ended."""
     sizes = CASES[names[0]].sized(sizes)
     with CASES[names[0]].place() as made:
-        found = limits(made, min(MAX_SECONDS, sizes.seconds), on_progress)
+        found = limits(made, min(MAX_LIMIT_SECONDS, sizes.seconds), on_progress)
         CASES[names[0]].prepare(made, sizes, on_progress)
         for name in names:
             figures = CASES[name].measure(made, sizes, on_progress)

@@ -8,7 +8,6 @@ import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Sequence
-from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -37,18 +36,11 @@ class CommitCounters:
 
 @dataclass
 class _Waiting:
-    """A queued request. `loop` is the caller's event loop, or None for a thread."""
+    """A queued request with the future of its caller."""
 
     request: AppendRequest
-    future: Future[Outcome] | asyncio.Future[Outcome]
+    future: asyncio.Future[Outcome]
     give_up_at: float
-    loop: asyncio.AbstractEventLoop | None = None
-
-    def begin(self) -> bool:
-        """Return False if the request was cancelled; from now on it cannot be."""
-        if isinstance(self.future, Future):
-            return self.future.set_running_or_notify_cancel()
-        return not self.future.cancelled()
 
 
 class GroupCommit:
@@ -73,19 +65,9 @@ class GroupCommit:
 
     async def submit(self, request: AppendRequest) -> Outcome:
         """Append with the next group and return the outcome; raise DatabaseAway when the time is up."""
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[Outcome] = loop.create_future()
-        self._inbox.put(_Waiting(request, future, self._give_up_at(), loop))
+        future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        self._inbox.put(_Waiting(request, future, time.monotonic() + self._patience_seconds))
         return await future
-
-    def enqueue(self, request: AppendRequest) -> Future[Outcome]:
-        """Return a future of the same outcome, for callers without an event loop."""
-        future: Future[Outcome] = Future()
-        self._inbox.put(_Waiting(request, future, self._give_up_at()))
-        return future
-
-    def _give_up_at(self) -> float:
-        return time.monotonic() + self._patience_seconds
 
     def is_full(self) -> bool:
         """Return whether the database's disk is full. Blocking. Raises DatabaseAway."""
@@ -123,7 +105,7 @@ class GroupCommit:
         try:
             item = self._inbox.get(block=wait and not self._backlog)
             while item is not None:
-                if item.begin():
+                if not item.future.cancelled():
                     self._backlog.append(item)
                 item = self._inbox.get_nowait()
         except queue.Empty:
@@ -192,18 +174,13 @@ _Answered = tuple[_Waiting, "Outcome | Exception"]
 
 def _answer(group: Sequence[_Waiting], answers: Sequence[Outcome | Exception]) -> None:
     """Set the answers. Each event loop is woken once, because a wake-up costs as much as an answer."""
-    of_loop: dict[asyncio.AbstractEventLoop | None, list[tuple[_Waiting, Outcome | Exception]]] = defaultdict(
-        list
-    )
+    by_loop: dict[asyncio.AbstractEventLoop, list[_Answered]] = defaultdict(list)
     for waiting, answer in zip(group, answers, strict=True):
-        of_loop[waiting.loop].append((waiting, answer))
-    for loop, some in of_loop.items():
-        if loop is None:
-            _settle(some)
-        else:
-            # A closed loop has no callers left.
-            with suppress(RuntimeError):
-                loop.call_soon_threadsafe(_settle, some)
+        by_loop[waiting.future.get_loop()].append((waiting, answer))
+    for loop, some in by_loop.items():
+        # A closed loop has no callers left.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(_settle, some)
 
 
 def _settle(answers: Sequence[_Answered]) -> None:

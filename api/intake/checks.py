@@ -30,7 +30,7 @@ KEPT_TEXT_LENGTH: Final = 4_096
 
 # Type of error -> message in a job; without a row, the message of `words_of`.
 _WORDS: Final[Mapping[str, Callable[[ErrorDetails], str]]] = {
-    "extra_forbidden": lambda error: _stranger(error["loc"]),
+    "extra_forbidden": lambda error: _unknown_field(error["loc"]),
     "string_pattern_mismatch": lambda _: "must be an email address",
 }
 
@@ -80,7 +80,7 @@ def words_in_a_job(error: ErrorDetails) -> str:
     return words(error) if words else words_of(error)
 
 
-def _stranger(path: tuple[int | str, ...]) -> str:
+def _unknown_field(path: tuple[int | str, ...]) -> str:
     *around, name = path
     field = str(name)
     if field in NOT_YET.values():
@@ -118,11 +118,11 @@ def _alternatives(recipes: Iterable[Required], places: TextPlaces) -> Iterator[F
 def _requirements(recipes: Iterable[Required]) -> Iterator[Finding]:
     for path, _, readings in recipes:
         for field, reading in readings.items():
-            for finding in _judged(reading, LANGUAGES[field]):
+            for finding in _faults_of_reading(reading, LANGUAGES[field]):
                 yield finding._replace(path=(*path, field, *finding.path))
 
 
-def _judged(reading: ParsedRequirement, language: Language) -> Iterable[Finding]:
+def _faults_of_reading(reading: ParsedRequirement, language: Language) -> Iterable[Finding]:
     """Return the faults of a reading, and of the normalised form that is stored instead of the submitted one.
 
     The stored form must also be valid as XML, where it may be two levels deeper: the root of a requirement
@@ -131,15 +131,19 @@ def _judged(reading: ParsedRequirement, language: Language) -> Iterable[Finding]
     if reading.findings or isinstance(reading.node, Forced):
         return reading.findings
     text = reading.text
-    return _cached_deeper(language, text) if len(text) <= KEPT_TEXT_LENGTH else _deeper(language, text)
+    return (
+        _cached_nested_faults(language, text)
+        if len(text) <= KEPT_TEXT_LENGTH
+        else _nested_faults(language, text)
+    )
 
 
-def _deeper(language: Language, text: str) -> tuple[Finding, ...]:
+def _nested_faults(language: Language, text: str) -> tuple[Finding, ...]:
     form = {"and": [{"and": [json.loads(text)]}]}
     return tuple(Finding((), finding.message) for finding in language.examine(form).findings[:1])
 
 
-_cached_deeper = lru_cache(4_096)(_deeper)
+_cached_nested_faults = lru_cache(4_096)(_nested_faults)
 
 
 def _retention(document: Mapping[str, Any], tags: RetentionTags) -> Iterator[Finding]:

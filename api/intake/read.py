@@ -17,7 +17,7 @@ from api.intake.requirements import Requirements, read_requirements
 from api.intake.spec import spec_of
 from api.intake.xml_job import read_xml
 from api.intake.xml_text import parse_xml
-from api.intake.xml_walk import Strange
+from api.intake.xml_walk import ElementFault
 from domain.directory.name_index import NameIndex
 from domain.errors import Fault, FaultyInput
 from domain.job.names import unknown_names
@@ -36,7 +36,7 @@ class Opened(NamedTuple):
 
     document: dict[str, Any]
     places: TextPlaces
-    faults: list[Strange]
+    faults: list[ElementFault]
     findings: list[Finding]
 
 
@@ -113,14 +113,14 @@ def _warnings(
 
 
 def _worded(
-    places: TextPlaces, faults: Sequence[Strange], findings: Sequence[Finding], called: str
+    places: TextPlaces, faults: Sequence[ElementFault], findings: Sequence[Finding], called: str
 ) -> list[Fault]:
     """Return the faults in the order of the text, each once, at most `MAX_FAULTS` and a count of the others.
 
     Finding the place and the message of a fault takes time, so only the returned faults get them.
     """
-    placed = [_strange(fault, places) for fault in faults[:MAX_FAULTS]]
-    placed += [_place(finding, places) for finding in findings[:MAX_FAULTS]]
+    placed = [_place_element(fault, places) for fault in faults[:MAX_FAULTS]]
+    placed += [_place_finding(finding, places) for finding in findings[:MAX_FAULTS]]
     found = sorted(dict.fromkeys(placed), key=lambda it: it[:2])
     unplaced = max(0, len(faults) - MAX_FAULTS) + max(0, len(findings) - MAX_FAULTS)
     more = len(found) + unplaced - MAX_FAULTS
@@ -128,13 +128,13 @@ def _worded(
     return shown if more <= 0 else [*shown, Fault("document", f"and {more} more {called}")]
 
 
-def _strange(fault: Strange, places: TextPlaces) -> Placed:
+def _place_element(fault: ElementFault, places: TextPlaces) -> Placed:
     assert isinstance(places, XmlPlaces), "only XML has faults of elements"
     place = places.of(fault.element)
     return place.line, place.column, place.where, fault.words()
 
 
-def _place(finding: Finding, places: TextPlaces) -> Placed:
+def _place_finding(finding: Finding, places: TextPlaces) -> Placed:
     line, column, where, rest = places.find(finding.path)
     message = places.message(finding)
     return line, column, where, f"{rest}: {message}" if rest else message

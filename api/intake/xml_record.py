@@ -11,7 +11,7 @@ from lxml import etree
 
 from api.intake.places import local_name
 from api.intake.xml_shapes import Shape
-from api.intake.xml_walk import Walk, attributes_of, is_foreign, no_children, no_stranger, no_text
+from api.intake.xml_walk import Walk, attributes_of, is_foreign, refuse_child, refuse_children, refuse_text
 
 _WHOLE: Final = re.compile(r"\s*[+-]?[0-9]{1,19}\s*")
 
@@ -57,8 +57,8 @@ class Spread:
                 found[self.attributes[name]] = value
             else:
                 walk.unknown_attribute(child, name, self.attributes)
-        no_text(child, walk)
-        no_children(child, walk)
+        refuse_text(child, walk)
+        refuse_children(child, walk)
 
     def give(self, part: Mapping[str, Any], tag: str, element: etree._Element) -> None:
         written = {name: part[filled] for name, filled in self.attributes.items() if filled in part}
@@ -70,9 +70,9 @@ class Spread:
 class Record:
     """An element as an object; attributes and children may occur in any order.
 
-    `values` says what the words of a field mean, and `numbers` are the fields that are whole numbers: XML has
-    only text for them. Whatever else is written there is left for the document's checks to refuse.
-    `foreign` is the field that keeps elements of other namespaces as they are written.
+    `values` maps the words of a field to values, and `numbers` are the fields that are whole numbers: XML has
+    only text. Other words stay as they are, and the checks of the document refuse them. `foreign` is the
+    field that keeps elements of other namespaces unchanged.
     """
 
     attributes: Mapping[str, str]
@@ -89,7 +89,7 @@ class Record:
                 walk.unknown_attribute(element, name, self.attributes)
             else:
                 found[filled] = self._meaning(filled, written)
-        no_text(element, walk)
+        refuse_text(element, walk)
         for child in element:
             row = self.children.get(str(child.tag))
             if row is not None:
@@ -98,7 +98,7 @@ class Record:
                 walk.places.put(found, self.foreign, child)
                 found.setdefault(self.foreign, []).append(foreign_text(child))
             else:
-                no_stranger(child, element, walk, self.children)
+                refuse_child(child, element, walk, self.children)
         return found
 
     def write(self, part: Any, element: etree._Element) -> None:

@@ -9,7 +9,14 @@ from typing import Any, Final
 from lxml import etree
 
 from api.intake.places import local_name
-from api.intake.xml_walk import Walk, attributes_of, has_namespace, no_attributes, no_stranger, no_text
+from api.intake.xml_walk import (
+    Walk,
+    attributes_of,
+    has_namespace,
+    refuse_attributes,
+    refuse_child,
+    refuse_text,
+)
 from domain.requirements.vocabulary import DISTRO_TREE, SYSTEM, Vocabulary
 
 _LOGIC: Final = frozenset({"and", "or", "not"})
@@ -35,7 +42,7 @@ class Requirement:
         if len(element) or not form:
             form["and"] = _forms(element, "", self.vocabulary, walk)
         else:
-            no_text(element, walk)
+            refuse_text(element, walk)
         return form
 
     def write(self, part: Any, element: etree._Element) -> None:
@@ -49,11 +56,11 @@ class Requirement:
 
 
 def _forms(element: etree._Element, group: str, vocabulary: Vocabulary, walk: Walk) -> list[dict[str, Any]]:
-    no_text(element, walk)
+    refuse_text(element, walk)
     forms: list[dict[str, Any]] = []
     for child in element:
         if has_namespace(child):
-            no_stranger(child, element, walk)
+            refuse_child(child, element, walk)
             continue
         walk.places.put(forms, len(forms), child)
         forms.append(_form(child, group, vocabulary, walk))
@@ -73,14 +80,14 @@ def _form(element: etree._Element, group: str, vocabulary: Vocabulary, walk: Wal
 
 
 def _inner(element: etree._Element, group: str, vocabulary: Vocabulary, walk: Walk) -> list[dict[str, Any]]:
-    no_attributes(element, walk)
+    refuse_attributes(element, walk)
     return _forms(element, group, vocabulary, walk)
 
 
 def _leaf(element: etree._Element, name: str, vocabulary: Vocabulary, walk: Walk) -> dict[str, Any]:
     """Return the form of a leaf. The contents of an unknown element are not checked."""
     if name in vocabulary.elements:
-        no_text(element, walk)
+        refuse_text(element, walk)
         for child in element:
             walk.fault(child, f"<{local_name(child)}> does not belong in <{local_name(element)}>")
     if element.get("element") is not None:

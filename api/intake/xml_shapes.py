@@ -1,7 +1,7 @@
 """Conversion between elements and parts of a document: the shapes in the tables of `xml_job`.
 
-Shapes report what is wrong with the structure (elements, attributes and text that do not belong, or twice);
-values are left to the checks of the document.
+Shapes report faults of the structure: unknown or repeated elements and attributes, and unexpected text. The
+checks of the document validate the values.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from lxml import etree
 from api.intake.xml_walk import (
     Walk,
     attributes_of,
-    no_attributes,
-    no_children,
-    no_stranger,
-    no_text,
+    refuse_attributes,
+    refuse_child,
+    refuse_children,
+    refuse_text,
 )
 
 
@@ -37,8 +37,8 @@ class Text:
     verbatim: bool = False
 
     def read(self, element: etree._Element, walk: Walk) -> str:
-        no_attributes(element, walk)
-        no_children(element, walk)
+        refuse_attributes(element, walk)
+        refuse_children(element, walk)
         written = element.text or ""
         return written if self.verbatim else written.strip()
 
@@ -108,8 +108,8 @@ def _values(element: etree._Element, names: tuple[str, ...], walk: Walk) -> tupl
     found = dict(attributes_of(element))
     for name in found.keys() - set(names):
         walk.unknown_attribute(element, name, names)
-    no_text(element, walk)
-    no_children(element, walk)
+    refuse_text(element, walk)
+    refuse_children(element, walk)
     missing = [name for name in names if name not in found]
     if missing:
         walk.fault(element, f'has no attribute "{missing[0]}"')
@@ -119,10 +119,10 @@ def _values(element: etree._Element, names: tuple[str, ...], walk: Walk) -> tupl
 
 def _children(element: etree._Element, tag: str, walk: Walk) -> Iterator[etree._Element]:
     """Yield the children of an element that may contain nothing else."""
-    no_attributes(element, walk)
-    no_text(element, walk)
+    refuse_attributes(element, walk)
+    refuse_text(element, walk)
     for child in element:
         if child.tag == tag:
             yield child
         else:
-            no_stranger(child, element, walk, (tag,))
+            refuse_child(child, element, walk, (tag,))

@@ -1,4 +1,4 @@
-"""The walk through an XML tree, with common checks of shapes."""
+"""The state of a walk through an XML tree, and common checks of elements."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from api.intake.unsupported import NOT_YET
 OWN_NAMESPACE: Final = "urn:labledger:job"
 
 
-class Strange(NamedTuple):
+class ElementFault(NamedTuple):
     """A fault at an element.
 
-    With `allowed` it is an unknown attribute, named by `message`, or without a message the element itself.
+    With `allowed`, `message` is the name of an unknown attribute; without a message the element is unknown.
     """
 
     element: etree._Element
@@ -25,7 +25,7 @@ class Strange(NamedTuple):
     allowed: Collection[str] | None = None
 
     def words(self) -> str:
-        """Return the message. The suggestion is computed only now, for the faults that are shown."""
+        """Return the message. The suggestion takes time, so only reported faults get one."""
         if self.allowed is None:
             return self.message
         if not self.message:
@@ -38,28 +38,28 @@ class Walk:
 
     def __init__(self, words: Mapping[str, str], body: bytes) -> None:
         self.places = XmlPlaces(words, body)
-        self.faults: list[Strange] = []
+        self.faults: list[ElementFault] = []
 
     def fault(self, element: etree._Element, message: str) -> None:
-        self.faults.append(Strange(element, message))
+        self.faults.append(ElementFault(element, message))
 
     def unknown_attribute(self, element: etree._Element, name: str, allowed: Collection[str] = ()) -> None:
-        self.faults.append(Strange(element, name, allowed))
+        self.faults.append(ElementFault(element, name, allowed))
 
     def unknown_element(self, element: etree._Element, allowed: Collection[str] = ()) -> None:
-        self.faults.append(Strange(element, "", allowed))
+        self.faults.append(ElementFault(element, "", allowed))
 
 
 def attributes_of(element: etree._Element) -> list[tuple[str, str]]:
     return cast("list[tuple[str, str]]", element.items())
 
 
-def no_attributes(element: etree._Element, walk: Walk) -> None:
+def refuse_attributes(element: etree._Element, walk: Walk) -> None:
     for name, _ in attributes_of(element):
         walk.unknown_attribute(element, name)
 
 
-def no_text(element: etree._Element, walk: Walk) -> None:
+def refuse_text(element: etree._Element, walk: Walk) -> None:
     """Report text in an element that allows none, once."""
     blank = element.text is None or element.text.isspace()
     for child in element:
@@ -68,12 +68,12 @@ def no_text(element: etree._Element, walk: Walk) -> None:
         walk.fault(element, "unexpected text")
 
 
-def no_children(element: etree._Element, walk: Walk) -> None:
+def refuse_children(element: etree._Element, walk: Walk) -> None:
     for child in element:
-        no_stranger(child, element, walk)
+        refuse_child(child, element, walk)
 
 
-def no_stranger(
+def refuse_child(
     child: etree._Element, parent: etree._Element, walk: Walk, allowed: Collection[str] = ()
 ) -> None:
     """Report a child that the parent does not allow."""

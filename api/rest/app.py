@@ -129,7 +129,7 @@ def application(parts: Parts, lifespan: Lifespan, allowed: Allowed = Allowed()) 
     found["description"].describe = lambda: describe(ROUTES, operations, version("labledger"))
     for path, route in ROUTES.items():
         app.add_route(path, found[route.resource], suffix=route.suffix)
-    app.add_error_handler(Exception, problems.on_surprise)
+    app.add_error_handler(Exception, problems.on_unexpected_error)
     app.add_error_handler(falcon.HTTPError, problems.on_http_error)
     app.add_error_handler(LabledgerError, problems.on_labledger_error)
     return counting(app, parts.under_way)

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from api.concurrency_limits import share_of
 from api.intake.json_text import refuse_equal_keys
 from api.intake.limits import MAX_FAULTS
-from api.rest.context import came_from, operation_asked
+from api.rest.context import client_address, operation_of_request
 from api.rest.contract.faults import faults_of
 from api.rest.contract.operation import JSON
 from domain.errors import Fault, FaultyInput, Unreadable
@@ -23,13 +23,13 @@ M = TypeVar("M", bound=BaseModel)
 
 async def read_body(req: Request) -> bytes:
     """Return the whole body. Raises 413 before it reads more than the operation allows, 415 if compressed."""
-    limit_bytes = operation_asked(req).max_bytes
+    limit_bytes = operation_of_request(req).max_bytes
     if (req.get_header("Content-Encoding") or "identity").lower() != "identity":
         raise falcon.HTTPUnsupportedMediaType(description="the body must not be encoded")
     if (req.content_length or 0) > limit_bytes:
         raise falcon.HTTPContentTooLarge(description=f"the body must not have more than {limit_bytes} bytes")
     chunks: list[bytes] = []
-    size, share, address = 0, share_of(req), came_from(req)
+    size, share, address = 0, share_of(req), client_address(req)
     async for chunk in req.stream:
         size += len(chunk)
         if size > limit_bytes:
@@ -59,9 +59,9 @@ def media_type(req: Request) -> str:
 
 async def parse_model(req: Request, body: bytes) -> Any:
     """Return the bytes of a body as the model of the operation. Raises Unreadable or FaultyInput."""
-    model = operation_asked(req).body
+    model = operation_of_request(req).body
     assert model is not None, "an operation says what its body is"
-    return await share_of(req).parse(came_from(req), len(body), partial(_parse, body, model))
+    return await share_of(req).parse(client_address(req), len(body), partial(_parse, body, model))
 
 
 def _parse(body: bytes, model: type[M]) -> M:

@@ -23,18 +23,18 @@ def request_id_of(req: Request) -> str:
     return found
 
 
-def came_from(req: Request) -> str:
+def client_address(req: Request) -> str:
     """Return the client's address, see `middleware.address`."""
     found: str = req.context.address
     return found
 
 
-def operation_asked(req: Request) -> Operation:
+def operation_of_request(req: Request) -> Operation:
     found: Operation = req.context.operation
     return found
 
 
-def action_asked(req: Request) -> str | None:
+def action_of_request(req: Request) -> str | None:
     """Return what the request asks for, such as `cancel a job`; None if the gate refused it before."""
     operation: Operation | None = getattr(req.context, "operation", None)
     return None if operation is None else operation.action

@@ -14,7 +14,7 @@ from falcon.asgi import Request, Response
 from api.concurrency_limits import Overloaded
 from api.feed import NotReady
 from api.headers import PROBLEM
-from api.rest.context import action_asked, request_id_of
+from api.rest.context import action_of_request, request_id_of
 from domain.errors import (
     Fault,
     FaultyInput,
@@ -101,7 +101,7 @@ async def on_labledger_error(
     if resp is None:
         await _hang_up(ws)
         return
-    answer(resp, problem_of(error, action_asked(req)))
+    answer(resp, problem_of(error, action_of_request(req)))
     if isinstance(error, TooOften):
         resp.set_header("Retry-After", str(error.retry_after_seconds))
 
@@ -119,7 +119,7 @@ async def on_http_error(
         resp.set_header(name, value)
 
 
-async def on_surprise(
+async def on_unexpected_error(
     req: Request, resp: Response | None, error: Exception, params: Any, ws: Any = None
 ) -> None:
     """Answer an unexpected error: its traceback goes to the log, the client gets the id of the request."""

@@ -53,7 +53,7 @@ async def report_progress(
                 answers |= {place: draft.refused.get(place) for place in draft.places}
         # A conflict only delays the reports on the changed subjects.
         groups = [new] if is_first and new else [[draft] for draft in new]
-        for answered in await asyncio.gather(*map(message.append, groups)):
+        for answered in await asyncio.gather(*map(message.commit, groups)):
             answers |= answered
         is_first = False
     return [answers[place] for place in range(len(items))]
@@ -102,9 +102,9 @@ class _Message:
         kept = answers_kept(await items_done_before(self.parts.log, self.request, self.numbers))
         return {place: kept[number] for place in waiting if (number := self.numbers[place]) in kept}
 
-    async def append(self, drafts: Sequence[ReportDraft]) -> dict[int, Answer]:
+    async def commit(self, drafts: Sequence[ReportDraft]) -> dict[int, Answer]:
         """Append all drafts in one commit; return the answers by place, without items to decide again."""
-        outcome = await append(self.parts, self._append(drafts))
+        outcome = await append(self.parts, self._append_for(drafts))
         if isinstance(outcome, Conflict):
             return {}
         taken = require_committed(outcome)
@@ -117,7 +117,7 @@ class _Message:
         places = [place for draft in drafts for place in draft.places]
         return {place: kept[self.numbers[place]] for place in places if self.numbers[place] in kept}
 
-    def _append(self, drafts: Sequence[ReportDraft]) -> AppendRequest:
+    def _append_for(self, drafts: Sequence[ReportDraft]) -> AppendRequest:
         """Return the append; its stored answer is {number: null, or the reason of the refusal}."""
         request, answer = self.request, None
         if request.command_id is not None and self.numbers is not None:

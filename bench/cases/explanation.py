@@ -19,7 +19,7 @@ from bench.settling import settle
 
 EXPLAINS = b"workers.explaining.child"
 # Minimum number of explanations, however long they take.
-LEAST = 5
+MIN_EXPLANATIONS = 5
 
 
 def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> Figures:
@@ -55,7 +55,7 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
 
 
 def _asked(
-    cluster: BenchCluster, recipe_ids: Sequence[int], seconds: float, least: int = LEAST
+    cluster: BenchCluster, recipe_ids: Sequence[int], seconds: float, least: int = MIN_EXPLANATIONS
 ) -> list[float]:
     """Request explanations for a time, at least `least` of them, and return the seconds of each answer."""
     until, took = time.monotonic() + seconds, list[float]()

@@ -1,1 +1,1 @@
-"""Two act at once on the real store, in both orders, many times: one wins, and nothing is left over."""
+"""Races: two actors change the same things in the real store, in both orders, many times."""

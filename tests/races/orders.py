@@ -1,4 +1,6 @@
-"""Who acts first: one after the other, one between the other's decision and its append, or both at once."""
+"""The orders of two acts: one after the other, one between decision and append of the other, or
+concurrent.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +10,18 @@ from threading import Barrier
 
 from replay.audit.tables import FREE
 from tests.in_process.environment import Scene
-from tests.races.judging import Outcome
-from tests.races.stage import Stage
+from tests.races.conditions import Outcome
+from tests.races.stage import RaceStage
 from tests.races.table import Race
 
 Act = Callable[[], Outcome]
 Order = Callable[[Scene, Act, Act, bool], tuple[Outcome, Outcome]]
-"""(scene, one, other, whether the other is the scheduler) -> what one got, what the other got."""
+"""(scene, one, other, whether the other is the scheduler) -> the outcomes of both."""
 
 
 def play(scene: Scene, number: int, race: Race, order: Order) -> None:
-    """One round, and what must be true of it whoever was first."""
-    stage = Stage(scene, number)
+    """Play one round and check its conditions."""
+    stage = RaceStage(scene, number)
     race.prepare(stage)
     outcomes = order(scene, *_actors(stage, race), race.other is None)
     stage.settle()
@@ -30,7 +32,7 @@ def play(scene: Scene, number: int, race: Race, order: Order) -> None:
     assert {system.usage for system in world.systems.values()} <= set(FREE), "a system is left over"
 
 
-def _actors(stage: Stage, race: Race) -> tuple[Act, Act]:
+def _actors(stage: RaceStage, race: Race) -> tuple[Act, Act]:
     one, other, scheduler = *stage.scene.apis, stage.scene.scheduler
     if race.other is None:
         return lambda: race.one(stage, one), scheduler.settle
@@ -47,7 +49,7 @@ def _other_first(scene: Scene, one: Act, other: Act, _: bool) -> tuple[Outcome, 
 
 
 def one_in_between(scene: Scene, one: Act, other: Act, is_scheduler: bool) -> tuple[Outcome, Outcome]:
-    """The other decides, one acts, the other appends."""
+    """Let `one` act between the decision and the append of `other`."""
     appended = scene.scheduler.log if is_scheduler else scene.apis[1].appended
     between: list[Outcome] = []
     with appended.preceded(lambda: between.append(one())):

@@ -1,4 +1,4 @@
-"""Where a race takes place: systems and a recipe set of its own, which are gone when the next one begins."""
+"""The stage of a race: systems and a recipe set of its own, which are gone when the next race begins."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LABS = ("lab-1", "lab-2")
 
 
 def furnish(scene: Scene) -> None:
-    """Labs, a tree and people, for all rounds."""
+    """Add labs, a tree and people for all rounds."""
     labs = [
         (f"lab-controller/{name}", directory_events.LabControllerRegistered(enabled=True)) for name in LABS
     ]
@@ -43,8 +43,8 @@ def furnish(scene: Scene) -> None:
     scene.put([*labs, *trees, *pools, *people])
 
 
-class Stage:
-    """`recipe_ids` are those of the set that is raced about, `fqdn` is its first system."""
+class RaceStage:
+    """The stage. `recipe_ids` are the recipes of the contested set, `fqdn` is its first system."""
 
     def __init__(self, scene: Scene, number: int) -> None:
         self.scene = scene
@@ -67,7 +67,7 @@ class Stage:
     def recipe_id(self) -> int:
         return self.recipe_ids[0]
 
-    # How it comes to the race
+    # Preparation
 
     def add_system(self, **more: str) -> str:
         fqdn = f"m{self._number}-{len(self.names)}"
@@ -78,7 +78,9 @@ class Stage:
         return fqdn
 
     def submit(self, *wants: Any, group: str | None = None) -> None:
-        """A set with a recipe for each, or one that wants the first system; nobody has looked at it yet."""
+        """Submit a set with a recipe for each requirement, by default one for the first system; it stays
+        new.
+        """
         recipes = tuple(recipe(want) for want in wants or [named(self.fqdn)])
         spec = replace(job([RecipeSetSpec(Priority.Normal, recipes)]), group=group)
         done = self.scene.api.ask(lambda services, request: submit_job(services, request, spec))
@@ -88,7 +90,7 @@ class Stage:
         self.recipe_ids = ids["recipe_ids"]
 
     def open_pool(self, entries: list[dict[str, Any]]) -> None:
-        """The first system is in it, and these may submit there."""
+        """Put the first system into the pool, and set the pool's policy."""
         process, fqdn, pool = self.scene.api, self.fqdn, self.pool
         process.ask(lambda services, request: change_pool_policy(services, request, pool, entries))
         process.ask(lambda services, request: move_system(services, request, pool, fqdn, member=True))
@@ -106,11 +108,11 @@ class Stage:
         return process.ask(lambda services, request: report_progress(services, request, None, items))
 
     def run(self, *, to_the_end: bool) -> None:
-        """The first recipe, which is waiting."""
+        """Run the first recipe, which is waiting."""
         reports = to_the_end_of(self.recipe())
         self.report(self.scene.api, *(reports if to_the_end else reports[:-1]))
 
-    # What has become of it
+    # Results
 
     def recipe(self, place: int = 0) -> Recipe:
         return self._state(f"recipe/{self.recipe_ids[place]}")
@@ -122,21 +124,21 @@ class Stage:
         return self.scene.api.services.aggregates.load([subject])[subject]
 
     def positions(self, subject: str, topic: str) -> list[int]:
-        """At which something has happened to a subject since the stage was set."""
+        """Return the positions of a subject's events of a topic since the stage was set."""
         past = self.scene.log.load({subject: 0})[subject]
         found = (each.position for each in past if topic == each.event.TOPIC)
         return [position for position in found if position > self.began_at]
 
     def story(self, subject: str | None = None) -> list[str]:
-        """What has happened to a subject since the stage was set, by default to the first recipe."""
+        """Return the topics of a subject's events since the stage was set, by default of the first recipe."""
         wanted = subject or f"recipe/{self.recipe_id}"
         past = self.scene.log.load({wanted: 0})[wanted]
         return [each.event.TOPIC.partition(".")[2] for each in past if each.position > self.began_at]
 
-    # The end
+    # Clean-up
 
     def clear(self) -> World:
-        """Everything is given up and taken away; what is left then was left over."""
+        """Cancel everything and remove the systems; return the world that is left."""
         for job_id in self.job_ids:
             self.scene.api.ask(
                 lambda services, request, job_id=job_id: cancel_job(services, request, job_id, "over")

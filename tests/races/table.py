@@ -1,4 +1,4 @@
-"""The races: how it comes to each, who acts, and what must be true of it afterwards, whoever was first."""
+"""The table of races: preparation, actors and conditions."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ from domain.priority import Priority
 from domain.recipe_set.messages import ReportCompleted, ReportInstalling
 from tests.domain.scheduling import policies
 from tests.in_process.api_process import ApiProcess
-from tests.races import judging
-from tests.races.judging import Outcome
-from tests.races.stage import Stage
+from tests.races import conditions as judging
+from tests.races.conditions import Outcome
+from tests.races.stage import RaceStage
 from tests.random_histories.jobs import named
 
 
 @dataclass(frozen=True)
 class Race:
-    """`other` None is the scheduler, which answers everything there is."""
+    """A race. Without `other` the second actor is the scheduler, which answers all triggers."""
 
-    prepare: Callable[[Stage], None]
-    one: Callable[[Stage, ApiProcess], Outcome]
-    other: Callable[[Stage, ApiProcess], Outcome] | None
-    judge: Callable[[Stage, Outcome, Outcome], None]
-
-
-# How it comes to the race
+    prepare: Callable[[RaceStage], None]
+    one: Callable[[RaceStage, ApiProcess], Outcome]
+    other: Callable[[RaceStage, ApiProcess], Outcome] | None
+    judge: Callable[[RaceStage, Outcome, Outcome], None]
 
 
-def _new_set(stage: Stage) -> None:
+# Preparations
+
+
+def _new_set(stage: RaceStage) -> None:
     stage.add_system()
     stage.submit()
 
 
-def _pending_system(stage: Stage) -> None:
-    """The set is queued; the system comes free."""
+def _pending_system(stage: RaceStage) -> None:
+    """Queue the set and let the system come free."""
     stage.add_system()
     stage.submit()
     stage.settle()
@@ -55,8 +55,8 @@ def _pending_system(stage: Stage) -> None:
     stage.recipe_ids = queued
 
 
-def _half_a_set(stage: Stage) -> None:
-    """It may have the first system now; the second is not to be had, but comes free some day."""
+def _half_a_set(stage: RaceStage) -> None:
+    """Submit a set that may have its first system now, and its second one later."""
     stage.add_system()
     second = stage.add_system()
     stage.submit(named(second))
@@ -64,60 +64,60 @@ def _half_a_set(stage: Stage) -> None:
     stage.submit(named(stage.fqdn), named(second))
 
 
-def _waiting(stage: Stage) -> None:
+def _waiting(stage: RaceStage) -> None:
     _new_set(stage)
     stage.settle()
 
 
-def _tasks_ended(stage: Stage) -> None:
+def _tasks_ended(stage: RaceStage) -> None:
     _waiting(stage)
     stage.run(to_the_end=False)
 
 
-def _forced(stage: Stage) -> None:
+def _forced(stage: RaceStage) -> None:
     stage.add_system(condition="Manual")
     stage.submit({"force": stage.fqdn})
 
 
-def _manual(stage: Stage) -> None:
+def _manual(stage: RaceStage) -> None:
     stage.add_system(condition="Manual")
 
 
-def _lent(stage: Stage) -> None:
-    """To ada, and idle; a set wants it that nobody has looked at."""
+def _lent(stage: RaceStage) -> None:
+    """Lend an idle system to ada, and submit a set that wants it; the set stays new."""
     stage.add_system()
     _lend(stage, stage.scene.api)
     stage.submit()
 
 
-def _lent_alone(stage: Stage) -> None:
+def _lent_alone(stage: RaceStage) -> None:
     stage.add_system()
     _lend(stage, stage.scene.api)
 
 
-def _in_a_pool(stage: Stage) -> None:
-    """Which lets everybody submit; nothing else does."""
+def _in_a_pool(stage: RaceStage) -> None:
+    """Put the system into a pool that lets everybody submit; its own policy does not."""
     stage.add_system(owner="bob")
     _own_policy_is_closed(stage)
     stage.open_pool([policies.everybody()])
     stage.submit()
 
 
-def _in_a_pool_for_a_group(stage: Stage) -> None:
+def _in_a_pool_for_a_group(stage: RaceStage) -> None:
     stage.add_system(owner="bob")
     stage.put_group(stage.scene.api, "admin")
     stage.open_pool([policies.group("qa")])
     stage.submit(group="qa")
 
 
-def _own_policy_is_closed(stage: Stage) -> None:
+def _own_policy_is_closed(stage: RaceStage) -> None:
     fqdn = stage.fqdn
     stage.scene.api.ask(
         lambda services, request: change_system_policy(services, request, fqdn, [policies.user("ada")], None)
     )
 
 
-# Who acts
+# Actors
 
 
 def _asked(process: ApiProcess, use_case: Any) -> Outcome:
@@ -127,13 +127,13 @@ def _asked(process: ApiProcess, use_case: Any) -> Outcome:
         return refused
 
 
-def _cancel(stage: Stage, process: ApiProcess) -> Outcome:
+def _cancel(stage: RaceStage, process: ApiProcess) -> Outcome:
     number = stage.recipe_set_id
     return _asked(process, lambda services, request: cancel_recipe_set(services, request, number, "no use"))
 
 
-def _change(change: NewSystemValues) -> Callable[[Stage, ApiProcess], Outcome]:
-    def act(stage: Stage, process: ApiProcess) -> Outcome:
+def _change(change: NewSystemValues) -> Callable[[RaceStage, ApiProcess], Outcome]:
+    def act(stage: RaceStage, process: ApiProcess) -> Outcome:
         fqdn = stage.fqdn
         return _asked(
             process, lambda services, request: change_system(services, request, fqdn, change, lambda _: None)
@@ -147,49 +147,49 @@ _drain = _change(NewSystemValues(draining=True, reason="a fan"))
 _move = _change(NewSystemValues(lab_controller="lab-2"))
 
 
-def _reserve(stage: Stage, process: ApiProcess, user: str = "ada") -> Outcome:
+def _reserve(stage: RaceStage, process: ApiProcess, user: str = "ada") -> Outcome:
     wanted, fqdn = ReservationRequest(user, None, None), stage.fqdn
     return _asked(process, lambda services, request: reserve_system(services, request, fqdn, wanted))
 
 
-def _lend(stage: Stage, process: ApiProcess, user: str = "ada") -> Outcome:
+def _lend(stage: RaceStage, process: ApiProcess, user: str = "ada") -> Outcome:
     fqdn = stage.fqdn
     return _asked(process, lambda services, request: lend_system(services, request, fqdn, user, None))
 
 
-def _end_loan(stage: Stage, process: ApiProcess) -> Outcome:
+def _end_loan(stage: RaceStage, process: ApiProcess) -> Outcome:
     fqdn = stage.fqdn
     return _asked(process, lambda services, request: end_loan(services, request, fqdn))
 
 
-def _close_pool(stage: Stage, process: ApiProcess) -> Outcome:
+def _close_pool(stage: RaceStage, process: ApiProcess) -> Outcome:
     entries = [policies.user("ada")]
     return _asked(
         process, lambda services, request: change_pool_policy(services, request, stage.pool, entries)
     )
 
 
-def _leave_pool(stage: Stage, process: ApiProcess) -> Outcome:
+def _leave_pool(stage: RaceStage, process: ApiProcess) -> Outcome:
     pool, fqdn = stage.pool, stage.fqdn
     return _asked(process, lambda services, request: move_system(services, request, pool, fqdn, member=False))
 
 
-def _leave_group(stage: Stage, process: ApiProcess) -> Outcome:
+def _leave_group(stage: RaceStage, process: ApiProcess) -> Outcome:
     return stage.put_group(process)
 
 
-def _urgent(stage: Stage, process: ApiProcess) -> Outcome:
+def _urgent(stage: RaceStage, process: ApiProcess) -> Outcome:
     number = stage.recipe_set_id
     return _asked(
         process, lambda services, request: change_priority(services, request, number, Priority.Urgent)
     )
 
 
-def _installing(stage: Stage, process: ApiProcess) -> Outcome:
+def _installing(stage: RaceStage, process: ApiProcess) -> Outcome:
     return stage.report(process, ReportInstalling())[0]
 
 
-def _completed(stage: Stage, process: ApiProcess) -> Outcome:
+def _completed(stage: RaceStage, process: ApiProcess) -> Outcome:
     return stage.report(process, ReportCompleted())[0]
 
 

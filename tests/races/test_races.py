@@ -1,4 +1,4 @@
-"""Whoever is first: one wins where only one can, and nothing is left over."""
+"""Exactly one actor wins where only one can, in every order, and nothing is left over."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def test_race__at_once_again_and_again__one_winner_and_nothing_left_over(scene: 
 @pytest.mark.parametrize(
     ("name", "kind", "found"),
     [
-        # The grant does not see the cancellation.
+        # The grant ignores the cancellation.
         ("cancel, grant to a new set", "recipe", "legal_transitions|has events before it was new"),
-        # Somebody has it, and a recipe has it, too.
+        # A person has it, and a recipe as well.
         ("reserve, forced grant", "system", "legal_transitions"),
     ],
 )

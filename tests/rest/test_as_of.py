@@ -25,7 +25,7 @@ from domain.system.lifecycle import CONDITIONS, USAGE
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, free_port, running
 from tests.harness.waiting import wait_until
-from tests.rest.cutting import commit_ends, cut
+from tests.rest.log_copy import commit_ends, cut
 
 # Not from the log: present state of the service, and lists without a position.
 NOT_OF_THE_LOG = {"/healthz", "/readyz", "/metrics", "/openapi.json", "/whoami", "/reads", "/log-usage"}

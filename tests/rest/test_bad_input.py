@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.harness.running import Running
-from tests.rest.acting import by_people
+from tests.rest.actions import by_people
 
 XML = {"Content-Type": "application/xml"}
 JSON = {"Content-Type": "application/json"}

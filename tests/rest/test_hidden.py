@@ -7,7 +7,7 @@ import hashlib
 import httpx
 
 from tests.harness.running import Running
-from tests.rest.acting import after
+from tests.rest.actions import after
 
 
 def test_digest_of_a_token__whatever_is_read__is_not_answered(client: httpx.Client, service: Running) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.harness.running import Running
 from tests.harness.waiting import wait_until
-from tests.rest.acting import after, in_state, recipe_for, start, submit
+from tests.rest.actions import after, in_state, recipe_for, start, submit
 from tests.rest.pinned import PINNED, XML
 
 LISTS = [

@@ -1,4 +1,4 @@
-"""What clients were answered, and what they asked for: to be found in the log, once each."""
+"""The requests of clients and their answers. Each must be in the log exactly once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import httpx
 
 from replay.audit import EventRecord
 
-# What a report that was taken must have left behind, by what it says.
+# Progress in a report -> topics of the events that an accepted report must have caused.
 PROGRESS = {
     "installing": ("recipe.installing",),
     "running": ("recipe.task-started",),
@@ -22,7 +22,7 @@ PROGRESS = {
 }
 TASK = {"completed": ("recipe.task-completed",), "aborted": ("recipe.task-aborted",)}
 PATHS = {"systems": "system", "lab-controllers": "lab-controller"}
-# What a change of one field must have left behind.
+# Changed field -> topics of the events that the change must have caused.
 CHANGES = {
     ("draining", True): "system.drained",
     ("draining", False): "system.undrained",
@@ -35,8 +35,9 @@ TASK_FIELDS = ("task_id", "result")
 
 @dataclass(frozen=True)
 class Acknowledged:
-    """Up to this position of the log there is an event of one of these topics about the subject, with this
-    data.
+    """A fact that was acknowledged.
+
+    Up to this position the log contains an event of one of these topics about the subject, with this data.
     """
 
     position: int
@@ -55,8 +56,10 @@ class Acknowledged:
 
 @dataclass
 class Book:
-    """Written by the threads of clients. `asked` are the whiteboards of all jobs that somebody began to
-    submit, `jobs` the ids that were answered, by whiteboard.
+    """The requests and answers, written by the threads of clients.
+
+    `asked` contains the whiteboards of all jobs whose submission began, `jobs` maps a whiteboard to the ids
+    in the answer.
     """
 
     acknowledged: list[Acknowledged] = field(default_factory=list)
@@ -89,7 +92,7 @@ class Book:
 
 
 def of_a_change(answer: httpx.Response) -> Iterator[Acknowledged]:
-    """What follows from the answer to a change of a system or a lab controller."""
+    """Yield the facts that follow from the answer to a change of a system or a lab controller."""
     request = answer.request
     kind = PATHS.get(request.url.path.split("/")[1])
     if request.method != "PATCH" or kind is None or not answer.is_success or not answer.json()["changed"]:
@@ -101,7 +104,7 @@ def of_a_change(answer: httpx.Response) -> Iterator[Acknowledged]:
 
 
 class LabJournal:
-    """What a lab controller that may be killed at any time has written down of what was taken."""
+    """The journal of accepted reports, written by a lab agent that may be killed at any time."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -113,7 +116,7 @@ class LabJournal:
         with self._file.open("rb") as file:
             file.seek(self._read)
             for line in file:
-                # One that is being written is for the next time.
+                # An incomplete line is read the next time.
                 if not line.endswith(b"\n"):
                     break
                 self._read += len(line)

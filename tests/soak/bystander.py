@@ -1,8 +1,9 @@
 """A bystander of an attack, as a process: `python -m tests.soak.bystander URL`.
 
-It logs in as bob, looks after the service and submits a job, again and again until its standard input ends.
-Then it prints how many seconds each of these took at most. It is a process of its own, because it would wait
-for the interpreter among the threads of an attack, and measure that instead of the service.
+The bystander logs in as bob, checks the health of the service and submits a job, repeatedly, until its
+standard input ends. Then it prints the maximum duration of each in seconds. It is a process of its own,
+because among the threads of an attack it would wait for the interpreter, and measure that instead of the
+service.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ RECIPE = {"distro_requires_xml": DISTRO, "host_requires": {"and": []}, "tasks": 
 
 @dataclass
 class Longest:
-    """Seconds, at most; `jobs` were decided meanwhile."""
+    """Maximum durations in seconds; `jobs` counts the jobs that were decided."""
 
     login: float = 0.0
     health: float = 0.0

@@ -1,4 +1,4 @@
-"""What goes wrong, one function for each: it returns when it is over, and the service is to come back."""
+"""Faults, one function each. A function returns when its fault is over and the service should recover."""
 
 from __future__ import annotations
 
@@ -17,113 +17,113 @@ from tests.harness.relay import Relay
 from tests.harness.sessions import owner_session
 from tests.harness.waiting import wait_until
 from tests.soak.machine import Machine, send
-from tests.soak.site import Site, either
+from tests.soak.site import SoakSite, either
 
-# A message with these in it is an append under the lease: others name one of them at most.
+# Texts that only an append under the lease contains together.
 OF_AN_APPEND = (b"recipe.scheduled", SCHEDULER.encode())
 PAUSE_SECONDS = (0.5, 4.0)
 DELAY_SECONDS = (0.02, 0.4)
-# The API tries for five by itself before it says so.
+# The API retries for five seconds before it answers.
 FULL_SECONDS = 20.0
-# Half of the longest whiteboard: written in hex.
+# Half of the maximum length of a whiteboard, which is written in hex.
 SIZE_BYTES = 2_000
 NOWHERE = {"element": "hostname", "op": "=", "value": "nowhere.example.com"}
 FULL_DETAIL = "the disk of the database is full"
 FULL_TITLE = "The database's disk is full"
 BY_A_PROBLEM, BY_READINESS = "a problem", "readiness"
-TOLD_OF_FULL_DISK = frozenset({BY_A_PROBLEM, BY_READINESS})
+FULL_DISK_REPORTS = frozenset({BY_A_PROBLEM, BY_READINESS})
 HOLDER = b"SELECT holder, epoch FROM log.leases WHERE name = %s"
 
 
 @dataclass(frozen=True)
 class Struck:
-    """What was done, for people; when it was over; the processes that are gone for good."""
+    """An injected fault: its description, when it was over, and the processes that are gone for good."""
 
     what: str
     at: float = field(default_factory=time.time)
     gone: tuple[int, ...] = ()
 
 
-Fault = Callable[[Site, Random], Struck]
+Fault = Callable[[SoakSite, Random], Struck]
 
 
-def kill_scheduler(site: Site, chance: Random) -> Struck:
-    """The one that decides; the other takes over."""
+def kill_scheduler(site: SoakSite, chance: Random) -> Struck:
+    """Kill the active scheduler; the other one takes over."""
     name, pid = holder(site)
     return _kill(f"kill -9 of the scheduler that decides ({name})", pid)
 
 
-def kill_both_schedulers(site: Site, chance: Random) -> Struck:
-    """Nobody else follows the log: a spare has read its code, and no more."""
+def kill_both_schedulers(site: SoakSite, chance: Random) -> Struck:
+    """Kill both schedulers. No other process follows the log: a spare has only loaded its code."""
     return _kill("kill -9 of both schedulers", *(_pid(machine, "scheduler") for machine in site.machines))
 
 
-def kill_worker(site: Site, chance: Random) -> Struck:
+def kill_worker(site: SoakSite, chance: Random) -> Struck:
     return _kill_one(either(site, chance), "worker")
 
 
-def kill_master(site: Site, chance: Random) -> Struck:
+def kill_master(site: SoakSite, chance: Random) -> Struck:
     return _kill_one(either(site, chance), "serve")
 
 
-def kill_both_masters(site: Site, chance: Random) -> Struck:
+def kill_both_masters(site: SoakSite, chance: Random) -> Struck:
     return _kill("kill -9 of both gunicorn masters", *(_pid(machine, "serve") for machine in site.machines))
 
 
-def kill_projectors(site: Site, chance: Random) -> Struck:
+def kill_projectors(site: SoakSite, chance: Random) -> Struck:
     return _kill("kill -9 of both projectors", *(_pid(machine, "projector") for machine in site.machines))
 
 
-def kill_lab(site: Site, chance: Random) -> Struck:
+def kill_lab(site: SoakSite, chance: Random) -> Struck:
     site.kill_lab()
     site.start_lab()
     return Struck("kill -9 of the lab agent")
 
 
-def kill_postmaster(site: Site, chance: Random) -> Struck:
+def kill_postmaster(site: SoakSite, chance: Random) -> Struck:
     pid = wait_until(lambda: site.first.postmaster, "PostgreSQL")
     return _kill("kill -9 of the postmaster", pid)
 
 
-def kill_backend(site: Site, chance: Random) -> Struck:
-    """PostgreSQL then ends all sessions, and recovers."""
+def kill_backend(site: SoakSite, chance: Random) -> Struck:
+    """Kill a backend. PostgreSQL then ends all sessions, and recovers."""
     return _kill("kill -9 of a backend of PostgreSQL", chance.choice(site.first.backends()))
 
 
-def stall_database(site: Site, chance: Random) -> Struck:
+def stall_database(site: SoakSite, chance: Random) -> Struck:
     return _stall(site.to_database, "the second machine and the database", chance)
 
 
-def cut_database(site: Site, chance: Random) -> Struck:
+def cut_database(site: SoakSite, chance: Random) -> Struck:
     return Struck(f"{site.to_database.cut()} connections to the database cut")
 
 
-def delay_database(site: Site, chance: Random) -> Struck:
+def delay_database(site: SoakSite, chance: Random) -> Struck:
     return _delay(site.to_database, "the second machine and the database", chance)
 
 
-def stall_api(site: Site, chance: Random) -> Struck:
+def stall_api(site: SoakSite, chance: Random) -> Struck:
     return _stall(chance.choice(site.doors), "clients and an API", chance)
 
 
-def cut_api(site: Site, chance: Random) -> Struck:
+def cut_api(site: SoakSite, chance: Random) -> Struck:
     return Struck(f"{sum(door.cut() for door in site.doors)} connections of clients cut")
 
 
-def delay_api(site: Site, chance: Random) -> Struck:
+def delay_api(site: SoakSite, chance: Random) -> Struck:
     return _delay(chance.choice(site.doors), "clients and an API", chance)
 
 
-def pause_scheduler(site: Site, chance: Random) -> Struck:
-    """Until another has its lease; then it wakes up and believes that it has it still."""
+def pause_scheduler(site: SoakSite, chance: Random) -> Struck:
+    """Stop the active scheduler until another has its lease; it wakes up and assumes that it still has it."""
     name, pid = holder(site)
     with _paused(pid):
         wait_until(lambda: holder(site)[1] != pid, "another scheduler to take over")
     return Struck(f"SIGSTOP of the scheduler that decides ({name}), SIGCONT when another has its lease")
 
 
-def wake_zombie(site: Site, chance: Random) -> Struck:
-    """It is stopped with an append on its way, which arrives when another has decided for a while."""
+def wake_zombie(site: SoakSite, chance: Random) -> Struck:
+    """Stop a scheduler whose append is on its way; the append arrives after another scheduler has decided."""
     machine, pid = _second_decides(site)
     refused = machine.fenced()
     held = site.to_database.hold(*OF_AN_APPEND)
@@ -139,33 +139,33 @@ def wake_zombie(site: Site, chance: Random) -> Struck:
     return Struck("SIGSTOP of a scheduler with an append on its way: it woke up, and was refused", at)
 
 
-def pause_worker(site: Site, chance: Random) -> Struck:
+def pause_worker(site: SoakSite, chance: Random) -> Struck:
     return _pause_one(either(site, chance), "worker", chance)
 
 
-def pause_projector(site: Site, chance: Random) -> Struck:
+def pause_projector(site: SoakSite, chance: Random) -> Struck:
     return _pause_one(either(site, chance), "projector", chance)
 
 
-def pause_lab(site: Site, chance: Random) -> Struck:
+def pause_lab(site: SoakSite, chance: Random) -> Struck:
     assert site.lab is not None
     return _pause("the lab agent", site.lab.pid, chance)
 
 
-def fill_disk(site: Site, chance: Random) -> Struck:
-    """Until somebody was told so by the API; what was on its way is tried again when there is room."""
+def fill_disk(site: SoakSite, chance: Random) -> Struck:
+    """Fill the disk until the API reports it. Requests in progress are retried when there is space again."""
     assert site.disk is not None
-    told: set[str] = set()
+    reports: set[str] = set()
     deadline = time.monotonic() + FULL_SECONDS
     try:
-        while time.monotonic() < deadline and not told >= TOLD_OF_FULL_DISK:
+        while time.monotonic() < deadline and not reports >= FULL_DISK_REPORTS:
             site.disk.fill()
-            told |= _said_on_full_disk(site, f"full {chance.randbytes(SIZE_BYTES).hex()}")
+            reports |= _said_on_full_disk(site, f"full {chance.randbytes(SIZE_BYTES).hex()}")
         time.sleep(chance.uniform(0, 1))
     finally:
         site.disk.make_room()
-    assert told, "every job was taken: the disk was not full"
-    return Struck(f"a full disk, told by {' and by '.join(sorted(told))}")
+    assert reports, "every job was taken: the disk was not full"
+    return Struck(f"a full disk, told by {' and by '.join(sorted(reports))}")
 
 
 FAULTS: tuple[Fault, ...] = (
@@ -193,8 +193,8 @@ FAULTS: tuple[Fault, ...] = (
 )
 
 
-def holder(site: Site) -> tuple[str, int]:
-    """Who decides, as the log says: the machine and the pid."""
+def holder(site: SoakSite) -> tuple[str, int]:
+    """Return the machine and the pid of the active scheduler, as recorded in the log."""
     with owner_session(site.owner_url) as session:
         row = session.execute(HOLDER, (SCHEDULER,)).fetchone()
     assert row is not None, "nobody ever held the lease"
@@ -203,8 +203,8 @@ def holder(site: Site) -> tuple[str, int]:
     return (of[0] if of else "neither"), pid
 
 
-def _second_decides(site: Site) -> tuple[Machine, int]:
-    """The lease goes to whoever asks first after the first machine's scheduler was killed."""
+def _second_decides(site: SoakSite) -> tuple[Machine, int]:
+    """Kill the first scheduler while it is active; return the second machine and its scheduler's pid."""
     while (found := holder(site))[0] != "second":
         if found[0] == "first":
             send(found[1], SIGKILL)
@@ -212,14 +212,14 @@ def _second_decides(site: Site) -> tuple[Machine, int]:
     return site.second, found[1]
 
 
-def _said_on_full_disk(site: Site, whiteboard: str) -> set[str]:
-    """What tells that a job of some size, which no system can run, was not taken; if it is, it is given up.
+def _said_on_full_disk(site: SoakSite, whiteboard: str) -> set[str]:
+    """Submit a job that no system can run, and return how the API reported the full disk, if it did.
 
-    PostgreSQL may end itself when its disk is full, so that nobody can say why.
+    An accepted job is given up. PostgreSQL may stop when its disk is full; then the API reports no cause.
     """
     site.book.asked.add(whiteboard)
     recipe = {"distro_requires": {}, "host_requires": NOWHERE, "tasks": [{"name": "/nowhere"}]}
-    told = {"silence"}
+    reports = {"silence"}
     with suppress(httpx.HTTPError), httpx.Client(timeout=15, **LOCAL_HTTP) as client:
         headers = {"Authorization": f"Bearer {site.token}", "Idempotency-Key": whiteboard[:40]}
         job = {"whiteboard": whiteboard, "recipe_sets": [{"priority": "Low", "recipes": [recipe]}]}
@@ -229,11 +229,11 @@ def _said_on_full_disk(site: Site, whiteboard: str) -> set[str]:
             site.book.submitted(whiteboard, answer.json(), position)
             return set()
         assert answer.status_code == 503, answer.text
-        told = {BY_A_PROBLEM if answer.json()["title"] == FULL_TITLE else "an outage of the database"}
+        reports = {BY_A_PROBLEM if answer.json()["title"] == FULL_TITLE else "an outage of the database"}
         checks = client.get(f"{site.first.url}/readyz").json()["checks"]
         if checks["database"].get("detail") == FULL_DETAIL:
-            told.add(BY_READINESS)
-    return told
+            reports.add(BY_READINESS)
+    return reports
 
 
 def _kill(what: str, *pids: int) -> Struck:

@@ -1,4 +1,4 @@
-"""`python -m tests.soak.lab JOURNAL …` is `labledger …`, and writes down each report that was taken."""
+"""`python -m tests.soak.lab JOURNAL …` is `labledger …` with a journal of all accepted reports."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from replay.simulated_lab.steps import LabStep
 
 
 class NotingLink(LabLink):
-    """Written down when the answer is there, so that whoever is killed in between claims nothing."""
+    """A link that writes to the journal after the answer, so that a killed agent claims nothing in vain."""
 
     journal: str
 

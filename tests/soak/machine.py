@@ -1,4 +1,4 @@
-"""A `labledger up` with its processes, each of which can be found and sent signals."""
+"""A machine: a `labledger up` whose processes can be found and sent signals."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ SERVICES = ("serve", "scheduler", "projector")
 
 class Machine:
     def __init__(self, name: str, up: Up, url: str) -> None:
-        """`url` is where it answers, without anybody in between."""
+        """Create a machine. `url` reaches its API without a relay."""
         self.name = name
         self.up = up
         self.url = url
 
     def pid(self, role: str) -> int | None:
-        """Of a service; `worker` is the process that answers for `serve`."""
+        """Return the pid of a service; `worker` is the process that answers requests for `serve`."""
         if role == "worker":
             serve = self.pid("serve")
             return next(iter(children(serve)), None) if serve else None
         return next((pid for pid in children(self.up.process.pid) if role in command_line(pid)), None)
 
     def ready(self) -> dict[str, Any] | None:
-        """Its checks, if it says that all is well; None else."""
+        """Return the checks of /readyz if all succeed, else None."""
         with suppress(httpx.HTTPError):
             answer = httpx.get(f"{self.url}/readyz", timeout=6, **LOCAL_HTTP)
             if answer.status_code == 200:
@@ -46,19 +46,19 @@ class Machine:
         return all(self.pid(role) for role in (*SERVICES, "worker"))
 
     def fenced(self) -> int:
-        """How often an append of one of its schedulers was refused for an old epoch."""
+        """Return the number of refused appends of its schedulers with an old epoch."""
         return self.up.text().count("has a later epoch")
 
 
 class DatabaseMachine(Machine):
-    """The one that has PostgreSQL, too."""
+    """The machine with PostgreSQL."""
 
     @property
     def postmaster(self) -> int | None:
         return Cluster(self.up.data / "postgresql").pid
 
     def backends(self) -> list[int]:
-        """Those who serve a session of ours."""
+        """Return the backends of the service's sessions."""
         postmaster = self.postmaster
         mine = children(postmaster) if postmaster else []
         return [pid for pid in mine if "labledger_api" in " ".join(command_line(pid))]
@@ -81,6 +81,6 @@ def command_line(pid: int) -> list[str]:
 
 
 def send(pid: int, number: signal.Signals) -> None:
-    """To a process that may have ended by itself."""
+    """Send a signal to a process, unless it has ended."""
     with suppress(ProcessLookupError):
         os.kill(pid, number)

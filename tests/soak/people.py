@@ -1,6 +1,6 @@
-"""People who submit, change and cancel jobs and read along, whatever becomes of the service meanwhile.
+"""People who submit, change and cancel jobs and read the log during faults.
 
-Each says a request again, under its key, until it is answered; what is answered goes into the book.
+Each repeats a request with its key until it is answered, and records the answer in the book.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ import httpx
 from api.headers import ACTS_AS
 from tests.acceptance.chores import Chores
 from tests.soak.book import Acknowledged, Book, of_a_change
-from tests.soak.enduring import ANSWER_SECONDS, Enduring, Stopped
+from tests.soak.retrying_transport import ANSWER_SECONDS, RetryingTransport, Stopped
 
-# What was asked for is overtaken by what happened meanwhile.
+# The request came too late for the present state.
 OVERTAKEN = (404, 409, 412)
 PAUSE_SECONDS = 0.2
 PRIORITIES = ("Low", "Medium", "Normal", "High", "Urgent")
-# Of an errand.
+# Requests of an errand.
 CHANGES, CANCELS, REPEATS = 0.3, 0.08, 0.15
-# So many recipe sets back.
+# Number of recent recipe sets that errands choose from.
 LATELY = 20
 ENDED = ("recipe.completed", "recipe.cancelled", "recipe.aborted")
 
 SetOf = tuple[int, tuple[int, ...]]
-"""A recipe set by its number, and its recipes."""
+"""The number of a recipe set, and its recipes."""
 
-Errand = Callable[["Person"], None]
+Errand = Callable[["SoakUser"], None]
 
 
-class Person:
-    """A thread that does one errand after the other."""
+class SoakUser:
+    """A thread that performs one errand after another."""
 
     def __init__(self, name: str, book: Book, doors: Sequence[str], token: str, seed: int) -> None:
         self.name = name
@@ -54,7 +54,7 @@ class Person:
                 errand(self)
             except Stopped:
                 return
-            except Exception as error:  # whatever it was: the soak tells, and fails
+            except Exception as error:  # any error: the soak reports it and fails
                 self.book.wrong.append(f"{self.name}: {error!r}")
                 return
 
@@ -67,7 +67,7 @@ class Person:
 
     def client(self) -> httpx.Client:
         headers = {"Authorization": f"Bearer {self._token}"}
-        transport = Enduring(self._doors, self._stop)
+        transport = RetryingTransport(self._doors, self._stop)
         noting = {"response": [self._note]}
         return httpx.Client(base_url=self._doors[0], headers=headers, transport=transport, event_hooks=noting)
 
@@ -82,20 +82,22 @@ class Person:
             return client.request(method, path, headers=headers, **more)
 
     def write(self, method: str, path: str, body: Any, overtaken: Sequence[int] = OVERTAKEN) -> Any:
-        """The answer and its position; None when it is too late for that."""
+        """Send a change and return its answer and position, None if it came too late."""
         key = f"{self.name}-{next(self._numbers)}" if method == "POST" else ""
         answer = self.ask(method, path, key=key, json=body)
         if answer.status_code in overtaken:
             return None
         if not answer.is_success:
             raise AssertionError(f"{method} {path}: {answer.status_code} {answer.text}")
-        # What changed nothing is looked at anew each time.
+        # A request without effect is not repeated.
         if key and answer.json().get("cancelled", True):
             self._said.append((method, path, body, key, answer.json()))
         return answer.json(), int(answer.headers["labledger-position"])
 
     def repeat(self) -> None:
-        """Something that was answered long ago, as a client does that never got to know."""
+        """Repeat an old request with its key, as a client that lost the answer does; the answer must be
+        the same.
+        """
         if self._said:
             method, path, body, key, first = self.chance.choice(self._said)
             answer = self.ask(method, path, key=key, json=body)
@@ -105,10 +107,12 @@ class Person:
 
 
 def submitting(jobs: Iterator[dict[str, Any]], wanted: Callable[[], bool]) -> Errand:
-    """Jobs as long as there are too few; priorities are changed and sets cancelled in between."""
+    """Return an errand that submits jobs while too few are unfinished, and changes or cancels sets in
+    between.
+    """
     sets: list[SetOf] = []
 
-    def errand(person: Person) -> None:
+    def errand(person: SoakUser) -> None:
         if wanted():
             sets.append(submit(person, next(jobs)))
         chance = person.chance
@@ -123,8 +127,8 @@ def submitting(jobs: Iterator[dict[str, Any]], wanted: Callable[[], bool]) -> Er
     return errand
 
 
-def submit(person: Person, job: dict[str, Any]) -> SetOf:
-    """Of one recipe set."""
+def submit(person: SoakUser, job: dict[str, Any]) -> SetOf:
+    """Submit a job of one recipe set."""
     whiteboard = f"{person.name}: {job['whiteboard']}"
     person.book.asked.add(whiteboard)
     answer, position = person.write("POST", "/jobs", {**job, "whiteboard": whiteboard}, overtaken=())
@@ -133,7 +137,7 @@ def submit(person: Person, job: dict[str, Any]) -> SetOf:
     return number, tuple(answer["recipe_ids"])
 
 
-def _prioritise(person: Person, number: int, _: Sequence[int]) -> None:
+def _prioritise(person: SoakUser, number: int, _: Sequence[int]) -> None:
     priority = person.chance.choice(PRIORITIES)
     done = person.write("PATCH", f"/recipe-sets/{number}", {"priority": priority})
     if done is not None and done[0]["changed"]:
@@ -141,17 +145,17 @@ def _prioritise(person: Person, number: int, _: Sequence[int]) -> None:
         person.book.note(Acknowledged(done[1], f"recipe-set/{number}", topics, data))
 
 
-def cancel(person: Person, number: int, recipe_ids: Sequence[int]) -> None:
+def cancel(person: SoakUser, number: int, recipe_ids: Sequence[int]) -> None:
     done = person.write("POST", f"/recipe-sets/{number}/cancel", {"reason": "not needed any more"})
     for recipe_id in recipe_ids if done is not None and done[0]["cancelled"] else ():
         person.book.note(Acknowledged(done[1], f"recipe/{recipe_id}", ENDED))
 
 
-def operating(person: Person, over: threading.Event, spared: Sequence[str]) -> Errand:
-    """Chores of the lab; when it is over only what has to be done for everything to come to rest."""
+def operating(person: SoakUser, over: threading.Event, spared: Sequence[str]) -> Errand:
+    """Return an errand of an operator; when `over` is set it only undoes what keeps the lab from rest."""
     chores = Chores(person.client, person.chance.random(), spared)
 
-    def errand(person: Person) -> None:
+    def errand(person: SoakUser) -> None:
         if over.is_set():
             chores.end()
         else:
@@ -162,10 +166,10 @@ def operating(person: Person, over: threading.Event, spared: Sequence[str]) -> E
 
 
 def watching(seen: dict[int, tuple[str, str]]) -> Errand:
-    """Reads the log page by page, and in between what people look at."""
+    """Return an errand that reads the log page by page, and the main read resources in between."""
     after = 0
 
-    def errand(person: Person) -> None:
+    def errand(person: SoakUser) -> None:
         nonlocal after
         answer = person.ask("GET", "/events", params={"after": after, "limit": 1000})
         for event in answer.json()["events"]:
@@ -182,7 +186,7 @@ def watching(seen: dict[int, tuple[str, str]]) -> Errand:
 
 
 @contextmanager
-def at_work(people: dict[Person, Errand]) -> Iterator[None]:
+def at_work(people: dict[SoakUser, Errand]) -> Iterator[None]:
     threads = [
         threading.Thread(target=who.live, args=(errand,), name=who.name) for who, errand in people.items()
     ]

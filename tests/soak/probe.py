@@ -1,6 +1,6 @@
-"""A lab of one machine that nobody else may have, to ask how soon a recipe gets a system.
+"""A lab with one machine of its own, which measures how soon a recipe gets a system.
 
-Nobody works in that lab: once placed, the recipe is cancelled.
+No agent works in that lab: a placed recipe is cancelled.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ import itertools
 from copy import deepcopy
 from typing import Any
 
-from tests.soak.people import Person, cancel, submit
+from tests.soak.people import SoakUser, cancel, submit
 
 LAB = "lab.probe.example.com"
 SYSTEM = f"only.{LAB}"
-# Nothing else is of this arch.
+# The only system of this arch.
 ARCH = "ppc64"
 
 
 def with_probe(lab: dict[str, Any]) -> dict[str, Any]:
-    """A lab document with that lab in it, too."""
+    """Return a lab document with the probe's lab added."""
     found = deepcopy(lab)
     found["lab_controllers"].append({"fqdn": LAB, "enabled": True})
     tree = {**found["distro_trees"][0], "id": 1, "name": "probe", "arch": ARCH}
@@ -29,12 +29,12 @@ def with_probe(lab: dict[str, Any]) -> dict[str, Any]:
 
 
 class Probe:
-    def __init__(self, person: Person) -> None:
+    def __init__(self, person: SoakUser) -> None:
         self._person = person
         self._numbers = itertools.count(1)
 
     def submit(self) -> tuple[int, int]:
-        """A recipe that only that machine can run: its set and itself."""
+        """Submit a recipe that only that machine can run, and return its set and its number."""
         # A silent lab gets no recipes.
         self._person.ask("GET", f"/lab-controllers/{LAB}/commands", acts_as=LAB).raise_for_status()
         distro = [{"element": "name", "value": "probe"}, {"element": "arch", "value": ARCH}]

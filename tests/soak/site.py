@@ -1,7 +1,7 @@
-"""Two machines on one database: the first has PostgreSQL on a small disk, the second reaches it over a relay.
+"""Two machines on one database: the first has PostgreSQL on a small disk, the second uses it over a relay.
 
-Clients and lab controllers reach either of them over relays, too. Each machine is a `labledger up`, which
-starts again what dies on it; nobody else does.
+Clients and lab controllers use relays as well. Each machine is a `labledger up`, which alone restarts the
+processes that die on it.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from tests.soak.machine import DatabaseMachine, Machine
 from tests.store.faults.stores import through
 
 HOST = "127.0.0.1"
-# The least that can be set: a hung scheduler is replaced after so long.
+# The minimum setting: a hung scheduler is replaced after this time.
 LEASE_SECONDS = "3"
-# A recipe that nothing happens to is done in some 6 s.
+# A recipe without faults takes about 6 s.
 SPEED = "300"
-# Longer than a machine keeps still, also when its lab controller is cut off for a while.
+# Longer than a machine is silent, even if its lab controller is cut off for a while.
 WATCHDOG_SECONDS = "20"
 STOP_SECONDS = 15.0
 
 
 @dataclass
-class Site:
+class SoakSite:
     folder: Path
     seed: int
     token: str
@@ -52,7 +52,7 @@ class Site:
     doors: tuple[Relay, Relay]
     disk: SmallDisk | None
     book: Book = field(default_factory=Book)
-    # The lab controllers that the lab agent stands for.
+    # The lab controllers of the lab agent.
     labs: tuple[str, ...] = ()
     lab: subprocess.Popen[bytes] | None = None
     lab_starts: int = field(default=0)
@@ -81,7 +81,7 @@ class Site:
         return all(machine.is_whole() and machine.ready() for machine in self.machines)
 
     def start_lab(self) -> None:
-        """What systemd would do in the lab. Its machines are those of the same seed, also after a crash."""
+        """Start the lab agent, as systemd would. The seed gives the same machines after a crash."""
         self.lab_starts += 1
         percentages = (word for name, percent in FAULTS.items() for word in (f"--{name}", str(percent)))
         named = (word for fqdn in self.labs for word in ("--lab-controller", fqdn))
@@ -96,10 +96,10 @@ class Site:
             *named,
             *how,
         ]
-        told = {"LABLEDGER_URL": self.urls[self.lab_starts % 2], "LABLEDGER_TOKEN": self.token}
+        variables = {"LABLEDGER_URL": self.urls[self.lab_starts % 2], "LABLEDGER_TOKEN": self.token}
         with (self.logs / "lab.out").open("ab") as out:
             self.lab = subprocess.Popen(
-                command, env=environment(**told), stdin=subprocess.DEVNULL, stdout=out, stderr=out
+                command, env=environment(**variables), stdin=subprocess.DEVNULL, stdout=out, stderr=out
             )
 
     def kill_lab(self) -> None:
@@ -108,17 +108,17 @@ class Site:
             self.lab.wait(STOP_SECONDS)
 
     def labledger(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """A command on the first machine, without anybody in between."""
+        """Run a command on the first machine, without relays."""
         command = [sys.executable, "-m", "cli", *arguments]
-        told = {"LABLEDGER_URL": self.first.url, "LABLEDGER_TOKEN": self.token}
-        told["LABLEDGER_OWNER_DATABASE_URL"] = self.owner_url
+        variables = {"LABLEDGER_URL": self.first.url, "LABLEDGER_TOKEN": self.token}
+        variables["LABLEDGER_OWNER_DATABASE_URL"] = self.owner_url
         return subprocess.run(
-            command, env=environment(**told), capture_output=True, text=True, timeout=600, check=False
+            command, env=environment(**variables), capture_output=True, text=True, timeout=600, check=False
         )
 
 
 @contextmanager
-def site(folder: Path, seed: int) -> Iterator[Site]:
+def site(folder: Path, seed: int) -> Iterator[SoakSite]:
     logs = folder / "logs"
     logs.mkdir()
     settings = {"LABLEDGER_LEASE_SECONDS": LEASE_SECONDS, "LABLEDGER_CONSISTENCY_SECONDS": "1"}
@@ -132,12 +132,14 @@ def site(folder: Path, seed: int) -> Iterator[Site]:
         direct = service_url(server, cluster.folder)
         to_database = stack.enter_context(closing(Relay(partial(server_socket, direct))))
         url = through(direct, to_database.port)
-        told = {"LABLEDGER_DATABASE_URL": url, "LABLEDGER_OWNER_DATABASE_URL": server.owner_url}
-        second = stack.enter_context(up(folder / "second", printed=logs / "second.out", **settings, **told))
+        variables = {"LABLEDGER_DATABASE_URL": url, "LABLEDGER_OWNER_DATABASE_URL": server.owner_url}
+        second = stack.enter_context(
+            up(folder / "second", printed=logs / "second.out", **settings, **variables)
+        )
         doors = tuple(
             stack.enter_context(closing(Relay(partial(door_of, machine)))) for machine in (first, second)
         )
-        made = Site(
+        made = SoakSite(
             folder,
             seed,
             connection(first)["token"],
@@ -161,10 +163,10 @@ def door_of(machine: Up) -> socket.socket:
     return socket.create_connection((HOST, urlsplit(connection(machine)["url"]).port or 80), timeout=5)
 
 
-def environment(**told: str) -> dict[str, str]:
+def environment(**variables: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LABLEDGER_")}
-    return {**kept, **told}
+    return {**kept, **variables}
 
 
-def either(site: Site, chance: Random) -> Machine:
+def either(site: SoakSite, chance: Random) -> Machine:
     return chance.choice(site.machines)

@@ -1,4 +1,4 @@
-"""One soak: work going on, faults at random moments, and questions asked of the log after each."""
+"""One soak: a load, faults at random moments, and checks of the log after each."""
 
 from __future__ import annotations
 
@@ -22,25 +22,29 @@ from tests.acceptance.metrics import impossible_findings
 from tests.harness.waiting import wait_until
 from tests.soak.book import LabJournal
 from tests.soak.faults import FAULTS, Fault, Struck, fill_disk
-from tests.soak.history import History
-from tests.soak.people import Errand, Person, at_work, operating, submitting, watching
+from tests.soak.log_history import LogHistory
+from tests.soak.people import Errand, SoakUser, at_work, operating, submitting, watching
 from tests.soak.probe import LAB, SYSTEM, Probe, with_probe
-from tests.soak.site import Site
+from tests.soak.site import SoakSite
 
 LABS, SYSTEMS, SUBMITTERS = 2, 24, 3
-# Never more than so many recipes on their way.
+# Maximum number of unfinished recipes.
 QUEUE = 70
 MANY_JOBS = 1_000_000
-# Between one that is over and the next, at random.
+# Pause between faults.
 QUIET_SECONDS = (0.2, 2.0)
-# Whoever needs longer hangs.
+# Maximum time to recover; a longer one counts as hung.
 BACK_SECONDS = 60.0
 REST_SECONDS = 240.0
 
 
 @dataclass
-class Happened:
-    """`ready_seconds` until both machines were ready, `allocation_seconds` until a recipe got a system."""
+class Recovery:
+    """A fault and the recovery from it.
+
+    `ready_seconds` is the time until both machines were ready, `allocation_seconds` the time until a recipe
+    got a system.
+    """
 
     kind: str
     what: str
@@ -55,14 +59,14 @@ class Happened:
 
 @dataclass
 class Soak:
-    site: Site
+    site: SoakSite
     faults: int
-    timeline: list[Happened] = field(default_factory=list)
+    timeline: list[Recovery] = field(default_factory=list)
     seen: dict[int, tuple[str, str]] = field(default_factory=dict)
     _began: float = field(default_factory=time.monotonic)
 
-    def run(self) -> History:
-        """All faults, then rest. Raises AssertionError with the first thing that is wrong."""
+    def run(self) -> LogHistory:
+        """Inject all faults, then wait for rest. Raise AssertionError with the first finding."""
         site = self.site
         print(f"LABLEDGER_SEED={site.seed} LABLEDGER_FAULTS={self.faults}; logs in {site.logs}", flush=True)
         lab = generate_lab(site.seed, labs=LABS, systems=SYSTEMS)
@@ -73,7 +77,7 @@ class Soak:
         site.labs = tuple(each["fqdn"] for each in lab["lab_controllers"])
         site.start_lab()
         with closing(EventLog(site.owner_url)) as log:
-            history = History(log, self.site.book, LabJournal(site.journal))
+            history = LogHistory(log, self.site.book, LabJournal(site.journal))
             over, operator = threading.Event(), self._person("operator")
             staying = {operator: operating(operator, over, (SYSTEM, LAB))}
             with at_work({**staying, self._person("watcher"): watching(self.seen)}):
@@ -86,37 +90,37 @@ class Soak:
         assert history.machines_failed, "nothing ever went wrong with a machine"
         return history
 
-    def _submitters(self, lab: dict[str, Any], history: History) -> dict[Person, Errand]:
-        found: dict[Person, Errand] = {}
+    def _submitters(self, lab: dict[str, Any], history: LogHistory) -> dict[SoakUser, Errand]:
+        found: dict[SoakUser, Errand] = {}
         for number in range(SUBMITTERS):
             jobs = generate_jobs(lab, self.site.seed + number, MANY_JOBS)
             found[self._person(f"submitter-{number}")] = submitting(jobs, lambda: history.unfinished < QUEUE)
         return found
 
-    def _person(self, name: str) -> Person:
-        return Person(name, self.site.book, self.site.urls, self.site.token, self.site.seed)
+    def _person(self, name: str) -> SoakUser:
+        return SoakUser(name, self.site.book, self.site.urls, self.site.token, self.site.seed)
 
-    def _strike(self, history: History) -> None:
+    def _strike(self, history: LogHistory) -> None:
         chance = Random(f"faults/{self.site.seed}")
         probe = Probe(self._person("prober"))
         self._placed(probe, *probe.submit(), history)
-        for fault in itertools.islice(_dealt(chance, self._possible()), self.faults):
+        for fault in itertools.islice(_shuffled_rounds(chance, self._possible()), self.faults):
             time.sleep(chance.uniform(*QUIET_SECONDS))
-            happened = Happened(fault.__name__, fault.__name__, time.monotonic() - self._began)
-            self.timeline.append(happened)
+            recovery = Recovery(fault.__name__, fault.__name__, time.monotonic() - self._began)
+            self.timeline.append(recovery)
             struck = fault(self.site, chance)
-            happened.what = struck.what
+            recovery.what = struck.what
             try:
-                self._come_back(happened, struck, probe, history)
+                self._come_back(recovery, struck, probe, history)
             finally:
-                print(happened, flush=True)
+                print(recovery, flush=True)
             right([*history.check(), *self.site.book.wrong, *impossible_findings(self._person("auditor"))])
 
     def _possible(self) -> list[Fault]:
         return [fault for fault in FAULTS if fault is not fill_disk or self.site.disk is not None]
 
-    def _come_back(self, happened: Happened, struck: Struck, probe: Probe, history: History) -> None:
-        """Nobody helps: it is only waited for."""
+    def _come_back(self, recovery: Recovery, struck: Struck, probe: Probe, history: LogHistory) -> None:
+        """Wait until the service has recovered, and measure how long it takes."""
 
         def ready() -> bool:
             alive = {machine.pid(role) for machine in self.site.machines for role in ROLES}
@@ -126,18 +130,18 @@ class Soak:
         with ThreadPoolExecutor(1) as beside:
             asked = beside.submit(probe.submit)
             wait_until(ready, f"both machines to be ready after {struck.what}", BACK_SECONDS)
-            happened.ready_seconds = time.time() - struck.at
+            recovery.ready_seconds = time.time() - struck.at
             placed = asked.result(BACK_SECONDS)
-        happened.allocation_seconds = self._placed(probe, *placed, history) - struck.at
+        recovery.allocation_seconds = self._placed(probe, *placed, history) - struck.at
 
-    def _placed(self, probe: Probe, set_id: int, recipe_id: int, history: History) -> float:
-        """When it got its system, which is given back."""
+    def _placed(self, probe: Probe, set_id: int, recipe_id: int, history: LogHistory) -> float:
+        """Wait until the probe has its system, release it, and return the time of the grant."""
         moment = wait_until(lambda: history.scheduled(recipe_id), "the probe to get its system", BACK_SECONDS)
         probe.cancel(set_id, recipe_id)
         return moment
 
-    def _come_to_rest(self, history: History) -> None:
-        """The faults are over, nobody submits: every recipe ends, or waits for a stated reason."""
+    def _come_to_rest(self, history: LogHistory) -> None:
+        """Wait, without faults and new jobs, until every recipe has ended or waits with a reason."""
 
         def at_rest() -> bool:
             right([*history.check(), *self.site.book.wrong])
@@ -152,9 +156,9 @@ class Soak:
         return len(self.seen) >= end
 
     def figures(self) -> Iterator[str]:
-        kinds: defaultdict[str, list[Happened]] = defaultdict(list)
-        for happened in self.timeline:
-            kinds[happened.kind].append(happened)
+        kinds: defaultdict[str, list[Recovery]] = defaultdict(list)
+        for recovery in self.timeline:
+            kinds[recovery.kind].append(recovery)
         yield f"{'fault':<22} times  ready: median   max  allocation: median   max"
         for kind, times in sorted(kinds.items()):
             ready = [one.ready_seconds for one in times if one.ready_seconds is not None]
@@ -169,8 +173,8 @@ class Soak:
 ROLES = ("serve", "scheduler", "projector", "worker")
 
 
-def _dealt(chance: Random, faults: list[Fault]) -> Iterator[Fault]:
-    """Each kind once before any comes again."""
+def _shuffled_rounds(chance: Random, faults: list[Fault]) -> Iterator[Fault]:
+    """Yield faults at random; every kind comes once before any is repeated."""
     while True:
         yield from chance.sample(faults, len(faults))
 

@@ -1,4 +1,4 @@
-"""One user who takes all there is, and a flood of guesses: each with a bystander who notices nothing."""
+"""One user who exhausts every quota, and a flood of guessed passwords: other users are not affected."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
-from tests.rest.acting import in_state
+from tests.rest.actions import in_state
 
 ATTACK_SECONDS = 10.0
 BYSTANDER_SECONDS = 20.0
@@ -34,7 +34,7 @@ JOB = {"recipe_sets": [{"recipes": [RECIPE]}] * 5}
 
 @pytest.fixture(scope="module")
 def service(servers: ServerPool) -> Iterator[Running]:
-    """Two processes of the API with small quotas, and clients that say by a header where they come from."""
+    """Run two API processes with small quotas, and clients whose address comes from a header."""
     settings = {
         "LABLEDGER_API_WORKERS": str(WORKERS),
         "LABLEDGER_PROXIES": "127.0.0.1",
@@ -49,7 +49,7 @@ def service(servers: ServerPool) -> Iterator[Running]:
 
 @contextmanager
 def attacking(attack: Callable[[int], int]) -> Iterator[Counter[int]]:
-    """Repeat an attack in several threads while the block lasts; the states of its answers are counted."""
+    """Repeat an attack in several threads within the context; the statuses of its answers are counted."""
     stop, answers = threading.Event(), Counter[int]()
     numbers = itertools.count()
 
@@ -103,7 +103,7 @@ def test_submitter__takes_all_there_is__is_stopped_at_each_quota_and_others_go_o
                 ).raise_for_status()
                 jobs += 1
         assert jobs > 0 and set(answers) <= {201, 409, 429} and answers[409] > 0
-        # Each process may let through what was under way when it learnt of the quota.
+        # Each process may accept requests that began before it learnt of the quota.
         under_way = 2 * THREADS * WORKERS
         owned = unfinished(admin, "carol")
         assert RECIPES - 5 <= owned <= RECIPES + 5 * under_way
@@ -137,7 +137,7 @@ def test_logins__under_a_flood_of_guesses_from_many_addresses__all_get_in(servic
         return login(f"nobody-{number}", "a guess of mine", address).status_code
 
     with attacking(guess) as answers, ThreadPoolExecutor(TOKENS - 3) as people:
-        # As many as there are places for tokens, some of them at the same time.
+        # One login for each free place of a token, some of them concurrent.
         came = list(people.map(lambda _: login("alice", PASSWORD, "192.0.2.1"), range(TOKENS - 3)))
     assert Counter(answer.status_code for answer in came) == {200: TOKENS - 3}
     assert set(answers) <= {401, 429}

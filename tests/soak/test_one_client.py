@@ -1,7 +1,7 @@
-"""One client does its worst; a bystander's requests and decisions keep their times.
+"""One client does its worst, and requests and decisions of a bystander stay fast.
 
-LABLEDGER_SYSTEMS says how large the made-up lab is (1,500 without it). The bounds are those of a slow and
-busy machine: what they are to catch stopped the API for 10 s, and all decisions for 20 s.
+LABLEDGER_SYSTEMS is the size of the generated lab (default: 1,500). The bounds are for a slow and busy
+machine: the defects that they catch stopped the API for 10 s, and all decisions for 20 s.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def like(patterns: Iterator[str] | list[str]) -> dict[str, Any]:
 def service(servers: ServerPool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     made = tmp_path_factory.mktemp("lab") / "lab.json"
     made.write_text(json.dumps(generate_lab(7, 5, SYSTEMS)))
-    # The bystander logs in again and again.
+    # The bystander logs in repeatedly.
     settings = {"LABLEDGER_MAX_LIVE_TOKENS": "0"}
     with servers.databases("embedded").fresh() as database, running(database, **settings) as started:
         started.do("lab", "load", str(made))
@@ -87,17 +87,17 @@ def clients(service: Running) -> Iterator[dict[str, Client]]:
 
 def post(path: str, body: bytes, *statuses: int) -> Callable[[Client], None]:
     def attack(client: Client) -> None:
-        # Whoever sends many waits for themselves.
+        # The concurrency limits hold up only the client that sends many requests.
         with suppress(httpx.ReadTimeout):
             answer = client.post(path, content=body, headers=JSON)
-            # Behind the bounds of one caller it may be told to come again.
+            # Above the limits of one caller the API may answer with a retry status.
             assert answer.status_code in (*statuses, 429, 503), answer.text[:500]
 
     return attack
 
 
 def submitted(body: bytes) -> Callable[[Client], None]:
-    """A job after the other: a queue full of them is what quotas are for."""
+    """Return an attack that submits jobs one after the other; quotas limit their number."""
 
     def attack(client: Client) -> None:
         answer = client.post("/jobs", content=body, headers=JSON)
@@ -108,7 +108,7 @@ def submitted(body: bytes) -> Callable[[Client], None]:
 
 
 def many_patterns() -> bytes:
-    """20 recipes with 985 patterns each: a job of some 1 MB that is legal but for the work that it is."""
+    """Return 20 recipes with 985 patterns each: a valid job of about 1 MB that is too much work."""
     sets = [[like([f"x{number}-{each}%" for each in range(900)])] for number in range(14)]
     body = json.dumps(job(*sets)).encode()
     assert len(body) < MAX_BODY_BYTES
@@ -122,7 +122,7 @@ def worst_legal() -> bytes:
 
 
 def long_questions() -> Callable[[Client], None]:
-    """Long choices of distro trees, and long questions who could run a job, in turn."""
+    """Return an attack that alternates between long choices of distro trees and long match queries."""
     body = worst_legal()
     attacks = itertools.cycle([post("/jobs", body, 201), post("/matches", body, 200)])
 
@@ -133,7 +133,7 @@ def long_questions() -> Callable[[Client], None]:
 
 
 def flexible_and_tight() -> bytes:
-    """The tight ones fit one system in ten."""
+    """Return a job of flexible and tight recipes; the tight ones fit one system in ten."""
     return json.dumps(job([{}] * 100 + [like(["%1.%"])] * 100)).encode()
 
 
@@ -147,7 +147,7 @@ def ahead(client: Client) -> None:
 
 
 def held_open(client: Client) -> None:
-    """Begin to send a body of a megabyte, and do not end it."""
+    """Begin to send a body of a megabyte, and never complete it."""
     host, port = client.base_url.host, client.base_url.port
     with socket.create_connection((host, port or 80)) as line:
         token = client.headers["Authorization"]
@@ -157,7 +157,7 @@ def held_open(client: Client) -> None:
         time.sleep(SECONDS)
 
 
-# How many connections do it at once.
+# Name, attack, number of concurrent connections.
 ATTACKS = [
     ("job of many patterns", post("/jobs", many_patterns(), 422), 4),
     ("worst legal job", submitted(worst_legal()), 1),
@@ -199,7 +199,7 @@ def test_attack__of_one_user__a_bystander_keeps_their_times(
 
 @contextmanager
 def bystander(client: Client) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a bystander; `communicate` ends it and returns what it says."""
+    """Start a bystander; `communicate` ends it and returns its output."""
     token = client.headers["Authorization"].removeprefix("Bearer ")
     command = [sys.executable, "-m", "tests.soak.bystander", str(client.base_url)]
     environment = {**os.environ, "LABLEDGER_TOKEN": token}

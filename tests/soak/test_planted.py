@@ -1,4 +1,4 @@
-"""Faults that the soak must see are planted, one each: what it asks of the log answers with them."""
+"""Planted faults that the soak must detect: each is found by the checks of the log."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.harness.appends import positions
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner
 from tests.soak.book import Acknowledged, Book, LabJournal
-from tests.soak.history import History
+from tests.soak.log_history import LogHistory
 from tests.workers.lab import equip, submit_jobs
 
 WHITEBOARD = ""
@@ -31,12 +31,12 @@ def book() -> Book:
 
 
 @pytest.fixture
-def history(log: EventLog, book: Book, tmp_path: Path) -> History:
-    return History(log, book, LabJournal(tmp_path / "none"))
+def history(log: EventLog, book: Book, tmp_path: Path) -> LogHistory:
+    return LogHistory(log, book, LabJournal(tmp_path / "none"))
 
 
 def test_history__everything_as_it_should_be__nothing_is_wrong(
-    log: EventLog, book: Book, history: History
+    log: EventLog, book: Book, history: LogHistory
 ) -> None:
     equip(log, systems=1)
     (recipe_id,) = submit_jobs(log, 1)
@@ -47,7 +47,7 @@ def test_history__everything_as_it_should_be__nothing_is_wrong(
 
 
 def decided(log: EventLog, system: str, epoch: int, at: int) -> Outcome:
-    """A decision of the scheduler that has, or had, the lease of this epoch."""
+    """Append a decision of the scheduler that has, or had, the lease of this epoch."""
     stamp = Stamp(MOMENT, "scheduler", f"event/{at}", Basis(log.end(), MOMENT, epoch, 1), 0)
     change = Change(f"system/{system}", SystemIdle(), stamp)
     fence = Fence(SCHEDULER, epoch)
@@ -56,7 +56,7 @@ def decided(log: EventLog, system: str, epoch: int, at: int) -> Outcome:
 
 
 def zombie_writes(log: EventLog, owner: Owner) -> Outcome:
-    """One of the first epoch, after one of the second has decided."""
+    """Append a decision of the first epoch after one of the second."""
     equip(log, systems=2)
     for _ in range(2):
         owner.execute("SELECT log.take_lease(%s, 'somebody')", (SCHEDULER,))
@@ -65,13 +65,13 @@ def zombie_writes(log: EventLog, owner: Owner) -> Outcome:
 
 
 def test_history__zombie_writes__is_refused_and_nothing_of_it_is_there(
-    log: EventLog, owner: Owner, history: History
+    log: EventLog, owner: Owner, history: LogHistory
 ) -> None:
     assert isinstance(zombie_writes(log, owner), Fenced)
     assert not [wrong for wrong in history.check() if "epoch" in wrong]
 
 
-def test_history__fencing_is_off__zombie_is_seen(log: EventLog, owner: Owner, history: History) -> None:
+def test_history__fencing_is_off__zombie_is_seen(log: EventLog, owner: Owner, history: LogHistory) -> None:
     row = owner.execute(APPEND).fetchone()
     assert row is not None and "THEN 'fenced'" in row[0]
     owner.execute(row[0].replace("THEN 'fenced'", "AND false THEN 'fenced'").encode())
@@ -80,7 +80,7 @@ def test_history__fencing_is_off__zombie_is_seen(log: EventLog, owner: Owner, hi
 
 
 def test_history__acknowledged_job_dropped__is_missed(
-    log: EventLog, database: TestDatabase, owner: Owner, book: Book, history: History
+    log: EventLog, database: TestDatabase, owner: Owner, book: Book, history: LogHistory
 ) -> None:
     equip(log, systems=1)
     (recipe_id,) = submit_jobs(log, 1)
@@ -92,7 +92,7 @@ def test_history__acknowledged_job_dropped__is_missed(
 
 
 def test_history__event_changed_after_it_was_read__is_noticed(
-    log: EventLog, owner: Owner, history: History
+    log: EventLog, owner: Owner, history: LogHistory
 ) -> None:
     equip(log, systems=2)
     assert history.check() == []
@@ -102,13 +102,13 @@ def test_history__event_changed_after_it_was_read__is_noticed(
     assert history.check_again()
 
 
-def test_history__job_doubled__is_seen(log: EventLog, history: History) -> None:
+def test_history__job_doubled__is_seen(log: EventLog, history: LogHistory) -> None:
     equip(log, systems=1)
     submit_jobs(log, 2)
     assert f"2 jobs for one submission: {WHITEBOARD}" in history.check()
 
 
-def test_history__job_of_nobody__is_seen(log: EventLog, book: Book, history: History) -> None:
+def test_history__job_of_nobody__is_seen(log: EventLog, book: Book, history: LogHistory) -> None:
     book.asked.clear()
     equip(log, systems=1)
     submit_jobs(log, 1)
@@ -116,7 +116,7 @@ def test_history__job_of_nobody__is_seen(log: EventLog, book: Book, history: His
 
 
 def test_fact__other_data_or_a_later_position__is_not_found(
-    log: EventLog, book: Book, history: History
+    log: EventLog, book: Book, history: LogHistory
 ) -> None:
     equip(log, systems=1)
     (recipe_id,) = submit_jobs(log, 1)

@@ -1,4 +1,4 @@
-"""Somebody with the password of the services attacks; a bystander reads on, and soon writes again."""
+"""An attacker with the services' password: other processes keep reading, and soon can write again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.harness.databases import TestDatabase
 from tests.harness.running import Running, running
 from tests.harness.waiting import wait_until
 
-# It takes the lock, which is kept to the end of the transaction.
+# Takes the lock of appends, which is held until the transaction ends.
 APPEND_NOTHING = "SELECT log.append(" + ", ".join(["'{}'"] * 13) + ")"
 pytestmark = pytest.mark.soak
 

@@ -1,7 +1,7 @@
-"""Real faults at random moments, on real processes at work: nothing acknowledged is lost, nothing happens
-twice, nobody writes who may not, and the service comes back by itself.
+"""Random faults on real processes under load: no acknowledged data is lost or duplicated, and all recover.
 
-LABLEDGER_FAULTS says how many (20 without it), LABLEDGER_SEED repeats a run.
+No process without the lease writes. LABLEDGER_FAULTS is the number of faults (default: 20), LABLEDGER_SEED
+repeats a run.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from random import SystemRandom
 
 import pytest
 
-from tests.soak.history import History
-from tests.soak.site import Site, site
+from tests.soak.log_history import LogHistory
+from tests.soak.site import SoakSite, site
 from tests.soak.soak import Soak
 
 FAULTS = int(os.environ.get("LABLEDGER_FAULTS", "20"))
@@ -25,7 +25,7 @@ SEED = int(os.environ.get("LABLEDGER_SEED") or SystemRandom().randrange(10**6))
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """One that every user may enter; it stays when the test fails, for its logs."""
+    """Yield a folder that every user may enter; it stays when the test fails, for its logs."""
     made = Path(tempfile.mkdtemp(prefix="labledger-soak-"))
     made.chmod(0o755)
     yield made
@@ -52,15 +52,15 @@ def test_two_machines__faults_at_random_moments__come_back_and_lose_nothing(fold
     )
 
 
-def _verified(there: Site) -> None:
+def _verified(there: SoakSite) -> None:
     for command in (("replay", "verify"), ("replay", "rebuild", "--check")):
         done = there.labledger(*command)
         print(done.stdout)
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-def _seen_as_it_is(soak: Soak, history: History) -> None:
-    """Who read along saw each position once, and what is there now; later ones came since the last look."""
+def _seen_as_it_is(soak: Soak, history: LogHistory) -> None:
+    """Check that the watcher saw each position once, with its present content."""
     places = {number: (place[0], place[2]) for number, place in enumerate(history.places, start=1)}
     seen = {number: what for number, what in soak.seen.items() if number <= history.end}
     assert seen == places

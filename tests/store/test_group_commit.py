@@ -16,9 +16,10 @@ from domain.recipe.events import RecipeAborted
 from postgres.errors import DatabaseAway
 from store import group_commit
 from store.event_log import EventLog
-from store.group_commit import GATHER_SECONDS, GroupCommit
+from store.group_commit import GATHER_SECONDS
 from store.requests import AppendRequest, Committed, Conflict, Outcome
 from tests.harness.appends import STAMP, append_to, positions
+from tests.store.looped_commits import LoopedCommits
 
 pytestmark = pytest.mark.promise
 
@@ -55,15 +56,15 @@ def gate(log: EventLog, monkeypatch: pytest.MonkeyPatch) -> Gate:
 
 
 @pytest.fixture
-def commits(log: EventLog, gate: Gate) -> Iterator[GroupCommit]:
-    commits = GroupCommit(log, patience_seconds=1.0)
+def commits(log: EventLog, gate: Gate) -> Iterator[LoopedCommits]:
+    commits = LoopedCommits(log, patience_seconds=1.0)
     yield commits
     gate.is_open.set()
     commits.close()
 
 
-def test_enqueue__sixteen_threads__fewer_statements_than_requests(
-    log: EventLog, gate: Gate, commits: GroupCommit
+def test_submit__sixteen_threads__fewer_statements_than_requests(
+    log: EventLog, gate: Gate, commits: LoopedCommits
 ) -> None:
     gate.is_open.set()
 
@@ -87,7 +88,7 @@ def test_enqueue__sixteen_threads__fewer_statements_than_requests(
     assert (commits.counters.commits, commits.counters.events) == (len(gate.appends), 400)
 
 
-def test_enqueue__one_of_a_group_in_conflict__only_that_one(gate: Gate, commits: GroupCommit) -> None:
+def test_submit__one_of_a_group_in_conflict__only_that_one(gate: Gate, commits: LoopedCommits) -> None:
     gate.append_directly([append_to("taken")])
     outcomes = answers(
         gate,
@@ -103,7 +104,7 @@ def test_enqueue__one_of_a_group_in_conflict__only_that_one(gate: Gate, commits:
     assert commits.counters.conflicts == 1
 
 
-def test_enqueue__same_subject_twice__order_kept_in_two_statements(gate: Gate, commits: GroupCommit) -> None:
+def test_submit__same_subject_twice__order_kept_in_two_statements(gate: Gate, commits: LoopedCommits) -> None:
     outcomes = answers(
         gate,
         commits,
@@ -118,7 +119,7 @@ def test_enqueue__same_subject_twice__order_kept_in_two_statements(gate: Gate, c
     assert [type(outcome) for outcome in outcomes] == [Committed, Committed, Conflict, Committed, Committed]
 
 
-def test_enqueue__same_command_twice__written_once(gate: Gate, commits: GroupCommit) -> None:
+def test_submit__same_command_twice__written_once(gate: Gate, commits: LoopedCommits) -> None:
     _, first, again = answers(gate, commits, append_to("warm"), append_to("a"), append_to("a"))
 
     assert isinstance(again, Committed)
@@ -126,7 +127,7 @@ def test_enqueue__same_command_twice__written_once(gate: Gate, commits: GroupCom
     assert positions(again) == positions(first)
 
 
-def test_enqueue__one_of_a_group_cannot_be_stored__the_others_are(gate: Gate, commits: GroupCommit) -> None:
+def test_submit__one_of_a_group_cannot_be_stored__the_others_are(gate: Gate, commits: LoopedCommits) -> None:
     unstorable = Change("b", RecipeAborted(reason="half a character: \ud800"), STAMP)
     futures = [
         commits.enqueue(append)
@@ -144,7 +145,7 @@ def test_enqueue__one_of_a_group_cannot_be_stored__the_others_are(gate: Gate, co
     assert [isinstance(futures[number].result(20), Committed) for number in (0, 1, 3)] == [True] * 3
 
 
-def test_enqueue__database_away_then_back__committed(gate: Gate, commits: GroupCommit) -> None:
+def test_submit__database_away_then_back__committed(gate: Gate, commits: LoopedCommits) -> None:
     gate.is_away.set()
     gate.is_open.set()
     future = commits.enqueue(append_to("a"))
@@ -156,8 +157,8 @@ def test_enqueue__database_away_then_back__committed(gate: Gate, commits: GroupC
     assert commits.counters.retries > 0
 
 
-def test_enqueue__database_away_for_longer_than_patience__fails_then_serves_again(
-    gate: Gate, commits: GroupCommit
+def test_submit__database_away_for_longer_than_patience__fails_then_serves_again(
+    gate: Gate, commits: LoopedCommits
 ) -> None:
     gate.is_away.set()
     gate.is_open.set()
@@ -169,7 +170,7 @@ def test_enqueue__database_away_for_longer_than_patience__fails_then_serves_agai
 
 
 def test_close__requests_queued__committed_before_it_returns(log: EventLog, gate: Gate) -> None:
-    commits = GroupCommit(log)
+    commits = LoopedCommits(log)
     futures = [commits.enqueue(append_to(f"subject/{number}")) for number in range(50)]
     gate.is_open.set()
     commits.close()
@@ -178,7 +179,7 @@ def test_close__requests_queued__committed_before_it_returns(log: EventLog, gate
     assert log.end() == 50
 
 
-def answers(gate: Gate, commits: GroupCommit, *appends: AppendRequest) -> list[Outcome]:
+def answers(gate: Gate, commits: LoopedCommits, *appends: AppendRequest) -> list[Outcome]:
     """Queue all but the first request while the first waits at the gate, then open it."""
     futures = [commits.enqueue(appends[0])]
     assert gate.arrived.wait(20)
@@ -188,7 +189,7 @@ def answers(gate: Gate, commits: GroupCommit, *appends: AppendRequest) -> list[O
 
 
 def test_submit__several_tasks_of_a_loop__each_gets_its_own_outcome(
-    log: EventLog, gate: Gate, commits: GroupCommit
+    log: EventLog, gate: Gate, commits: LoopedCommits
 ) -> None:
     gate.is_open.set()
 
@@ -204,7 +205,7 @@ def test_submit__several_tasks_of_a_loop__each_gets_its_own_outcome(
 
 def test_close__just_submitted_by_a_task__committed(log: EventLog, gate: Gate) -> None:
     gate.is_open.set()
-    commits = GroupCommit(log)
+    commits = LoopedCommits(log)
 
     async def closed_at_once() -> Outcome:
         waiting = asyncio.create_task(commits.submit(append_to("a")))
@@ -215,14 +216,14 @@ def test_close__just_submitted_by_a_task__committed(log: EventLog, gate: Gate) -
     assert isinstance(asyncio.run(closed_at_once()), Committed)
 
 
-def test_submit__database_away__raised(gate: Gate, commits: GroupCommit) -> None:
+def test_submit__database_away__raised(gate: Gate, commits: LoopedCommits) -> None:
     gate.is_away.set()
     gate.is_open.set()
     with pytest.raises(DatabaseAway):
         asyncio.run(commits.submit(append_to("a")))
 
 
-def test_submit__cancelled_meanwhile__the_others_are_answered(gate: Gate, commits: GroupCommit) -> None:
+def test_submit__cancelled_meanwhile__the_others_are_answered(gate: Gate, commits: LoopedCommits) -> None:
     async def one_gives_up() -> Outcome:
         given_up, kept = (asyncio.create_task(commits.submit(append_to(name))) for name in "ab")
         await asyncio.sleep(0)
@@ -234,8 +235,8 @@ def test_submit__cancelled_meanwhile__the_others_are_answered(gate: Gate, commit
     assert isinstance(asyncio.run(one_gives_up()), Committed)
 
 
-def test_enqueue__after_a_group__next_requests_are_gathered(
-    gate: Gate, commits: GroupCommit, monkeypatch: pytest.MonkeyPatch
+def test_submit__after_a_group__next_requests_are_gathered(
+    gate: Gate, commits: LoopedCommits, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The thread waits while requests arrive, and not after a single request."""
     asleep, gathered = threading.Event(), threading.Event()
@@ -261,13 +262,14 @@ def test_enqueue__after_a_group__next_requests_are_gathered(
     assert gate.appends[-2:] == [1, 1] and slept == [GATHER_SECONDS] * 3
 
 
-def test_enqueue__cancelled_before_its_turn__nothing_is_written_and_the_others_go_on(
-    log: EventLog, gate: Gate, commits: GroupCommit
+def test_submit__cancelled_before_its_turn__nothing_is_written_and_the_others_go_on(
+    log: EventLog, gate: Gate, commits: LoopedCommits
 ) -> None:
     """A client that hangs up cancels its request."""
     first = commits.enqueue(append_to("a"))
     given_up = commits.enqueue(append_to("b"))
     cancelled = given_up.cancel()
+    commits.settle()
     gate.is_open.set()
 
     assert positions(first.result(20)) and positions(commits.enqueue(append_to("c")).result(20))
@@ -275,7 +277,7 @@ def test_enqueue__cancelled_before_its_turn__nothing_is_written_and_the_others_g
 
 
 def test_submit__loop_closes_just_before_the_answer__the_others_are_served(
-    gate: Gate, commits: GroupCommit, monkeypatch: pytest.MonkeyPatch
+    gate: Gate, commits: LoopedCommits, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answered = threading.Event()
 

@@ -93,7 +93,7 @@ def test_service__asked_to_stop__has_the_time_to_finish(path: Path) -> None:
 
 def test_services__what_they_may_do__is_the_same_for_all() -> None:
     """Whoever finds a right that is missing adds it once."""
-    rights = [path.read_text().partition("# What it may do")[2] for path in SERVICE_FILES]
+    rights = [path.read_text().partition("# Rights")[2] for path in SERVICE_FILES]
     assert len(set(rights)) == 1
     assert "NoNewPrivileges=yes" in rights[0]
 

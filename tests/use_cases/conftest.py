@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.in_process.environment import Environment
-from tests.use_cases.asking import Town, furnish
+from tests.use_cases.town import Town, furnish
 
 
 @pytest.fixture

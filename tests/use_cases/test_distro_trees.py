@@ -29,14 +29,14 @@ from tests.in_process.environment import BEGINNING, Environment
 from tests.intake.jobs import NAMES, SAMPLES, sample
 from tests.random_histories.jobs import job, recipe
 from tests.random_histories.labs import tree
-from tests.use_cases.asking import LAB, OTHER_LAB, Town, by
+from tests.use_cases.town import LAB, OTHER_LAB, Town, by
 
 SOUTH = "lab.south.example.com"
 MACHINE = {"type": "Machine", "arches": ["x86_64"], "memory_mb": 65_536}
 
 
 def _lab() -> Iterator[tuple[str, Any]]:
-    """Return the sample lab, and another lab with a machine and a newer Fedora, as in `run-a-lab.md`."""
+    """Yield the sample lab, and another lab with a machine and a newer Fedora, as in `run-a-lab.md`."""
     lab = json.loads((SAMPLES / "lab.json").read_text())
     for fqdn in (SOUTH, *(each["fqdn"] for each in lab["lab_controllers"])):
         yield f"lab-controller/{fqdn}", directory_events.LabControllerRegistered(True)

@@ -14,7 +14,7 @@ from domain.directory.events import TokenRevoked, UserRegistered, UserRemoved
 from domain.directory.state import Directory
 from store.event_log import EventLog
 from tests.in_process.environment import BEGINNING, Environment, Scene
-from tests.use_cases.asking import Town, as_admin
+from tests.use_cases.town import Town, as_admin
 
 
 @pytest.fixture

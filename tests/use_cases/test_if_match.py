@@ -16,7 +16,7 @@ from api.use_cases.tokens import revoke_token
 from domain.errors import NotPermitted, Stale
 from domain.names import display_subject
 from store.requests import Committed
-from tests.use_cases.asking import LAB, Town, as_admin, by
+from tests.use_cases.town import LAB, Town, as_admin, by
 
 Act = Callable[[Town, RequestContext, int], Committed | None]
 

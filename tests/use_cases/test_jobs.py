@@ -14,7 +14,7 @@ from domain.job.spec import RecipeSetSpec
 from domain.priority import Priority
 from store.requests import Committed
 from tests.random_histories.jobs import job, named, recipe
-from tests.use_cases.asking import Town, as_admin, by
+from tests.use_cases.town import Town, as_admin, by
 
 FIRE = {"whiteboard": "fire"}
 

@@ -12,7 +12,7 @@ from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
 from api.use_cases.tokens import create_token, revoke_token
 from domain.errors import Refused
-from tests.use_cases.asking import Town, as_admin
+from tests.use_cases.town import Town, as_admin
 
 # Each function takes the admin role from one of both, in process 0 or 1.
 Puts = Callable[[Town, str, str, int], object]

@@ -16,7 +16,7 @@ from api.use_cases.remove_document import remove_document
 from api.use_cases.reserve_system import ReservationRequest, reserve_system, return_system
 from domain.errors import FaultyInput, LabledgerError, NotPermitted, Refused, Unknown
 from tests.in_process.environment import BEGINNING
-from tests.use_cases.asking import Town, as_admin, by
+from tests.use_cases.town import Town, as_admin, by
 
 BOBS = ReservationRequest("bob", None, None)
 BY_BOB = {"permission": "reserve", "user": "bob"}

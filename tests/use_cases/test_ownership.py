@@ -18,7 +18,7 @@ from api.use_cases.put_document import put_document
 from api.use_cases.reserve_system import return_system
 from domain.errors import NotPermitted, Refused, Unknown
 from domain.system.events import SystemReservationBegun, SystemRunning
-from tests.use_cases.asking import LAB, Town, as_admin, by
+from tests.use_cases.town import LAB, Town, as_admin, by
 
 QA = {"owners": ["ada"], "members": ["bob"]}
 

@@ -28,7 +28,7 @@ from domain.errors import (
     TooOften,
     Unknown,
 )
-from tests.use_cases.asking import Town, as_admin, by
+from tests.use_cases.town import Town, as_admin, by
 
 BOB = by("bob", token_id="bob")
 FIRST, SECOND = "correct horse", "battery staple"
@@ -36,7 +36,7 @@ FIRST, SECOND = "correct horse", "battery staple"
 
 @pytest.fixture(autouse=True)
 def bobs_token(town: Town) -> None:
-    """Return a token of bob, with his widest role and without an end."""
+    """Add a token of bob, with his widest role and without an end."""
     town.happens("token/bob", TokenCreated("bob", "submitter", None, "d-bob"))
 
 

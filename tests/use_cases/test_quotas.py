@@ -21,7 +21,7 @@ from store.quota_counts import daily_log_usage, unfinished_count
 from store.requests import Committed
 from tests.harness.appends import append_to
 from tests.random_histories.jobs import job, named, recipe
-from tests.use_cases.asking import LAB, Town, as_admin, by
+from tests.use_cases.town import LAB, Town, as_admin, by
 
 EVE = by("eve", has_quota=True)
 LONG_AGO = date(2000, 1, 1)

@@ -14,7 +14,7 @@ from api.use_cases.remove_document import remove_document
 from api.use_cases.reserve_system import ReservationRequest, reserve_system
 from api.use_cases.tokens import create_token
 from domain.errors import FaultyInput, NotPermitted, Refused, Stale, Unknown
-from tests.use_cases.asking import LAB, OTHER_LAB, TREE, Town, as_admin, by
+from tests.use_cases.town import LAB, OTHER_LAB, TREE, Town, as_admin, by
 
 REMOVED = NewSystemValues(condition="Removed", reason="sold")
 

@@ -11,7 +11,7 @@ from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
 from api.use_cases.tokens import create_token, digest_of, revoke_token
 from domain.errors import FaultyInput, NotPermitted, Refused, Unknown
-from tests.use_cases.asking import LAB, OTHER_LAB, Town, as_admin, by
+from tests.use_cases.town import LAB, OTHER_LAB, Town, as_admin, by
 
 
 def opens(town: Town, token: str | None, now: datetime | None = None) -> bool:

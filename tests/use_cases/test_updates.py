@@ -18,19 +18,19 @@ from domain.errors import FaultyInput, Refused, Unknown
 from domain.recipe_set.messages import ReportAborted, ReportCompleted, ReportInstalling, ReportWatchdog
 from store.requests import Committed
 from tests.in_process.environment import Environment
-from tests.races.stage import Stage, furnish
+from tests.races.stage import RaceStage, furnish
 
 LAB = "lab-1"
 Items = dict[int, RecipeItem | SystemUpdate | RecipeRelease]
 
 
 @pytest.fixture
-def stage(environment: Environment) -> Iterator[Stage]:
+def stage(environment: Environment) -> Iterator[RaceStage]:
     """Submit two jobs, recipes 1 and 2, that wait on a system each."""
     with environment.scene() as scene:
         furnish(scene)
         scene.scheduler.begin()
-        stage = Stage(scene, 1)
+        stage = RaceStage(scene, 1)
         for _ in range(2):
             stage.add_system()
         for fqdn in list(stage.names):
@@ -46,18 +46,18 @@ def keyed(key: str = "1", digest: bytes = b"same") -> RequestContext:
     )
 
 
-def tell(stage: Stage, request: RequestContext, items: Items, process: int = 0) -> dict[int, Answer]:
+def tell(stage: RaceStage, request: RequestContext, items: Items, process: int = 0) -> dict[int, Answer]:
     return stage.scene.apis[process].ask(lambda services, _: take_updates(services, request, LAB, items))
 
 
-def drains(stage: Stage, fqdn: str, process: int = 0) -> SystemUpdate:
+def drains(stage: RaceStage, fqdn: str, process: int = 0) -> SystemUpdate:
     change = NewSystemValues(draining=True, reason="told")
     services = stage.scene.apis[process].services
     take = partial(change_own_system, services, lab_controller=LAB, fqdn=fqdn, change=change)
     return SystemUpdate(f"system/{fqdn}", take)
 
 
-def message(stage: Stage, process: int = 0) -> Items:
+def message(stage: RaceStage, process: int = 0) -> Items:
     """Return the items of a message; item 3 is invalid."""
     return {
         0: RecipeItem(1, ReportInstalling()),
@@ -77,11 +77,11 @@ def shown(answers: dict[int, Answer]) -> dict[int, Any]:
     }
 
 
-def watchdogs(stage: Stage) -> int:
+def watchdogs(stage: RaceStage) -> int:
     return stage.story("recipe/1").count("watchdog-set")
 
 
-def test_message__again_under_its_key__same_answers_and_nothing_new(stage: Stage) -> None:
+def test_message__again_under_its_key__same_answers_and_nothing_new(stage: RaceStage) -> None:
     first = tell(stage, keyed(), message(stage))
     kinds = {number: type(answer) for number, answer in first.items()}
     assert kinds == {
@@ -99,13 +99,13 @@ def test_message__again_under_its_key__same_answers_and_nothing_new(stage: Stage
     assert watchdogs(stage) == 1
 
 
-def test_message__again_without_a_key__watchdog_counts_anew(stage: Stage) -> None:
+def test_message__again_without_a_key__watchdog_counts_anew(stage: RaceStage) -> None:
     for _ in range(2):
         tell(stage, RequestContext("lab-ops", "test"), message(stage))
     assert watchdogs(stage) == 2
 
 
-def test_message__only_some_of_it_was_taken__the_rest_is_taken_now(stage: Stage) -> None:
+def test_message__only_some_of_it_was_taken__the_rest_is_taken_now(stage: RaceStage) -> None:
     """The process ended before it had taken all items."""
     items = message(stage)
     begun = tell(stage, keyed(), {number: items[number] for number in (0, 1)})
@@ -115,7 +115,7 @@ def test_message__only_some_of_it_was_taken__the_rest_is_taken_now(stage: Stage)
     assert watchdogs(stage) == 1
 
 
-def test_message__twice_at_once__both_get_the_first_answers(stage: Stage) -> None:
+def test_message__twice_at_once__both_get_the_first_answers(stage: RaceStage) -> None:
     first: list[dict[int, Answer]] = []
     between = stage.scene.apis[1].appended.preceded(
         lambda: first.append(tell(stage, keyed(), message(stage)))
@@ -129,7 +129,7 @@ def test_message__twice_at_once__both_get_the_first_answers(stage: Stage) -> Non
     assert watchdogs(stage) == 1
 
 
-def test_message__another_under_the_same_key__refused_whole(stage: Stage) -> None:
+def test_message__another_under_the_same_key__refused_whole(stage: RaceStage) -> None:
     tell(stage, keyed(), message(stage))
     end = stage.scene.log.end()
     with pytest.raises(FaultyInput, match="another request"):
@@ -137,20 +137,20 @@ def test_message__another_under_the_same_key__refused_whole(stage: Stage) -> Non
     assert stage.scene.log.end() == end
 
 
-def test_message__of_another_key__is_another_message(stage: Stage) -> None:
+def test_message__of_another_key__is_another_message(stage: RaceStage) -> None:
     tell(stage, keyed(), message(stage))
     tell(stage, keyed("2"), message(stage))
     assert watchdogs(stage) == 2
 
 
-def test_reports__on_many_sets__are_one_commit(stage: Stage) -> None:
+def test_reports__on_many_sets__are_one_commit(stage: RaceStage) -> None:
     answers = tell(
         stage, keyed(), {0: RecipeItem(1, ReportInstalling()), 1: RecipeItem(2, ReportInstalling())}
     )
     assert shown(answers)[0] == shown(answers)[1]
 
 
-def test_reports__one_set_moves_meanwhile__the_others_are_taken_all_the_same(stage: Stage) -> None:
+def test_reports__one_set_moves_meanwhile__the_others_are_taken_all_the_same(stage: RaceStage) -> None:
     items: Items = {0: RecipeItem(1, ReportInstalling()), 1: RecipeItem(2, ReportInstalling())}
     cancelled = ReportAborted("by somebody else")
     between = stage.scene.apis[1].appended.preceded(
@@ -161,7 +161,9 @@ def test_reports__one_set_moves_meanwhile__the_others_are_taken_all_the_same(sta
     assert {number: type(answer) for number, answer in answers.items()} == {0: Refused, 1: Committed}
 
 
-def test_message__twice_at_once_and_one_of_them_in_parts__both_get_the_first_answers(stage: Stage) -> None:
+def test_message__twice_at_once_and_one_of_them_in_parts__both_get_the_first_answers(
+    stage: RaceStage,
+) -> None:
     """A concurrent change makes the second message commit its items one by one; the first was one commit."""
     items: Items = {0: RecipeItem(1, ReportWatchdog(600)), 1: RecipeItem(2, ReportWatchdog(600))}
     first: list[dict[int, Answer]] = []
@@ -180,7 +182,7 @@ def test_message__twice_at_once_and_one_of_them_in_parts__both_get_the_first_ans
     assert watchdogs(stage) == 1
 
 
-def test_message__without_a_key_and_its_answer_is_lost__taken_once_with_one_answer(stage: Stage) -> None:
+def test_message__without_a_key_and_its_answer_is_lost__taken_once_with_one_answer(stage: RaceStage) -> None:
     """The process finds its own commit again: a retry of the append is no second message."""
     items: Items = {
         0: RecipeItem(1, ReportCompleted()),
@@ -198,7 +200,7 @@ def test_message__without_a_key_and_its_answer_is_lost__taken_once_with_one_answ
     assert stage.story("recipe/2").count("watchdog-set") == watchdogs(stage) == 1
 
 
-def test_message__another_under_the_same_key_at_once__not_answered_as_done(stage: Stage) -> None:
+def test_message__another_under_the_same_key_at_once__not_answered_as_done(stage: RaceStage) -> None:
     first, second = stage.names[:2]
     between = stage.scene.apis[1].appended.preceded(
         lambda: tell(stage, keyed(digest=b"other"), {5: drains(stage, first)})

@@ -12,7 +12,7 @@ from api.watching.groups import WatcherGroups
 from api.watching.message import EventMessage
 from api.watching.watcher import Watcher
 from store.selection import Selection
-from tests.watching.made import happened
+from tests.watching.fake_watchers import happened
 
 SUBJECTS = ("recipe/1", "recipe/2", "recipe/3", "system/a", "system/b", "pool/big")
 TOPICS = ("recipe.queued", "system.idle", "pool.system-added")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from api.watching.message import EventMessage
 from api.watching.recent import Recent
-from tests.watching.made import happened
+from tests.watching.fake_watchers import happened
 
 
 def _add(recent: Recent, first: int, last: int, size_bytes: int = 1) -> None:

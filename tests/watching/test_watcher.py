@@ -12,7 +12,7 @@ from api.watching.watcher import PIECE_BYTES, PING_SECONDS, WRITE_SECONDS
 from domain.events import Recorded
 from postgres.errors import DatabaseAway
 from store.selection import Selection
-from tests.watching.made import Audience, FakeLog, happened, reading, settled
+from tests.watching.fake_watchers import Audience, FakeLog, happened, reading, settled
 
 EVERYTHING = Selection()
 ONE = Selection(None, ("recipe/1",))

@@ -17,7 +17,7 @@ from api.concurrency_limits import share_of
 from api.feed import NotReady
 from api.headers import ACTS_AS, EVENT_STREAM, LAST_EVENT_ID
 from api.intake.limits import WORDS_LENGTH
-from api.rest.context import came_from, operation_asked, request_id_of, route_of
+from api.rest.context import client_address, operation_of_request, request_id_of, route_of
 from api.rest.contract.operation import Operation
 from api.rest.middleware.address import address_of
 from api.rest.middleware.principal import Principal
@@ -97,7 +97,7 @@ class Gate:
 
     async def _record(self, req: Request, principal: Principal) -> None:
         """Record an auditor's read before it is answered; if that fails, the read fails."""
-        gives = operation_asked(req).gives
+        gives = operation_of_request(req).gives
         is_stream = EVENT_STREAM in gives and req.client_prefers(gives) == EVENT_STREAM
         last_event_id = req.get_header(LAST_EVENT_ID) if is_stream else None
         read = AuditedRead(
@@ -135,7 +135,7 @@ class Gate:
         directory = self._parts.feed.directory
         found = directory.token(digest, self._parts.clock())
         if found is None:
-            self._rates.take_stranger(came_from(req))
+            self._rates.take_stranger(client_address(req))
             # Another process may have created the token just now.
             await self._parts.feed.catch_up()
             found = directory.token(digest, self._parts.clock())

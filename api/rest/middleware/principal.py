@@ -11,7 +11,7 @@ from falcon.asgi import Request
 
 from api.headers import IDEMPOTENCY_KEY
 from api.request_context import RequestContext
-from api.rest.context import operation_asked, request_id_of
+from api.rest.context import operation_of_request, request_id_of
 from api.rest.contract.parameters import MAX_KEY_LENGTH
 from domain.directory.roles import ADMIN, LAB_CONTROLLER, SUBMITTER
 from domain.errors import Fault, FaultyInput, NotPermitted
@@ -88,7 +88,7 @@ def ends_something(req: Request) -> bool:
 def _expected(req: Request) -> frozenset[int] | None:
     """Return the versions in If-Match, None without one. An unknown tag matches no version."""
     header = req.get_header("If-Match")
-    if header is None or header.strip() == "*" or not operation_asked(req).versioned:
+    if header is None or header.strip() == "*" or not operation_of_request(req).versioned:
         return None
     tags = (tag.strip() for tag in header.split(","))
     return frozenset(int(tag[1:-1]) for tag in tags if _ETAG.match(tag))

@@ -17,7 +17,7 @@ from api.headers import CSV
 from api.intake.systems_csv import write_systems
 from api.rest import paging, visibility
 from api.rest.body import media_type, read_body
-from api.rest.context import came_from, query_of
+from api.rest.context import client_address, query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import inventory as answers
 from api.rest.contract.inputs.systems import Inventory as Given
@@ -76,7 +76,7 @@ class Inventory:
             )
         body = await read_body(req)
         read = partial(READ_AS[kind], body, written(self._parts.clock()))
-        rows = await share_of(req).parse(came_from(req), len(body), read)
+        rows = await share_of(req).parse(client_address(req), len(body), read)
         try:
             if query_of(req, queries.ImportQuery).dry_run:
                 await self._look(req, resp, body, rows)

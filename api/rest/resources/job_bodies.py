@@ -18,7 +18,7 @@ from api.rest.ports import JobBodyParts
 from domain.errors import Fault, FaultyInput, InvalidJob, Unreadable
 
 
-def door_of(req: Request) -> str:
+def job_media_type(req: Request) -> str:
     """Return the media type of the body. Raises HTTPUnsupportedMediaType if a job cannot have it."""
     kind = media_type(req)
     if kind not in PARSERS:

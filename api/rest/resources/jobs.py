@@ -21,7 +21,7 @@ from api.rest.contract.operation import JSON, operation
 from api.rest.middleware.principal import keyed_request, principal_of, request_of
 from api.rest.ports import JobResourceParts
 from api.rest.resources.by_number import cancel, find
-from api.rest.resources.job_bodies import door_of, read_job, shown
+from api.rest.resources.job_bodies import job_media_type, read_job, shown
 from api.rest.resources.shapes import job_document, listed_job
 from api.use_cases.change_job import cancel_job, change_job
 from api.use_cases.idempotency import idempotent
@@ -47,7 +47,7 @@ class Jobs:
         keyed=True,
     )
     async def on_post(self, req: Request, resp: Response) -> None:
-        kind = door_of(req)
+        kind = job_media_type(req)
         body = await read_body(req)
         strict, request = query_of(req, queries.Strict).strict, keyed_request(req, body)
         async with idempotent(self._parts.log, request) as first:

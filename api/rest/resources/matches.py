@@ -20,7 +20,7 @@ from api.rest.contract.inputs.matches import Matchable
 from api.rest.contract.operation import JSON, operation
 from api.rest.middleware.principal import Principal, principal_of
 from api.rest.ports import MatchParts
-from api.rest.resources.job_bodies import door_of, read_job, shown
+from api.rest.resources.job_bodies import job_media_type, read_job, shown
 from api.use_cases.choose_trees import distro_trees, require_bounded
 from domain.errors import Fault, FaultyInput, Unreadable
 from domain.job.spec import JobSpec, RecipeSpec
@@ -49,7 +49,7 @@ class Matches:
         takes=(JSON, "application/xml", "text/xml"),
     )
     async def on_post(self, req: Request, resp: Response) -> None:
-        kind, body = door_of(req), await read_body(req)
+        kind, body = job_media_type(req), await read_body(req)
         strict = query_of(req, queries.Strict).strict
         named, warnings = await self._asked(principal_of(req), body, kind, strict=strict)
         hidden = visibility.hidden_now(principal_of(req), self._parts)

@@ -6,7 +6,7 @@ from falcon.asgi import Request, Response
 
 from api.rest import paging
 from api.rest.body import read_model
-from api.rest.context import came_from, request_id_of
+from api.rest.context import client_address, request_id_of
 from api.rest.contract.answers import access as answers
 from api.rest.contract.inputs.access import Login
 from api.rest.contract.operation import MAX_LOGIN_BYTES, operation
@@ -27,12 +27,12 @@ class Sessions:
         refuses=(401, 403, 429),
     )
     async def on_post_login(self, req: Request, resp: Response) -> None:
-        address = came_from(req)
+        address = client_address(req)
         self._parts.faulty_logins.begin(address)
         asked: Login = await read_model(req)
         self._parts.faulty_logins.was_sound(address)
         done = await log_in(
-            self._parts, request_id_of(req), asked.user, asked.password, asked.role, came_from(req)
+            self._parts, request_id_of(req), asked.user, asked.password, asked.role, client_address(req)
         )
         body = {
             "user": asked.user,

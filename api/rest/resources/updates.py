@@ -14,7 +14,7 @@ from api.intake.limits import MAX_FAULTS
 from api.request_context import RequestContext
 from api.rest import paging
 from api.rest.body import check_model, parse_model, read_json_bytes
-from api.rest.context import came_from
+from api.rest.context import client_address
 from api.rest.contract.answers.labs import UpdatesTaken
 from api.rest.contract.inputs.labs import Update, Updates
 from api.rest.contract.operation import MAX_BATCH_BYTES, MAX_BODY_BYTES, operation
@@ -66,7 +66,7 @@ class LabUpdates:
         message: Updates = await parse_model(req, body)
         request = keyed_request(req, body)
         reading_all = partial(self._read_all, message.items, name, request)
-        items, answers = await share_of(req).parse(came_from(req), len(body), reading_all)
+        items, answers = await share_of(req).parse(client_address(req), len(body), reading_all)
         own = None if request.is_admin else name
         answers |= await take_updates(self._parts, request, own, items)
         await self._answer(resp, [answers[number] for number in range(len(message.items))])

@@ -13,8 +13,8 @@ from click.testing import Result
 from api.client.connection_file import Connection
 from api.client.login_file import BadLoginFile, Logins, SavedLogin, login_file
 from runtime.settings import Settings
-from tests.cli.in_terminal import terminal
 from tests.cli.loopback import Answer, LoopbackServer
+from tests.cli.pseudo_terminal import terminal
 from tests.harness.running import Running
 
 Run = Callable[..., Result]

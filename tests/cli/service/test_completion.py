@@ -23,7 +23,7 @@ JOBS = [{"job_id": 12, "whiteboard": "kernel smoke"}, {"job_id": 7, "whiteboard"
 
 @pytest.fixture
 def complete(server: LoopbackServer, tmp_path: Path) -> Complete:
-    """Yield a function that returns the completions of the last of some words."""
+    """Return a function that returns the completions of the last of some words."""
 
     def complete(*words: str, shell: str = "bash", url: str = server.url) -> list[str]:
         variables = {"LABLEDGER_URL": url, "LABLEDGER_TOKEN": "ll_test", "XDG_CONFIG_HOME": str(tmp_path)}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.in_terminal import CTRL_C, terminal
+from tests.cli.pseudo_terminal import CTRL_C, terminal
 from tests.harness.databases import TestDatabase
 from tests.harness.running import SAMPLES, Running, running
 

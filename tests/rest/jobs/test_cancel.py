@@ -8,7 +8,7 @@ import httpx
 
 from tests.harness.running import Running
 from tests.harness.waiting import wait_until
-from tests.rest.acting import after
+from tests.rest.actions import after
 from tests.rest.pinned import PINNED, XML
 
 REASON = {"reason": "not needed any more"}

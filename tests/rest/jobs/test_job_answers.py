@@ -17,7 +17,7 @@ SUBMITTED = sample("guests.xml")
 
 @pytest.fixture(scope="module")
 def path(service: Running) -> Iterator[str]:
-    """Return the path of a job with guests."""
+    """Yield the path of a job with guests."""
     with service.client() as admin:
         job = admin.post("/jobs", content=SUBMITTED, headers=XML).json()
         admin.get("/jobs", params={"min_position": job["position"]})

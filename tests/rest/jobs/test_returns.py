@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.harness.running import Running
-from tests.rest.acting import (
+from tests.rest.actions import (
     People,
     after,
     commands,
@@ -29,7 +29,7 @@ KEEPS: dict[str, Any] = {"reservesys": {"duration_seconds": 7200, "when": "alway
 
 @pytest.fixture
 def kept(people: People, machine: str) -> int:
-    """Yield a recipe of alice, for the group kernel-qe, that keeps its system."""
+    """Return a recipe of alice, for the group kernel-qe, that keeps its system."""
     (recipe_id,) = submit(people["alice"], recipe_for(machine, **KEEPS), group="kernel-qe")["recipe_ids"]
     finish(people["east"], recipe_id, start(people["east"], recipe_id))
     return recipe_id

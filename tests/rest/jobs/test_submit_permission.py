@@ -10,7 +10,7 @@ import pytest
 
 from domain.scheduling.supply.reasons import NO_ACCESS, OF_SYSTEM
 from tests.harness.waiting import wait_until
-from tests.rest.acting import People, finish, in_state, recipe_for, start, submit
+from tests.rest.actions import People, finish, in_state, recipe_for, start, submit
 
 Machines = Callable[..., str]
 

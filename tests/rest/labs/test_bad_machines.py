@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.harness.running import Running
-from tests.rest.acting import (
+from tests.rest.actions import (
     EAST,
     People,
     commands,

@@ -10,7 +10,7 @@ import pytest
 
 from tests.harness.running import Running
 from tests.harness.waiting import wait_until
-from tests.rest.acting import (
+from tests.rest.actions import (
     EAST,
     WEST,
     People,

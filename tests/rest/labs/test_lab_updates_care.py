@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.harness.running import Running
-from tests.rest.acting import EAST, happened, in_state, recipe_for, start, submit
+from tests.rest.actions import EAST, happened, in_state, recipe_for, start, submit
 
 
 def tell(client: Any, *items: dict[str, Any]) -> list[dict[str, Any]]:

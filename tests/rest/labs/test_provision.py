@@ -76,7 +76,7 @@ OTHER = {"role": "CLIENTS", "ks_meta": "other", "tasks": [{"name": "/plain"}]} |
 
 @pytest.fixture
 def ids(client: httpx.Client) -> Iterator[list[int]]:
-    """Return the recipe ids of a set that has started: a host, its two guests, and another host."""
+    """Yield the recipe ids of a set that has started: a host, its two guests, and another host."""
     # A set before it, so that indexes in the document differ from ids.
     sets = [{"recipes": [OTHER]}, {"recipes": [HOST, OTHER]}]
     answer = client.post("/jobs", json={"recipe_sets": sets})

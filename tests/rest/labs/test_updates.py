@@ -12,7 +12,7 @@ import pytest
 from api.intake.limits import MAX_FAULTS
 from api.rest.resources.updates import MAX_WORDED_FAULTS
 from tests.harness.running import Running
-from tests.rest.acting import (
+from tests.rest.actions import (
     EAST,
     WEST,
     People,
@@ -34,7 +34,7 @@ NUMBERS = itertools.count(1)
 
 @pytest.fixture
 def fresh(client: httpx.Client) -> Iterator[str]:
-    """Return the name of a system that is not registered."""
+    """Yield the name of a system that is not registered."""
     fqdn = f"told-{next(NUMBERS)}.east.example.com"
     yield fqdn
     client.delete(f"/systems/{fqdn}")

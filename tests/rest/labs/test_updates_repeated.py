@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 
 from tests.harness.running import Running
-from tests.rest.acting import EAST, in_state, recipe_for, submit
+from tests.rest.actions import EAST, in_state, recipe_for, submit
 
 PATH = f"/lab-controllers/{EAST}/updates"
 KEY = {"Idempotency-Key": "once"}

@@ -99,7 +99,7 @@ async def _all_of(watching: Watching, asked: list[tuple[int, dict[str, str]]]) -
 
 
 async def _admitted(watching: Watching, after: int, filters: dict[str, str]) -> Watch:
-    """Start watchers; one that is refused retries, because the places of those that left are freed late."""
+    """Start a watcher, and retry while it is refused: the places of closed watchers become free late."""
     async with asyncio.timeout(PATIENCE_SECONDS):
         while (one := await watching.watch(after, **filters)).status == 503:
             await asyncio.sleep(one.retry_after_seconds)

@@ -30,7 +30,7 @@ LONG = {"recipe_sets": [{"recipes": [RECIPE] * 30}]}
 
 
 async def nothing() -> None:
-    """Return at once: the services are open already."""
+    """Do nothing: the services are open already."""
 
 
 class LimitedApi:

@@ -47,7 +47,7 @@ def askers(served: Running) -> list[str]:
 
 @pytest.fixture
 def worker(served: Running) -> Worker:
-    """Wait until the worker has all its connections free, and return its process."""
+    """Return the worker, after the connections of the last test are closed."""
     worker = worker_of(served)
     worker.limit_files(KEPT_FILES + PLACES)
     # An answered connection was accepted after all those of the last test.

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.harness.running import SAMPLES, Running
-from tests.rest.acting import People, after, by_people, in_one_commit, recipe_for, submit, usage
+from tests.rest.actions import People, after, by_people, in_one_commit, recipe_for, submit, usage
 
 VIEW = {"permission": "view", "everybody": True}
 RESERVE = {"permission": "reserve", "everybody": True}

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 
 from tests.harness.running import Running
-from tests.rest.acting import EAST, WEST, People, finish, recipe_for, start, submit
+from tests.rest.actions import EAST, WEST, People, finish, recipe_for, start, submit
 from tests.rest.whole_system import WHOLE
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from api.intake.systems_csv import read_systems, write_systems
 from tests.harness.running import Running
-from tests.rest.acting import after, by_people, in_one_commit, shown
+from tests.rest.actions import after, by_people, in_one_commit, shown
 from tests.rest.systems.inventories import counts, export, exported, take, take_table
 from tests.rest.whole_system import OTHERWISE, WHOLE
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import httpx
 
 from tests.harness.running import Running
-from tests.rest.acting import WEST, by_people, cancel_set, in_one_commit, in_state, recipe_for, start, submit
+from tests.rest.actions import WEST, by_people, cancel_set, in_one_commit, in_state, recipe_for, start, submit
 from tests.rest.systems.inventories import counts, take
 
 

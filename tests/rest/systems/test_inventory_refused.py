@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 
 from tests.harness.running import Running
-from tests.rest.acting import EAST, People, by_people
+from tests.rest.actions import EAST, People, by_people
 from tests.rest.systems.inventories import CSV, counts, export, take, take_table
 
 FAULTY_ROWS = [

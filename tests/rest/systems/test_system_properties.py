@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.harness.running import Running
-from tests.rest.acting import EAST, by_people, shown
+from tests.rest.actions import EAST, by_people, shown
 from tests.rest.whole_system import OTHERWISE, WHOLE, WRONG
 
 NUMBERS = itertools.count(1)

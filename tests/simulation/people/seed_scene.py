@@ -30,7 +30,7 @@ NAMED = (
 
 @dataclass(frozen=True)
 class SeedScene:
-    """Everything that differs between seeds, except the times of events."""
+    """The properties of a seed, except the times of its events."""
 
     lab: dict[str, Any]
     behaviour: Behaviour

@@ -10,9 +10,9 @@ import sys
 from contextlib import closing
 
 from store.event_log import EventLog
-from store.group_commit import GroupCommit
 from store.requests import AppendRequest
 from tests.harness.appends import append_to, positions
+from tests.store.looped_commits import LoopedCommits
 
 
 def command(number: int) -> AppendRequest:
@@ -20,7 +20,7 @@ def command(number: int) -> AppendRequest:
 
 
 def main(url: str, commands: str) -> None:
-    with closing(EventLog(url)) as log, closing(GroupCommit(log, patience_seconds=60)) as commits:
+    with closing(EventLog(url)) as log, closing(LoopedCommits(log, patience_seconds=60)) as commits:
         for number in range(int(commands)):
             print(number, positions(commits.enqueue(command(number)).result())[0], flush=True)
 

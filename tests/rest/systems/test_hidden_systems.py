@@ -10,7 +10,7 @@ import pytest
 
 from tests.harness.running import Running
 from tests.harness.waiting import wait_until
-from tests.rest.acting import EAST, People
+from tests.rest.actions import EAST, People
 from tests.rest.systems.conftest import MISSING, OPEN
 
 LISTS: list[tuple[str, dict[str, Any], str, str]] = [

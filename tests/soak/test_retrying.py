@@ -1,4 +1,4 @@
-"""The soak asks again until it is answered, and asks a machine whether it is well."""
+"""Retries of the soak's clients, and its readiness checks."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import pytest
 from tests.acceptance.up import Up
 from tests.cli.loopback import HANG_UP, Answer, LoopbackServer, serving
 from tests.harness.running import free_port
-from tests.soak.enduring import Enduring, Stopped
 from tests.soak.machine import Machine
+from tests.soak.retrying_transport import RetryingTransport, Stopped
 
 CHECKS = {"database": {"ok": True}}
 
 
 @pytest.fixture
 def server() -> Iterator[LoopbackServer]:
-    """It cannot answer at first, and then is well."""
+    """Return a server that refuses at first, and then is ready."""
     with serving() as made:
         made.on("GET", "/readyz", Answer(status=HANG_UP), Answer(status=503), Answer({"checks": CHECKS}))
         yield made
@@ -30,16 +30,16 @@ def nowhere() -> str:
     return f"http://127.0.0.1:{free_port()}"
 
 
-def test_enduring__nobody_there_or_busy__asks_until_it_is_answered(server: LoopbackServer) -> None:
-    with httpx.Client(transport=Enduring([nowhere(), server.url], threading.Event())) as client:
+def test_retries__nobody_there_or_busy__asks_until_it_is_answered(server: LoopbackServer) -> None:
+    with httpx.Client(transport=RetryingTransport([nowhere(), server.url], threading.Event())) as client:
         assert client.get(f"{server.url}/readyz").json() == {"checks": CHECKS}
     assert len(server.asked) == 3
 
 
-def test_enduring__told_to_stop__asks_no_more() -> None:
+def test_retries__stopped__sends_no_more() -> None:
     stop = threading.Event()
     stop.set()
-    with httpx.Client(transport=Enduring([nowhere()], stop)) as client, pytest.raises(Stopped):
+    with httpx.Client(transport=RetryingTransport([nowhere()], stop)) as client, pytest.raises(Stopped):
         client.get("http://machine.example.com")
 
 

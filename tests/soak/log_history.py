@@ -1,6 +1,6 @@
-"""The log as it is read on after each fault, and what must hold of it whatever happened.
+"""The log, read on after each fault, and the conditions that it must satisfy.
 
-It is read by a session of its own, past the service. Nobody here writes.
+A session of its own reads the log, without the service. This module never writes.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from tests.soak.book import Acknowledged, Book, LabJournal
 T = TypeVar("T")
 
 FAILURES = ("watchdog expired", "simulated machine failed", "simulated machine broke")
-PATIENCE_SECONDS = 60.0
+RETRY_SECONDS = 60.0
 PAGE = 5_000
-# So many events are read a second time after each fault: what was there once is there as it was.
+# Number of events that are read again after each fault, to prove that they have not changed.
 AGAIN = 2_000
 
 Place = tuple[str, int, str, int]
-"""What is at a position: the subject, its version, the topic, where its commit ends."""
+"""The content of a position: subject, version, topic, end of its commit."""
 
 
-class History:
-    """Mutable; `check` after each fault, `check_again` once at the end."""
+class LogHistory:
+    """The log up to now. Call `check` after each fault, `check_again` once at the end. Mutable."""
 
     def __init__(self, log: EventLog, book: Book, journal: LabJournal) -> None:
         self.audit = Audit()
@@ -56,7 +56,7 @@ class History:
 
     @property
     def machines_failed(self) -> int:
-        """How many recipes were aborted for what a machine did, or did not do any more."""
+        """Number of recipes that were aborted because of a machine."""
         return sum(
             record.topic == "recipe.aborted" and any(why in record.data["reason"] for why in FAILURES)
             for records in self._of_subject.values()
@@ -64,7 +64,7 @@ class History:
         )
 
     def check(self) -> list[str]:
-        """What is wrong with what is new in the log, or with what was answered since."""
+        """Read on, and return the findings about new events and about answers since the last check."""
         self._book.note(*self._journal.news())
         answered = self._book.since(self.acknowledged)
         self.acknowledged += len(answered)
@@ -74,17 +74,17 @@ class History:
         return wrong
 
     def check_again(self) -> list[str]:
-        """The whole log is still what was read of it, page by page, between faults."""
+        """Return a finding if the log differs from what was read of it between faults."""
         found = [place_of(one) for one in self._events(0, self.end)]
         return [] if found == self.places else ["the log has changed since it was read"]
 
     def scheduled(self, recipe_id: int) -> float | None:
-        """When a recipe first got a system."""
+        """Return the time of a recipe's first grant."""
         self.read_on()
         return self._scheduled.get(f"recipe/{recipe_id}")
 
     def read_on(self) -> None:
-        """What is wrong with it, `check` will say."""
+        """Read new events; `check` returns their findings."""
         for _, together in groupby(self._events(self.end), key=lambda one: one.commit_end):
             commit = list(together)
             for one in commit:
@@ -130,8 +130,8 @@ class History:
 
 
 def _patiently(ask: Callable[[], T]) -> T:
-    """The database may be on its way up again."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    """Retry while the database restarts."""
+    deadline = time.monotonic() + RETRY_SECONDS
     while True:
         try:
             return ask()

@@ -6,7 +6,7 @@ import psycopg
 
 from tests.harness.databases import TestDatabase
 
-# Table -> condition for the rows that were written by then.
+# Table -> query of the rows that were written up to the position.
 TABLES = {
     "log.events": "SELECT * FROM log.events WHERE notification_id <= {position} ORDER BY notification_id",
     "log.commits": "SELECT * FROM log.commits WHERE last_position <= {position} ORDER BY last_position",

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 
 from domain.scheduling.supply.reasons import NO_ACCESS
-from tests.rest.acting import People, after, in_state, recipe_for, submit
+from tests.rest.actions import People, after, in_state, recipe_for, submit
 from tests.rest.systems.conftest import MISSING, OPEN
 from workers.explaining.answers import NOT_SHOWN
 

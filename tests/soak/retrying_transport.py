@@ -1,4 +1,4 @@
-"""A client that asks again until it is answered: the same request, key and all, at whichever door."""
+"""A client that repeats a request with the same key, at each of several addresses, until it is answered."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ import httpx
 
 from tests.harness.http_options import LOCAL_HTTP
 
-# The service is there, but cannot do it now.
+# The service is up, but temporarily cannot answer.
 PASSING = (429, 503, 504)
 ANSWER_SECONDS = 4.0
 PAUSE_SECONDS = 0.2
 
 
-class Enduring(httpx.BaseTransport):
-    """`doors` are the ways to the service, tried in turn; `stop` ends all asking, with Stopped."""
+class RetryingTransport(httpx.BaseTransport):
+    """An HTTP transport that retries.
+
+    `doors` are base URLs, tried in turn; `stop` ends all retries with Stopped.
+    """
 
     def __init__(self, doors: Sequence[str], stop: threading.Event) -> None:
         self._doors = itertools.cycle(map(httpx.URL, doors))
@@ -29,7 +32,7 @@ class Enduring(httpx.BaseTransport):
             door = next(self._doors)
             url = request.url.copy_with(host=door.host, port=door.port)
             try:
-                # A connection of its own: one that was left open may lead nowhere by now.
+                # A new connection each time: an old one may lead nowhere.
                 with httpx.Client(timeout=ANSWER_SECONDS, **LOCAL_HTTP) as client:
                     answer = client.request(request.method, url, headers=request.headers, content=body)
             except httpx.TransportError:
@@ -42,9 +45,9 @@ class Enduring(httpx.BaseTransport):
                 raise Stopped
 
 
-# Of an answer as it came; what is handed on is unpacked.
+# Headers of the encoded answer; the decoded body is passed on.
 ENCODED = ("content-encoding", "content-length", "transfer-encoding")
 
 
 class Stopped(Exception):
-    """It is told to go home."""
+    """The client was stopped."""

@@ -1,37 +1,37 @@
-"""What must be true after a race, whoever was first."""
+"""The conditions after a race, whichever actor was first."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from domain.errors import Refused
-from tests.races.stage import Stage
+from tests.races.stage import RaceStage
 
 Outcome = Any
-"""What the one who acted got: the commit, None where nothing was left to do, or the refusal."""
+"""The result of an act: its commit, None if nothing was left to do, or the refusal."""
 
 
-def is_cancelled(stage: Stage, cancelled: Outcome, _: Outcome) -> None:
-    """And got nothing after that."""
+def is_cancelled(stage: RaceStage, cancelled: Outcome, _: Outcome) -> None:
+    """The recipe is cancelled, and its system is free."""
     assert cancelled is not None
     assert stage.story()[-1] == "cancelled"
     assert stage.system().usage == "idle"
 
 
-def broken_and_free(stage: Stage, _: Outcome, __: Outcome) -> None:
-    """Who had begun is given up; who had not keeps its place."""
+def broken_and_free(stage: RaceStage, _: Outcome, __: Outcome) -> None:
+    """A recipe that had begun is aborted; another one keeps its place in the queue."""
     had_begun = "waiting" in stage.story()
     assert stage.recipe().state == ("aborted" if had_begun else "queued")
     assert (stage.system().condition, stage.system().usage) == ("Broken", "idle")
 
 
-def half_is_back(stage: Stage, _: Outcome, __: Outcome) -> None:
+def half_is_back(stage: RaceStage, _: Outcome, __: Outcome) -> None:
     assert {stage.recipe(place).state for place in (0, 1)} == {"queued"}
     assert stage.system().usage == "idle"
 
 
-def granted_or_drained(stage: Stage, _: Outcome, __: Outcome) -> None:
-    """It keeps what it got, and gets nothing once the system drains."""
+def granted_or_drained(stage: RaceStage, _: Outcome, __: Outcome) -> None:
+    """The recipe keeps a system granted before the drain, and gets none after it."""
     assert stage.system().draining
     got = stage.story(f"system/{stage.fqdn}")
     if "waiting" in stage.story():
@@ -41,13 +41,13 @@ def granted_or_drained(stage: Stage, _: Outcome, __: Outcome) -> None:
         assert stage.recipe().state == "queued"
 
 
-def granted_or_moved(stage: Stage, moved: Outcome, _: Outcome) -> None:
-    """Moved or not, who may have it in either lab has it in the end."""
+def granted_or_moved(stage: RaceStage, moved: Outcome, _: Outcome) -> None:
+    """The recipe has a system, in the lab where the system is at the end."""
     assert stage.recipe().lab_controller == ("lab-1" if isinstance(moved, Refused) else "lab-2")
 
 
-def granted_before(stage: Stage, changed: Outcome, _: Outcome) -> None:
-    """Whoever may not submit there any more gets nothing there; who has it keeps it."""
+def granted_before(stage: RaceStage, changed: Outcome, _: Outcome) -> None:
+    """The recipe has the system only if it was granted before the permission ended."""
     if "scheduled" in stage.story():
         (granted,) = stage.positions(f"recipe/{stage.recipe_id}", "recipe.scheduled")
         assert granted < changed.position
@@ -57,7 +57,7 @@ def granted_before(stage: Stage, changed: Outcome, _: Outcome) -> None:
         assert stage.system().usage == "idle"
 
 
-def one_has_it(stage: Stage, reserved: Outcome, _: Outcome) -> None:
+def one_has_it(stage: RaceStage, reserved: Outcome, _: Outcome) -> None:
     if isinstance(reserved, Refused):
         assert stage.recipe().system == stage.fqdn
         assert stage.system().reservation is None
@@ -66,14 +66,14 @@ def one_has_it(stage: Stage, reserved: Outcome, _: Outcome) -> None:
         assert stage.system().reservation is not None
 
 
-def no_change_after_the_start(stage: Stage, changed: Outcome, _: Outcome) -> None:
+def no_change_after_the_start(stage: RaceStage, changed: Outcome, _: Outcome) -> None:
     assert stage.recipe().state == "waiting"
     story = stage.story(f"recipe-set/{stage.recipe_set_id}")
     assert ("priority-changed" not in story) == isinstance(changed, Refused)
 
 
-def ended_once(stage: Stage, cancelled: Outcome, reported: Outcome) -> None:
-    """Completed or cancelled: the other one is told so."""
+def ended_once(stage: RaceStage, cancelled: Outcome, reported: Outcome) -> None:
+    """The recipe is completed or cancelled, and the other request is refused or does nothing."""
     if "completed" in stage.story():
         assert cancelled is None
     else:
@@ -81,35 +81,35 @@ def ended_once(stage: Stage, cancelled: Outcome, reported: Outcome) -> None:
     assert len({"completed", "cancelled"} & set(stage.story())) == 1
 
 
-def reported_in_time(stage: Stage, cancelled: Outcome, reported: Outcome) -> None:
+def reported_in_time(stage: RaceStage, cancelled: Outcome, reported: Outcome) -> None:
     assert ("installing" in stage.story()) != isinstance(reported, Refused)
     is_cancelled(stage, cancelled, reported)
 
 
-def cancelled_once(stage: Stage, one: Outcome, other: Outcome) -> None:
+def cancelled_once(stage: RaceStage, one: Outcome, other: Outcome) -> None:
     assert [one, other].count(None) == 1
     assert stage.story().count("cancelled") == 1
 
 
-def loan_is_over(stage: Stage, reserved: Outcome, ended: Outcome) -> None:
-    """Whoever was first, nobody has it: what the loan allowed is over with it."""
+def loan_is_over(stage: RaceStage, reserved: Outcome, ended: Outcome) -> None:
+    """The system is free after the loan, whichever actor was first."""
     assert not isinstance(ended, Refused)
     system = stage.system()
     assert (system.loan, system.reservation, system.usage) == (None, None, "idle")
     assert ("reservation-begun" not in stage.story(f"system/{stage.fqdn}")) == isinstance(reserved, Refused)
 
 
-def lent_or_reserved_before(stage: Stage, lent: Outcome, reserved: Outcome) -> None:
-    """It is lent; who has reserved it goes on, if they came first."""
+def lent_or_reserved_before(stage: RaceStage, lent: Outcome, reserved: Outcome) -> None:
+    """The system is lent; a reservation stays only if it was made before."""
     assert lent is not None and not isinstance(lent, Refused)
-    told = stage.story(f"system/{stage.fqdn}")
+    topics = stage.story(f"system/{stage.fqdn}")
     if isinstance(reserved, Refused):
         assert stage.system().reservation is None
     else:
-        assert told.index("reservation-begun") < told.index("loaned")
+        assert topics.index("reservation-begun") < topics.index("loaned")
 
 
-def lent_once(stage: Stage, one: Outcome, other: Outcome) -> None:
+def lent_once(stage: RaceStage, one: Outcome, other: Outcome) -> None:
     refused = [isinstance(outcome, Refused) for outcome in (one, other)]
     assert sorted(refused) == [False, True]
     loan = stage.system().loan
@@ -117,7 +117,7 @@ def lent_once(stage: Stage, one: Outcome, other: Outcome) -> None:
     assert loan.user == ("bob" if refused[0] else "ada")
 
 
-def reserved_once(stage: Stage, one: Outcome, other: Outcome) -> None:
+def reserved_once(stage: RaceStage, one: Outcome, other: Outcome) -> None:
     refused = [isinstance(outcome, Refused) for outcome in (one, other)]
     assert sorted(refused) == [False, True]
     reservation = stage.system().reservation

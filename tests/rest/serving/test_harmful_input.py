@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.harness.running import Running
-from tests.rest.acting import by_people
+from tests.rest.actions import by_people
 
 XML = {"Content-Type": "application/xml"}
 SYSTEM = {"fqdn": "nul.example.com", "lab_controller": "lab.east.example.com", "owner": "alice"}
