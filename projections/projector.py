@@ -42,7 +42,8 @@ class Projector:
         """Return the position of the read models, which another projector may have moved."""
         row = self._connection.execute(SQL["stored_position"]).fetchone()
         assert row is not None, "the read models were never migrated"
-        return int(row[0])
+        (position,) = row
+        return int(position)
 
     def project(self, page: Sequence[Recorded]) -> None:
         """Fold a page that follows the position. Raises OutOfStep when another projector moved it."""
@@ -69,7 +70,7 @@ class Projector:
         moved = cursor.execute(SQL["move"], (last.position, last.recorded_at, self.position)).fetchone()
         if moved is None:
             raise OutOfStep(f"the read models are not at position {self.position}")
-        table = int(moved[0])
+        (table,) = moved
         if self._table not in (None, table):
             # A rebuild has replaced the tables, so the cache is invalid.
             self._models = ReadModels()

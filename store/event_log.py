@@ -53,9 +53,9 @@ class EventLog(EventStore[str]):
         except (OperationalError, InterfaceError) as error:
             if isinstance(error.__cause__, LockNotAvailable):
                 self._end_hung_writers()
-            is_away = away(error)
-            self._was_full = self._was_full or isinstance(is_away, DatabaseFull)
-            raise is_away from error
+            failure = away(error)
+            self._was_full = self._was_full or isinstance(failure, DatabaseFull)
+            raise failure from error
         self._was_full = False
         return outcomes
 
@@ -65,8 +65,11 @@ class EventLog(EventStore[str]):
             logger.warning("log: sessions that held up appends were ended", extra={"sessions": ended})
 
     def is_full(self) -> bool:
-        """Return whether the last append failed because the disk was full, and it still is."""
-        return self._was_full and not self.rows(SQL["has_room"], ())[0][0]
+        """Return whether an append failed on a full disk, none has succeeded since, and it still is full."""
+        if not self._was_full:
+            return False
+        ((has_room,),) = self.rows(SQL["has_room"], ())
+        return not has_room
 
     def _stored(self, request: AppendRequest) -> StoredAppend:
         versions = dict(request.expected)

@@ -284,6 +284,9 @@ class _Connection:
         self._changed = datastore.changed
         self._notified_of = self._tables.end
 
+    def execute(self, query: bytes) -> None:
+        """Do nothing for LISTEN: every session is notified."""
+
     def cursor(self, **_: Any) -> Cursor:
         return Cursor(self._answer)
 

@@ -97,4 +97,5 @@ class Lease:
 def _one(session: psycopg.Connection[Any], query: bytes, params: tuple[Any, ...]) -> Any:
     row = session.execute(query, params).fetchone()
     assert row is not None
-    return row[0]
+    (value,) = row
+    return value

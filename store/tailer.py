@@ -119,13 +119,12 @@ class Tailer:
     def _connected(self) -> psycopg.Connection[Any]:
         if self._connection is None:
             self._connection = self._connect()
+            self._connection.execute(f"LISTEN {CHANNEL}".encode())
             self.has_unread = True
         return self._connection
 
     def _connect(self) -> psycopg.Connection[Any]:
-        connection = connect(self._url)
-        connection.execute(f"LISTEN {CHANNEL}".encode())
-        return connection
+        return connect(self._url)
 
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None

@@ -39,7 +39,7 @@ class ConsistencyLoop:
         self._doubt: str | None = None
 
     def is_due(self, partition: Partition, monotonic_seconds: float) -> bool:
-        """Whether to run now; if so, the next time is that much later."""
+        """Return whether a turn is due now, and schedule the next one if it is."""
         self._is_whole = self._due_at is None or monotonic_seconds >= self._due_at
         if self._is_whole:
             self._due_at = monotonic_seconds + self._every_seconds

@@ -1,8 +1,9 @@
-"""A lease is renewed while the loop that holds it gets on, and only then.
+"""Renewal of a lease while the thread that holds it makes progress.
 
-The loop cannot do it by itself, since one step of it may take longer than the lease; a thread that merely
-lives would do it for a loop that hangs. So a thread looks whether the loop gets on: it has come round since
-the last look, or it has been computing, and not in vain. A process that is stopped has no thread that looks.
+The thread cannot renew the lease itself, since one step may take longer than the lease. Another thread that
+renews it unconditionally would do so for a thread that hangs. So the other thread checks for progress: a
+round was completed since the last check, or the thread has been computing and its work does not fail. A
+process that is stopped renews nothing.
 """
 
 from __future__ import annotations
@@ -14,51 +15,51 @@ from collections.abc import Callable
 
 logger = logging.getLogger(__name__)
 
-# Of a lease; a look that came too late must not lose it.
-LOOKS = 4
-# A thread that waits for an answer wakes up now and then; one that computes has far more of the time.
-COMPUTING = 0.01
-# Whoever computes for longer has lost its way, whatever it computes.
+# Checks in the time of a lease, so that one late check does not lose it.
+CHECKS_PER_LEASE = 4
+# Minimum share of CPU time of a thread that computes; one that waits wakes up only now and then.
+MIN_COMPUTING_SHARE = 0.01
+# Computing for longer than this is taken for an endless loop.
 MAX_COMPUTING_SECONDS = 300.0
 
 
 class Progress:
-    """Of the thread that makes it, for another one to ask."""
+    """The progress of the thread that creates it, checked by another thread."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._cpu = _cpu_clock()
         self._rounds = 0
-        self._in_vain = False
+        self._fails = False
         self._seen = (0, self._cpu(), clock())
-        self._came_round_at = clock()
+        self._completed_at = clock()
 
-    def came_round(self) -> None:
-        self._in_vain = False
+    def complete_round(self) -> None:
+        self._fails = False
         self._rounds += 1
 
-    def in_vain(self) -> None:
-        """It could not do its work, and tries again: until it comes round, computing is nothing."""
-        self._in_vain = True
+    def fail(self) -> None:
+        """Note that the work failed and is retried: until a round is completed, computing is no progress."""
+        self._fails = True
 
-    def made(self) -> bool:
-        """Whether the thread has got on since this was last asked."""
+    def is_made(self) -> bool:
+        """Return whether the thread made progress since the last call."""
         (rounds, cpu, at), now = self._seen, self._clock()
         self._seen = (self._rounds, self._cpu(), now)
         if self._rounds != rounds:
-            self._came_round_at = now
+            self._completed_at = now
             return True
-        is_computing = self._seen[1] - cpu > COMPUTING * (now - at)
-        return is_computing and not self._in_vain and now - self._came_round_at < MAX_COMPUTING_SECONDS
+        is_computing = self._seen[1] - cpu > MIN_COMPUTING_SHARE * (now - at)
+        return is_computing and not self._fails and now - self._completed_at < MAX_COMPUTING_SECONDS
 
 
 class Heartbeat:
-    """Calls `renew` several times in `seconds` while there is progress, from `__enter__` to `__exit__`."""
+    """A thread that calls `renew` several times in `seconds` while there is progress, inside `with`."""
 
     def __init__(self, progress: Progress, renew: Callable[[], None], seconds: float) -> None:
         self._progress = progress
         self._renew = renew
-        self._every_seconds = seconds / LOOKS
+        self._every_seconds = seconds / CHECKS_PER_LEASE
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
 
@@ -66,21 +67,21 @@ class Heartbeat:
         self._thread.start()
 
     def __exit__(self, *_: object) -> None:
-        # Not joined: it may be waiting for a database that is away.
+        # The thread is not joined: it may be waiting for a database that is away.
         self._stop.set()
 
     def _run(self) -> None:
         while not self._stop.wait(self._every_seconds):
             try:
-                if self._progress.made():
+                if self._progress.is_made():
                     self._renew()
             except Exception:
-                # Whatever it was: without this thread a loop that gets on would pass for one that hangs.
-                logger.exception("heartbeat: a look failed")
+                # Without this thread, a loop that makes progress would lose its lease.
+                logger.exception("heartbeat: a check failed")
 
 
 def _cpu_clock() -> Callable[[], float]:
-    """The time that this thread has computed; where the system does not tell, nothing."""
+    """Return a clock of the CPU time of this thread; it stands still if the system has none."""
     if not hasattr(time, "pthread_getcpuclockid"):
         return lambda: 0.0
     number = time.pthread_getcpuclockid(threading.get_ident())

@@ -1,4 +1,4 @@
-"""The projector process: what is appended shows in the read models."""
+"""The projector process: it folds the log into the read models."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from store.mapper import EventMapper, StoredRow
 from store.tailer import Tailer, TailerCounters, has_many_commits
 
 RETRY_SECONDS = 0.5
-# A page takes a good deal less.
+# Folding a page takes much less.
 STAND_BY_SECONDS = 1.0
-# A page costs some twenty statements, whatever is on it: while the log moves, pages come no faster than that.
-# What comes after a pause shows at once.
-SECONDS_EACH = 0.03
-# Where many commit: on a page of 500 an event costs half of what it costs on one of 100, and others want the
-# processors.
-SECONDS_EACH_OF_MANY = 0.12
-# Lengths of the log at which the read models are analyzed: a lab is registered, and its queue submitted,
-# before PostgreSQL does so by itself, and meanwhile whoever reads a page of it would have it all sorted.
-YOUNG = (1_000, 4_000, 16_000, 64_000)
+# Minimum interval of pages while the log grows: a page of any length costs some twenty statements. Events
+# after a pause are folded at once.
+PAGE_SECONDS = 0.03
+# The interval while there are many commits: on a page of 500, an event costs half as much as on one of 100,
+# and other processes need the processors.
+PAGE_SECONDS_OF_MANY = 0.12
+# Lengths of the log at which the read models are analyzed. PostgreSQL does it only after a lab is registered
+# and its queue submitted, and until then a query for a page sorts whole tables.
+ANALYZED_LENGTHS = (1_000, 4_000, 16_000, 64_000)
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass
 class ProjectorCounters:
-    """Since the process was started."""
+    """Counts since the start of the process."""
 
     pages: int = 0
     events: int = 0
 
 
 def run(url: str, stopping: Callable[[], bool], counters: ProjectorCounters, tailed: TailerCounters) -> None:
-    """Project until told to stop; after any fault of the database go on from the stored position.
+    """Project until the process is to stop; after an error of the database go on from the stored position.
 
-    Of two that are at it one loses, and stands by.
+    If another projector is active, stand by until it stops.
     """
     other_at_work = False
     while not stopping():
@@ -53,7 +53,7 @@ def run(url: str, stopping: Callable[[], bool], counters: ProjectorCounters, tai
             else:
                 _project(url, stopping, counters, tailed)
         except OutOfStep as error:
-            logger.info("projector: %s: standing by until whoever moves them stops", error)
+            logger.info("projector: %s: standing by until the other projector stops", error)
             other_at_work = True
         except AWAY as error:
             logger.warning("projector: %s; going on from the stored position", error)
@@ -72,25 +72,25 @@ def _project(
                 if page:
                     began, before = time.monotonic(), projector.position
                     projector.project([mapper.recorded(row) for row in page])
-                    if any(before < length <= projector.position for length in YOUNG):
+                    if any(before < length <= projector.position for length in ANALYZED_LENGTHS):
                         connection.execute(SQL["analyze"])
                     counters.pages += 1
                     counters.events += len(page)
                     if len(page) < tailer.page_size:
-                        time.sleep(max(0.0, began + seconds_each(page) - time.monotonic()))
+                        time.sleep(max(0.0, began + page_seconds(page) - time.monotonic()))
                 if stopping():
                     return
         finally:
             tailer.close()
 
 
-def seconds_each(page: Sequence[StoredRow]) -> float:
-    """How long after the beginning of this page the next one may begin."""
-    return SECONDS_EACH_OF_MANY if has_many_commits(page) else SECONDS_EACH
+def page_seconds(page: Sequence[StoredRow]) -> float:
+    """Return the minimum time from the beginning of this page to that of the next one."""
+    return PAGE_SECONDS_OF_MANY if has_many_commits(page) else PAGE_SECONDS
 
 
 def _stand_by(url: str, stopping: Callable[[], bool]) -> None:
-    """Until something is in the log that nobody has folded for so long."""
+    """Wait until the log has events that no other projector folds in time."""
     with connect(url) as connection, closing(Tailer(url, page_size=1)) as tailer:
         projector = Projector(connection)
         while not stopping():

@@ -1,4 +1,4 @@
-"""The read models made anew from the whole log, to be swapped in or compared with the live ones."""
+"""The rebuild of the read models from the log, to swap them in or compare them with the live ones."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from workers.rebuilding.processes import fill
 
 # A page costs some twenty statements.
 PAGE_SIZE = 10_000
-# So many keep the projector waiting for no time.
+# The projector waits while these are folded, which takes a moment.
 LAST_EVENTS = 2_000
-# So many are folded by the time that other processes have started.
+# Folding these takes less time than starting other processes.
 FEW_EVENTS = 10_000
 WAIT_SECONDS = 0.1
 
 
 def rebuild(owner_url: str, on_progress: ProgressCallback) -> int:
-    """The position of the new read models, which now are the live ones."""
+    """Rebuild the read models and swap them in; return their position."""
     with _beginning(owner_url) as fresh, _filled(fresh, owner_url, fresh.log_end, on_progress) as rest:
         _follow(fresh, rest, on_progress, fresh.log_end())
         while (end := fresh.log_end()) - fresh.position > LAST_EVENTS:
@@ -35,7 +35,7 @@ def rebuild(owner_url: str, on_progress: ProgressCallback) -> int:
 
 
 def check(owner_url: str, on_progress: ProgressCallback, limit: int) -> tuple[int, list[Difference]]:
-    """Where the live read models are, and what they say otherwise than the log up to there."""
+    """Return the position of the live read models, and their differences from the log up to there."""
     with _beginning(owner_url) as fresh:
         end = min(fresh.live_position(), fresh.log_end())
         with _filled(fresh, owner_url, lambda: end, on_progress) as rest:
@@ -49,7 +49,7 @@ def check(owner_url: str, on_progress: ProgressCallback, limit: int) -> tuple[in
 def _filled(
     fresh: Rebuild, owner_url: str, find_end: Callable[[], int], on_progress: ProgressCallback
 ) -> Iterator[Pages]:
-    """Nearly all of the log is folded; and what gives the rest page by page."""
+    """Fold nearly all of the log; yield a function that reads the rest, page by page."""
     end = find_end()
     on_progress(0, end)
     fresh.complete(fill(fresh, owner_url, find_end, on_progress) if end > FEW_EVENTS else 0)
@@ -63,7 +63,7 @@ def _filled(
 
 
 def _follow(fresh: Rebuild, rest: Pages, on_progress: ProgressCallback, end: int) -> None:
-    """Fold up to a position of the log, which is that of a commit's end."""
+    """Fold up to a position, which is the end of a commit."""
     while fresh.position < end:
         if page := rest():
             fresh.fold(page)
@@ -72,7 +72,7 @@ def _follow(fresh: Rebuild, rest: Pages, on_progress: ProgressCallback, end: int
 
 @contextmanager
 def _beginning(owner_url: str) -> Iterator[Rebuild]:
-    """Nothing is folded yet."""
+    """Yield new, empty read models."""
     names = [migration.name for migration in migrations()]
     try:
         with closing(Rebuild(owner_url, LOCK, names)) as fresh:

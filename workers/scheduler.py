@@ -27,7 +27,7 @@ from store.snapshots import Snapshots
 from store.tailer import Tailer
 from workers.consistency import ConsistencyLoop
 from workers.heartbeat import Heartbeat, Progress
-from workers.snapshotting import Keeping
+from workers.snapshotting import SnapshotWriter
 
 ACTOR = "scheduler"
 DECISIONS_PER_COMMIT = 500
@@ -69,7 +69,7 @@ class Scheduler:
     ) -> None:
         self.partition = Partition() if partition is None else partition
         self.counters = SchedulerCounters()
-        self._keeping = None if snapshots is None else Keeping(snapshots, self.partition)
+        self._snapshot_writer = None if snapshots is None else SnapshotWriter(snapshots, self.partition)
         self._log = log
         self._tailer = tailer
         self._lease = lease
@@ -89,19 +89,19 @@ class Scheduler:
                     read_at = self._tailer.read_at
                     self.step(timeout_seconds=1.0)
                     if self._tailer.read_at > read_at:
-                        self._progress.came_round()
+                        self._progress.complete_round()
                 except DatabaseAway as error:
                     # Decisions that are not in the log are taken anew.
                     logger.warning("%s: %s", error.title, error)
-                    self._progress.in_vain()
+                    self._progress.fail()
                     time.sleep(RETRY_SECONDS)
             self._leave()
 
     def _leave(self) -> None:
         """Save a snapshot for the next scheduler, if the database can be reached, and release the lease."""
         try:
-            if self._fence is not None and self._keeping is not None:
-                self._keeping.keep()
+            if self._fence is not None and self._snapshot_writer is not None:
+                self._snapshot_writer.write_all()
         except DatabaseAway as error:
             logger.warning("no snapshot at the end: %s", error)
         self._lease.release()
@@ -112,7 +112,7 @@ class Scheduler:
 
         Without the lease the process folds the log as well, so that it is ready to take over.
         """
-        if self._undecided() or self._keeping_on():
+        if self._undecided() or self._is_writing_snapshot():
             page = self._next_page(0.0)
         else:
             page = self._idle_page(timeout_seconds)
@@ -126,8 +126,8 @@ class Scheduler:
         """Wait for the next page: there is nothing else to do."""
         began = time.monotonic()
         page = self._next_page(timeout_seconds)
-        if self._keeping is not None:
-            self._keeping.idle_for(time.monotonic() - began)
+        if self._snapshot_writer is not None:
+            self._snapshot_writer.add_idle(time.monotonic() - began)
         return page
 
     def _next_page(self, timeout_seconds: float) -> Sequence[StoredRow]:
@@ -135,7 +135,7 @@ class Scheduler:
         read_at = self._tailer.read_at
         page = self._tailer.next_page(timeout_seconds)
         if self._tailer.read_at == read_at:
-            self._progress.in_vain()
+            self._progress.fail()
         return page
 
     def _take_in(self, page: Sequence[StoredRow]) -> None:
@@ -147,7 +147,7 @@ class Scheduler:
             else:
                 self.partition.apply(mapper.recorded(row))
         if page:
-            self._progress.came_round()
+            self._progress.complete_round()
 
     def _decide(self) -> None:
         if self.partition.triggers:
@@ -160,12 +160,16 @@ class Scheduler:
         if self._consistency is not None and self._consistency.is_due(self.partition, monotonic_seconds):
             now = self._clock()
             self._commit(now, self._consistency.correct(self.partition, now, monotonic_seconds))
-        elif self._keeping is not None and not self._undecided() and self._keeping.is_due():
+        elif self._snapshot_writer is not None and not self._undecided() and self._snapshot_writer.is_due():
             # Snapshots wait until there is nothing to decide.
-            self._keeping.keep_some()
+            self._snapshot_writer.write_some()
 
-    def _keeping_on(self) -> bool:
-        return self._fence is not None and self._keeping is not None and self._keeping.under_way
+    def _is_writing_snapshot(self) -> bool:
+        return (
+            self._fence is not None
+            and self._snapshot_writer is not None
+            and self._snapshot_writer.is_under_way
+        )
 
     def _undecided(self) -> bool:
         return self._fence is not None and bool(self.partition.triggers)

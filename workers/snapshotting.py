@@ -1,4 +1,4 @@
-"""What the scheduler knows is kept now and then, so that the next one need not read the whole log."""
+"""Snapshots of the scheduler, written now and then so that the next one need not read the whole log."""
 
 from __future__ import annotations
 
@@ -9,64 +9,67 @@ from typing import Final
 from domain.scheduling.world.partition import Partition
 from store.snapshots import Snapshots
 
-# A scheduler reads so many events in well under a second.
+# A scheduler reads this number of events in well under a second.
 SNAPSHOT_EVENTS = 10_000
 SNAPSHOT_SECONDS = 30.0
-# Who has little else to do may as well keep it: the next one has less to read.
+# The interval of a scheduler that is mostly idle: the next scheduler has less to read.
 CALM_SNAPSHOT_SECONDS = 10.0
-# So much of the time, over a second at least.
-CALM = 0.75
-LOOK_SECONDS = 1.0
+# Minimum share of idle time of a calm scheduler, measured over a second at least.
+CALM_SHARE = 0.75
+MEASURE_SECONDS = 1.0
 
 ENDED: Final = object()
 
 
-class Keeping:
-    """Of a partition that is what was kept last. Calls raise DatabaseAway, and drop what was begun."""
+class SnapshotWriter:
+    """The writer of snapshots of a partition, which is that of the last snapshot when the writer is created.
+
+    Calls raise DatabaseAway, and discard an unfinished snapshot then.
+    """
 
     def __init__(self, snapshots: Snapshots, partition: Partition) -> None:
         self._snapshots = snapshots
         self._partition = partition
-        self._kept = partition.position
-        self._kept_at = time.monotonic()
+        self._written = partition.position
+        self._written_at = time.monotonic()
         self._saving: Iterator[None] | None = None
         self._is_calm = False
         self._idle_seconds = 0.0
-        self._looked_at = self._kept_at
+        self._measured_at = self._written_at
 
-    def idle_for(self, seconds: float) -> None:
-        """So long there was nothing to do."""
+    def add_idle(self, seconds: float) -> None:
+        """Add idle time of the scheduler."""
         now = time.monotonic()
         self._idle_seconds += seconds
-        if now - self._looked_at >= LOOK_SECONDS:
-            self._is_calm = self._idle_seconds > CALM * (now - self._looked_at)
-            self._idle_seconds, self._looked_at = 0.0, now
+        if now - self._measured_at >= MEASURE_SECONDS:
+            self._is_calm = self._idle_seconds > CALM_SHARE * (now - self._measured_at)
+            self._idle_seconds, self._measured_at = 0.0, now
 
     @property
-    def under_way(self) -> bool:
+    def is_under_way(self) -> bool:
         return self._saving is not None
 
     def is_due(self) -> bool:
-        news = self._partition.position - self._kept
-        since = time.monotonic() - self._kept_at
-        wanted = CALM_SNAPSHOT_SECONDS if self._is_calm else SNAPSHOT_SECONDS
-        return self.under_way or (news >= SNAPSHOT_EVENTS and since >= wanted)
+        events = self._partition.position - self._written
+        since = time.monotonic() - self._written_at
+        interval = CALM_SNAPSHOT_SECONDS if self._is_calm else SNAPSHOT_SECONDS
+        return self.is_under_way or (events >= SNAPSHOT_EVENTS and since >= interval)
 
-    def keep_some(self) -> None:
-        """Some milliseconds of it: a decision that is wanted meanwhile waits no longer."""
+    def write_some(self) -> None:
+        """Write for some milliseconds, so that decisions are not delayed."""
         saving = self._saving or self._save()
         self._saving = None
         if next(saving, ENDED) is not ENDED:
             self._saving = saving
 
-    def keep(self) -> None:
-        """All that is known now; nothing where nothing is new."""
+    def write_all(self) -> None:
+        """Write a snapshot of the present state, unless the last one has that position."""
         self._saving = None
-        if self._partition.position > self._kept:
+        if self._partition.position > self._written:
             for _ in self._save():
                 pass
 
     def _save(self) -> Iterator[None]:
         position = self._partition.position
         yield from self._snapshots.saving(self._partition)
-        self._kept, self._kept_at = position, time.monotonic()
+        self._written, self._written_at = position, time.monotonic()

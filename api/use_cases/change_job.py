@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from api.request_context import RequestContext
-from api.use_cases.commit import append_for, commit, commit_gathered, require_expected
+from api.use_cases.commit import append_for, commit, commit_aggregates, require_expected
 from api.use_cases.ports import JobParts, WriteParts
 from api.use_cases.rights import own_job, own_recipe, own_recipe_set, require_own_lab
 from domain.errors import Refused, Unknown
@@ -54,7 +54,7 @@ async def change_priority(
         assert now is not None, "a recipe set stays"
         return decide_priority(now, gathered.members(recipe_set_id), priority)
 
-    return await commit_gathered(parts, request, (recipe_set.subject,), decide)
+    return await commit_aggregates(parts, request, (recipe_set.subject,), decide)
 
 
 async def cancel_job(
@@ -82,7 +82,7 @@ async def _cancel(
     def decide(gathered: ReadSet) -> Decided:
         return [change for set_id in set_ids for change in cancel_set(gathered.members(set_id), reason)]
 
-    return await commit_gathered(parts, request, (f"recipe-set/{set_id}" for set_id in set_ids), decide)
+    return await commit_aggregates(parts, request, (f"recipe-set/{set_id}" for set_id in set_ids), decide)
 
 
 async def return_recipe(parts: WriteParts, request: RequestContext, recipe_id: int) -> Committed | None:
@@ -97,7 +97,7 @@ async def return_recipe(parts: WriteParts, request: RequestContext, recipe_id: i
         assert recipe is not None, "a recipe stays"
         return give_back(gathered.members(recipe.recipe_set_id), recipe)
 
-    return await commit_gathered(parts, request, (f"recipe/{recipe_id}",), decide)
+    return await commit_aggregates(parts, request, (f"recipe/{recipe_id}",), decide)
 
 
 async def release_recipe(
@@ -119,4 +119,4 @@ async def release_recipe(
         members = gathered.members(recipe.recipe_set_id)
         return give_back(members, recipe) if recipe.state == "reserved" else abort(members, recipe, reason)
 
-    return await commit_gathered(parts, request, (f"recipe/{recipe_id}",), decide)
+    return await commit_aggregates(parts, request, (f"recipe/{recipe_id}",), decide)

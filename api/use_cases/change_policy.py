@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from api.request_context import RequestContext
-from api.use_cases.commit import append_for, commit_gathered, commit_named
+from api.use_cases.commit import append_for, commit_aggregates, commit_directory
 from api.use_cases.ports import WriteParts
 from api.use_cases.resolve import existing
 from api.use_cases.rights import owned_by, require_own_pool
-from api.use_cases.system_rights import require_permission, rests_on
+from api.use_cases.system_rights import require_permission, rights_subjects
 from domain.access.policy import EDIT_POLICY, policy_form
 from domain.access.validation import PRINCIPALS, faults_of, normalised
 from domain.directory.events import PoolAccessPolicyChanged
@@ -55,7 +55,7 @@ async def change_pool_policy(
         changed = PoolAccessPolicyChanged(entries=wanted)
         return append_for(parts, request, [(subject, changed)], {subject: entry.version, **versions})
 
-    return await commit_named(parts, request, subject, decide)
+    return await commit_directory(parts, request, subject, decide)
 
 
 async def change_system_policy(
@@ -79,16 +79,16 @@ async def change_system_policy(
             raise FaultyInput(faults)
         return change_policy(system, normalised(entries), active_pool, directory.pools_of(fqdn))
 
-    def beside(gathered: ReadSet) -> Iterator[str]:
+    def also_read(gathered: ReadSet) -> Iterator[str]:
         """Yield the subjects whose concurrent change has to be a conflict: names, and the active pool."""
         system = gathered.system(fqdn)
         if system is not None:
-            yield from rests_on(directory, system, request.actor)
+            yield from rights_subjects(directory, system, request.actor)
         yield from _named(entries)
         if active_pool is not None:
             yield f"pool/{active_pool}"
 
-    done = await commit_gathered(parts, request, (f"system/{fqdn}",), decide, beside)
+    done = await commit_aggregates(parts, request, (f"system/{fqdn}",), decide, also_read)
     if done is not None:
         await parts.feed.reach(done.position)
     return done

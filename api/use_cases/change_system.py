@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from api.request_context import RequestContext
-from api.use_cases.commit import commit_gathered
+from api.use_cases.commit import commit_aggregates
 from api.use_cases.ports import WriteParts
-from api.use_cases.system_rights import rests_on
+from api.use_cases.system_rights import rights_subjects
 from domain.directory.state import Directory
 from domain.errors import Fault, FaultyInput, Refused, Unknown
 from domain.events import Decided
@@ -61,15 +61,15 @@ async def change_system(
         may(system)
         if faults := _faults(directory, fqdn, change):
             raise FaultyInput(faults)
-        return follows(directory, gathered, system, change)[0]
+        return decide_change(directory, gathered, system, change)[0]
 
-    def beside(gathered: ReadSet) -> Iterator[str]:
+    def also_read(gathered: ReadSet) -> Iterator[str]:
         system = gathered.system(fqdn)
         yield from _named(change, system)
         if system is not None:
-            yield from rests_on(directory, system, request.actor)
+            yield from rights_subjects(directory, system, request.actor)
 
-    return await commit_gathered(parts, request, (f"system/{fqdn}",), decide, beside)
+    return await commit_aggregates(parts, request, (f"system/{fqdn}",), decide, also_read)
 
 
 def _named(change: NewSystemValues, system: System | None) -> Iterator[str]:
@@ -89,7 +89,7 @@ def _require_lab(directory: Directory, system: System) -> None:
         raise Refused(f"{gone} was removed; set the lab of system {system.fqdn} too")
 
 
-def follows(
+def decide_change(
     directory: Directory, gathered: ReadSet, system: System, change: NewSystemValues
 ) -> tuple[Decided, System]:
     """Return the events of a change, and the system after it. Raises Refused if it is impossible now."""

@@ -85,25 +85,25 @@ async def _attempt(
     return None if request is None else await append(parts, request)
 
 
-async def commit_gathered(
+async def commit_aggregates(
     parts: WriteParts,
     request: RequestContext,
     subjects: Iterable[str],
     decide: Callable[[ReadSet], Decided],
-    beside: Callable[[ReadSet], Iterable[str]] = lambda _: (),
+    also_read: Callable[[ReadSet], Iterable[str]] = lambda _: (),
 ) -> Committed | None:
     """Commit a decision on jobs, recipes, recipe sets and systems.
 
     The first of the subjects is the one that the request is about. The append checks the versions of
     the whole read set: if two concurrent decisions each change a subject that the other only reads, one of
-    them has to retry. `beside` names the directory entries whose versions are checked too.
+    them has to retry. `also_read` names the directory entries whose versions are checked too.
     """
     wanted = tuple(subjects)
 
     def attempt() -> AppendRequest | None:
         gathered = parts.aggregates.gather(wanted)
         # Read before the decision, so that a later change is a conflict.
-        versions = {subject: parts.feed.directory.version(subject) for subject in beside(gathered)}
+        versions = {subject: parts.feed.directory.version(subject) for subject in also_read(gathered)}
         try:
             decided = decide(gathered)
         except (FaultyInput, Refused):
@@ -122,7 +122,7 @@ def _require_expected(request: RequestContext, subject: str, gathered: ReadSet) 
         require_expected(request, subject, version)
 
 
-async def commit_named(
+async def commit_directory(
     parts: WriteParts, request: RequestContext, about: str, decide: Callable[[], AppendRequest | None]
 ) -> Committed | None:
     """Commit a decision on the directory, and wait until the directory reflects it.

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from api.request_context import RequestContext
-from api.use_cases.change_system import NewSystemValues, follows
+from api.use_cases.change_system import NewSystemValues, decide_change
 from api.use_cases.move_system import require_may_move
 from api.use_cases.ports import WriteParts
 from api.use_cases.rights import owned_by, require_admin
-from api.use_cases.system_rights import holds, require_may_change, rests_on
+from api.use_cases.system_rights import holds, require_may_change, rights_subjects
 from domain.access.policy import VIEW
 from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
 from domain.errors import Fault, FaultyInput, NotPermitted, Refused
@@ -161,7 +161,7 @@ class Importing:
             if name is not None:
                 yield f"{kind}/{name}"
         if system is not None:
-            yield from rests_on(self._directory, system, self.request.actor)
+            yield from rights_subjects(self._directory, system, self.request.actor)
             if system.condition == "Removed":
                 yield f"lab-controller/{system.lab_controller}"
         for pool, _ in self._moves(item):
@@ -190,7 +190,7 @@ class Importing:
         gathered = ReadSet(self._after)
         system = gathered.system(item.fqdn)
         assert system is not None, "it was gathered"
-        decided, after = follows(self._directory, gathered, system, item.change)
+        decided, after = decide_change(self._directory, gathered, system, item.change)
         if decided:
             given_away = after.owner != system.owner
             require_may_change(self._directory, self.request, system, give_away=given_away)

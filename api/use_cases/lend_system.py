@@ -7,13 +7,13 @@ from datetime import datetime
 
 from api.clock import written
 from api.request_context import RequestContext
-from api.use_cases.commit import commit_gathered
+from api.use_cases.commit import commit_aggregates
 from api.use_cases.ports import WriteParts
 from api.use_cases.system_rights import (
     require_may_end_loan,
     require_may_lend,
     require_viewed,
-    rests_on,
+    rights_subjects,
 )
 from domain.errors import Fault, FaultyInput, Unknown
 from domain.events import Decided
@@ -42,12 +42,12 @@ async def lend_system(
             raise FaultyInput(faults)
         return upkeep.lend(system, Loan(user, until), None if until is None else written(until))
 
-    def beside(gathered: ReadSet) -> Iterator[str]:
+    def also_read(gathered: ReadSet) -> Iterator[str]:
         # A concurrent removal of the user has to be a conflict.
         yield f"user/{user}"
-        yield from rests_on(parts.feed.directory, _of(gathered, fqdn), request.actor)
+        yield from rights_subjects(parts.feed.directory, _of(gathered, fqdn), request.actor)
 
-    return await _done(parts, request, fqdn, decide, beside)
+    return await _done(parts, request, fqdn, decide, also_read)
 
 
 async def end_loan(parts: WriteParts, request: RequestContext, fqdn: str) -> Committed | None:
@@ -60,10 +60,10 @@ async def end_loan(parts: WriteParts, request: RequestContext, fqdn: str) -> Com
             require_may_end_loan(parts.feed.directory, request, system)
         return upkeep.end_loan(system, f"ended by {request.actor}")
 
-    def beside(gathered: ReadSet) -> Iterator[str]:
-        return rests_on(parts.feed.directory, _of(gathered, fqdn), request.actor)
+    def also_read(gathered: ReadSet) -> Iterator[str]:
+        return rights_subjects(parts.feed.directory, _of(gathered, fqdn), request.actor)
 
-    return await _done(parts, request, fqdn, decide, beside)
+    return await _done(parts, request, fqdn, decide, also_read)
 
 
 async def _done(
@@ -71,9 +71,9 @@ async def _done(
     request: RequestContext,
     fqdn: str,
     decide: Callable[[ReadSet], Decided],
-    beside: Callable[[ReadSet], Iterator[str]],
+    also_read: Callable[[ReadSet], Iterator[str]],
 ) -> Committed | None:
-    done = await commit_gathered(parts, request, (f"system/{fqdn}",), decide, beside)
+    done = await commit_aggregates(parts, request, (f"system/{fqdn}",), decide, also_read)
     if done is not None:
         # The loan changes who may view the system.
         await parts.feed.reach(done.position)

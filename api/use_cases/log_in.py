@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from api.request_context import RequestContext
-from api.use_cases.commit import commit_named
+from api.use_cases.commit import commit_directory
 from api.use_cases.passwords import is_password
 from api.use_cases.ports import PasswordParts
 from api.use_cases.tokens import issued, new_token, new_token_id, require_token_quota
@@ -69,7 +69,7 @@ async def log_in(
         require_token_quota(parts, wanted)
         return issued(parts, request, wanted, token, token_id)
 
-    done = await commit_named(parts, request, f"token/{token_id}", decide)
+    done = await commit_directory(parts, request, f"token/{token_id}", decide)
     assert done is not None, "a token is always something new"
     return NewLogin(token, token_id, _role(parts, user, role), expires_at, done.position)
 

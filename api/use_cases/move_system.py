@@ -9,7 +9,7 @@ from api.use_cases.commit import append_for, commit, require_expected
 from api.use_cases.ports import WriteParts
 from api.use_cases.resolve import existing
 from api.use_cases.rights import owned_by, require_own_pool
-from api.use_cases.system_rights import holds, require_permission, require_viewed, rests_on
+from api.use_cases.system_rights import holds, require_permission, require_viewed, rights_subjects
 from domain.access.policy import EDIT_POLICY
 from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
 from domain.directory.state import Directory
@@ -57,7 +57,7 @@ async def _move(
     decided: Decided = [(subject, (PoolSystemAdded if member else PoolSystemRemoved)(system=fqdn))]
     if not member:
         decided += leave_pool(system, pool)
-    looked_at = (*rests_on(directory, system, request.actor), *owned_by(directory, request, pool))
+    looked_at = (*rights_subjects(directory, system, request.actor), *owned_by(directory, request, pool))
     rests = {other: directory.version(other) for other in looked_at}
     versions = {**rests, subject: entry.version, system.subject: system.version}
     return append_for(parts, request, decided, versions)

@@ -6,7 +6,7 @@ import asyncio
 import secrets
 
 from api.request_context import RequestContext
-from api.use_cases.commit import append_for, commit_named
+from api.use_cases.commit import append_for, commit_directory
 from api.use_cases.ports import PasswordParts
 from api.use_cases.rights import require_oneself
 from domain.directory.events import UserPasswordSet
@@ -71,7 +71,7 @@ async def _count(
         event = UserPasswordSet(password_id=password_id)
         return append_for(parts, request, [(subject, event)], {subject: entry.version})
 
-    done = await commit_named(parts, request, subject, decide)
+    done = await commit_directory(parts, request, subject, decide)
     assert done is not None, "a password that is set is always something new"
     return done
 

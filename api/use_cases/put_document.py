@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from api.request_context import RequestContext
-from api.use_cases.commit import append_for, commit_gathered, commit_named
+from api.use_cases.commit import append_for, commit_aggregates, commit_directory
 from api.use_cases.ports import WriteParts
 from api.use_cases.resolve import existing
 from api.use_cases.rights import may_put, owned_by
@@ -56,10 +56,10 @@ async def put_document(
         return append_for(parts, request, decided, versions)
 
     try:
-        return await commit_named(parts, request, subject, decide)
+        return await commit_directory(parts, request, subject, decide)
     except _LeftByNamesake:
         await _part_with_namesake(parts, request, kind, name)
-        return await commit_named(parts, request, subject, decide)
+        return await commit_directory(parts, request, subject, decide)
 
 
 async def _part_with_namesake(parts: WriteParts, request: RequestContext, kind: str, name: str) -> None:
@@ -77,7 +77,7 @@ async def _part_with_namesake(parts: WriteParts, request: RequestContext, kind: 
 
     # If-Match and the Idempotency-Key of the request do not apply to this commit.
     apart = replace(request, expected=None, command_id=None)
-    done = await commit_gathered(parts, apart, [f"system/{fqdn}" for fqdn in fqdns], decide)
+    done = await commit_aggregates(parts, apart, [f"system/{fqdn}" for fqdn in fqdns], decide)
     if done is not None:
         await parts.feed.reach(done.position)
 
@@ -109,4 +109,4 @@ async def change_lab_controller(
         decided = [(subject, event) for event in events]
         return append_for(parts, request, decided, {subject: entry.version})
 
-    return await commit_named(parts, request, subject, decide)
+    return await commit_directory(parts, request, subject, decide)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from api.request_context import RequestContext
-from api.use_cases.commit import append_for, commit_named
+from api.use_cases.commit import append_for, commit_directory
 from api.use_cases.ports import WriteParts
 from domain.errors import FaultyInput, Refused
 from domain.system_admin.registration import register, unknown_names
@@ -34,6 +34,6 @@ async def register_system(
         versions = {subject: directory.version(subject) for subject in (*changed, *named)}
         return append_for(parts, request, decided, versions)
 
-    done = await commit_named(parts, request, subject, decide)
+    done = await commit_directory(parts, request, subject, decide)
     assert done is not None, "a registration is always something new"
     return done

@@ -9,13 +9,13 @@ from datetime import datetime
 
 from api.clock import written
 from api.request_context import RequestContext
-from api.use_cases.commit import append_for, commit, commit_gathered, require_expected
+from api.use_cases.commit import append_for, commit, commit_aggregates, require_expected
 from api.use_cases.ports import WriteParts
 from api.use_cases.system_rights import (
     require_may_reserve,
     require_may_return,
     require_viewed,
-    rests_on,
+    rights_subjects,
 )
 from domain.directory.state import Directory, DirectoryEntry
 from domain.errors import Fault, FaultyInput, NotPermitted, Unknown
@@ -72,7 +72,7 @@ async def _reserve(
     lab = f"lab-controller/{system.lab_controller}"
     # Disabling the lab concurrently, too.
     named[lab] = directory.version(lab)
-    named |= {other: directory.version(other) for other in rests_on(directory, system, asked.user)}
+    named |= {other: directory.version(other) for other in rights_subjects(directory, system, asked.user)}
     require_expected(request, subject, system.version)
     if system.reservation == asked:
         return None
@@ -112,8 +112,8 @@ async def return_system(parts: WriteParts, request: RequestContext, fqdn: str) -
             require_may_return(parts.feed.directory, request, system)
         return end(system, f"returned by {request.actor}")
 
-    def beside(gathered: ReadSet) -> Iterator[str]:
+    def also_read(gathered: ReadSet) -> Iterator[str]:
         system = gathered.system(fqdn)
-        return iter(()) if system is None else rests_on(parts.feed.directory, system, request.actor)
+        return iter(()) if system is None else rights_subjects(parts.feed.directory, system, request.actor)
 
-    return await commit_gathered(parts, request, (f"system/{fqdn}",), decide, beside)
+    return await commit_aggregates(parts, request, (f"system/{fqdn}",), decide, also_read)

@@ -85,7 +85,7 @@ def require_may_end_loan(directory: Directory, request: RequestContext, system: 
         require_permission(directory, request, system, LOAN_ANY)
 
 
-def rests_on(directory: Directory, system: System, user: str) -> Iterator[str]:
+def rights_subjects(directory: Directory, system: System, user: str) -> Iterator[str]:
     """Yield the subjects that give a user permissions on a system.
 
     A concurrent withdrawal of a permission is then a conflict.

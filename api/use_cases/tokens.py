@@ -11,7 +11,7 @@ import orjson
 
 from api.clock import written
 from api.request_context import RequestContext
-from api.use_cases.commit import append_for, commit_named, require_expected
+from api.use_cases.commit import append_for, commit_directory, require_expected
 from api.use_cases.idempotency import done_before, require_same
 from api.use_cases.ports import NameParts, WriteParts
 from api.use_cases.rights import require_oneself
@@ -65,7 +65,7 @@ async def create_token(
     def decide() -> AppendRequest:
         return _created(parts, request, wanted, token, token_id)
 
-    made = await commit_named(parts, request, f"token/{token_id}", decide)
+    made = await commit_directory(parts, request, f"token/{token_id}", decide)
     assert made is not None, "a token is always something new"
     if made.repeated:
         require_same(request, made)
@@ -164,4 +164,4 @@ async def revoke_token(parts: WriteParts, request: RequestContext, token_id: str
         versions = {other: directory.version(other) for other in (subject, *left)}
         return append_for(parts, request, decided, versions) if decided else None
 
-    return await commit_named(parts, request, subject, decide)
+    return await commit_directory(parts, request, subject, decide)

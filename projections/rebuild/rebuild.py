@@ -150,7 +150,8 @@ class Rebuild:
     def _one(self, query: str, *params: object) -> Any:
         row = self._connection.execute(SQL[query], params).fetchone()
         assert row is not None
-        return row[0]
+        (value,) = row
+        return value
 
 
 def _write(rows: Generator[CopyData], cursor: Cursor[Any]) -> None:

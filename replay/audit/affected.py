@@ -5,7 +5,7 @@ from __future__ import annotations
 from replay.audit.record import Commit
 from replay.audit.tables import RECIPE_MOVES
 from replay.audit.values import Recipe, System
-from replay.audit.world import World
+from replay.audit.world import FoldedWorld
 
 RECIPE_MOVED = frozenset(f"recipe.{state}" for state in RECIPE_MOVES)
 
@@ -18,7 +18,7 @@ class Affected:
     when they finished.
     """
 
-    def __init__(self, world: World, commit: Commit) -> None:
+    def __init__(self, world: FoldedWorld, commit: Commit) -> None:
         numbers: set[int] = set()
         names: set[str] = set()
         for record in commit.records:
@@ -34,7 +34,7 @@ class Affected:
         self.systems: list[System] = [world.systems[name] for name in sorted(names) if name in world.systems]
 
 
-def _all_of(world: World, set_id: int) -> list[Recipe]:
+def _all_of(world: FoldedWorld, set_id: int) -> list[Recipe]:
     recipe_set = world.sets.get(set_id)
     numbers = () if recipe_set is None else recipe_set.recipe_ids
     found = (world.recipes.get(number) or world.finished.get(number) for number in numbers)

@@ -17,7 +17,7 @@ from replay.audit.record import Commit, EventRecord, Recorded, RecordedDecision,
 from replay.audit.scheduler_view import SchedulerView
 from replay.audit.system_matcher import SystemMatcher
 from replay.audit.tables import UNPLACED
-from replay.audit.world import World, folded, is_folded
+from replay.audit.world import FoldedWorld, folded, is_folded
 
 
 class Audit:
@@ -29,7 +29,7 @@ class Audit:
     """
 
     def __init__(self) -> None:
-        self.world = World()
+        self.world = FoldedWorld()
         self.commits = 0
         self.decisions = 0
         self.other_policies = Counter[int]()

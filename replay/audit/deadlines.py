@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from replay.audit.invariant import Found, Invariant
 from replay.audit.record import EventRecord
 from replay.audit.tables import FINISHED, STARTED
-from replay.audit.world import World
+from replay.audit.world import FoldedWorld
 
 BY_RECORDED_AT_FROM = 5
 FIRST_TASK_SECONDS = 10_800
@@ -45,7 +45,7 @@ class WatchdogsInTime(Invariant):
     def __init__(self) -> None:
         self._watchdogs: dict[str, WatchdogDeadlines] = {}
 
-    def event(self, world: World, record: EventRecord) -> Found:
+    def event(self, world: FoldedWorld, record: EventRecord) -> Found:
         if record.cause == CAUSE + record.name:
             yield from self._expired(record)
         if record.topic == "recipe.new":
@@ -78,7 +78,7 @@ class TreesAwayInTime(Invariant):
         # Tree -> since when it is in no lab; None while it is in one.
         self._since: dict[str, datetime | None] = {}
 
-    def event(self, world: World, record: EventRecord) -> Found:
+    def event(self, world: FoldedWorld, record: EventRecord) -> Found:
         if record.kind != "distro-tree":
             if record.cause.startswith(TREE_CAUSE) and (record.policy_version or 0) >= BY_RECORDED_AT_FROM:
                 yield from self._given_up(record, record.cause.removeprefix(TREE_CAUSE))

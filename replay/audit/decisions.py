@@ -9,7 +9,7 @@ from replay.audit.affected import Affected
 from replay.audit.invariant import Found, Invariant
 from replay.audit.record import Commit, EventRecord
 from replay.audit.tables import UNPLACED
-from replay.audit.world import World
+from replay.audit.world import FoldedWorld
 
 SCHEDULER = "scheduler"
 
@@ -37,7 +37,7 @@ class WholeCommits(Invariant):
     def __init__(self) -> None:
         self._last = 0
 
-    def commit(self, world: World, commit: Commit, affected: Affected) -> Found:
+    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Found:
         before = self._last
         for record in commit.records:
             if before >= record.position:
@@ -66,7 +66,7 @@ class Decisions(Invariant):
         self._ends = Positions()
         self._ends.add(0)
 
-    def event(self, world: World, record: EventRecord) -> Found:
+    def event(self, world: FoldedWorld, record: EventRecord) -> Found:
         self._positions.add(record.position)
         if record.basis is None:
             yield from self._without_basis(world, record)
@@ -82,7 +82,7 @@ class Decisions(Invariant):
             what = f"{record.cause!r} cannot be its cause on basis {record.basis}"
             yield self.broken([record.position], [record.subject], what)
 
-    def _without_basis(self, world: World, record: EventRecord) -> Found:
+    def _without_basis(self, world: FoldedWorld, record: EventRecord) -> Found:
         recipe = world.recipes.get(int(record.name)) if record.kind == "recipe" else None
         grant = record.topic == "recipe.scheduled" and recipe is not None and recipe.state in UNPLACED
         if record.actor == SCHEDULER or grant:
@@ -95,7 +95,7 @@ class Decisions(Invariant):
             return name.isdecimal() and int(name) <= basis and int(name) in self._positions
         return kind == "timer" and bool(name)
 
-    def commit(self, world: World, commit: Commit, affected: Affected) -> Found:
+    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Found:
         if commit.decisions:
             for wrong in self._wrong_basis(commit):
                 yield self.broken(commit.about(), [record.subject for record in commit.records], wrong)
@@ -137,7 +137,7 @@ class NobodyFencedWrites(Invariant):
         self._epoch = 0
         self._since = 0
 
-    def commit(self, world: World, commit: Commit, affected: Affected) -> Found:
+    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Found:
         for decision in commit.decisions:
             for record in decision.records:
                 yield from self._written(record)

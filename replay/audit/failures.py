@@ -9,7 +9,7 @@ from replay.audit.affected import Affected
 from replay.audit.invariant import Found, Invariant
 from replay.audit.record import Commit, EventRecord
 from replay.audit.tables import FINISHED
-from replay.audit.world import World
+from replay.audit.world import FoldedWorld
 
 DEFAULT_BROKEN_AFTER = 2
 MAX_COUNTED = 20
@@ -48,7 +48,7 @@ class BrokenWhenFailing(Invariant):
         self._failed: list[EventRecord] = []
         self._due: dict[str, EventRecord] = {}
 
-    def event(self, world: World, record: EventRecord) -> Found:
+    def event(self, world: FoldedWorld, record: EventRecord) -> Found:
         if record.kind == "lab-controller":
             self._limits[record.name] = record.data.get("broken_after", DEFAULT_BROKEN_AFTER)
         elif record.topic == "recipe.new":
@@ -64,7 +64,7 @@ class BrokenWhenFailing(Invariant):
             if record.data.get("condition") == "Broken":
                 self._due.pop(record.name, None)
 
-    def _fails(self, world: World, record: EventRecord) -> Found:
+    def _fails(self, world: FoldedWorld, record: EventRecord) -> Found:
         system, failed = world.systems.get(record.name), self._recipes.get(str(record.data["recipe_id"]))
         self._failed.append(record)
         if system is None or failed is None:
@@ -82,7 +82,7 @@ class BrokenWhenFailing(Invariant):
         ):
             self._due[record.name] = record
 
-    def commit(self, world: World, commit: Commit, affected: Affected) -> Found:
+    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Found:
         for record in self._due.values():
             what = "it failed too often in a row, but does not become Broken"
             yield self.broken([record.position], [record.subject], what)

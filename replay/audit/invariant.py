@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from replay.audit.affected import Affected
 from replay.audit.record import Commit, EventRecord
-from replay.audit.world import World
+from replay.audit.world import FoldedWorld
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ class Invariant:
     topics: ClassVar[tuple[str, ...] | None] = ()
     """The topics of the events to check; None means all events."""
 
-    def event(self, world: World, record: EventRecord) -> Found:
+    def event(self, world: FoldedWorld, record: EventRecord) -> Found:
         """Check an event. `world` is the state before it."""
         yield from ()
 
-    def commit(self, world: World, commit: Commit, affected: Affected) -> Found:
+    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Found:
         """Check a commit. `world` is the state after it, `affected` holds what it may have changed."""
         yield from ()
 

@@ -6,7 +6,7 @@ from replay.audit.affected import Affected
 from replay.audit.invariant import Found, Invariant
 from replay.audit.record import Commit, EventRecord
 from replay.audit.tables import FREE
-from replay.audit.world import World
+from replay.audit.world import FoldedWorld
 
 EASED = ("system.registered", "system.condition-changed", "system.undrained")
 
@@ -23,14 +23,14 @@ class TheQueueIsAsked(Invariant):
     def __init__(self) -> None:
         self._eased: dict[str, EventRecord] = {}
 
-    def event(self, world: World, record: EventRecord) -> Found:
+    def event(self, world: FoldedWorld, record: EventRecord) -> Found:
         system = world.systems.get(record.name)
         came_free = record.topic == "system.idle" and system is not None and system.usage not in FREE
         if record.topic in EASED or came_free:
             self._eased[record.name] = record
         yield from ()
 
-    def commit(self, world: World, commit: Commit, affected: Affected) -> Found:
+    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Found:
         if not self._eased:
             return
         eased, self._eased = self._eased, {}

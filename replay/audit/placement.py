@@ -7,7 +7,7 @@ from replay.audit.invariant import Found, Invariant
 from replay.audit.record import Commit, EventRecord
 from replay.audit.tables import BEFORE_START, FINISHED, FREE, MIRRORED, PLACED
 from replay.audit.values import Recipe, System
-from replay.audit.world import World
+from replay.audit.world import FoldedWorld
 
 
 class OneRecipePerSystem(Invariant):
@@ -15,7 +15,7 @@ class OneRecipePerSystem(Invariant):
 
     name = "one_recipe_per_system"
 
-    def commit(self, world: World, commit: Commit, affected: Affected) -> Found:
+    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Found:
         for system in affected.systems:
             on = [world.recipes[number] for number in world.on.get(system.fqdn, ())]
             hosts = [recipe.subject for recipe in on if not recipe.is_guest]
@@ -25,7 +25,7 @@ class OneRecipePerSystem(Invariant):
         for recipe in affected.recipes:
             yield from self._beside_its_host(world, recipe, commit)
 
-    def _beside_its_host(self, world: World, recipe: Recipe, commit: Commit) -> Found:
+    def _beside_its_host(self, world: FoldedWorld, recipe: Recipe, commit: Commit) -> Found:
         host = world.recipes.get(recipe.host_id or 0)
         if host is None or recipe.state in FINISHED or recipe.system == host.system:
             return
@@ -41,13 +41,13 @@ class InStep(Invariant):
     name = "in_step"
     topics = tuple(f"recipe.{state}" for state in MIRRORED if state != "scheduled")
 
-    def event(self, world: World, record: EventRecord) -> Found:
+    def event(self, world: FoldedWorld, record: EventRecord) -> Found:
         recipe = world.recipes.get(int(record.name))
         if recipe is not None and record.data["system"] != recipe.system:
             what = f"{record.topic} on {record.data['system']}, placed on {recipe.system}"
             yield self.broken([record.position], [record.subject], what)
 
-    def commit(self, world: World, commit: Commit, affected: Affected) -> Found:
+    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Found:
         for recipe in affected.recipes:
             if recipe.is_guest:
                 yield from self._with_its_host(world, recipe, commit)
@@ -56,7 +56,7 @@ class InStep(Invariant):
         for system in affected.systems:
             yield from self._system(world, system, commit)
 
-    def _recipe(self, world: World, recipe: Recipe, commit: Commit) -> Found:
+    def _recipe(self, world: FoldedWorld, recipe: Recipe, commit: Commit) -> Found:
         for guest in world.guests(recipe) if recipe.state in FINISHED else ():
             subjects = recipe.subject, guest.subject
             yield self.broken(
@@ -71,7 +71,7 @@ class InStep(Invariant):
             what = f"{recipe.state}, its system is {_usage(system)}"
             yield self.broken(commit.about(*subjects), subjects, what)
 
-    def _with_its_host(self, world: World, guest: Recipe, commit: Commit) -> Found:
+    def _with_its_host(self, world: FoldedWorld, guest: Recipe, commit: Commit) -> Found:
         host = world.recipes.get(guest.host_id or 0)
         if host is None or guest.state in FINISHED or guest.state == host.state:
             return
@@ -80,7 +80,7 @@ class InStep(Invariant):
             what = f"guest is {guest.state}, its host {host.state}"
             yield self.broken(commit.about(*subjects), subjects, what)
 
-    def _system(self, world: World, system: System, commit: Commit) -> Found:
+    def _system(self, world: FoldedWorld, system: System, commit: Commit) -> Found:
         wrong = _out_of_step(world, system)
         if wrong is not None:
             yield self.broken(commit.about(system.subject), [system.subject], wrong)
@@ -90,7 +90,7 @@ def _usage(system: System | None) -> str:
     return "unknown" if system is None else f"{system.usage} with recipe {system.recipe_id}"
 
 
-def _out_of_step(world: World, system: System) -> str | None:
+def _out_of_step(world: FoldedWorld, system: System) -> str | None:
     """Return the contradiction in a system's usage, None if there is none.
 
     The checks follow the second table of design section 2 from the top.
@@ -106,7 +106,7 @@ def _out_of_step(world: World, system: System) -> str | None:
     return f"{what}, draining or not Automated" if system.usage == "pending" and not asked else None
 
 
-def _wrong_recipe(world: World, system: System, what: str) -> str | None:
+def _wrong_recipe(world: FoldedWorld, system: System, what: str) -> str | None:
     recipe = world.recipes.get(system.recipe_id or 0)
     if recipe is None or recipe.state not in PLACED or recipe.system != system.fqdn:
         return f"{what}, which is not placed there"

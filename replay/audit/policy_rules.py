@@ -17,13 +17,11 @@ from replay.audit.grants import (
     UsableGrant,
 )
 from replay.audit.invariant import Invariant
-from replay.audit.kept_systems import KeptAsAsked
 from replay.audit.pending_systems import TheQueueIsAsked
 from replay.audit.placement import InStep, OneRecipePerSystem
-from replay.audit.readable_requirements import ReadableRequirements
-from replay.audit.reasons import EveryUnplacedRecipeHasAReason
+from replay.audit.recipe_records import EveryUnplacedRecipeHasAReason, ReadableRequirements
 from replay.audit.recipe_sets import OneLabPerSet, StartsTogether
-from replay.audit.reservations import RightfulReservation
+from replay.audit.reservations import KeptAsAsked, RightfulReservation
 from replay.audit.system_matcher import SystemMatcher
 from replay.audit.transitions import LegalTransitions
 

@@ -7,7 +7,7 @@ from replay.audit.invariant import Found, Invariant
 from replay.audit.record import Commit, EventRecord
 from replay.audit.tables import BEFORE_START, GIVEN_UP, PLACED
 from replay.audit.values import Recipe
-from replay.audit.world import World
+from replay.audit.world import FoldedWorld
 
 
 class OneLabPerSet(Invariant):
@@ -15,7 +15,7 @@ class OneLabPerSet(Invariant):
 
     name = "one_lab_per_set"
 
-    def commit(self, world: World, commit: Commit, affected: Affected) -> Found:
+    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Found:
         for number in affected.sets:
             members = world.members(number)
             subjects = f"recipe-set/{number}", *(member.subject for member in members)
@@ -23,7 +23,7 @@ class OneLabPerSet(Invariant):
                 yield self.broken(commit.about(*subjects), subjects, wrong)
 
 
-def _wrong_labs(world: World, members: list[Recipe]) -> list[str]:
+def _wrong_labs(world: FoldedWorld, members: list[Recipe]) -> list[str]:
     labs = {lab for member in members for lab in _labs(world, member)}
     wrong = [f"it is in {' and '.join(sorted(labs))}"] if len(labs) > 1 else []
     states = {member.state for member in members}
@@ -35,7 +35,7 @@ def _wrong_labs(world: World, members: list[Recipe]) -> list[str]:
     return wrong
 
 
-def _labs(world: World, member: Recipe) -> list[str]:
+def _labs(world: FoldedWorld, member: Recipe) -> list[str]:
     """Return the lab that a recipe names, and that of its system."""
     labs = [] if member.lab is None else [member.lab]
     if member.state in PLACED and member.system in world.systems:
@@ -52,13 +52,13 @@ class StartsTogether(Invariant):
     def __init__(self) -> None:
         self._ended_early: list[tuple[EventRecord, int]] = []
 
-    def event(self, world: World, record: EventRecord) -> Found:
+    def event(self, world: FoldedWorld, record: EventRecord) -> Found:
         recipe = world.recipes.get(int(record.name))
         if recipe is not None and recipe.state in BEFORE_START:
             self._ended_early.append((record, recipe.set_id))
         yield from ()
 
-    def commit(self, world: World, commit: Commit, affected: Affected) -> Found:
+    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Found:
         waiting = {int(record.name): record for record in commit.records if record.topic == "recipe.waiting"}
         started = {world.recipes[number].set_id for number in waiting if number in world.recipes}
         for number in sorted(started):
@@ -69,7 +69,7 @@ class StartsTogether(Invariant):
             yield from self._end(world, number, record)
         self._ended_early.clear()
 
-    def _start(self, world: World, number: int, waiting: dict[int, EventRecord]) -> Found:
+    def _start(self, world: FoldedWorld, number: int, waiting: dict[int, EventRecord]) -> Found:
         members = world.members(number)
         late = [member.subject for member in members if member.recipe_id not in waiting]
         if late:
@@ -78,13 +78,13 @@ class StartsTogether(Invariant):
             ]
             yield self.broken(positions, [f"recipe-set/{number}", *late], "it starts without these recipes")
 
-    def _not_held_up(self, world: World, number: int, commit: Commit) -> Found:
+    def _not_held_up(self, world: FoldedWorld, number: int, commit: Commit) -> Found:
         hosts = world.hosts(number)
         if hosts and all(host.state == "scheduled" for host in hosts):
             subjects = f"recipe-set/{number}", *(host.subject for host in hosts)
             yield self.broken(commit.about(*subjects), subjects, "it has all its systems, but does not start")
 
-    def _end(self, world: World, number: int, record: EventRecord) -> Found:
+    def _end(self, world: FoldedWorld, number: int, record: EventRecord) -> Found:
         left = [member.subject for member in world.members(number)]
         if left:
             what = f"{record.topic} before the start, but these recipes go on"

@@ -11,10 +11,10 @@ from replay.audit.scheduler_view import SchedulerView
 from replay.audit.system_matcher import SystemMatcher
 from replay.audit.tables import STARTED, UNPLACED
 from replay.audit.values import Recipe, System
-from replay.audit.world import World
+from replay.audit.world import FoldedWorld
 
 
-def wanting(view: World, number: int) -> list[Recipe]:
+def wanting(view: FoldedWorld, number: int) -> list[Recipe]:
     """Return the recipes of a set that have no system."""
     return [host for host in view.hosts(number) if host.state in UNPLACED]
 
@@ -116,11 +116,11 @@ def _grant(view: SchedulerView, recipe: Recipe, system: System) -> None:
             view.put_recipe(member.moved("assigned", None, system.lab))
 
 
-def waiting_sets(view: World) -> list[int]:
+def waiting_sets(view: FoldedWorld) -> list[int]:
     """Return the sets that are not completely placed."""
     unfinished = {recipe.set_id for recipe in view.recipes.values()}
     return [number for number in sorted(unfinished) if wanting(view, number)]
 
 
-def anything_runs(view: World) -> bool:
+def anything_runs(view: FoldedWorld) -> bool:
     return any(recipe.state in STARTED for recipe in view.recipes.values())

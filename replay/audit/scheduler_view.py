@@ -15,7 +15,7 @@ from replay.audit.record import EventRecord, RecordedDecision
 from replay.audit.rights import Submitter
 from replay.audit.tables import URGENCY
 from replay.audit.values import Distro, Recipe, RecipeSet, System, Wants
-from replay.audit.world import World
+from replay.audit.world import FoldedWorld
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -23,7 +23,7 @@ V = TypeVar("V")
 WAITING = ("queued", "assigned")
 
 
-class SchedulerView(World):
+class SchedulerView(FoldedWorld):
     """The world with its waiting recipes (`queues`), its holders and the changes of its systems. Mutable.
 
     `put` keeps the indexes in step.

@@ -14,7 +14,7 @@ from replay.audit.requirement_cache import RequirementCache
 from replay.audit.rights import ANY_SUBMITTER, URGENT, Submitter
 from replay.audit.scheduler_view import SchedulerView
 from replay.audit.values import Distro, Recipe, System
-from replay.audit.world import World
+from replay.audit.world import FoldedWorld
 
 
 @dataclass
@@ -172,7 +172,7 @@ class SystemMatcher:
             self._requirements_cache.add(host_requires)
 
 
-def accepts_recipes(world: World, need: RecipeNeed, system: System) -> bool:
+def accepts_recipes(world: FoldedWorld, need: RecipeNeed, system: System) -> bool:
     if system.draining or system.reserved or not world.enabled.get(system.lab, False):
         return False
     if system.condition == "Automated":
@@ -180,19 +180,19 @@ def accepts_recipes(world: World, need: RecipeNeed, system: System) -> bool:
     return system.condition != "Removed" and need.wants.forced == system.fqdn.casefold()
 
 
-def _in_lab(world: World, need: RecipeNeed, lab: str) -> bool:
+def _in_lab(world: FoldedWorld, need: RecipeNeed, lab: str) -> bool:
     """Return whether the distros of a recipe and its guests are in the lab."""
     return all(_has(world, distro, lab) for distro in need.distros)
 
 
-def _has(world: World, distro: Distro | None, lab: str) -> bool:
+def _has(world: FoldedWorld, distro: Distro | None, lab: str) -> bool:
     if distro is None or distro.tree_id is None:
         return distro is not None
     tree = world.trees.get(distro.tree_id)
     return tree is not None and bool(tree["urls"].get(lab))
 
 
-def _installs(world: World, distro: Distro | None, system: System) -> bool:
+def _installs(world: FoldedWorld, distro: Distro | None, system: System) -> bool:
     """Return whether a system has the architecture of a distro and does not exclude the distro."""
     if distro is None:
         return False

@@ -7,7 +7,7 @@ from collections import defaultdict
 from replay.audit.invariant import Found, Invariant
 from replay.audit.record import EventRecord
 from replay.audit.tables import FREE, RECIPE_MOVES, USAGE_MOVES
-from replay.audit.world import World
+from replay.audit.world import FoldedWorld
 
 BEGINNINGS = {"recipe": "recipe.new", "system": "system.registered", "recipe-set": "recipe-set.submitted"}
 
@@ -21,7 +21,7 @@ class LegalTransitions(Invariant):
     def __init__(self) -> None:
         self._versions: defaultdict[str, dict[str, int]] = defaultdict(dict)
 
-    def event(self, world: World, record: EventRecord) -> Found:
+    def event(self, world: FoldedWorld, record: EventRecord) -> Found:
         versions = self._versions[record.kind]
         before = versions.get(record.name, 0)
         if record.version != before + 1:
@@ -41,7 +41,7 @@ class LegalTransitions(Invariant):
             yield from self._system(world, record)
         versions[record.name] = record.version
 
-    def _recipe(self, world: World, record: EventRecord) -> Found:
+    def _recipe(self, world: FoldedWorld, record: EventRecord) -> Found:
         number = int(record.name)
         recipe, happened = world.recipes.get(number), record.happened
         if number in world.finished:
@@ -53,7 +53,7 @@ class LegalTransitions(Invariant):
             what = f"went from {recipe.state} to {happened}"
             yield self.broken([record.position], [record.subject], what)
 
-    def _system(self, world: World, record: EventRecord) -> Found:
+    def _system(self, world: FoldedWorld, record: EventRecord) -> Found:
         system, usage = world.systems.get(record.name), record.happened
         if system is None or usage not in USAGE_MOVES:
             return

@@ -12,7 +12,7 @@ from replay.audit.state import State
 from replay.audit.values import Recipe, System
 
 
-class World(State):
+class FoldedWorld(State):
     """The state with queries. Mutable."""
 
     # Queries

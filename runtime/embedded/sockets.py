@@ -16,7 +16,7 @@ from runtime.embedded.home import write_private
 
 SHORT = Path("/tmp")
 MAX_PATH_BYTES = 107
-_NAME_OF_HIGHEST_PORT = "/.s.PGSQL.65535"
+_SOCKET_NAME = "/.s.PGSQL.65535"
 
 
 def socket_folder(folder: Path, home: Path, account: Account) -> Path:
@@ -56,7 +56,7 @@ def setting_for(sockets: Path) -> str:
 
 def _fits(home: Path) -> bool:
     # For libpq, a comma ends the host.
-    return len(os.fsencode(home) + _NAME_OF_HIGHEST_PORT.encode()) <= MAX_PATH_BYTES and "," not in str(home)
+    return len(os.fsencode(home) + _SOCKET_NAME.encode()) <= MAX_PATH_BYTES and "," not in str(home)
 
 
 def _is_private(folder: Path, account: Account) -> bool:

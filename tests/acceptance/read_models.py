@@ -8,16 +8,16 @@ from typing import Any
 import httpx
 
 from replay.audit import EventRecord
-from replay.audit.world import World
+from replay.audit.world import FoldedWorld
 from tests.harness.running import Running
 
 # The states of the queue, which contains no guests.
 UNPLACED = ("new", "queued", "assigned")
 
 
-def assert_read_models_match_log(service: Running, records: Iterable[EventRecord]) -> World:
+def assert_read_models_match_log(service: Running, records: Iterable[EventRecord]) -> FoldedWorld:
     """Compare queue, idle pool, systems and recipes at the end of the log; return the folded world."""
-    world, end = World(), 0
+    world, end = FoldedWorld(), 0
     for record in records:
         world.apply(record)
         end = record.commit_end

@@ -27,13 +27,14 @@ ONESELF = "submitters: themselves"
 # Conditions that use cases check, beside the permissions on systems.
 CONDITIONS: Mapping[tuple[str, str], str] = {
     ("POST", "/jobs"): "submitters: for themselves, on behalf of groups that they are in",
-    ("POST", "/matches"): "submitters: for themselves, on behalf of groups that they are in",
+    ("POST", "/matches"): "submitters: as for a job; without hidden systems",
     ("PATCH", "/jobs/{job_id}"): OWN_JOB,
     ("POST", "/jobs/{job_id}/cancel"): OWN_JOB,
     ("PATCH", "/recipe-sets/{recipe_set_id}"): OWN_JOB,
     ("POST", "/recipe-sets/{recipe_set_id}/cancel"): OWN_JOB,
     ("POST", "/recipes/{recipe_id}/return"): OWN_JOB,
     ("POST", "/recipes/{recipe_id}/progress"): OWN_LAB,
+    ("GET", "/recipes/{recipe_id}/explanation"): "without hidden systems",
     ("GET", "/systems"): "without hidden systems",
     ("GET", "/idle-pool"): "without hidden systems",
     ("GET", "/system-usage"): "without hidden systems",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from domain.events import Recorded
 from domain.scheduling.world.partition import Partition
 from replay.audit import Audit, EventRecord, Violation, from_recorded
-from replay.audit.world import World
+from replay.audit.world import FoldedWorld
 from replay.verify.recorded_decisions import commits
 from store.event_log import EventLog
 from tests.replay.audit.sound import fail_on
@@ -21,7 +21,7 @@ class Watched:
         self._audit = Audit()
 
     @property
-    def world(self) -> World:
+    def world(self) -> FoldedWorld:
         return self._audit.world
 
     @property
@@ -32,7 +32,7 @@ class Watched:
     def position(self) -> int:
         return self.recorded[-1].position if self.recorded else 0
 
-    def look(self) -> World:
+    def look(self) -> FoldedWorld:
         """Raises AssertionError as soon as something in the log is wrong."""
         for commit in commits(self._news()):
             self.violations += self._audit.take(commit)

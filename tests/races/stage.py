@@ -22,7 +22,7 @@ from domain.recipe.state import Recipe
 from domain.recipe_set.messages import Report
 from domain.system.state import System
 from domain.system_admin.registration import register
-from replay.audit.world import World
+from replay.audit.world import FoldedWorld
 from tests.in_process.api_process import ApiProcess
 from tests.in_process.environment import Scene
 from tests.random_histories.jobs import job, named, recipe
@@ -137,7 +137,7 @@ class RaceStage:
 
     # Clean-up
 
-    def clear(self) -> World:
+    def clear(self) -> FoldedWorld:
         """Cancel everything and remove the systems; return the world that is left."""
         for job_id in self.job_ids:
             self.scene.api.ask(

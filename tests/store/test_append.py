@@ -140,6 +140,20 @@ def test_commit_of__existing_and_missing_command__commit_or_none(log: EventLog) 
     assert log.commit_of("never") is None
 
 
+@pytest.mark.promise
+def test_at__some_positions__events_of_existing_ones(log: EventLog) -> None:
+    log.append([append_to("a", "b"), append_to("c")])
+
+    assert {at: recorded.subject for at, recorded in log.at([3, 1, 9]).items()} == {1: "a", 3: "c"}
+
+
+@pytest.mark.promise
+def test_directory__up_to_a_position__its_events_in_order(log: EventLog) -> None:
+    log.append([append_to("a", "b"), append_to("c")])
+
+    assert [recorded.subject for recorded in log.directory(2)] == ["a", "b"]
+
+
 def test_append__a_request_that_breaks_a_rule_of_the_table__nothing_written(
     log: EventLog, owner: Owner
 ) -> None:

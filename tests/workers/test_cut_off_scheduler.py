@@ -65,20 +65,20 @@ def test_scheduler__cannot_read_for_a_while_and_nobody_replaced_it__goes_on(
         wait_until(lambda: database_state(log, SCHEDULER, 0).has_live_holder)
 
 
-def test_progress__computes_in_vain__is_none_until_it_comes_round(monkeypatch: pytest.MonkeyPatch) -> None:
-    """To connect again and again is work, too."""
+def test_progress__work_fails__is_none_until_a_round_is_completed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Connecting again and again takes CPU time, too."""
     now = [0.0]
     monkeypatch.setattr(heartbeat, "_cpu_clock", lambda: lambda: now[0])
     progress = Progress(clock=lambda: now[0])
 
     def later() -> bool:
         now[0] += 1
-        return progress.made()
+        return progress.is_made()
 
     assert later()
-    progress.in_vain()
+    progress.fail()
     assert not later()
-    progress.came_round()
+    progress.complete_round()
     assert later()
     assert later()
 

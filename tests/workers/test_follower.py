@@ -32,7 +32,7 @@ def follower(database: TestDatabase) -> Iterator[Follower]:
 def test_follower__any_position_in_any_order__knows_what_the_log_says_there(
     log: EventLog, start: Start, follower: Follower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(following, "WORTH_A_SNAPSHOT", 5)
+    monkeypatch.setattr(following, "SNAPSHOT_COST_EVENTS", 5)
     monkeypatch.setattr("store.snapshots.SPAN_EVENTS", 20)
     run_once(log, start, jobs=3)
     kept = _knowing_up_to(log, log.end() // 2)
@@ -51,7 +51,7 @@ def test_follower__any_position_in_any_order__knows_what_the_log_says_there(
 def test_follower__one_past_after_another__is_not_kept(
     log: EventLog, start: Start, follower: Follower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(following, "WORTH_A_SNAPSHOT", 0)
+    monkeypatch.setattr(following, "SNAPSHOT_COST_EVENTS", 0)
     run_once(log, start, jobs=3)
     follower.at_end()
     ends = sorted({recorded.commit_end for recorded in whole_log(log)})

@@ -52,7 +52,7 @@ def wait(_: Progress) -> None:
 
 
 def come_round(progress: Progress) -> None:
-    progress.came_round()
+    progress.complete_round()
     time.sleep(0.01)
 
 
@@ -70,11 +70,11 @@ def test_heartbeat__loop_waits_for_something__lease_not_renewed() -> None:
     class Looked(Progress):
         looks = 0
 
-        def made(self) -> bool:
+        def is_made(self) -> bool:
             self.looks += 1
             if self.looks > 5:
                 looked.set()
-            return super().made()
+            return super().is_made()
 
     with loop(wait) as running:
         # Made in the thread that it watches, as a scheduler does; here it is watched by another class.
@@ -95,7 +95,7 @@ def test_heartbeat__renewing_goes_wrong_once__goes_on(caplog: pytest.LogCaptureF
 
     with loop(come_round) as running, Heartbeat(running.progress, renew, seconds=0.2):
         wait_until(lambda: renewed)
-    assert "heartbeat: a look failed" in caplog.text
+    assert "heartbeat: a check failed" in caplog.text
 
 
 def test_progress__computes_for_longer_than_anything_takes__is_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,10 +107,10 @@ def test_progress__computes_for_longer_than_anything_takes__is_none(monkeypatch:
     def later(seconds: float) -> bool:
         now[0] += seconds
         cpu[0] += seconds
-        return progress.made()
+        return progress.is_made()
 
     assert later(heartbeat.MAX_COMPUTING_SECONDS - 1)
     assert not later(2)
-    progress.came_round()
+    progress.complete_round()
     assert later(2)
     assert later(2)

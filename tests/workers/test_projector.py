@@ -142,9 +142,9 @@ def test_projector__first_systems_of_a_lab__planner_learns_that_their_rows_are_o
 ) -> None:
     start("projector")
     models.write(*(lab(name) for name in LABS))
-    models.write(*(registered(f"s{number}") for number in range(projector.YOUNG[0])))
+    models.write(*(registered(f"s{number}") for number in range(projector.ANALYZED_LENGTHS[0])))
     wait_until(lambda: position(owner) == models.log.end())
-    wait_until(lambda: owner.execute(ROWS_KNOWN).fetchall() == [(projector.YOUNG[0],)])
+    wait_until(lambda: owner.execute(ROWS_KNOWN).fetchall() == [(projector.ANALYZED_LENGTHS[0],)])
 
 
 @dataclass
@@ -204,8 +204,8 @@ def test_pace__many_commits_come_together__more_are_waited_for(log: EventLog) ->
     with closing(Tailer(log.datastore.url)) as tailer:
         rows = tailer.next_page(0)
     last, before = ([row for row in rows if row.subject == f"recipe/{number}"] for number in (two, one))
-    assert projector.seconds_each(before + last) == projector.SECONDS_EACH
-    assert projector.seconds_each(rows) == projector.SECONDS_EACH_OF_MANY
+    assert projector.page_seconds(before + last) == projector.PAGE_SECONDS
+    assert projector.page_seconds(rows) == projector.PAGE_SECONDS_OF_MANY
 
 
 def test_projector__processors_do_not_suffice_for_all__comes_after_who_decides_and_answers(

@@ -11,7 +11,7 @@ import pytest
 from domain.scheduling.world.partition import Partition
 from postgres.errors import DatabaseAway
 from workers import snapshotting
-from workers.snapshotting import CALM_SNAPSHOT_SECONDS, SNAPSHOT_EVENTS, Keeping
+from workers.snapshotting import CALM_SNAPSHOT_SECONDS, SNAPSHOT_EVENTS, SnapshotWriter
 
 
 class Kept:
@@ -45,9 +45,9 @@ def test_is_due__news_and_time_since__both_are_wanted(
     partition = Partition()
     partition.position = 7
     kept: Any = Kept()
-    keeps = Keeping(kept, partition)
+    writer = SnapshotWriter(kept, partition)
     partition.position += news
-    assert keeps.is_due() is due
+    assert writer.is_due() is due
 
 
 @pytest.mark.parametrize(
@@ -68,53 +68,53 @@ def test_is_due__idle_most_of_the_time__sooner(
     monkeypatch.setattr(snapshotting, "time", SimpleNamespace(monotonic=lambda: clock.now))
     partition = Partition()
     kept: Any = Kept()
-    keeps = Keeping(kept, partition)
+    writer = SnapshotWriter(kept, partition)
     partition.position = SNAPSHOT_EVENTS
     for clock.now, seconds in waits:
-        keeps.idle_for(seconds)
+        writer.add_idle(seconds)
     clock.now = CALM_SNAPSHOT_SECONDS
-    assert keeps.is_due() is due
+    assert writer.is_due() is due
 
 
-def test_keep__nothing_new__is_kept_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_write_all__nothing_new__is_kept_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshotting, "SNAPSHOT_SECONDS", 0.0)
     partition = Partition()
     kept: Any = Kept()
-    keeps = Keeping(kept, partition)
-    keeps.keep()
+    writer = SnapshotWriter(kept, partition)
+    writer.write_all()
     partition.position = SNAPSHOT_EVENTS
-    keeps.keep()
-    keeps.keep()
-    assert (kept.positions, keeps.is_due()) == ([SNAPSHOT_EVENTS], False)
+    writer.write_all()
+    writer.write_all()
+    assert (kept.positions, writer.is_due()) == ([SNAPSHOT_EVENTS], False)
 
 
-def test_keep_some__partition_goes_on__kept_is_what_was_known_at_the_beginning() -> None:
+def test_write_some__partition_goes_on__kept_is_what_was_known_at_the_beginning() -> None:
     partition = Partition()
     kept: Any = Kept()
-    keeps = Keeping(kept, partition)
+    writer = SnapshotWriter(kept, partition)
     partition.position = 5
-    keeps.keep_some()
-    assert keeps.under_way and keeps.is_due()
+    writer.write_some()
+    assert writer.is_under_way and writer.is_due()
     partition.position = 6
-    while keeps.under_way:
+    while writer.is_under_way:
         assert kept.positions == []
-        keeps.keep_some()
+        writer.write_some()
     assert kept.positions == [5]
-    keeps.keep()
+    writer.write_all()
     assert kept.positions == [5, 6], "what came in since is kept in the end"
 
 
-def test_keep_some__database_goes_away__begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_write_some__database_goes_away__begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshotting, "SNAPSHOT_SECONDS", 0.0)
     partition = Partition()
     kept: Any = Kept()
-    keeps = Keeping(kept, partition)
+    writer = SnapshotWriter(kept, partition)
     partition.position = SNAPSHOT_EVENTS
     kept.away = True
-    keeps.keep_some()
+    writer.write_some()
     with pytest.raises(DatabaseAway):
-        keeps.keep_some()
-    assert (keeps.under_way, keeps.is_due()) == (False, True)
+        writer.write_some()
+    assert (writer.is_under_way, writer.is_due()) == (False, True)
     kept.away = False
-    keeps.keep()
+    writer.write_all()
     assert kept.positions == [SNAPSHOT_EVENTS]

@@ -1,5 +1,4 @@
-"""Why a recipe waits, and who could run a job: answered by a process of its own that decides nothing.
+"""Explanations of waits and grants, and systems that could run a job, by a process that decides nothing.
 
-Whoever explains must know what the scheduler knows, which is the whole of a partition; and it may not keep
-the scheduler, which knows it already, from deciding.
+An explanation needs the whole state of the scheduler, and must not delay its decisions.
 """

@@ -1,4 +1,4 @@
-"""What the process that explains is asked about, and how it answers: values for JSON."""
+"""The questions to the process that explains, and their answers as values for JSON."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from workers.explaining.follower import Follower
 from workers.explaining.priorities import add_changes
 
 NEVER_PLACED: Final = "it never had a system"
-OTHER_RULES: Final = "the decision was made by rules of another version, and cannot be made again"
+OTHER_RULES: Final = "the decision was made by rules of another version, and cannot be recomputed"
 NOT_SHOWN: Final = "the grant is explained to people who may view the system"
-NOT_AGAIN: Final = "the decision cannot be made again as it was: `labledger replay verify` says more"
+NOT_RECOMPUTED: Final = "the recomputed decision differs: run `labledger replay verify` for details"
 
 
 def recipe(
     follower: Follower,
     recipe_id: int,
     at: int | None,
-    most: int,
+    limit: int,
     system: str | None,
     hidden: list[str],
     unknown: list[str],
@@ -46,105 +46,107 @@ def recipe(
     """
     position = follower.end() if at is None else at
     past = follower.past(f"recipe/{recipe_id}", position)
-    told = _folded(recipe_id, past)
-    if told.host_recipe_id is not None:
-        host = recipe(follower, told.host_recipe_id, at, most, system, hidden, unknown)
-        return {**host, "recipe_id": recipe_id, "host_recipe_id": told.host_recipe_id}
-    asked = WaitingOptions(most, system, frozenset(hidden), frozenset(unknown))
-    if told.state in UNPLACED:
-        known = follower.at(position, is_end=at is None)
-        return {**_of(told, position), **_waiting(follower, known, recipe_id, asked)}
-    given = [recorded for recorded in past if isinstance(recorded.event, RecipeScheduled)]
-    if given:
-        return {**_of(told, position), **_placed(follower, told, given[-1], hidden)}
-    return {**_of(told, position), **_ended(follower, told, past[-1], asked)}
+    state = _folded(recipe_id, past)
+    if state.host_recipe_id is not None:
+        host = recipe(follower, state.host_recipe_id, at, limit, system, hidden, unknown)
+        return {**host, "recipe_id": recipe_id, "host_recipe_id": state.host_recipe_id}
+    options = WaitingOptions(limit, system, frozenset(hidden), frozenset(unknown))
+    if state.state in UNPLACED:
+        partition = follower.at(position, is_end=at is None)
+        return {**_described(state, position), **_waiting(follower, partition, recipe_id, options)}
+    grants = [recorded for recorded in past if isinstance(recorded.event, RecipeScheduled)]
+    if grants:
+        return {**_described(state, position), **_placed(follower, state, grants[-1], hidden)}
+    return {**_described(state, position), **_ended(follower, state, past[-1], options)}
 
 
 def _folded(recipe_id: int, past: list[Recorded]) -> Recipe:
-    told: Recipe | None = None
+    state: Recipe | None = None
     for recorded in past:
-        told = evolve(told, recipe_id, recorded.event, Moment.of(recorded))
-    if told is None:
+        state = evolve(state, recipe_id, recorded.event, Moment.of(recorded))
+    if state is None:
         raise Unknown(display_name("recipe", recipe_id))
-    return told
+    return state
 
 
-def _of(told: Recipe, position: int) -> dict[str, Any]:
+def _described(state: Recipe, position: int) -> dict[str, Any]:
     shown = ("recipe_id", "host_recipe_id", "recipe_set_id", "job_id", "state", "owner", "group")
     return {
         "position": position,
-        **{name: getattr(told, name) for name in (*shown, "system", "lab_controller")},
+        **{name: getattr(state, name) for name in (*shown, "system", "lab_controller")},
         "waiting": None,
         "granted": None,
     }
 
 
 def _waiting(
-    follower: Follower, partition: Partition, recipe_id: int, asked: WaitingOptions
+    follower: Follower, partition: Partition, recipe_id: int, options: WaitingOptions
 ) -> dict[str, Any]:
     host = partition.sets.recipes[recipe_id]
-    if asked.only is not None and asked.only not in partition.systems:
-        raise Unknown(display_name("system", asked.only))
-    told = asdict(why_it_waits(partition, host, asked))
-    holders = [one["holder"] for one in told["systems"] if one["holder"] is not None]
+    if options.only is not None and options.only not in partition.systems:
+        raise Unknown(display_name("system", options.only))
+    waiting = asdict(why_it_waits(partition, host, options))
+    holders = [one["holder"] for one in waiting["systems"] if one["holder"] is not None]
     moments = follower.moments({holder["since"] for holder in holders})
     for holder in holders:
         holder["since_position"] = holder["since"]
         holder["since"] = moments[holder["since"]]
     own = {"recipe_id": recipe_id, "priority": partition.sets.sets[host.recipe_set_id].priority.name}
-    ahead = (other for one in told["systems"] for other in one["ahead"])
+    ahead = (other for one in waiting["systems"] for other in one["ahead"])
     add_changes(follower, partition, [own, *ahead], partition.position)
-    return {**own, "summary": told.pop("summary"), "waiting": told}
+    return {**own, "summary": waiting.pop("summary"), "waiting": waiting}
 
 
-def _ended(follower: Follower, told: Recipe, last: Recorded, asked: WaitingOptions) -> dict[str, Any]:
-    """Without ever having had a system: where the scheduler gave it up, how it stood then."""
+def _ended(follower: Follower, state: Recipe, last: Recorded, options: WaitingOptions) -> dict[str, Any]:
+    """Explain a recipe that ended without a system: if the scheduler ended it, as of that decision."""
     summary = getattr(last.event, "reason", None) or NEVER_PLACED
     if last.stamp.basis is None:
         return {"summary": summary}
-    known = follower.at(last.stamp.basis.position)
-    return {**_waiting(follower, known, told.recipe_id, asked), "summary": summary}
+    partition = follower.at(last.stamp.basis.position)
+    return {**_waiting(follower, partition, state.recipe_id, options), "summary": summary}
 
 
-def _placed(follower: Follower, told: Recipe, granted: Recorded, hidden: Collection[str]) -> dict[str, Any]:
+def _placed(follower: Follower, state: Recipe, granted: Recorded, hidden: Collection[str]) -> dict[str, Any]:
     """Explain the last grant of a system; of a hidden system only that there is a grant.
 
-    The queue of a system, its state and its effective priorities tell of the system.
+    The queue of a system, its state and its effective priorities would reveal the system.
     """
     assert isinstance(granted.event, RecipeScheduled)
     if granted.event.system in hidden:
         return {"summary": NOT_SHOWN}
-    made = follower.commit_of(granted)
-    if made.basis.policy_version != POLICY_VERSION:
+    commit = follower.commit_of(granted)
+    if commit.basis.policy_version != POLICY_VERSION:
         return {"summary": OTHER_RULES}
-    partition = follower.before(made)
-    found = why_granted(partition, told.recipe_id, made.basis.now, len(made.decisions), frozenset(hidden))
+    partition = follower.before(commit)
+    found = why_granted(
+        partition, state.recipe_id, commit.basis.now, len(commit.decisions), frozenset(hidden)
+    )
     if found is None or found.cause != granted.stamp.cause:
-        return {"summary": NOT_AGAIN}
+        return {"summary": NOT_RECOMPUTED}
     shown = {"position": granted.position, **asdict(found)}
-    own: dict[str, Any] = {"recipe_id": told.recipe_id}
-    add_changes(follower, partition, [own, *shown["passed_over"], *shown["behind"]], made.basis.position)
+    own: dict[str, Any] = {"recipe_id": state.recipe_id}
+    add_changes(follower, partition, [own, *shown["passed_over"], *shown["behind"]], commit.basis.position)
     return {**own, "summary": found.summary, "granted": shown}
 
 
-def order(follower: Follower, system: str, at: int | None, after: list[Any], most: int) -> dict[str, Any]:
-    """The recipes that might have a system, as it asks them; each by its `key`, from behind `after` on."""
+def order(follower: Follower, system: str, at: int | None, after: list[Any], limit: int) -> dict[str, Any]:
+    """Return the recipes that might have a system, in its order, with their keys, after the key `after`."""
     partition = follower.at_end() if at is None else follower.at(at)
-    known = partition.systems.get(system)
-    if known is None:
+    state = partition.systems.get(system)
+    if state is None:
         raise Unknown(display_name("system", system))
-    placed = (place for place in places_on(partition, known) if place.key > tuple(after))
+    placed = (place for place in places_on(partition, state) if place.key > tuple(after))
     return {
         "position": partition.position,
-        "recipes": [{**place._asdict(), "key": list(place.key)} for place in islice(placed, most)],
+        "recipes": [{**place._asdict(), "key": list(place.key)} for place in islice(placed, limit)],
     }
 
 
 def matches(follower: Follower, recipes: list[dict[str, Any]], hidden: list[str]) -> dict[str, Any]:
-    """Of recipes that are not submitted, which systems would be viable, and why the others would not be, but
-    for those that are `hidden`.
+    """Return which systems would be viable for recipes that are not submitted, and why the others are not.
 
-    Each is {"host_requires"} alone, or with what it installs and whose it is, as `_refused` reads it.
+    `hidden` systems are omitted. A recipe is {"host_requires"} alone, or with its distro trees, owner and
+    group, as `_refused` reads it.
     """
     partition = follower.at_end()
     seen = sorted(set(partition.labs.names).difference(hidden))
@@ -163,11 +165,11 @@ def _refused(partition: Partition, recipe: Mapping[str, Any]) -> tuple[Refusal, 
 
 
 def _systems(labs: Labs, seen: Iterable[str], refused: tuple[Refusal, ...]) -> list[dict[str, Any]]:
-    told = []
+    systems = []
     for fqdn in seen:
         reasons = [refusal.says for refusal in of_system(refused, labs.number(fqdn))]
-        told.append({"fqdn": fqdn, "viable": not reasons, "reasons": reasons})
-    return told
+        systems.append({"fqdn": fqdn, "viable": not reasons, "reasons": reasons})
+    return systems
 
 
 ANSWERS: Final[Mapping[str, Callable[..., dict[str, Any]]]] = {

@@ -1,4 +1,4 @@
-"""What a scheduler knows at a position of the log, in a process that decides nothing."""
+"""The state of a scheduler at any position of the log, for a process that decides nothing."""
 
 from __future__ import annotations
 
@@ -20,73 +20,73 @@ from store.log_part import LogPart
 from store.snapshots import Snapshots
 from store.sql import SQL
 
-LEFT_OUT: Final = sorted(SKIPPED_TOPICS)
-# A snapshot is read in about the time that so many events take.
-WORTH_A_SNAPSHOT: Final = 50_000
+EXCLUDED_TOPICS: Final = sorted(SKIPPED_TOPICS)
+# Reading a snapshot takes about as long as reading this number of events.
+SNAPSHOT_COST_EVENTS: Final = 50_000
 
 PRESENT, PAST = "present", "past"
 
 
 class Follower:
-    """Mutable; reads the log only when it is asked. Not thread-safe. Calls raise DatabaseAway.
+    """A reader of the log that keeps two partitions: one at the end of the log, and the last one of the past.
 
-    It begins with a snapshot of the scheduler's, and keeps two partitions: that of the end of the log, and
-    one of the past that was asked for last.
+    Mutable, not thread-safe. It reads the log only when it is called, beginning with a snapshot of the
+    scheduler. Calls raise DatabaseAway.
     """
 
     def __init__(self, url: str) -> None:
         self._url = url
         self._log = EventLog(url, pool_size=1)
         self._snapshots = Snapshots(self._log, SCHEDULER)
-        self._known: dict[str, Partition] = {}
+        self._partitions: dict[str, Partition] = {}
 
     def end(self) -> int:
-        """The end of the log as it is now."""
+        """Return the position at the present end of the log."""
         return self._log.end()
 
     def at_end(self) -> Partition:
         return self.at(self.end(), is_end=True)
 
     def at(self, position: int, *, is_end: bool = False) -> Partition:
-        """At the end of a commit, or of the log; of no use any more when the next is asked for."""
+        """Return the partition at the end of a commit, or of the log. The next call may change it."""
         which = PRESENT if is_end or self._has_passed(position) else PAST
         partition = self._through(self._near(which, position), position)
-        self._known[which] = partition
+        self._partitions[which] = partition
         return partition
 
     def _has_passed(self, position: int) -> bool:
-        present = self._known.get(PRESENT)
+        present = self._partitions.get(PRESENT)
         return present is not None and present.position <= position
 
     def _near(self, which: str, position: int) -> Partition | None:
-        """What was known before, where the position is reached from there rather than from a snapshot.
+        """Return the kept partition if the position is reached sooner from there than from a snapshot.
 
-        Else it is forgotten first: two of them would not find room everywhere.
+        Otherwise free it before a snapshot is read, since memory may not suffice for both.
         """
-        known = self._known.pop(which, None)
-        if known is None or 0 <= position - known.position <= WORTH_A_SNAPSHOT:
-            return known
-        del known
+        kept = self._partitions.pop(which, None)
+        if kept is None or 0 <= position - kept.position <= SNAPSHOT_COST_EVENTS:
+            return kept
+        del kept
         collect_frozen()
         return None
 
-    def before(self, made: DecidedCommit) -> Partition:
-        """As whoever decided a commit knew it, with its first cause to be answered first."""
-        partition = self.at(made.basis.position)
-        catch_up(partition.triggers, partition.sets, made.stamp)
+    def before(self, commit: DecidedCommit) -> Partition:
+        """Return the partition at the basis of a commit, where its first cause is the next trigger."""
+        partition = self.at(commit.basis.position)
+        catch_up(partition.triggers, partition.sets, commit.stamp)
         return partition
 
     def commit_of(self, granted: Recorded) -> DecidedCommit:
-        """The commit of the scheduler in which an event is."""
+        """Return the commit of the scheduler that has this event."""
         assert granted.stamp.basis is not None, "the scheduler decided it"
         with self._part(granted.stamp.basis.position) as log:
             since = log.upto(granted.commit_end)
-            made = decided([recorded for recorded in since if recorded.commit_end == granted.commit_end])
-        assert made is not None, "the scheduler decided it"
-        return made
+            commit = decided([recorded for recorded in since if recorded.commit_end == granted.commit_end])
+        assert commit is not None, "the scheduler decided it"
+        return commit
 
     def past(self, subject: str, upto: int) -> list[Recorded]:
-        """What happened to a subject up to a position."""
+        """Return the events of a subject up to a position."""
         return self.pasts([subject], upto)[subject]
 
     def pasts(self, subjects: Iterable[str], upto: int) -> dict[str, list[Recorded]]:
@@ -98,22 +98,22 @@ class Follower:
         }
 
     def moments(self, positions: Iterable[int]) -> dict[int, datetime]:
-        """When these events were recorded."""
+        """Return the times at which the events at these positions were recorded."""
         return dict(self._log.rows(SQL["moments"], (sorted(positions),)))
 
     @contextmanager
     def _part(self, after: int) -> Iterator[LogPart]:
         try:
-            with closing(LogPart(self._url, LEFT_OUT, after)) as log:
+            with closing(LogPart(self._url, EXCLUDED_TOPICS, after)) as log:
                 yield log
         except AWAY as error:
             raise away(error) from error
 
-    def _through(self, known: Partition | None, position: int) -> Partition:
-        if known is not None and known.position == position:
-            return known
+    def _through(self, kept: Partition | None, position: int) -> Partition:
+        if kept is not None and kept.position == position:
+            return kept
         with gc_paused():
-            partition = self._snapshots.load(position) if known is None else known
+            partition = self._snapshots.load(position) if kept is None else kept
             with self._part(partition.position) as log:
                 for recorded in log.upto(position):
                     partition.apply(recorded)

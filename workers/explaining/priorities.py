@@ -12,9 +12,11 @@ from domain.scheduling.world.partition import Partition
 from workers.explaining.follower import Follower
 
 
-def add_changes(follower: Follower, partition: Partition, told: Iterable[dict[str, Any]], upto: int) -> None:
+def add_changes(
+    follower: Follower, partition: Partition, descriptions: Iterable[dict[str, Any]], upto: int
+) -> None:
     """Add `priority_change` to descriptions that have a `recipe_id`, as of a position. One query at most."""
-    described = [(one, partition.sets.recipes[one["recipe_id"]].recipe_set_id) for one in told]
+    described = [(one, partition.sets.recipes[one["recipe_id"]].recipe_set_id) for one in descriptions]
     # Most sets have no event but their submission.
     changed = {f"recipe-set/{number}" for _, number in described if partition.sets.sets[number].version > 1}
     pasts = follower.pasts(changed, upto) if changed else {}
@@ -23,8 +25,8 @@ def add_changes(follower: Follower, partition: Partition, told: Iterable[dict[st
 
 
 def _last_change(past: Iterable[Recorded]) -> dict[str, Any] | None:
-    said = [each for each in past if isinstance(each.event, RecipeSetSubmitted | RecipeSetPriorityChanged)]
-    for before, last in reversed(list(pairwise(said))):
+    changes = [each for each in past if isinstance(each.event, RecipeSetSubmitted | RecipeSetPriorityChanged)]
+    for before, last in reversed(list(pairwise(changes))):
         return {
             "actor": last.stamp.actor,
             "position": last.position,

@@ -1,1 +1,1 @@
-"""What a rebuild does in other processes: each folds a part of the log, step by step."""
+"""A rebuild by several processes: each folds one part of the log."""

@@ -1,4 +1,4 @@
-"""How far the parts are to fold: step by step, so that they stand at one position whenever they must end."""
+"""The steps of a rebuild: positions up to which all parts fold, so that all can end at one position."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Protocol
 from workers.progress import ProgressCallback
 
 STEP_EVENTS = 10_000
-# Rows that are true now, some 500 bytes each. If there are more, no more is folded in memory.
-MAX_KEPT = 1_000_000
-# Who is done with one begins the next one while the others are not: long stretches of a log are of one part.
+# Present rows in memory, some 500 bytes each. If there are more, the rest of the log is not folded in memory.
+MAX_KEPT_ROWS = 1_000_000
+# A part may be this far ahead of the others, because long stretches of a log belong to one part.
 STEPS_AHEAD = 10
 
 
 class Folding(Protocol):
-    """A part that is being folded."""
+    """The process of one part."""
 
     def go_on(self, position: int) -> None: ...
 
     def end(self) -> None:
-        """There is no next step."""
+        """Say that there is no next step."""
 
 
 class Steps:
-    """For threads that each listen to a part. `end` says up to where there is something to be folded."""
+    """The steps of all parts, for one thread per part. `end` returns the position at which to end."""
 
     def __init__(
         self, parts: Sequence[Folding], end: Callable[[], int], on_progress: ProgressCallback
@@ -39,7 +39,7 @@ class Steps:
         self._kept = dict.fromkeys(range(len(parts)), 0)
         self._has_ended = False
         self.position = 0
-        """The last that they were told."""
+        """The last position that was sent to the parts."""
 
     def begin(self) -> None:
         with self._lock:
@@ -52,11 +52,11 @@ class Steps:
             self._go_on()
 
     def _go_on(self) -> None:
-        """Each part is told what all are told."""
+        """Send the next positions to all parts, or end them."""
         while not self._has_ended and self.position < min(self._reached.values()) + STEPS_AHEAD * STEP_EVENTS:
             if self.position == self._end:
                 self._end = self._find_end()
-            if self.position == self._end or sum(self._kept.values()) > MAX_KEPT:
+            if self.position == self._end or sum(self._kept.values()) > MAX_KEPT_ROWS:
                 self._has_ended = True
                 for each in self._parts:
                     each.end()

@@ -1,1 +1,1 @@
-"""`labledger replay verify`: each part in a process of its own, and what they find, together."""
+"""`labledger replay verify`: checks of the log, each in its own process."""

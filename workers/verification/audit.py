@@ -1,4 +1,4 @@
-"""The part that holds the log against the rules, by code that shares nothing with what wrote it."""
+"""The check of the log against the rules, by an independent implementation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workers.verification.verify import MAX_SHOWN
 
 
 class AuditLog:
-    """It reads the rows by itself, too."""
+    """An audit of the log, which decodes the rows itself, too."""
 
     def __init__(self) -> None:
         self._audit = Audit()

@@ -1,4 +1,4 @@
-"""The part that makes every decision again."""
+"""The check that recomputes every decision."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workers.verification.verify import MAX_SHOWN
 
 
 class RecomputeDecisions:
-    """By the code that the scheduler runs."""
+    """A recomputation of all decisions by the code of the scheduler."""
 
     def __init__(self) -> None:
         self._recomputation = Recomputation()
@@ -30,7 +30,7 @@ class RecomputeDecisions:
                 self._first.append(difference)
 
     def _recorded(self, rows: list[StoredRow]) -> Iterator[Recorded]:
-        """Those that are folded, or say that they were decided; of the others only that they can be read."""
+        """Yield events that are folded or were decided; of the others, check only that they are readable."""
         for row in rows:
             if row.topic in SKIPPED_TOPICS and not self._mapper.is_decided(row):
                 self._mapper.require_readable(row)

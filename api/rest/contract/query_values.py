@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, WithJsonSchema
 
+import domain.all_events  # noqa: F401  (registers every topic)
 from api.intake.limits import WORDS_LENGTH
 from domain.events import TOPICS
 from runtime.settings import MAX_WAIT_SECONDS

@@ -42,7 +42,7 @@ async def find(req: Request, resp: Response, parts: ReadParts, kind: str, number
     """Return the row at the requested position, and set its version as ETag. Raises Unknown."""
     query, key = _QUERIES[kind]
     at = await paging.read_at(req, parts)
-    asked = {
+    params = {
         "at": at.position,
         "moment": at.moment,
         "subject": f"{kind}/{number}",
@@ -50,7 +50,7 @@ async def find(req: Request, resp: Response, parts: ReadParts, kind: str, number
         **_NUMBERS,
         key: number,
     }
-    questions = ((name, asked) for name in (query, "version", *beside))
+    questions = ((name, params) for name in (query, "version", *beside))
     rows, versions, *others = await parts.reader.together(*questions)
     if not rows:
         raise Unknown(display_name(kind, number))
@@ -68,10 +68,10 @@ async def cancel(
 ) -> None:
     """Cancel a job or a recipe set; `key` is the field of its number in the answer."""
     body = await read_json_bytes(req)
-    asked: Cancel = await parse_model(req, body)
+    cancellation: Cancel = await parse_model(req, body)
     request = keyed_request(req, body)
     async with idempotent(parts.log, request) as first:
         if first.commit is None:
-            first.commit = await write(parts, request, number, asked.reason)
+            first.commit = await write(parts, request, number, cancellation.reason)
     answer = {key: number, "cancelled": first.commit is not None}
     await paging.answer_write(resp, parts.log, first.commit, answer)

@@ -54,16 +54,16 @@ class Commands:
         at = await paging.read_at(req, self._parts)
         if query.as_of is not None:
             await self._require_then(name, at)
-        asked = {
+        params = {
             "lab_controller": name,
             "after": query.after,
             "limit": MAX_COMMANDS,
             "unfinished": query.unfinished,
             "then": query.as_of is not None,
         }
-        rows = await self._parts.reader.rows("commands", {**asked, "at": at.position})
+        rows = await self._parts.reader.rows("commands", {**params, "at": at.position})
         if not rows and query.wait_seconds and query.as_of is None:
-            position, rows = await self._wait(asked, at.position, query.wait_seconds)
+            position, rows = await self._wait(params, at.position, query.wait_seconds)
             at = At(position)
             self._require_token(principal_of(req))
         paging.answer_read(resp, at, {"commands": await self._commands(rows, name)})
@@ -88,11 +88,11 @@ class Commands:
         wanted = [row for row in rows if row["kind"] == "provision" and row["recipe_id"] is not None]
         if not wanted:
             return {}
-        asked = {
+        params = {
             "recipe_ids": [row["recipe_id"] for row in wanted],
             "job_ids": list(dict.fromkeys(row["job_id"] for row in wanted)),
         }
-        found = await self._parts.reader.rows("recipes_in_documents", asked)
+        found = await self._parts.reader.rows("recipes_in_documents", params)
         return {row["recipe_id"]: row for row in found}
 
     def _require_token(self, principal: Principal) -> None:
@@ -104,30 +104,30 @@ class Commands:
             )
 
     async def _require_then(self, name: str, at: At) -> None:
-        asked = {"kind": KIND, "name": name, "at": at.position}
-        if await self._parts.reader.row("document", asked) is None:
+        params = {"kind": KIND, "name": name, "at": at.position}
+        if await self._parts.reader.row("document", params) is None:
             raise Unknown(display_name(KIND, name))
 
-    async def _wait(self, asked: dict[str, Any], at: int, seconds: int) -> tuple[int, list[Row]]:
+    async def _wait(self, params: dict[str, Any], at: int, seconds: int) -> tuple[int, list[Row]]:
         """Wait for a command. Raises TooOften if `MAX_WAITING` requests wait for the same lab."""
-        name = asked["lab_controller"]
+        name = params["lab_controller"]
         if self._waiting[name] >= MAX_WAITING:
             raise TooOften(f"{MAX_WAITING} requests already wait for {name}, the maximum", RETRY_SECONDS)
         self._waiting[name] += 1
         try:
-            return await self._look_again(asked, at, min(seconds, self._parts.bounds.long_poll_seconds))
+            return await self._poll(params, at, min(seconds, self._parts.bounds.long_poll_seconds))
         finally:
             self._waiting[name] -= 1
             if not self._waiting[name]:
                 del self._waiting[name]
 
-    async def _look_again(self, asked: dict[str, Any], at: int, seconds: float) -> tuple[int, list[Row]]:
+    async def _poll(self, params: dict[str, Any], at: int, seconds: float) -> tuple[int, list[Row]]:
         reader, deadline = self._parts.reader, time.monotonic() + seconds
         rows: list[Row] = []
         while not rows and not self._parts.feed.closing and (left := deadline - time.monotonic()) > 0:
             await reader.changed(at, min(left, 1.0))
             at = reader.position
-            rows = await reader.rows("commands", {**asked, "at": at})
+            rows = await reader.rows("commands", {**params, "at": at})
         return at, rows
 
     @operation("Report the state of a command", answers.CommandReported, body=CommandReport)

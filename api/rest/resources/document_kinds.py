@@ -65,8 +65,8 @@ class Users(Documents):
 
     @operation("Set the password of a user", PasswordSet, body=NewPassword, versioned=True)
     async def on_put_password(self, req: Request, resp: Response, name: str) -> None:
-        asked: NewPassword = await read_model(req)
-        done = await set_password(self._parts, request_of(req), name, asked.password, asked.current_password)
+        new: NewPassword = await read_model(req)
+        done = await set_password(self._parts, request_of(req), name, new.password, new.current_password)
         await paging.answer_write(resp, self._parts.log, done, {"user": name})
 
 

@@ -63,16 +63,16 @@ class Documents:
 
     async def on_get_list(self, req: Request, resp: Response) -> None:
         page = await paging.read_page(req, self._parts, first="")
-        asked = {"kind": self._kind, "at": page.position, "limit": page.limit, "after": page.after}
-        rows = await self._parts.reader.rows("documents", asked)
+        params = {"kind": self._kind, "at": page.position, "limit": page.limit, "after": page.after}
+        rows = await self._parts.reader.rows("documents", params)
         beside = await self._beside(req)
         shown = [{**beside(row["name"]), **self._shown(row)} for row in rows]
         paging.answer_list(req, resp, page, self._plural, shown, rows[-1]["name"] if rows else None)
 
     async def on_get(self, req: Request, resp: Response, name: str) -> None:
         at = await paging.read_at(req, self._parts)
-        asked = {"kind": self._kind, "name": name, "at": at.position}
-        row = await self._parts.reader.row("document", asked)
+        params = {"kind": self._kind, "name": name, "at": at.position}
+        row = await self._parts.reader.row("document", params)
         if row is None:
             raise Unknown(display_name(self._kind, name))
         resp.etag = str(row["version"])

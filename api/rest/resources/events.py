@@ -90,9 +90,9 @@ class Events:
 
 def _check_stream(query: queries.EventQuery) -> None:
     """Raise FaultyInput for parameters that are only for pages."""
-    asked = [name for name in ("limit", "as_of") if name in query.model_fields_set]
-    if asked:
-        raise FaultyInput([Fault(name, "is only for pages; a stream has no end") for name in asked])
+    given = [name for name in ("limit", "as_of") if name in query.model_fields_set]
+    if given:
+        raise FaultyInput([Fault(name, "is only for pages; a stream has no end") for name in given])
 
 
 def _selection(query: queries.EventQuery, principal: Principal, hidden_systems: Collection[str]) -> Selection:

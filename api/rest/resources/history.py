@@ -32,8 +32,8 @@ class History:
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
         page = await paging.read_page(req, self._parts, first=OPEN)
         await visibility.require_seen(req, self._parts, fqdn)
-        asked = {"at": page.position, "fqdn": fqdn, "before": page.after, "limit": page.limit}
-        rows = await self._parts.reader.rows("changes_of_system", asked)
+        params = {"at": page.position, "fqdn": fqdn, "before": page.after, "limit": page.limit}
+        rows = await self._parts.reader.rows("changes_of_system", params)
         exists = rows or await self._parts.reader.row("system_is_known", {"at": page.position, "fqdn": fqdn})
         if not exists:
             raise Unknown(display_name("system", fqdn))

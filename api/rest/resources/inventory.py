@@ -45,8 +45,8 @@ class Inventory:
     )
     async def on_get(self, req: Request, resp: Response) -> None:
         page = await paging.read_page(req, self._parts, first="")
-        asked = query_of(req, queries.SystemPage).filters()
-        params = {"at": page.position, "limit": page.limit, "after": page.after, "fqdn": None, **asked}
+        filters = query_of(req, queries.SystemPage).filters()
+        params = {"at": page.position, "limit": page.limit, "after": page.after, "fqdn": None, **filters}
         params["hidden"] = await visibility.hidden_rows(req, self._parts)
         rows = await self._parts.reader.rows("systems", params)
         systems = [exported(row) for row in rows]

@@ -54,9 +54,9 @@ async def _check(
     usable = visibility.name_index(principal, parts)
     shown = visibility.shown_names(principal, parts, usable)
     read = partial(intake.read_job, strict=strict, shown=shown, tags=parts.retention_tags)
-    asked = (body, kind, usable, principal.user, principal.is_admin)
+    arguments = (body, kind, usable, principal.user, principal.is_admin)
     try:
-        return await parts.under_way.parsing.run(principal.counted_as, len(body), partial(read, *asked))
+        return await parts.under_way.parsing.run(principal.counted_as, len(body), partial(read, *arguments))
     except Unreadable:
         raise
     except FaultyInput as error:

@@ -82,9 +82,9 @@ class Jobs:
     @operation("List jobs, newest first", answers.JobList, queries.JobPage)
     async def on_get(self, req: Request, resp: Response) -> None:
         page, reader = await paging.read_page(req, self._parts, first=2**31), self._parts.reader
-        asked = query_of(req, queries.JobPage).filters()
-        params = {"at": page.position, "limit": page.limit, "before": page.after, **asked}
-        found = await reader.rows(job_ids_query(asked), params)
+        filters = query_of(req, queries.JobPage).filters()
+        params = {"at": page.position, "limit": page.limit, "before": page.after, **filters}
+        found = await reader.rows(job_ids_query(filters), params)
         jobs = await reader.rows("jobs", {**params, "job_ids": [row["job_id"] for row in found]})
         listed = [listed_job(job) for job in jobs]
         paging.answer_list(req, resp, page, "jobs", listed, jobs[-1]["job_id"] if jobs else None)

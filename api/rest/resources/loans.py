@@ -20,11 +20,11 @@ class Loans:
 
     @operation("Lend a system to a person", answers.Loaned, body=LoanWanted, versioned=True)
     async def on_put(self, req: Request, resp: Response, fqdn: str) -> None:
-        asked: LoanWanted = await read_model(req)
+        loan: LoanWanted = await read_model(req)
         request = request_of(req)
-        user = asked.user or request.actor
-        done = await lend_system(self._parts, request, fqdn, user, asked.until)
-        answer = {"fqdn": fqdn, "user": user, "until": asked.until}
+        user = loan.user or request.actor
+        done = await lend_system(self._parts, request, fqdn, user, loan.until)
+        answer = {"fqdn": fqdn, "user": user, "until": loan.until}
         await paging.answer_write(resp, self._parts.log, done, answer)
 
     @operation("End the loan of a system", answers.LoanEnded, versioned=True)

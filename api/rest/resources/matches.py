@@ -51,13 +51,13 @@ class Matches:
     async def on_post(self, req: Request, resp: Response) -> None:
         kind, body = job_media_type(req), await read_body(req)
         strict = query_of(req, queries.Strict).strict
-        named, warnings = await self._asked(principal_of(req), body, kind, strict=strict)
+        named, warnings = await self._queries_of(principal_of(req), body, kind, strict=strict)
         hidden = visibility.hidden_now(principal_of(req), self._parts)
         registered_count = sum(1 for _ in self._parts.feed.directory.items("system"))
         require_few(len(named), registered_count - len(hidden))
-        asked = [asked for _, asked in named]
+        recipe_queries = [query for _, query in named]
         async with self._parts.under_way.matches.of(principal_of(req).user):
-            matched = await self._parts.explainer.ask("matches", recipes=asked, hidden=list(hidden))
+            matched = await self._parts.explainer.ask("matches", recipes=recipe_queries, hidden=list(hidden))
         recipes = [
             {"where": where, "systems": systems}
             for (where, _), systems in zip(named, matched["recipes"], strict=True)
@@ -67,7 +67,7 @@ class Matches:
         answer = {"systems": systems, "recipes": recipes, "warnings": shown(warnings)}
         paging.answer(resp, matched["position"], answer)
 
-    async def _asked(
+    async def _queries_of(
         self, principal: Principal, body: bytes, kind: str, *, strict: bool
     ) -> tuple[list[Named], Iterable[Fault]]:
         parsing = self._parts.under_way.parsing
@@ -76,8 +76,8 @@ class Matches:
         if alone is not None:
             job = await self._of_filter(principal, alone, strict=strict)
             await require_bounded(self._parts, job.spec, principal.user)
-            asked = {"host_requires": job.spec.recipe_sets[0].recipes[0].host_requires}
-            return [("", asked)], map(_as_alone, job.warnings)
+            query = {"host_requires": job.spec.recipe_sets[0].recipes[0].host_requires}
+            return [("", query)], map(_as_alone, job.warnings)
         spec, warnings = await read_job(self._parts, principal, body, kind, strict=strict)
         trees = iter(await distro_trees(self._parts, spec, principal.user))
         return list(_recipes(spec, spec.owner or principal.user, trees)), warnings

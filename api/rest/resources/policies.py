@@ -28,8 +28,8 @@ class AccessPolicies:
     @operation("Show the access policy of a pool", answers.PoolPolicyShown, queries.Read, versioned=True)
     async def on_get_pool(self, req: Request, resp: Response, name: str) -> None:
         at = await paging.read_at(req, self._parts)
-        asked = {"kind": "pool", "name": name, "at": at.position}
-        row = await self._parts.reader.row("document", asked)
+        params = {"kind": "pool", "name": name, "at": at.position}
+        row = await self._parts.reader.row("document", params)
         if row is None:
             raise Unknown(display_name("pool", name))
         resp.etag = str(row["version"])
@@ -54,9 +54,9 @@ class AccessPolicies:
         """Answer the policy of a system, or the initial one if it was never set."""
         at = await paging.read_at(req, self._parts)
         await visibility.require_seen(req, self._parts, fqdn)
-        asked = {"at": at.position, "fqdn": fqdn}
+        params = {"at": at.position, "fqdn": fqdn}
         version = {"at": at.position, "subject": f"system/{fqdn}"}
-        rows, versions = await self._parts.reader.together(("access_to_system", asked), ("version", version))
+        rows, versions = await self._parts.reader.together(("access_to_system", params), ("version", version))
         if not rows:
             raise Unknown(display_name("system", fqdn))
         resp.etag = str(versions[0]["version"])

@@ -120,8 +120,8 @@ class Recipes:
         await visibility.require_seen(req, self._parts, system)
         # The order of the present reflects the end of the log, which may be after the read position.
         at = None if query_of(req, queries.QueuePage).as_of is None else page.position
-        asked = {"at": at, "after": page.after, "most": page.limit, "system": system}
-        ordered = await self._parts.explainer.ask("order", **asked)
+        question = {"at": at, "after": page.after, "limit": page.limit, "system": system}
+        ordered = await self._parts.explainer.ask("order", **question)
         position, order = ordered["position"], ordered["recipes"]
         await self._parts.reader.reach(position, self._parts.bounds.position_wait_seconds)
         params = {"at": position, "recipe_ids": [one["recipe_id"] for one in order]}

@@ -20,12 +20,13 @@ class Reservations:
 
     @operation("Reserve a system for a person", answers.Reserved, body=ReservationWanted, versioned=True)
     async def on_put(self, req: Request, resp: Response, fqdn: str) -> None:
-        asked: ReservationWanted = await read_model(req)
+        reservation: ReservationWanted = await read_model(req)
         request = request_of(req)
-        user = asked.user or request.actor
-        wanted = ReservationRequest(user, asked.until, asked.distro_tree)
+        user = reservation.user or request.actor
+        until, tree = reservation.until, reservation.distro_tree
+        wanted = ReservationRequest(user, until, tree)
         done = await reserve_system(self._parts, request, fqdn, wanted)
-        answer = {"fqdn": fqdn, "user": user, "until": asked.until, "distro_tree": asked.distro_tree}
+        answer = {"fqdn": fqdn, "user": user, "until": until, "distro_tree": tree}
         await paging.answer_write(resp, self._parts.log, done, answer)
 
     @operation("Return a reserved system", answers.SystemReturned, versioned=True)

@@ -29,13 +29,13 @@ class Sessions:
     async def on_post_login(self, req: Request, resp: Response) -> None:
         address = client_address(req)
         self._parts.faulty_logins.begin(address)
-        asked: Login = await read_model(req)
+        login: Login = await read_model(req)
         self._parts.faulty_logins.was_sound(address)
         done = await log_in(
-            self._parts, request_id_of(req), asked.user, asked.password, asked.role, client_address(req)
+            self._parts, request_id_of(req), login.user, login.password, login.role, client_address(req)
         )
         body = {
-            "user": asked.user,
+            "user": login.user,
             "role": done.role,
             "token": done.token,
             "token_id": done.token_id,

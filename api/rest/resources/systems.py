@@ -51,9 +51,9 @@ class Systems:
     @operation("List the systems", answers.SystemList, queries.SystemPage)
     async def on_get(self, req: Request, resp: Response) -> None:
         page = await paging.read_page(req, self._parts, first="")
-        asked = query_of(req, queries.SystemPage).filters()
+        filters = query_of(req, queries.SystemPage).filters()
         hidden = await visibility.hidden_rows(req, self._parts)
-        params = {"at": page.position, "limit": page.limit, "after": page.after, "fqdn": None, **asked}
+        params = {"at": page.position, "limit": page.limit, "after": page.after, "fqdn": None, **filters}
         params["hidden"] = hidden
         rows = await self._parts.reader.rows("systems", params)
         systems = [system_document(row) for row in rows]
@@ -63,9 +63,9 @@ class Systems:
     async def on_get_one(self, req: Request, resp: Response, fqdn: str) -> None:
         at = await paging.read_at(req, self._parts)
         await visibility.require_seen(req, self._parts, fqdn)
-        asked = {**ANY_SYSTEM, "at": at.position, "fqdn": fqdn, "after": "", "limit": 1}
+        params = {**ANY_SYSTEM, "at": at.position, "fqdn": fqdn, "after": "", "limit": 1}
         version = {"at": at.position, "subject": f"system/{fqdn}"}
-        rows, versions = await self._parts.reader.together(("systems", asked), ("version", version))
+        rows, versions = await self._parts.reader.together(("systems", params), ("version", version))
         if not rows:
             raise Unknown(display_name("system", fqdn))
         resp.etag = str(versions[0]["version"])

@@ -47,20 +47,20 @@ class Tokens:
     @operation("List all tokens, or your own", answers.TokenList, queries.Page)
     async def on_get(self, req: Request, resp: Response) -> None:
         page = await paging.read_page(req, self._parts, first="")
-        asked = {
+        params = {
             "at": page.position,
             "limit": page.limit,
             "after": page.after,
             **self._only(principal_of(req)),
         }
-        rows = await self._parts.reader.rows("tokens", {**asked, "token_id": None})
+        rows = await self._parts.reader.rows("tokens", {**params, "token_id": None})
         paging.answer_list(req, resp, page, "tokens", rows, rows[-1]["token_id"] if rows else None)
 
     @operation("Show a token, without its secret", answers.TokenShown, queries.Read)
     async def on_get_one(self, req: Request, resp: Response, token_id: str) -> None:
         at = await paging.read_at(req, self._parts)
-        asked: dict[str, Any] = {"at": at.position, "limit": 1, "after": "", **self._only(principal_of(req))}
-        row = await self._parts.reader.row("tokens", {**asked, "token_id": token_id})
+        params: dict[str, Any] = {"at": at.position, "limit": 1, "after": "", **self._only(principal_of(req))}
+        row = await self._parts.reader.row("tokens", {**params, "token_id": token_id})
         if row is None:
             raise Unknown(display_name("token", token_id))
         paging.answer_read(resp, at, row)

@@ -31,8 +31,8 @@ class Usage:
         query = query_of(req, queries.Span)
         at = await paging.read_at(req, self._parts)
         await visibility.require_seen(req, self._parts, fqdn)
-        asked = {"at": at.position, "fqdn": fqdn, "since": query.since, "until": query.until}
-        rows = await self._parts.reader.rows("usage_of_system", asked)
+        params = {"at": at.position, "fqdn": fqdn, "since": query.since, "until": query.until}
+        rows = await self._parts.reader.rows("usage_of_system", params)
         exists = rows or await self._parts.reader.row("system_is_known", {"at": at.position, "fqdn": fqdn})
         if not exists:
             raise Unknown(display_name("system", fqdn))
@@ -46,10 +46,10 @@ class Usage:
         rows = await self._parts.reader.rows("idle_pool", params)
         paging.answer_list(req, resp, page, "systems", rows, rows[-1]["fqdn"] if rows else None)
 
-    def _until(self, at: At, asked: datetime | None) -> datetime:
+    def _until(self, at: At, wanted: datetime | None) -> datetime:
         """Return `until`, at most the as-of moment or now."""
         latest = at.moment or self._parts.clock()
-        return min(asked or latest, latest)
+        return min(wanted or latest, latest)
 
     @operation("Sum the seconds of systems by condition and usage", answers.SystemUsage, queries.Summed)
     async def on_get_summed(self, req: Request, resp: Response) -> None:
@@ -57,18 +57,18 @@ class Usage:
         page = await paging.read_page(req, self._parts, first="")
         since, until = query.since or BEGINNING, self._until(page.at, query.until)
         hidden = await visibility.hidden_rows(req, self._parts)
-        asked = {"at": page.position, "since": since, "until": until, "group_by": query.group_by}
-        asked["hidden"] = hidden
+        params = {"at": page.position, "since": since, "until": until, "group_by": query.group_by}
+        params["hidden"] = hidden
         groups: Any
         if query.since is None and query.group_by == "system":
-            groups, key = await self._of_each_system(page, asked)
+            groups, key = await self._of_each_system(page, params)
         else:
-            groups, key = _page(_groups(await self._parts.reader.rows("system_usage", asked)), page)
+            groups, key = _page(_groups(await self._parts.reader.rows("system_usage", params)), page)
         paging.answer_page(req, resp, page, {"since": since, "until": until, "groups": groups}, key)
 
-    async def _of_each_system(self, page: paging.PageAt, asked: Row) -> tuple[orjson.Fragment, str | None]:
+    async def _of_each_system(self, page: paging.PageAt, params: Row) -> tuple[orjson.Fragment, str | None]:
         """Return the sums of a page, and the last system on it."""
-        params = {**asked, "after": page.after, "limit": page.limit}
+        params = {**params, "after": page.after, "limit": page.limit}
         row = await self._parts.reader.row("usage_of_each_system", params)
         assert row is not None
         return orjson.Fragment(row["groups"]), row["last"] if row["number"] == page.limit else None

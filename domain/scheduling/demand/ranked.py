@@ -13,7 +13,8 @@ class Rank(NamedTuple):
     The recipe id comes last: it decides within a set, and identifies the recipe.
     """
 
-    # About 250 ns more than a plain tuple to make, equal to read. A decision makes about two, in some 250 µs.
+    # Read as fast as a plain tuple, and made in 250 ns more: 0.3 % of the instructions of a decision and its
+    # folds, which make ten.
     negative_priority: int
     submission: int
     recipe_id: int

@@ -87,7 +87,7 @@ def test_rebuild__more_open_rows_than_memory_allows__equal_to_the_byte(
     story: ProjectedLog, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The tables are completed early, and then changed page by page."""
-    monkeypatch.setattr(steps, "MAX_KEPT", 20)
+    monkeypatch.setattr(steps, "MAX_KEPT_ROWS", 20)
     monkeypatch.setattr(worker, "PAGE_SIZE", 50)
     with unchanged(owner):
         rebuild(database.owner_url, silent)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from api.parts import Parts
 from api.request_context import RequestContext
 from api.use_cases.change_system import NewSystemValues
-from api.use_cases.commit import append_for, commit_gathered, commit_named
+from api.use_cases.commit import append_for, commit_aggregates, commit_directory
 from api.use_cases.put_document import change_lab_controller, put_document
 from api.use_cases.remove_document import remove_document
 from api.use_cases.reserve_system import ReservationRequest, reserve_system, return_system
@@ -45,7 +45,7 @@ def provision_for_a_person(scene: Scene, draw: Draw) -> None:
     if fqdn is not None:
         state = draw(st.sampled_from(("running", "completed", "completed", "failed")))
         decide = partial(_provisioning, fqdn=fqdn, state=state)
-        ask(scene, lambda services, request: commit_gathered(services, request, [f"system/{fqdn}"], decide))
+        ask(scene, lambda services, request: commit_aggregates(services, request, [f"system/{fqdn}"], decide))
 
 
 def _provisioning(gathered: Any, fqdn: str, state: str) -> Any:
@@ -79,7 +79,7 @@ async def _contact(services: Parts, request: RequestContext, name: str, is_silen
         event: Event = LabControllerSilent() if is_silent else LabControllerHeard()
         return append_for(services, request, [(subject, event)], {subject: entry.version})
 
-    return await commit_named(services, request, subject, change)
+    return await commit_directory(services, request, subject, change)
 
 
 def put_tree(scene: Scene, draw: Draw) -> None:

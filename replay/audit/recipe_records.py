@@ -1,11 +1,29 @@
-"""The invariant of reasons: a recipe that waits, returns to the queue or is given up records a reason."""
+"""Invariants of the records of recipes: requirements that can be read, and reasons."""
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from replay.audit.invariant import Found, Invariant
 from replay.audit.record import EventRecord
+from replay.audit.requirement import unreadable
 from replay.audit.tables import GIVEN_UP, PLACED
-from replay.audit.world import World
+from replay.audit.world import FoldedWorld
+
+_unreadable = lru_cache(10_000)(unreadable)
+
+
+class ReadableRequirements(Invariant):
+    """The audit can read every host requirement."""
+
+    name = "understood"
+    topics = ("recipe.new",)
+
+    def event(self, world: FoldedWorld, record: EventRecord) -> Found:
+        wrong = _unreadable(record.data["host_requires"])
+        if wrong is not None:
+            what = f"its host requirement cannot be read: {wrong}"
+            yield self.broken([record.position], [record.subject], what)
 
 
 class EveryUnplacedRecipeHasAReason(Invariant):
@@ -14,7 +32,7 @@ class EveryUnplacedRecipeHasAReason(Invariant):
     name = "every_unplaced_recipe_has_a_reason"
     topics = ("recipe.queued", "recipe.assigned", *(f"recipe.{state}" for state in GIVEN_UP))
 
-    def event(self, world: World, record: EventRecord) -> Found:
+    def event(self, world: FoldedWorld, record: EventRecord) -> Found:
         if not _needs_reason(world, record):
             return
         reason = record.data.get("reason")
@@ -24,7 +42,7 @@ class EveryUnplacedRecipeHasAReason(Invariant):
             )
 
 
-def _needs_reason(world: World, record: EventRecord) -> bool:
+def _needs_reason(world: FoldedWorld, record: EventRecord) -> bool:
     if record.topic != "recipe.assigned":
         return True
     recipe = world.recipes.get(int(record.name))
