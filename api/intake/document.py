@@ -46,8 +46,8 @@ class Autopick(_Part):
     """Preferred pools, in the order in which they are tried."""
 
     random: Annotated[bool, Field(strict=True)] = False
-    pools: Annotated[list[Name], Field(max_length=limits.MAX_LIST_ITEMS), AfterValidator(no_repeats)] = (
-        none_of(list)
+    pools: Annotated[list[Name], Field(max_length=limits.MAX_ITEMS), AfterValidator(no_repeats)] = none_of(
+        list
     )
 
 
@@ -79,7 +79,7 @@ class Task(_Part):
 
     name: Name | None = None
     role: Role = None
-    params: Annotated[dict[Name, Text], Field(max_length=limits.MAX_LIST_ITEMS)] = none_of(dict)
+    params: Annotated[dict[Name, Text], Field(max_length=limits.MAX_ITEMS)] = none_of(dict)
     fetch: Fetch | None = None
 
 
@@ -115,10 +115,10 @@ class AnyRecipe(_Part):
     ks_meta: Options = ""
     autopick: Autopick = Autopick()
     watchdog: Watchdog = Watchdog()
-    packages: Annotated[list[Name], Field(max_length=limits.MAX_LIST_ITEMS)] = none_of(list)
-    ks_appends: Annotated[list[Text], Field(max_length=limits.MAX_LIST_ITEMS)] = none_of(list)
-    repos: Annotated[list[Repo], Field(max_length=limits.MAX_LIST_ITEMS)] = none_of(list)
-    partitions: Annotated[list[Partition], Field(max_length=limits.MAX_LIST_ITEMS)] = none_of(list)
+    packages: Annotated[list[Name], Field(max_length=limits.MAX_ITEMS)] = none_of(list)
+    ks_appends: Annotated[list[Text], Field(max_length=limits.MAX_ITEMS)] = none_of(list)
+    repos: Annotated[list[Repo], Field(max_length=limits.MAX_ITEMS)] = none_of(list)
+    partitions: Annotated[list[Partition], Field(max_length=limits.MAX_ITEMS)] = none_of(list)
     kickstart: Kickstart = None
     distro_requires: dict[str, Any] | None = None
     distro: Distro | None = None
@@ -135,12 +135,12 @@ class Guest(AnyRecipe):
 
 
 class Recipe(AnyRecipe):
-    guests: Annotated[list[Guest], Field(max_length=limits.MAX_LIST_ITEMS)] = none_of(list)
+    guests: Annotated[list[Guest], Field(max_length=limits.MAX_ITEMS)] = none_of(list)
 
 
 class RecipeSet(_Part):
     priority: Literal["Low", "Medium", "Normal", "High", "Urgent"] = "Normal"
-    recipes: Annotated[list[Recipe], Field(min_length=1, max_length=limits.MAX_LIST_ITEMS)]
+    recipes: Annotated[list[Recipe], Field(min_length=1, max_length=limits.MAX_ITEMS)]
 
 
 class Job(_Part):
@@ -149,6 +149,6 @@ class Job(_Part):
     group: OptionalName = None
     retention_tag: RetentionTag = DEFAULT_RETENTION_TAG
     product: OptionalName = None
-    notify: Annotated[list[Mail], Field(max_length=limits.MAX_LIST_ITEMS)] = none_of(list)
+    notify: Annotated[list[Mail], Field(max_length=limits.MAX_ITEMS)] = none_of(list)
     recipe_sets: Annotated[list[RecipeSet], Field(min_length=1, max_length=limits.MAX_RECIPE_SETS)]
-    foreign: Annotated[list[Foreign], Field(max_length=limits.MAX_LIST_ITEMS)] = none_of(list)
+    foreign: Annotated[list[Foreign], Field(max_length=limits.MAX_ITEMS)] = none_of(list)

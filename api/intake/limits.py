@@ -11,18 +11,18 @@ MAX_DEPTH: Final = 59
 MAX_PARTS: Final = 20_000
 MAX_FAULTS: Final = 100
 # For the message of a fault, which may quote the input.
-WORDS_LENGTH: Final = 500
+MAX_MESSAGE_LENGTH: Final = 500
 
-NAME_LENGTH: Final = 255
-LINE_LENGTH: Final = 4096
-TEXT_LENGTH: Final = 65_536
+MAX_NAME_LENGTH: Final = 255
+MAX_LINE_LENGTH: Final = 4096
+MAX_TEXT_LENGTH: Final = 65_536
 
 MAX_RECIPE_SETS: Final = 500
 # Recipes of one set, and of all sets of a job; guests count.
 MAX_RECIPES_IN_SET: Final = 200
 MAX_RECIPES_IN_JOB: Final = 2000
 MAX_TASKS: Final = 2000
-MAX_LIST_ITEMS: Final = 1000
+MAX_ITEMS: Final = 1000
 MAX_ATTRIBUTES: Final = 64
 # 99 hours.
 MAX_RESERVESYS_SECONDS: Final = 356_400

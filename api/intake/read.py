@@ -10,7 +10,7 @@ from api.intake.bodies import unreadable
 from api.intake.checks import check_document
 from api.intake.embedded_xml import Embedded
 from api.intake.json_text import parse_json
-from api.intake.limits import MAX_FAULTS, WORDS_LENGTH
+from api.intake.limits import MAX_FAULTS, MAX_MESSAGE_LENGTH
 from api.intake.near_names import unknown
 from api.intake.places import Grafted, JsonPlaces, TextPlaces, XmlPlaces
 from api.intake.requirements import Requirements, read_requirements
@@ -124,7 +124,10 @@ def _worded(
     found = sorted(dict.fromkeys(placed), key=lambda it: it[:2])
     unplaced = max(0, len(faults) - MAX_FAULTS) + max(0, len(findings) - MAX_FAULTS)
     more = len(found) + unplaced - MAX_FAULTS
-    shown = [Fault(where[:WORDS_LENGTH], message[:WORDS_LENGTH]) for *_, where, message in found[:MAX_FAULTS]]
+    shown = [
+        Fault(where[:MAX_MESSAGE_LENGTH], message[:MAX_MESSAGE_LENGTH])
+        for *_, where, message in found[:MAX_FAULTS]
+    ]
     return shown if more <= 0 else [*shown, Fault("document", f"and {more} more {called}")]
 
 
