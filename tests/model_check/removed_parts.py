@@ -168,7 +168,7 @@ PARTS: tuple[RemovedPart, ...] = (
     _row("condition changed", case("a b", "a b", "High:b"), "break, repair"),
     _row("system undrained", case("a b", "a b", "b a"), "drain, undrain"),
     _row("system returned by a person", case("a:Manual b", "!a b", "High:!a"), "reserve, give back"),
-    _row("system free for who forces it", case("a:Manual", "!a", "!a"), "break"),
+    _row("system free for forced recipes", case("a:Manual", "!a", "!a"), "break"),
     _row("condition changed", case("a", "!a", "!a"), "remove, make manual", "no longer removed"),
     _row("system undrained", case("a:Manual b", "!a b", "High:!a"), "drain, undrain", "forced one undrained"),
     # The set keeps its lab, because it holds another system; no other recipe is asked then.
