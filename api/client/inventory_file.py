@@ -110,7 +110,7 @@ def _name_in_document(_: Sequence[str], system: Any) -> str:
 
 
 def look_at(client: Client, parts: Sequence[ImportPart], along: WithProgress) -> dict[str, Any]:
-    """Return the changes that an import would make. Raises Problem with the faults of all parts."""
+    """Return the changes that an import would make. Raises ServerProblem with the faults of all parts."""
     found: list[dict[str, Any]] = []
     faults, title = [*_duplicates(parts)], "Invalid input"
     for part in along("checking", parts):

@@ -64,7 +64,7 @@ class Transport:
         self._http.close()
 
     def answered(self, method: str, path: str, request: Mapping[str, Any]) -> httpx.Response:
-        """Return a successful answer. Raises Problem or Unreachable."""
+        """Return a successful answer. Raises ServerProblem or Unreachable."""
         answer = self._persevere(method, path, request)
         if answer.is_error:
             raise problem_of(answer)

@@ -31,7 +31,7 @@ class LabLink:
         return found
 
     def update(self, steps: Sequence[LabStep]) -> list[dict[str, Any]]:
-        """Send steps in one request, and return an answer to each. Raise Problem if a retry is needed."""
+        """Send steps in one request, and return their answers. Raise ServerProblem if a retry is needed."""
         items = [item(step) for step in steps]
         answers: list[dict[str, Any]] = self._client.post(f"{self._path}/updates", {"items": items})["items"]
         for answer in answers:

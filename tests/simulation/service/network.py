@@ -118,7 +118,7 @@ class Asker:
         answer_seconds: float = ANSWER_SECONDS,
         tries: int = TRIES,
     ) -> Any:
-        """Send a request and return its answer. Raise Problem, or Unreachable without an answer in time."""
+        """Send a request and return its answer. Raise ServerProblem, or Unreachable after a timeout."""
         why = ""
         for attempt in range(tries):
             try:
