@@ -63,7 +63,7 @@ def maker(cls: type[T]) -> Callable[..., T]:
 def _generated(cls: type[Any], parameters: str, lines: Iterable[str]) -> Callable[..., Any]:
     """Return a function that runs `lines` on `made`, a new writable object, and returns `made`."""
     open_class = type(f"Open{cls.__name__}", (), {"__slots__": cls.__slots__})
-    known: dict[str, Any] = {"new": object.__new__, "Open": open_class, "cls": cls}
-    exec("\n ".join([f"def make({parameters}):", "made = new(Open)", *lines, "return made"]), known)
-    function: Callable[..., Any] = known["make"]
+    namespace: dict[str, Any] = {"new": object.__new__, "Open": open_class, "cls": cls}
+    exec("\n ".join([f"def make({parameters}):", "made = new(Open)", *lines, "return made"]), namespace)
+    function: Callable[..., Any] = namespace["make"]
     return function

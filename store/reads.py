@@ -34,7 +34,7 @@ class Read:
 
 
 @dataclass(frozen=True)
-class RecordedRead:
+class StoredRead:
     read_id: int
     recorded_at: datetime
     read: Read
@@ -49,8 +49,8 @@ def record(log: EventLog, read: Read) -> int:
     return int(read_id)
 
 
-def select(log: EventLog, after: int, limit: int, user: str | None = None) -> list[RecordedRead]:
+def select(log: EventLog, after: int, limit: int, user: str | None = None) -> list[StoredRead]:
     """Return reads after an id, of one user or of all, in the order of the records."""
     query = SQL["select"] if user is None else SQL["select_of_user"]
     rows = log.rows(query, {"after": after, "limit": limit, "user": user})
-    return [RecordedRead(read_id, recorded_at, Read(*read)) for read_id, recorded_at, *read in rows]
+    return [StoredRead(read_id, recorded_at, Read(*read)) for read_id, recorded_at, *read in rows]

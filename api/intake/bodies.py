@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from api.intake.limits import BODY_LIMIT_BYTES
+from api.intake.limits import MAX_BODY_BYTES
 from domain.errors import Fault, Unreadable
 
 
@@ -14,8 +14,8 @@ def unreadable(where: str, message: str) -> NoReturn:
 
 def check_body(body: bytes) -> str:
     """The body as text. Refuses what is empty, too large, not UTF-8 or holds NULs."""
-    if len(body) > BODY_LIMIT_BYTES:
-        unreadable("body", f"is larger than {BODY_LIMIT_BYTES} bytes")
+    if len(body) > MAX_BODY_BYTES:
+        unreadable("body", f"is larger than {MAX_BODY_BYTES} bytes")
     if not body.strip():
         unreadable("body", "is empty")
     if b"\0" in body:

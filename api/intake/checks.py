@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from api.intake.document import Job
-from api.intake.limits import FAULT_LIMIT, RECIPES_IN_JOB_LIMIT, RECIPES_IN_SET_LIMIT
+from api.intake.limits import MAX_FAULTS, MAX_RECIPES_IN_JOB, MAX_RECIPES_IN_SET
 from api.intake.model_words import words_of
 from api.intake.near_names import fields_at, is_a_field, suggestion
 from api.intake.places import TextPlaces
@@ -60,7 +60,7 @@ def _shape(document: dict[str, Any], places: TextPlaces) -> tuple[Job | None, li
         return Job.model_validate(document), []
     except ValidationError as wrong:
         errors = wrong.errors(include_url=False, include_input=False)
-        worded = [_finding(error, places) for error in errors[:FAULT_LIMIT]]
+        worded = [_finding(error, places) for error in errors[:MAX_FAULTS]]
         # The others are only counted.
         return None, worded + [Finding((), "is wrong")] * (len(errors) - len(worded))
 
@@ -91,13 +91,13 @@ def _unknown_field(path: tuple[int | str, ...]) -> str:
 
 def _sizes(recipes: Sequence[Required]) -> Iterator[Finding]:
     """Yield faults of size: a set is placed as a whole, and a job is one commit."""
-    if len(recipes) <= RECIPES_IN_SET_LIMIT:
+    if len(recipes) <= MAX_RECIPES_IN_SET:
         return
     for path, count in Counter(required.path[:2] for required in recipes).items():
-        if count > RECIPES_IN_SET_LIMIT:
-            yield Finding(path, f"has {count} recipes, guests included; {RECIPES_IN_SET_LIMIT} are allowed")
-    if len(recipes) > RECIPES_IN_JOB_LIMIT:
-        allowed = f"{RECIPES_IN_JOB_LIMIT} are allowed"
+        if count > MAX_RECIPES_IN_SET:
+            yield Finding(path, f"has {count} recipes, guests included; {MAX_RECIPES_IN_SET} are allowed")
+    if len(recipes) > MAX_RECIPES_IN_JOB:
+        allowed = f"{MAX_RECIPES_IN_JOB} are allowed"
         yield Finding((), f"has {len(recipes)} recipes, guests included; {allowed}")
 
 

@@ -46,7 +46,7 @@ class Autopick(_Part):
     """Preferred pools, in the order in which they are tried."""
 
     random: Annotated[bool, Field(strict=True)] = False
-    pools: Annotated[list[Name], Field(max_length=limits.LIST_LIMIT), AfterValidator(no_repeats)] = none_of(
+    pools: Annotated[list[Name], Field(max_length=limits.MAX_ITEMS), AfterValidator(no_repeats)] = none_of(
         list
     )
 
@@ -79,7 +79,7 @@ class Task(_Part):
 
     name: Name | None = None
     role: Role = None
-    params: Annotated[dict[Name, Text], Field(max_length=limits.LIST_LIMIT)] = none_of(dict)
+    params: Annotated[dict[Name, Text], Field(max_length=limits.MAX_ITEMS)] = none_of(dict)
     fetch: Fetch | None = None
 
 
@@ -97,7 +97,7 @@ class Distro(_Part):
     image_url: Url | None = None
 
 
-Seconds = Annotated[int, Field(ge=1, le=limits.RESERVESYS_LIMIT_SECONDS), IS_WHOLE]
+Seconds = Annotated[int, Field(ge=1, le=limits.MAX_RESERVESYS_SECONDS), IS_WHOLE]
 
 
 class Reservesys(_Part):
@@ -115,15 +115,15 @@ class AnyRecipe(_Part):
     ks_meta: Options = ""
     autopick: Autopick = Autopick()
     watchdog: Watchdog = Watchdog()
-    packages: Annotated[list[Name], Field(max_length=limits.LIST_LIMIT)] = none_of(list)
-    ks_appends: Annotated[list[Text], Field(max_length=limits.LIST_LIMIT)] = none_of(list)
-    repos: Annotated[list[Repo], Field(max_length=limits.LIST_LIMIT)] = none_of(list)
-    partitions: Annotated[list[Partition], Field(max_length=limits.LIST_LIMIT)] = none_of(list)
+    packages: Annotated[list[Name], Field(max_length=limits.MAX_ITEMS)] = none_of(list)
+    ks_appends: Annotated[list[Text], Field(max_length=limits.MAX_ITEMS)] = none_of(list)
+    repos: Annotated[list[Repo], Field(max_length=limits.MAX_ITEMS)] = none_of(list)
+    partitions: Annotated[list[Partition], Field(max_length=limits.MAX_ITEMS)] = none_of(list)
     kickstart: Kickstart = None
     distro_requires: dict[str, Any] | None = None
     distro: Distro | None = None
     host_requires: dict[str, Any]
-    tasks: Annotated[list[Task], Field(min_length=1, max_length=limits.TASK_LIMIT)]
+    tasks: Annotated[list[Task], Field(min_length=1, max_length=limits.MAX_TASKS)]
     reservesys: Reservesys | None = None
 
 
@@ -135,12 +135,12 @@ class Guest(AnyRecipe):
 
 
 class Recipe(AnyRecipe):
-    guests: Annotated[list[Guest], Field(max_length=limits.LIST_LIMIT)] = none_of(list)
+    guests: Annotated[list[Guest], Field(max_length=limits.MAX_ITEMS)] = none_of(list)
 
 
 class RecipeSet(_Part):
     priority: Literal["Low", "Medium", "Normal", "High", "Urgent"] = "Normal"
-    recipes: Annotated[list[Recipe], Field(min_length=1, max_length=limits.LIST_LIMIT)]
+    recipes: Annotated[list[Recipe], Field(min_length=1, max_length=limits.MAX_ITEMS)]
 
 
 class Job(_Part):
@@ -149,6 +149,6 @@ class Job(_Part):
     group: OptionalName = None
     retention_tag: RetentionTag = DEFAULT_RETENTION_TAG
     product: OptionalName = None
-    notify: Annotated[list[Mail], Field(max_length=limits.LIST_LIMIT)] = none_of(list)
-    recipe_sets: Annotated[list[RecipeSet], Field(min_length=1, max_length=limits.RECIPE_SET_LIMIT)]
-    foreign: Annotated[list[Foreign], Field(max_length=limits.LIST_LIMIT)] = none_of(list)
+    notify: Annotated[list[Mail], Field(max_length=limits.MAX_ITEMS)] = none_of(list)
+    recipe_sets: Annotated[list[RecipeSet], Field(min_length=1, max_length=limits.MAX_RECIPE_SETS)]
+    foreign: Annotated[list[Foreign], Field(max_length=limits.MAX_ITEMS)] = none_of(list)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from api.intake.limits import FAULT_LIMIT
+from api.intake.limits import MAX_FAULTS
 from api.intake.places import TextPlaces
 from api.intake.xml_job import read_xml
 from api.intake.xml_text import parse_xml
@@ -51,6 +51,6 @@ class Embedded:
             return
         self.grafts[*path, target] = (written_at, walk.places)
         # One more than the limit, so that the job's count of further errors is above 0.
-        for fault in walk.faults[: FAULT_LIMIT + 1]:
+        for fault in walk.faults[: MAX_FAULTS + 1]:
             message = f"{walk.places.of(fault.element).where}: {fault.words()}"
             self.findings.append(Finding(written_at, message))

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, Final, NoReturn
 
 from api.intake.bodies import check_body, unreadable
-from api.intake.limits import DEPTH_LIMIT, FAULT_LIMIT, PART_LIMIT
+from api.intake.limits import MAX_DEPTH, MAX_FAULTS, MAX_PARTS
 from api.intake.words import refusal
 from domain.characters import STEERING
 from domain.errors import Fault, FaultyInput
@@ -22,9 +22,9 @@ _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|\n|[^\s\[\]{},:"]+')
 
 
 # An element of a requirement takes two levels in JSON: an object and its list.
-_LEVEL_LIMIT: Final = 3 * DEPTH_LIMIT
+_MAX_LEVELS: Final = 3 * MAX_DEPTH
 # A stored document has defaults that XML leaves out.
-_PART_LIMIT: Final = 3 * PART_LIMIT
+_MAX_PARTS: Final = 3 * MAX_PARTS
 
 # What opens a container -> the key its first part has until it is named.
 _OPENS: Final[dict[str, str | int]] = {"{": "", "[": 0}
@@ -73,7 +73,7 @@ def parse_json(body: bytes) -> dict[str, Any]:
         unreadable("body", f"contains U+{ord(strange.group()):04X}, which is not a character")
     if STEERING.search(unescaped):
         positions = positions_of(text)
-        found = islice(_steering((), document), FAULT_LIMIT)
+        found = islice(_steering((), document), MAX_FAULTS)
         raise FaultyInput(Fault(place_of(path, positions)[2], message) for path, message in found)
     return document
 
@@ -108,9 +108,9 @@ def _check_size(document: dict[str, Any]) -> None:
     """Check size and depth, breadth first: recursion could exhaust the stack."""
     layer: list[Any] = [document]
     seen = 0
-    for _ in range(_LEVEL_LIMIT):
+    for _ in range(_MAX_LEVELS):
         seen += len(layer)
-        if not layer or seen > _PART_LIMIT:
+        if not layer or seen > _MAX_PARTS:
             break
         layer = [
             inner
@@ -118,10 +118,10 @@ def _check_size(document: dict[str, Any]) -> None:
             for inner in (outer.values() if isinstance(outer, dict) else outer)
             if isinstance(inner, dict | list)
         ]
-    if seen > _PART_LIMIT:
-        unreadable("body", f"has more than {_PART_LIMIT} objects and lists")
+    if seen > _MAX_PARTS:
+        unreadable("body", f"has more than {_MAX_PARTS} objects and lists")
     if layer:
-        unreadable("body", f"is nested deeper than {_LEVEL_LIMIT} levels")
+        unreadable("body", f"is nested deeper than {_MAX_LEVELS} levels")
 
 
 def place_of(path: Path, positions: Mapping[Path, tuple[int, int]]) -> tuple[int, int, str]:

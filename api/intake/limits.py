@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import Final
 
-BODY_LIMIT_BYTES: Final = 2**20
+MAX_BODY_BYTES: Final = 2**20
 # A requirement may be 50 levels deep, and lies in a recipe or guest.
-DEPTH_LIMIT: Final = 59
+MAX_DEPTH: Final = 59
 # Elements of XML.
-PART_LIMIT: Final = 20_000
-FAULT_LIMIT: Final = 100
+MAX_PARTS: Final = 20_000
+MAX_FAULTS: Final = 100
 # For the message of a fault, which may quote the input.
-WORDS_LENGTH: Final = 500
+MAX_MESSAGE_LENGTH: Final = 500
 
-NAME_LENGTH: Final = 255
-LINE_LENGTH: Final = 4096
-TEXT_LENGTH: Final = 65_536
+MAX_NAME_LENGTH: Final = 255
+MAX_LINE_LENGTH: Final = 4096
+MAX_TEXT_LENGTH: Final = 65_536
 
-RECIPE_SET_LIMIT: Final = 500
+MAX_RECIPE_SETS: Final = 500
 # Recipes of one set, and of all sets of a job; guests count.
-RECIPES_IN_SET_LIMIT: Final = 200
-RECIPES_IN_JOB_LIMIT: Final = 2000
-TASK_LIMIT: Final = 2000
-LIST_LIMIT: Final = 1000
-ATTRIBUTE_LIMIT: Final = 64
+MAX_RECIPES_IN_SET: Final = 200
+MAX_RECIPES_IN_JOB: Final = 2000
+MAX_TASKS: Final = 2000
+MAX_ITEMS: Final = 1000
+MAX_ATTRIBUTES: Final = 64
 # 99 hours.
-RESERVESYS_LIMIT_SECONDS: Final = 356_400
+MAX_RESERVESYS_SECONDS: Final = 356_400

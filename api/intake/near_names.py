@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from domain.directory.name_index import NameIndex
 from domain.job.names import UnknownName
 
-LONGEST_NAME = 100
+MAX_NAME_LENGTH = 100
 # A list of all fields of a system would hide the message.
 MAX_NAMES_IN_MESSAGE = 12
 
@@ -24,7 +24,7 @@ HOSTS_ALIKE = 0.85
 def suggestion(name: str, names: Iterable[str], alike: float = ALIKE, shown: str = "{}") -> str:
     """Return `; did you mean memory_mb?`, or an empty text."""
     # The comparison takes the square of the length.
-    close = get_close_matches(name, list(names), n=1, cutoff=alike) if len(name) <= LONGEST_NAME else []
+    close = get_close_matches(name, list(names), n=1, cutoff=alike) if len(name) <= MAX_NAME_LENGTH else []
     return f"; did you mean {shown.format(close[0])}?" if close else ""
 
 

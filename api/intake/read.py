@@ -10,7 +10,7 @@ from api.intake.bodies import unreadable
 from api.intake.checks import check_document
 from api.intake.embedded_xml import Embedded
 from api.intake.json_text import parse_json
-from api.intake.limits import FAULT_LIMIT, WORDS_LENGTH
+from api.intake.limits import MAX_FAULTS, MAX_MESSAGE_LENGTH
 from api.intake.near_names import unknown
 from api.intake.places import Grafted, JsonPlaces, TextPlaces, XmlPlaces
 from api.intake.requirements import Requirements, read_requirements
@@ -92,7 +92,7 @@ def read_job(
     job, findings = check_document(
         opened.document, recipes, opened.places, names, submitter, tags, is_admin=is_admin
     )
-    warnings = [*islice(_warnings(required, names, shown or names, strict=strict), FAULT_LIMIT + 1)]
+    warnings = [*islice(_warnings(required, names, shown or names, strict=strict), MAX_FAULTS + 1)]
     if strict:
         findings, warnings = [*findings, *warnings], []
     if job is None or findings or opened.findings or opened.faults:
@@ -115,17 +115,18 @@ def _warnings(
 def _worded(
     places: TextPlaces, faults: Sequence[ElementFault], findings: Sequence[Finding], called: str
 ) -> list[Fault]:
-    """Return the faults in the order of the text, each once, at most `FAULT_LIMIT` and a count of the others.
+    """Return the faults in the order of the text, each once, at most `MAX_FAULTS` and a count of the others.
 
     Finding the place and the message of a fault takes time, so only the returned faults get them.
     """
-    placed = [_place_element(fault, places) for fault in faults[:FAULT_LIMIT]]
-    placed += [_place_finding(finding, places) for finding in findings[:FAULT_LIMIT]]
+    placed = [_place_element(fault, places) for fault in faults[:MAX_FAULTS]]
+    placed += [_place_finding(finding, places) for finding in findings[:MAX_FAULTS]]
     found = sorted(dict.fromkeys(placed), key=lambda it: it[:2])
-    unplaced = max(0, len(faults) - FAULT_LIMIT) + max(0, len(findings) - FAULT_LIMIT)
-    more = len(found) + unplaced - FAULT_LIMIT
+    unplaced = max(0, len(faults) - MAX_FAULTS) + max(0, len(findings) - MAX_FAULTS)
+    more = len(found) + unplaced - MAX_FAULTS
     shown = [
-        Fault(where[:WORDS_LENGTH], message[:WORDS_LENGTH]) for *_, where, message in found[:FAULT_LIMIT]
+        Fault(where[:MAX_MESSAGE_LENGTH], message[:MAX_MESSAGE_LENGTH])
+        for *_, where, message in found[:MAX_FAULTS]
     ]
     return shown if more <= 0 else [*shown, Fault("document", f"and {more} more {called}")]
 

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from api.intake.json_text import refuse_equal_keys
-from api.intake.limits import WORDS_LENGTH
+from api.intake.limits import MAX_MESSAGE_LENGTH
 from api.intake.near_names import suggestion
 from domain.errors import Fault, FaultyInput, Unreadable
 
@@ -196,7 +196,7 @@ def _faults_of(header: Sequence[str]) -> Iterable[Fault]:
 
 def _unknown(name: str) -> str:
     near = suggestion(name, COLUMNS).removeprefix("; ")
-    return f"{name[:WORDS_LENGTH]} ({near})" if near else name[:WORDS_LENGTH]
+    return f"{name[:MAX_MESSAGE_LENGTH]} ({near})" if near else name[:MAX_MESSAGE_LENGTH]
 
 
 def _add(table: Table, number: int, header: Sequence[str], cells: Sequence[str]) -> None:

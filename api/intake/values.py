@@ -45,8 +45,8 @@ def _foreign(text: str) -> str:
     if len(job) != 1 or any(text and text.strip() for text in around) or not is_foreign(job[0]):
         raise ValueError("must be an element of a foreign namespace")
     kept = foreign_text(job[0])
-    if len(kept) > limits.TEXT_LENGTH:
-        raise ValueError(f"must not be longer than {limits.TEXT_LENGTH} characters")
+    if len(kept) > limits.MAX_TEXT_LENGTH:
+        raise ValueError(f"must not be longer than {limits.MAX_TEXT_LENGTH} characters")
     return kept
 
 
@@ -64,11 +64,11 @@ def _text(longest: int, shortest: int = 0) -> Any:
     return StringConstraints(min_length=shortest, max_length=longest)
 
 
-Name = Annotated[str, _text(limits.NAME_LENGTH, 1), AfterValidator(one_line)]
-Line = Annotated[str, _text(limits.LINE_LENGTH), AfterValidator(one_line)]
-Text = Annotated[str, _text(limits.TEXT_LENGTH), AfterValidator(printable)]
+Name = Annotated[str, _text(limits.MAX_NAME_LENGTH, 1), AfterValidator(one_line)]
+Line = Annotated[str, _text(limits.MAX_LINE_LENGTH), AfterValidator(one_line)]
+Text = Annotated[str, _text(limits.MAX_TEXT_LENGTH), AfterValidator(printable)]
 Whiteboard = Annotated[
-    str, StringConstraints(strip_whitespace=True), _text(limits.LINE_LENGTH), AfterValidator(printable)
+    str, StringConstraints(strip_whitespace=True), _text(limits.MAX_LINE_LENGTH), AfterValidator(printable)
 ]
 Url = Annotated[Line, Field(min_length=1)]
 # Bounds have to stand before it; after it the schema would have words that JSON schema does not define.

@@ -12,7 +12,7 @@ from typing import Final
 from lxml import etree
 
 from api.intake.bodies import check_body, unreadable
-from api.intake.limits import ATTRIBUTE_LIMIT, DEPTH_LIMIT, FAULT_LIMIT, PART_LIMIT
+from api.intake.limits import MAX_ATTRIBUTES, MAX_DEPTH, MAX_FAULTS, MAX_PARTS
 from api.intake.places import XmlPlaces
 from api.intake.words import refusal
 from api.intake.xml_walk import is_foreign
@@ -28,10 +28,10 @@ _PARSER: Final = etree.XMLParser(
     huge_tree=False,
     remove_pis=True,
 )
-_TOO_DEEP: Final = etree.XPath("boolean(" + "/*" * (DEPTH_LIMIT + 1) + ")")
+_TOO_DEEP: Final = etree.XPath("boolean(" + "/*" * (MAX_DEPTH + 1) + ")")
 # The parser lists the attributes of one element in time that grows with the square of their number.
-_TOO_LOADED: Final = etree.XPath(f"boolean(//*[count(@*) > {ATTRIBUTE_LIMIT}])")
-_TOO_MANY: Final = etree.XPath(f"count(//*) > {PART_LIMIT}")
+_TOO_LOADED: Final = etree.XPath(f"boolean(//*[count(@*) > {MAX_ATTRIBUTES}])")
+_TOO_MANY: Final = etree.XPath(f"count(//*) > {MAX_PARTS}")
 
 
 def parse_xml(body: bytes) -> etree._Element:
@@ -73,7 +73,7 @@ def _drop(comment: etree._Element, root: etree._Element) -> None:
 
 def _check_characters(root: etree._Element, body: bytes) -> None:
     """Raise FaultyInput with the place of each character that steers a terminal."""
-    found = list(islice(_steering(root), FAULT_LIMIT))
+    found = list(islice(_steering(root), MAX_FAULTS))
     if not found:
         return
     places = XmlPlaces({}, body)
@@ -100,12 +100,12 @@ def _local(name: str) -> str:
 def _check_size(root: etree._Element, body: bytes) -> None:
     """Raise `Unreadable` for a tree that is too large; a body with few signs needs no search."""
     elements, attributes = body.count(b"<") - body.count(b"</"), body.count(b"=")
-    if elements > DEPTH_LIMIT and _TOO_DEEP(root):
-        unreadable("document", f"is nested deeper than {DEPTH_LIMIT} elements")
-    if attributes > ATTRIBUTE_LIMIT and _TOO_LOADED(root):
-        unreadable("document", f"has an element with more than {ATTRIBUTE_LIMIT} attributes")
-    if elements > PART_LIMIT and _TOO_MANY(root):
-        unreadable("document", f"has more than {PART_LIMIT} elements")
+    if elements > MAX_DEPTH and _TOO_DEEP(root):
+        unreadable("document", f"is nested deeper than {MAX_DEPTH} elements")
+    if attributes > MAX_ATTRIBUTES and _TOO_LOADED(root):
+        unreadable("document", f"has an element with more than {MAX_ATTRIBUTES} attributes")
+    if elements > MAX_PARTS and _TOO_MANY(root):
+        unreadable("document", f"has more than {MAX_PARTS} elements")
 
 
 def _plain(wrong: etree.XMLSyntaxError) -> str:

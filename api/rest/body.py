@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from api.concurrency_limits import share_of
 from api.intake.json_text import refuse_equal_keys
-from api.intake.limits import FAULT_LIMIT
+from api.intake.limits import MAX_FAULTS
 from api.rest.context import client_address, operation_of_request
 from api.rest.contract.faults import faults_of
 from api.rest.contract.operation import JSON
@@ -78,7 +78,7 @@ def parse_json(body: bytes) -> Any:
     return document
 
 
-def check_model(document: Any, model: type[M], limit: int = FAULT_LIMIT) -> M:
+def check_model(document: Any, model: type[M], limit: int = MAX_FAULTS) -> M:
     """Return the document as a value of the model. Raises FaultyInput with at most `limit` faults."""
     try:
         return model.model_validate(document)

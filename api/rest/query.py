@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from falcon.asgi import Request
 from pydantic import ValidationError
 
-from api.intake.limits import WORDS_LENGTH
+from api.intake.limits import MAX_MESSAGE_LENGTH
 from api.rest.contract.faults import faults_of
 from api.rest.contract.queries import Query
 from domain.errors import Fault, FaultyInput
@@ -28,7 +28,7 @@ def read_query(req: Request, model: type[Q]) -> Q:
             return empty
     names = tuple(model.model_fields)
     words = f"unknown parameter; the parameters are {', '.join(names)}" if names else "unknown parameter"
-    faults = [Fault(name[:WORDS_LENGTH], words) for name in req.params if name not in names]
+    faults = [Fault(name[:MAX_MESSAGE_LENGTH], words) for name in req.params if name not in names]
     given: dict[str, Any] = {}
     for name in names:
         value: Any = req.params.get(name)

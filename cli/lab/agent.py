@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from threading import Event
 from typing import Any
 
-from api.client import Client, Problem, Unreachable
+from api.client import Client, ServerProblem, Unreachable
 from cli.lab.link import LabLink
 from cli.lab.sender import Sender
 from replay.simulated_lab.behaviour import Behaviour
@@ -22,7 +22,7 @@ from replay.simulated_lab.recovery import recall, under_way
 
 POLL_SECONDS = 30
 PAUSE_SECONDS = 1.0
-LONGEST_PAUSE_SECONDS = 15.0
+MAX_PAUSE_SECONDS = 15.0
 # Maximum number of steps in one request.
 BATCH = 200
 
@@ -49,12 +49,12 @@ class LabAgent:
             try:
                 busy = self.turn(wait=not once)
                 failed = 0
-            except (Unreachable, Problem) as error:
+            except (Unreachable, ServerProblem) as error:
                 if _is_final(error):
                     raise
                 failed += 1
                 self._note("waiting", reason=str(error))
-                self._stop.wait(min(PAUSE_SECONDS * 2.0 ** min(failed - 1, 10), LONGEST_PAUSE_SECONDS))
+                self._stop.wait(min(PAUSE_SECONDS * 2.0 ** min(failed - 1, 10), MAX_PAUSE_SECONDS))
             else:
                 if once and not busy:
                     return
@@ -126,6 +126,6 @@ class LabAgent:
         self._say({"lab_controller": self._fqdn, "what": what, **more})
 
 
-def _is_final(error: Problem | Unreachable) -> bool:
+def _is_final(error: ServerProblem | Unreachable) -> bool:
     """Return whether retrying is useless: the token is refused, or the lab controller does not exist."""
-    return isinstance(error, Problem) and error.status in (401, 403, 404)
+    return isinstance(error, ServerProblem) and error.status in (401, 403, 404)

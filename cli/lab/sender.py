@@ -24,7 +24,7 @@ class Sender:
         self._note = note
 
     def send(self, lab: SimulatedLab, delivery: Delivery) -> SimulatedLab:
-        """Send a delivery, and return the new lab. Raise Problem or Unreachable if a retry is needed."""
+        """Send a delivery, and return the new lab. Raise ServerProblem or Unreachable for a retry."""
         wrong = [step for step in delivery.steps if step.kind == "system" and not self._still_applies(step)]
         lab, delivery = lab.without(lambda step: step in wrong), delivery.without(wrong)
         return self._update(lab, delivery) if delivery.steps else lab

@@ -20,7 +20,7 @@ Row = Mapping[str, Any]
 # Width of a pipe, where nothing is left out or cut.
 UNBOUNDED = 10_000
 # Maximum length of a text on a terminal without --wide.
-LONGEST_TEXT = 160
+MAX_TEXT_LENGTH = 160
 # Rank of a column without any value, which is dropped first and silently.
 EMPTY_RANK = 100
 
@@ -87,7 +87,7 @@ class Rows:
 
         texts = ([column.heading for column in self._columns], *self._cells)
         for column, of_column in zip(self._columns, zip(*texts, strict=True), strict=True):
-            now = max(cell_len(text[:LONGEST_TEXT]) for text in of_column)
+            now = max(cell_len(text[:MAX_TEXT_LENGTH]) for text in of_column)
             self._widest[column.heading] = max(now, self._widest.get(column.heading, 0))
         needs = (
             Need(
@@ -139,5 +139,5 @@ class Rows:
 def _shown(column: Column, cell: str, bounded: bool) -> Text:
     from rich.text import Text
 
-    cut = f"{cell[: LONGEST_TEXT - 1]}…" if bounded and len(cell) > LONGEST_TEXT else cell
+    cut = f"{cell[: MAX_TEXT_LENGTH - 1]}…" if bounded and len(cell) > MAX_TEXT_LENGTH else cell
     return Text(cut, style=style_of(cell) if column.kind == "state" else "")

@@ -20,9 +20,9 @@ from domain.job.spec import RecipeSetSpec, RecipeSpec
 from domain.scheduling.supply.filter_key import own_distro
 
 # The maximum length of requirements with cached results: longer ones are rare, and hardly occur twice.
-KEPT_TEXT_LENGTH = 8_192
+MAX_CACHED_LENGTH = 8_192
 # Limits for a few milliseconds of work.
-QUICK_RECIPES, QUICK_COMPARISONS = 20, 10_000
+MAX_QUICK_RECIPES, MAX_QUICK_COMPARISONS = 20, 10_000
 
 
 SystemsFor: TypeAlias = Callable[[str], int]
@@ -73,9 +73,9 @@ class DistroTrees:
         """Return whether choosing the trees of all sets takes only a few milliseconds."""
         self.catch_up()
         wants = [_want(recipe) for recipe_set in recipe_sets for recipe in recipe_set.recipes]
-        if len(wants) > QUICK_RECIPES or sum(map(_length, wants)) > KEPT_TEXT_LENGTH:
+        if len(wants) > MAX_QUICK_RECIPES or sum(map(_length, wants)) > MAX_CACHED_LENGTH:
             return False
-        return sum(map(self._installable.max_comparisons, wants)) <= QUICK_COMPARISONS
+        return sum(map(self._installable.max_comparisons, wants)) <= MAX_QUICK_COMPARISONS
 
     def comparisons(self, recipe_sets: Sequence[RecipeSetSpec]) -> int:
         """Return the number of comparisons with values of systems and trees for the requirements of a job."""
@@ -109,7 +109,7 @@ class DistroTrees:
         return self._before.get(tuple(trees))
 
     def _keep(self, access: JobAccess, wants: tuple[RecipeNeeds, ...], chosen: Chosen) -> None:
-        if sum(map(_length, wants)) > KEPT_TEXT_LENGTH:
+        if sum(map(_length, wants)) > MAX_CACHED_LENGTH:
             return
         if len(self._kept) >= MAX_CACHED:
             self._kept.clear()

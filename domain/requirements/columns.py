@@ -15,7 +15,7 @@ from domain.requirements.property import Inventory, Property
 from domain.requirements.vocabulary import SYSTEM, Vocabulary
 
 
-class Column:
+class PropertyColumn:
     """The systems of each value of one property, and the systems with any value.
 
     Mutable: `put` new or changed systems.
@@ -79,14 +79,14 @@ class Columns:
         self.vocabulary = vocabulary
         self.everyone = 0
         self._inventories: dict[int, Inventory] = {}
-        self._columns: dict[str, Column] = {}
+        self._columns: dict[str, PropertyColumn] = {}
         # A cache for callers, by property; cleared when a system is new or has another value of the property.
         self.kept: dict[str, dict[Hashable, Any]] = {name: {} for name in vocabulary.properties}
 
-    def __getitem__(self, name: str) -> Column:
+    def __getitem__(self, name: str) -> PropertyColumn:
         column = self._columns.get(name)
         if column is None:
-            column = self._columns[name] = Column(self.vocabulary.properties[name], self._inventories)
+            column = self._columns[name] = PropertyColumn(self.vocabulary.properties[name], self._inventories)
         return column
 
     def put(self, number: int, inventory: Inventory) -> frozenset[str] | None:

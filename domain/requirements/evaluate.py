@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from typing import Final, NamedTuple, TypeAlias
 
-from domain.requirements.columns import Column, Columns
+from domain.requirements.columns import Columns, PropertyColumn
 from domain.requirements.nodes import (
     All,
     Compatible,
@@ -133,7 +133,7 @@ def _leaf(leaf: Leaf, columns: Columns) -> Ternary:
     return _definite(column.holding(leaf.op, operand), columns)
 
 
-def _scalar(column: Column, op: str, operand: Value) -> int:
+def _scalar(column: PropertyColumn, op: str, operand: Value) -> int:
     if op in NEGATIVE:
         return column.with_value & ~column.holding("==", operand)
     return column.holding(op, operand)

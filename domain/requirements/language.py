@@ -14,7 +14,7 @@ from domain.requirements.leaves import Mention, Notes
 from domain.requirements.nodes import All, Node
 
 _CACHED: Final = 4096
-_CACHED_TEXT_LENGTH: Final = 4096
+_MAX_CACHED_LENGTH: Final = 4096
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Language:
     def examine(self, form: Any) -> ParsedRequirement:
         """Return the reading of a form of JSON values; readings are cached."""
         text = json.dumps(form)
-        return self._cached(text) if len(text) <= _CACHED_TEXT_LENGTH else self._examine(text)
+        return self._cached(text) if len(text) <= _MAX_CACHED_LENGTH else self._examine(text)
 
     def parse(self, form: Any, report: Report) -> Node:
         reading = self.examine(form)

@@ -13,9 +13,9 @@ from typing import Any, Final, TypeAlias
 Value: TypeAlias = str | int | float
 Operand: TypeAlias = Callable[[Mapping[str, Any]], Value]
 
-TEXT_LENGTH: Final = 255
-WHOLE_LIMIT: Final = 2**31
-SIZE_LIMIT_BYTES: Final = 2**63
+MAX_TEXT_LENGTH: Final = 255
+MAX_WHOLE: Final = 2**31 - 1
+MAX_SIZE_BYTES: Final = 2**63 - 1
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,19}")
@@ -45,12 +45,12 @@ _TRUTH: Final = {"true": True, "1": True, "false": False, "0": False}
 
 def plain(raw: Any) -> str:
     """Return text of bounded length without control characters; a number is converted to text."""
-    if isinstance(raw, int) and not isinstance(raw, bool) and abs(raw) < SIZE_LIMIT_BYTES:
+    if isinstance(raw, int) and not isinstance(raw, bool) and abs(raw) <= MAX_SIZE_BYTES:
         raw = str(raw)
     if not isinstance(raw, str):
         raise ValueError("must be text")
-    if len(raw) > TEXT_LENGTH:
-        raise ValueError(f"must not be longer than {TEXT_LENGTH} characters")
+    if len(raw) > MAX_TEXT_LENGTH:
+        raise ValueError(f"must not be longer than {MAX_TEXT_LENGTH} characters")
     if _CONTROL.search(raw):
         raise ValueError("must not contain control characters")
     return raw
@@ -69,8 +69,8 @@ def text(leaf: Mapping[str, Any]) -> str:
 
 def whole(leaf: Mapping[str, Any]) -> int:
     number = _integer(leaf["value"])
-    if not -WHOLE_LIMIT <= number < WHOLE_LIMIT:
-        raise ValueError(f"must be between -{WHOLE_LIMIT} and {WHOLE_LIMIT - 1}")
+    if not -MAX_WHOLE - 1 <= number <= MAX_WHOLE:
+        raise ValueError(f"must be between {-MAX_WHOLE - 1} and {MAX_WHOLE}")
     return number
 
 
@@ -79,8 +79,8 @@ def decimal(leaf: Mapping[str, Any]) -> float:
     written = str(raw).strip() if isinstance(raw, str | int | float) and not isinstance(raw, bool) else ""
     if not _DECIMAL.fullmatch(written):
         raise ValueError("must be a number with at most 4 decimal places")
-    if not -WHOLE_LIMIT <= float(written) < WHOLE_LIMIT:
-        raise ValueError(f"must be between -{WHOLE_LIMIT} and {WHOLE_LIMIT - 1}")
+    if not -MAX_WHOLE - 1 <= float(written) < MAX_WHOLE + 1:
+        raise ValueError(f"must be between {-MAX_WHOLE - 1} and {MAX_WHOLE}")
     return float(written)
 
 
@@ -105,8 +105,8 @@ def size_bytes(leaf: Mapping[str, Any]) -> int:
     if not isinstance(units, str) or units not in UNITS:
         raise ValueError(f"units must be one of {', '.join(UNITS)}")
     number = _integer(leaf["value"]) * UNITS[units]
-    if not 0 <= number < SIZE_LIMIT_BYTES:
-        raise ValueError(f"must be between 0 and {SIZE_LIMIT_BYTES - 1} bytes")
+    if not 0 <= number <= MAX_SIZE_BYTES:
+        raise ValueError(f"must be between 0 and {MAX_SIZE_BYTES} bytes")
     return number
 
 

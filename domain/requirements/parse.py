@@ -15,8 +15,8 @@ from domain.requirements.leaves import Notes, read_leaf
 from domain.requirements.nodes import All, Disk, Either, Node, Not
 from domain.requirements.vocabulary import Vocabulary
 
-DEPTH_LIMIT: Final = 50
-ELEMENT_LIMIT: Final = 1000
+MAX_DEPTH: Final = 50
+MAX_ELEMENTS: Final = 1000
 
 
 def both(children: Iterable[Node]) -> Node | None:
@@ -64,8 +64,8 @@ def read_node(form: Any, vocabulary: Vocabulary, path: Path, notes: Notes) -> No
     if not isinstance(form, Mapping):
         notes.report(path, "must be an object")
         return None
-    if len(path) > 2 * DEPTH_LIMIT:
-        notes.report(path, f"is nested deeper than {DEPTH_LIMIT} levels")
+    if len(path) > 2 * MAX_DEPTH:
+        notes.report(path, f"is nested deeper than {MAX_DEPTH} levels")
         return None
     if "element" in form:
         return _element(form, vocabulary, path, notes)
@@ -91,10 +91,10 @@ def _children(forms: Any, vocabulary: Vocabulary, path: Path, notes: Notes) -> l
 
 def _element(form: Mapping[str, Any], vocabulary: Vocabulary, path: Path, notes: Notes) -> Node | None:
     spelling = form["element"]
-    if len(notes.elements) >= ELEMENT_LIMIT:
-        if len(notes.elements) == ELEMENT_LIMIT:
+    if len(notes.elements) >= MAX_ELEMENTS:
+        if len(notes.elements) == MAX_ELEMENTS:
             notes.elements.append("")
-            notes.report(path, f"there are more than {ELEMENT_LIMIT} elements")
+            notes.report(path, f"there are more than {MAX_ELEMENTS} elements")
         return None
     element = vocabulary.elements.get(spelling) if isinstance(spelling, str) else None
     if element is not None:

@@ -1,4 +1,4 @@
-"""Labledger in the process of a test: its use cases and its scheduler over a real log, moved step by step.
+"""Labledger in the process of a test: use cases and a scheduler over a real log, run step by step.
 
-Who acts in between whom is up to the test: a log can be told what happens right before its next append.
+The test chooses the order of actions: a log can run an action right before its next append.
 """

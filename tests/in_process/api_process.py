@@ -1,4 +1,4 @@
-"""The use cases as the routes call them, from code that is not asynchronous."""
+"""The use cases as the routes call them, for synchronous callers."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ ADMIN = RequestContext(actor="admin", request_id="test", is_admin=True)
 
 
 class ApiProcess:
-    """One process of the API without HTTP and without read models; one thread at a time may ask."""
+    """An API process without HTTP and read models, for one calling thread at a time."""
 
     def __init__(
         self, url: str, log: EventLog, appended: InterposedLog, clock: Callable[[], datetime]
     ) -> None:
-        """`appended` is the log that only this process appends to."""
+        """Begin; only this process appends to the log object `appended`."""
         self.appended = appended
         self._loop = asyncio.new_event_loop()
         self.services = Parts(
@@ -50,7 +50,7 @@ class ApiProcess:
         self._run(self.services.feed.open())
 
     def ask(self, use_case: UseCase[Answer]) -> Answer:
-        """Raises what the use case raises."""
+        """Run a use case, and raise its errors."""
 
         async def asked() -> Answer:
             return await use_case(self.services, ADMIN)
@@ -58,7 +58,7 @@ class ApiProcess:
         return self._run(asked())
 
     def catch_up(self) -> None:
-        """Know every name that is in the log: what others make known comes by itself, some time later."""
+        """Read the whole log now; otherwise the names of other processes arrive some time later."""
         self._run(self.services.feed.catch_up())
 
     def close(self) -> None:
@@ -72,7 +72,7 @@ class ApiProcess:
     async def _close(self) -> None:
         closing = asyncio.ensure_future(self.services.feed.close())
         await asyncio.sleep(0)
-        # Else it would notice only when it looks up by itself, seconds later.
+        # Otherwise the feed would notice the end only at its next poll, seconds later.
         self.services.log.rows(b"SELECT pg_notify(%s, '')", (CHANNEL,))
         await closing
         await self._loop.shutdown_default_executor()

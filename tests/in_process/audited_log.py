@@ -1,4 +1,4 @@
-"""The log as it grows, judged commit by commit by the audit, which shares nothing with what wrote it."""
+"""A growing log, checked commit by commit by the audit, which shares no code with the writers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.replay.audit.sound import fail_on
 
 
 class Watched:
-    """`look` takes in what is new. `world` is the lab as the audit reads it from the log."""
+    """A log under audit; `look` reads new commits. `world` is the state that the audit has folded."""
 
     def __init__(self, log: EventLog) -> None:
         self.recorded: list[Recorded] = []
@@ -33,7 +33,7 @@ class Watched:
         return self.recorded[-1].position if self.recorded else 0
 
     def look(self) -> FoldedWorld:
-        """Raises AssertionError as soon as something in the log is wrong."""
+        """Check the new commits. Raises AssertionError for a violation."""
         for commit in commits(self._news()):
             self.violations += self._audit.take(commit)
         fail_on(self.violations)
@@ -49,12 +49,12 @@ class Watched:
         return found
 
     def at_rest(self) -> None:
-        """The scheduler says that it is done."""
+        """Check the state in which the scheduler has nothing left to decide."""
         self.look()
         fail_on(list(self._audit.at_rest()))
 
     def folded(self) -> Partition:
-        """What a scheduler that has just begun makes of the log."""
+        """Return the partition of a scheduler that has just begun."""
         partition = Partition()
         for recorded in self.recorded:
             partition.apply(recorded)

@@ -1,4 +1,4 @@
-"""Everything of one database: the log, its apis and its scheduler; emptied for the next history."""
+"""One database with its log, API processes and scheduler, emptied for each instance."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.in_process.audited_log import Watched
 from tests.in_process.interposed import InterposedLog
 from tests.in_process.scheduler_process import SteppedScheduler
 
-# Only the owner may, and only past the triggers that refuse it to everybody.
+# Only the owner may empty the log, and only with the triggers disabled that refuse it.
 EMPTIED = b"""
 SET session_replication_role = replica;
 DELETE FROM log.events; DELETE FROM log.commits; DELETE FROM log.leases; DELETE FROM log.reads;
@@ -29,8 +29,8 @@ RESET session_replication_role
 BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-class Clock:
-    """A second later each time it is asked."""
+class TickingClock:
+    """A clock that advances by a second at each call."""
 
     def __init__(self) -> None:
         self.now = BEGINNING
@@ -41,7 +41,7 @@ class Clock:
 
 
 class Environment:
-    """Close what `scene` opens before the next one."""
+    """A database for instances of Labledger, one after another."""
 
     def __init__(self, database: TestDatabase, apis: int = 1) -> None:
         self._stack = ExitStack()
@@ -55,20 +55,20 @@ class Environment:
         return self._stack.enter_context(closing(kind(self._url)))
 
     @contextmanager
-    def scene(self) -> Iterator[Scene]:
-        """An empty log, with apis before it and a scheduler that has not begun."""
+    def scene(self) -> Iterator[Instance]:
+        """Yield an instance with an empty log and a scheduler that has not begun; close it at the end."""
         self._owner.execute(EMPTIED)
         with ExitStack() as stack:
-            clock = Clock()
+            clock = TickingClock()
             made = (ApiProcess(self._url, self.log, appended, clock) for appended in self._appended)
             apis = [stack.enter_context(closing(process)) for process in made]
-            yield Scene(self.log, apis, SteppedScheduler(self._url, self._decided, clock))
+            yield Instance(self.log, apis, SteppedScheduler(self._url, self._decided, clock))
 
     def close(self) -> None:
         self._stack.close()
 
 
-class Scene:
+class Instance:
     def __init__(self, log: EventLog, apis: list[ApiProcess], scheduler: SteppedScheduler) -> None:
         self.log, self.apis, self.scheduler = log, apis, scheduler
         self.watched = Watched(log)
@@ -78,11 +78,11 @@ class Scene:
         return self.apis[0]
 
     def put(self, decided: Iterable[tuple[str, object]]) -> None:
-        """Something new, as one commit: how a lab begins."""
-        told: Decided = list(decided)  # type: ignore[arg-type]
+        """Append events of new subjects as one commit."""
+        events: Decided = list(decided)  # type: ignore[arg-type]
         stamp = Stamp(BEGINNING, "admin", "request/beginning")
-        changes = tuple(Change(subject, event, stamp) for subject, event in told)
-        expected = dict.fromkeys((subject for subject, _ in told), 0)
+        changes = tuple(Change(subject, event, stamp) for subject, event in events)
+        expected = dict.fromkeys((subject for subject, _ in events), 0)
         (outcome,) = self.log.append([AppendRequest(f"put/{self.log.end()}", changes, expected)])
         require_committed(outcome)
         for process in self.apis:

@@ -1,4 +1,4 @@
-"""The real log, and what happens between a decision and its append, or between that and its answer."""
+"""A real log with actions between a decision and its append, or a lost answer of an append."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from store.requests import AppendRequest, Outcome
 
 
 class InterposedLog(EventLog):
-    """All appends are real. What is told to happen before one happens once, in the thread that appends."""
+    """A log whose appends are real; an interposed action runs once, in the appending thread."""
 
     def __init__(self, url: str, pool_size: int = 1) -> None:
         super().__init__(url, pool_size)
@@ -20,7 +20,7 @@ class InterposedLog(EventLog):
 
     @contextmanager
     def preceded(self, act: Callable[[], None]) -> Iterator[None]:
-        """The next append is decided on what is true before `act`, if there is one within the block."""
+        """Run `act` between the decision and the append of the next commit in the block, if there is one."""
         self._before = act
         try:
             yield
@@ -29,7 +29,7 @@ class InterposedLog(EventLog):
 
     @contextmanager
     def answer_lost(self) -> Iterator[None]:
-        """The next append is made, and who asked for it does not hear of it."""
+        """Make the next append, but raise an error instead of its answer."""
         self._losing = True
         yield
         assert not self._losing, "there was an append within the block"

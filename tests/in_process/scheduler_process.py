@@ -1,4 +1,4 @@
-"""The scheduler of a log, one after another: each begins as a process would, and is moved step by step."""
+"""The scheduler of a log, run step by step; after its end another one can begin."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tests.harness.waiting import wait_until
 from tests.in_process.interposed import InterposedLog
 from workers.scheduler import Scheduler, lease_for
 
-# Far more than any of these small labs can want; who is not done by then goes round in circles.
+# Far more than any of these small labs needs; a scheduler that needs more is in an endless loop.
 STEPS = 300
 
 
 class SteppedScheduler:
-    """The consistency loop is off. `log` is the one that only the scheduler appends to."""
+    """A scheduler without its consistency loop. Only the scheduler appends to the log object `log`."""
 
     def __init__(self, url: str, log: InterposedLog, clock: Callable[[], datetime]) -> None:
         self.log = log
@@ -28,11 +28,11 @@ class SteppedScheduler:
         self._begun = 0
 
     def begin(self, partition: Partition | None = None) -> None:
-        """A scheduler begins with the whole log, or with what another has left."""
+        """Begin with the whole log, or with the partition of another scheduler."""
         begun = Partition() if partition is None else partition
         self._begun += 1
         self._lease = lease_for(self._url, f"test/{self._begun}")
-        # The session of the one before ends when the server notices.
+        # The session of the previous scheduler ends only when the server notices.
         wait_until(lambda: self._lease.try_take() is not None)
         self._tailer = Tailer(self._url, after=begun.position)
         self.scheduler = Scheduler(
@@ -49,11 +49,11 @@ class SteppedScheduler:
         return self.scheduler.counters.conflicts
 
     def step(self) -> None:
-        """Read what is there, and decide once."""
+        """Read the log to its end, and decide once."""
         self.scheduler.step(timeout_seconds=0.0)
 
     def settle(self) -> None:
-        """Until nothing is left to decide and nothing to read."""
+        """Run until there is nothing left to read or decide."""
         for _ in range(STEPS):
             end = self.log.end()
             self.step()
@@ -62,10 +62,10 @@ class SteppedScheduler:
         raise AssertionError(f"after {STEPS} steps there is still something to decide")
 
     def die(self) -> None:
-        """Without a word: what it knew is lost."""
+        """End without a snapshot; the partition is lost."""
         self._lease.release()
         self._tailer.close()
 
     def leave(self) -> None:
-        """As it is told to, which leaves a snapshot."""
+        """Shut down, which leaves a snapshot."""
         self.scheduler.run(stopping=lambda: True)

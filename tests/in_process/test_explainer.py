@@ -1,4 +1,4 @@
-"""Who asks the process that explains."""
+"""The client of the explaining process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workers.explaining.explainer import Explainer, StillReading
 NOWHERE = "postgresql://127.0.0.1:1/nothing"
 
 
-def test_close__process_hangs_over_a_question__fails_it_and_starts_no_other(
+def test_close__process_hangs__question_fails_and_no_process_starts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     started: list[int] = []
@@ -44,7 +44,7 @@ def test_close__process_hangs_over_a_question__fails_it_and_starts_no_other(
         os.kill(started[0], 0)
 
 
-def test_ask__no_answer_for_long__is_told_so_and_the_next_question_is_not_begun(
+def test_ask__no_answer_in_time__fails_and_next_question_is_not_started(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     begun: list[int] = []

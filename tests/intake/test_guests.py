@@ -139,19 +139,19 @@ def with_guests(*counts: int) -> dict[str, Any]:
 
 
 def test_recipes__as_many_as_a_set_may_have__are_accepted() -> None:
-    spec = read_json(with_guests(limits.RECIPES_IN_SET_LIMIT - 1))
-    assert len(spec.recipe_sets[0].recipes[0].guests) == limits.RECIPES_IN_SET_LIMIT - 1
+    spec = read_json(with_guests(limits.MAX_RECIPES_IN_SET - 1))
+    assert len(spec.recipe_sets[0].recipes[0].guests) == limits.MAX_RECIPES_IN_SET - 1
 
 
 def test_recipes__more_than_a_set_may_have__are_refused_at_the_set() -> None:
-    assert faults_of(with_guests(1, limits.RECIPES_IN_SET_LIMIT)) == [
+    assert faults_of(with_guests(1, limits.MAX_RECIPES_IN_SET)) == [
         ("line 1: recipe_sets[1]", "has 201 recipes, guests included; 200 are allowed")
     ]
 
 
 def test_recipes__more_than_a_job_may_have__are_refused_at_the_job() -> None:
-    full = limits.RECIPES_IN_JOB_LIMIT // limits.RECIPES_IN_SET_LIMIT
-    counts = [limits.RECIPES_IN_SET_LIMIT - 1] * full
+    full = limits.MAX_RECIPES_IN_JOB // limits.MAX_RECIPES_IN_SET
+    counts = [limits.MAX_RECIPES_IN_SET - 1] * full
     assert len(read_json(with_guests(*counts)).recipe_sets) == full
     assert faults_of(with_guests(*counts, 0)) == [
         ("line 1", "has 2001 recipes, guests included; 2000 are allowed")

@@ -1,7 +1,7 @@
-"""The model check of design 4.3: what small labs can come to, by the production code, judged by other code.
+"""The model check of design 4.3: all reachable states of small labs, run by the production code.
 
-`case` says what a lab is here, `enumeration` lists all small ones, `families` what is done to them. `explore`
-goes through every state that can be reached, `walk` through some of those of larger labs; after every step
-`decisions` and `rest` look whether a system was double-booked, a recipe jumped over, a wake-up lost, or
-recipe sets wait for each other for ever. `taken_out` are the parts without which one of them must happen.
+`case` defines labs, `enumeration` lists all small ones, `families` the actions. `explore` visits every
+reachable state, `walk` a sample for larger labs. After every step `decisions` and `invariants`, which share
+no code with the scheduler, look for double bookings, queue jumps, lost wake-ups and deadlocks.
+`removed_parts` lists parts of the scheduler without which one of these must happen.
 """

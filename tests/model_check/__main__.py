@@ -1,6 +1,6 @@
-"""Go through a family of small labs: `python -m tests.model_check --family two-sets`.
+"""Explore a family of small labs: `python -m tests.model_check --family two-sets`.
 
-Prints labs and states as it goes, and the shortest history that it found to the first violation.
+The command prints the number of labs and states, and the shortest history to the first violation.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import sys
 import time
 from collections.abc import Iterator
 
-from tests.model_check.explore import Found, story
+from tests.model_check.explore import Exploration, story
 from tests.model_check.families import FAMILIES
-from tests.model_check.parallel import explore_one, spread, walk_one
+from tests.model_check.parallel import explore_one, run_parallel, walk_one
 from tests.model_check.removed_parts import ALL_PARTS
 
 PROGRESS_SECONDS = 5.0
@@ -33,8 +33,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--family", choices=[*FAMILIES, "walks"], help=f"{about}; walks: larger labs by chance"
     )
-    parser.add_argument("--sample", type=int, help="only so many labs, by chance")
-    parser.add_argument("--seed", type=int, default=1, help="of samples and walks (default: 1)")
+    parser.add_argument("--sample", type=int, help="number of labs to choose at random")
+    parser.add_argument("--seed", type=int, default=1, help="seed of samples and walks (default: 1)")
     parser.add_argument(
         "--without", choices=ALL_PARTS, metavar="PART", help="take out: " + "; ".join(ALL_PARTS)
     )
@@ -43,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _without(name: str) -> int:
-    """In the case that needs it."""
+    """Explore the case that needs a part, without the part."""
     part = ALL_PARTS[name]
     found = part.without()
     return _report(f"without {name}", found, None if found.violation is None else story(found.violation))
@@ -51,32 +51,32 @@ def _without(name: str) -> int:
 
 def _family(name: str, asked: argparse.Namespace) -> int:
     began = shown = time.monotonic()
-    together, told = Found(), None
-    for found, told in _results(name, asked):
+    together, text = Exploration(), None
+    for found, text in _results(name, asked):
         together.add(found)
-        if told is not None:
+        if text is not None:
             break
         if time.monotonic() - shown > PROGRESS_SECONDS:
             shown = time.monotonic()
             print(f"{name}: {together.labs} labs, {together.states} states so far", flush=True)
-    status = _report(name, together, told)
+    status = _report(name, together, text)
     print(f"{name}: {time.monotonic() - began:.0f} s, seed {asked.seed}", flush=True)
     return status
 
 
-def _results(name: str, asked: argparse.Namespace) -> Iterator[tuple[Found, str | None]]:
+def _results(name: str, asked: argparse.Namespace) -> Iterator[tuple[Exploration, str | None]]:
     if name == "walks":
         seeds = range(asked.seed, asked.seed + (asked.sample or 1_000))
-        return spread(walk_one, seeds, asked.processes, asked.without)
+        return run_parallel(walk_one, seeds, asked.processes, asked.without)
     tasks = FAMILIES[name].sample(asked.sample or sys.maxsize, asked.seed)
-    return spread(explore_one, tasks, asked.processes, asked.without)
+    return run_parallel(explore_one, tasks, asked.processes, asked.without)
 
 
-def _report(name: str, found: Found, told: str | None) -> int:
+def _report(name: str, found: Exploration, text: str | None) -> int:
     print(f"{name}: {found.labs} labs, {found.states} states, {found.steps} steps", flush=True)
-    if told is None:
+    if text is None:
         return 0
-    print(told, flush=True)
+    print(text, flush=True)
     return 1
 
 

@@ -1,4 +1,4 @@
-"""What people and labs can do in a state, by the production commands: one row for each verb."""
+"""The actions of people and labs in a state, by the production commands: one row for each verb."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from domain.system.state import System
 from domain.system_admin.reservation import reserve
 from tests.domain.scheduling.policies import everybody, group
 from tests.model_check.case import BIG_MB, GROUP, POOL, SUBMITTER
-from tests.model_check.model import Model
+from tests.model_check.model import ModelWorld
 
 
 class Action(NamedTuple):
@@ -24,38 +24,38 @@ class Action(NamedTuple):
 
 
 class Verb(NamedTuple):
-    """`choices` are what it can be done to, as things are; `do` does it, in one commit."""
+    """A kind of action: `choices` returns the possible targets, `do` runs it on one target in one commit."""
 
-    choices: Callable[[Model], Iterable[Any]]
-    do: Callable[[Model, Any], None]
+    choices: Callable[[ModelWorld], Iterable[Any]]
+    do: Callable[[ModelWorld, Any], None]
 
 
-def actions(world: Model, verbs: Iterable[str]) -> list[Action]:
+def actions(world: ModelWorld, verbs: Iterable[str]) -> list[Action]:
     return [Action(verb, what) for verb in verbs for what in VERBS[verb].choices(world)]
 
 
-def act(world: Model, action: Action) -> None:
+def act(world: ModelWorld, action: Action) -> None:
     VERBS[action.verb].do(world, action.what)
 
 
-def _jobs(world: Model, there: bool) -> Iterator[int]:
+def _jobs(world: ModelWorld, there: bool) -> Iterator[int]:
     return (number for number in range(len(world.case.jobs)) if bool(world.recipes_of(number)) == there)
 
 
-def _started(world: Model) -> Iterator[tuple[int, int]]:
-    """Job and place of each recipe that runs."""
+def _started(world: ModelWorld) -> Iterator[tuple[int, int]]:
+    """Yield the job and index of each running recipe."""
     for number in _jobs(world, there=True):
         for place, recipe in enumerate(world.recipes_of(number)):
             if recipe.state in STARTED:
                 yield number, place
 
 
-def _recipe_id(world: Model, what: tuple[int, int]) -> int:
+def _recipe_id(world: ModelWorld, what: tuple[int, int]) -> int:
     number, place = what
     return world.recipes_of(number)[place].recipe_id
 
 
-def _unstarted(world: Model, priority: str) -> Iterator[int]:
+def _unstarted(world: ModelWorld, priority: str) -> Iterator[int]:
     for number in _jobs(world, there=True):
         recipes = world.recipes_of(number)
         changes = world.sets[recipes[0].recipe_set_id].priority.name != priority
@@ -63,15 +63,15 @@ def _unstarted(world: Model, priority: str) -> Iterator[int]:
             yield number
 
 
-def _systems(*conditions: str) -> Callable[[Model], list[str]]:
+def _systems(*conditions: str) -> Callable[[ModelWorld], list[str]]:
     return lambda world: [name for name, system in world.systems.items() if system.condition in conditions]
 
 
-def _such(test: Callable[[System], bool]) -> Callable[[Model], list[str]]:
+def _such(test: Callable[[System], bool]) -> Callable[[ModelWorld], list[str]]:
     return lambda world: [name for name, system in world.systems.items() if test(system)]
 
 
-def _into(condition: str) -> Callable[[Model, str], None]:
+def _into(condition: str) -> Callable[[ModelWorld, str], None]:
     return lambda world, name: world.set_condition(name, condition)
 
 
@@ -83,7 +83,7 @@ def _may_reserve(system: System) -> bool:
     return True
 
 
-def _moves(world: Model) -> list[tuple[str, str]]:
+def _moves(world: ModelWorld) -> list[tuple[str, str]]:
     return [
         (system.fqdn, lab)
         for system in world.systems.values()
@@ -92,20 +92,20 @@ def _moves(world: Model) -> list[tuple[str, str]]:
     ]
 
 
-def _absent(world: Model) -> list[tuple[str, str]]:
+def _absent(world: ModelWorld) -> list[tuple[str, str]]:
     return [(name, lab) for name, lab, _ in world.case.systems if name not in world.systems]
 
 
-def _in_pool(member: bool) -> Callable[[Model], list[str]]:
+def _in_pool(member: bool) -> Callable[[ModelWorld], list[str]]:
     return lambda world: [name for name in world.systems if world.directory.pool_has(POOL, name) == member]
 
 
-def _open_to_all(world: Model, name: str) -> bool:
+def _open_to_all(world: ModelWorld, name: str) -> bool:
     return all("group" not in entry for entry in world.entries.get(name, ()))
 
 
-def _opened(is_open: bool) -> Callable[[Model], list[str]]:
-    """Systems with such a policy of their own; those with maxima stay as they are."""
+def _opened(is_open: bool) -> Callable[[ModelWorld], list[str]]:
+    """Return the systems whose own policy is open or closed; systems with maxima are not changed."""
     return lambda world: [
         name
         for name in world.systems
@@ -113,41 +113,41 @@ def _opened(is_open: bool) -> Callable[[Model], list[str]]:
     ]
 
 
-def _pool_opened(is_open: bool) -> Callable[[Model], list[str]]:
+def _pool_opened(is_open: bool) -> Callable[[ModelWorld], list[str]]:
     return lambda world: [POOL] if _open_to_all(world, POOL) == is_open else []
 
 
-def _lent(is_lent: bool) -> Callable[[Model], list[str]]:
+def _lent(is_lent: bool) -> Callable[[ModelWorld], list[str]]:
     return lambda world: [name for name in world.systems if (name in world.borrowers) == is_lent]
 
 
-def _labs(enabled: bool) -> Callable[[Model], list[str]]:
+def _labs(enabled: bool) -> Callable[[ModelWorld], list[str]]:
     return lambda world: [lab for lab in world.case.labs if world.directory.is_enabled(lab) == enabled]
 
 
-def _heard(is_heard: bool) -> Callable[[Model], list[str]]:
+def _heard(is_heard: bool) -> Callable[[ModelWorld], list[str]]:
     return lambda world: [lab for lab in world.case.labs if world.directory.is_silent(lab) != is_heard]
 
 
-def tree_labs(world: Model) -> list[str]:
+def tree_labs(world: ModelWorld) -> list[str]:
     return [lab for _, tree in world.directory.trees() for lab in tree["urls"]]
 
 
-def _tree(there: bool) -> Callable[[Model], list[str]]:
+def _tree(there: bool) -> Callable[[ModelWorld], list[str]]:
     return lambda world: [lab for lab in world.case.labs if (lab in tree_labs(world)) == there]
 
 
-def _tree_moves(world: Model, lab: str) -> None:
+def _tree_moves(world: ModelWorld, lab: str) -> None:
     world.put_tree(
         1, "x86_64", [each for each in world.case.labs if (each in tree_labs(world)) != (each == lab)]
     )
 
 
 VERBS: dict[str, Verb] = {
-    "submit": Verb(lambda world: _jobs(world, there=False), Model.submit_job),
-    # The lab controller gives the recipe up: for the scheduler one end is as good as another.
+    "submit": Verb(lambda world: _jobs(world, there=False), ModelWorld.submit_job),
+    # The lab controller aborts the recipe: for the scheduler all ends are equivalent.
     "finish": Verb(_started, lambda world, what: world.abort(_recipe_id(world, what))),
-    # With every report that comes before.
+    # With all earlier reports.
     "complete": Verb(_started, lambda world, what: world.complete(_recipe_id(world, what))),
     "cancel": Verb(
         lambda world: _jobs(world, there=True),
@@ -159,14 +159,14 @@ VERBS: dict[str, Verb] = {
     "make manual": Verb(_systems("Automated", "Broken", "Removed"), _into("Manual")),
     "automate": Verb(_systems("Manual", "Removed"), _into("Automated")),
     "remove": Verb(_systems("Automated", "Manual", "Broken"), _into("Removed")),
-    "drain": Verb(_such(lambda system: not system.draining), Model.drain),
-    "undrain": Verb(_such(lambda system: system.draining), Model.undrain),
-    "reserve": Verb(_such(_may_reserve), Model.reserve),
-    "give back": Verb(_such(lambda system: system.reservation is not None), Model.give_back),
+    "drain": Verb(_such(lambda system: not system.draining), ModelWorld.drain),
+    "undrain": Verb(_such(lambda system: system.draining), ModelWorld.undrain),
+    "reserve": Verb(_such(_may_reserve), ModelWorld.reserve),
+    "give back": Verb(_such(lambda system: system.reservation is not None), ModelWorld.give_back),
     "disable": Verb(_labs(enabled=True), lambda world, lab: world.enable(lab, False)),
     "enable": Verb(_labs(enabled=False), lambda world, lab: world.enable(lab, True)),
-    "fall silent": Verb(_heard(True), Model.fall_silent),
-    "be heard": Verb(_heard(False), Model.hear),
+    "fall silent": Verb(_heard(True), ModelWorld.fall_silent),
+    "be heard": Verb(_heard(False), ModelWorld.hear),
     "move": Verb(_moves, lambda world, what: world.move(*what)),
     "shrink": Verb(
         _such(lambda system: system.inventory["memory_mb"] >= BIG_MB),
@@ -186,7 +186,7 @@ VERBS: dict[str, Verb] = {
     "open pool": Verb(_pool_opened(False), lambda world, pool: world.open_pool(pool, everybody())),
     "lend away": Verb(_lent(False), lambda world, name: world.lend(name, "bob")),
     "lend": Verb(_lent(False), lambda world, name: world.lend(name, SUBMITTER)),
-    "end loan": Verb(_lent(True), Model.end_loan),
+    "end loan": Verb(_lent(True), ModelWorld.end_loan),
     "give": Verb(
         _such(lambda system: system.owner != SUBMITTER), lambda world, name: world.own(name, SUBMITTER)
     ),

@@ -1,4 +1,4 @@
-"""A case: systems in labs, and the jobs that may come there, of one recipe set each."""
+"""A case: systems in labs, and the jobs that may be submitted, of one recipe set each."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from domain.requirements.host import HOST
 
 BIG_MB = 8_192
 POOL = "net"
-# Who submits, and the group for which some of it is.
+# The submitter, and the group on whose behalf some jobs are.
 SUBMITTER = "eve"
 GROUP = "qe"
 
 
 @dataclass(frozen=True, order=True)
-class Want:
-    """The systems that one recipe can use, by name; with `needs` ("big", "pool") only while they are that.
+class RecipeWant:
+    """The systems that one recipe fits, by name; with `needs` ("big", "pool") only while they have it.
 
-    With `force` it names its one system by force.
+    With `force` the recipe forces its only system.
     """
 
     names: tuple[str, ...]
@@ -36,10 +36,10 @@ class Want:
 
 
 @dataclass(frozen=True, order=True)
-class Job:
-    """A recipe set with a recipe for each want, submitted on behalf of the group or of nobody."""
+class CaseJob:
+    """A job: a recipe set with a recipe for each want, submitted on behalf of the group or not."""
 
-    wants: tuple[Want, ...]
+    wants: tuple[RecipeWant, ...]
     priority: str = "Normal"
     for_group: bool = False
 
@@ -50,14 +50,14 @@ class Job:
 
 
 @dataclass(frozen=True, order=True)
-class Case:
-    """`systems` are (name, lab controller, condition at first); an Absent one is not there yet.
+class LabCase:
+    """A lab; `systems` are (name, lab controller, first condition); an Absent system is not registered yet.
 
-    `maxima` are the maximum effective priorities of all jobs but those of the group, by system.
+    `maxima` are the maximum effective priorities by system, for all jobs except those of the group.
     """
 
     systems: tuple[tuple[str, str, str], ...]
-    jobs: tuple[Job, ...]
+    jobs: tuple[CaseJob, ...]
     maxima: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -72,18 +72,19 @@ class Case:
         return f"{systems}; " + "; ".join(f"job {number}: {job}" for number, job in enumerate(self.jobs))
 
 
-def _capped(case: Case, name: str) -> str:
+def _capped(case: LabCase, name: str) -> str:
     maximum = dict(case.maxima).get(name)
     return "" if maximum is None else f"[{maximum} but for {GROUP}]"
 
 
-def case(systems: str, *jobs: str) -> Case:
-    """`case("a@1 b@1^Low c@2:Manual", "ab b", "High: !c a~big", "Normal+: b")`: ! is force, ~ what the
-    systems must be, ^ the maximum effective priority there, + for the group, whose jobs have no maximum.
+def case(systems: str, *jobs: str) -> LabCase:
+    """Return a case from text: `case("a@1 b@1^Low c@2:Manual", "ab b", "High: !c a~big", "Normal+: b")`.
+
+    ! forces, ~ is a needed property, ^ the maximum effective priority, + a job for the group, which has none.
     """
     texts = [text.partition("^") for text in systems.split()]
     maxima = tuple((_system(text)[0], maximum) for text, _, maximum in texts if maximum)
-    return Case(tuple(_system(text) for text, _, _ in texts), tuple(_job(text) for text in jobs), maxima)
+    return LabCase(tuple(_system(text) for text, _, _ in texts), tuple(_job(text) for text in jobs), maxima)
 
 
 def _system(text: str) -> tuple[str, str, str]:
@@ -92,19 +93,19 @@ def _system(text: str) -> tuple[str, str, str]:
     return name, f"lab-{lab or 1}", condition or "Automated"
 
 
-def _job(text: str) -> Job:
+def _job(text: str) -> CaseJob:
     priority, _, wants = text.rpartition(":")
-    told = tuple(_want(want) for want in wants.split())
-    return Job(told, priority.removesuffix("+") or "Normal", priority.endswith("+"))
+    parsed = tuple(_want(want) for want in wants.split())
+    return CaseJob(parsed, priority.removesuffix("+") or "Normal", priority.endswith("+"))
 
 
-def _want(text: str) -> Want:
+def _want(text: str) -> RecipeWant:
     names, _, needs = text.removeprefix("!").partition("~")
-    return Want(tuple(names), text.startswith("!"), needs)
+    return RecipeWant(tuple(names), text.startswith("!"), needs)
 
 
 @lru_cache(None)
-def _canonical(want: Want) -> str:
+def _canonical(want: RecipeWant) -> str:
     form: dict[str, Any] = {"force": want.names[0]}
     if not want.force:
         form = {"or": [{"element": "hostname", "op": "==", "value": name} for name in want.names]}

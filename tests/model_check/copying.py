@@ -1,4 +1,4 @@
-"""Copies of a world, made by the hundred thousand: what is never changed in place is shared."""
+"""Fast copies of a world, which share all values that are never changed in place."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ ATOMS = (int, str, type(None), float, tuple, frozenset, *TIMES, type, Enum, Func
 
 
 class Copier:
-    """`shared` are classes whose objects are left alone, because nothing that is done changes them.
+    """Copies objects; objects of the `shared` classes are not copied, because no action changes them.
 
-    An object that is reached twice is copied once; of lists and dictionaries there must be no second owner.
+    An object with several references is copied once; a list or dictionary must have a single owner.
     """
 
     def __init__(self, shared: Collection[type] = ()) -> None:
         self._atoms: set[type] = {bool, *ATOMS, *shared}
-        self._known: dict[int, Any] = {}
+        self._copies: dict[int, Any] = {}
         self._kinds: dict[type, Callable[[Any], Any]] = {
             dict: self._mapping,
             Counter: lambda thing: Counter(self._mapping(thing)),
@@ -33,7 +33,7 @@ class Copier:
         }
 
     def copy(self, thing: Any) -> Any:
-        self._known = {}
+        self._copies = {}
         return self._copy(thing)
 
     def _copy(self, thing: Any) -> Any:
@@ -51,14 +51,14 @@ class Copier:
         return [each if each.__class__ in atoms else copy(each) for each in thing]
 
     def _object(self, thing: Any) -> Any:
-        made = self._known.get(id(thing))
+        made = self._copies.get(id(thing))
         if made is None:
-            made = self._known[id(thing)] = thing.__class__.__new__(thing.__class__)
+            made = self._copies[id(thing)] = thing.__class__.__new__(thing.__class__)
             made.__dict__ = self._mapping(thing.__dict__)
         return made
 
     def _new_kind(self, cls: type) -> Callable[[Any], Any]:
-        """Says so of a kind of thing that it does not know, rather than share what changes."""
+        """Return the copy function of a class. Raises for an unknown class: its objects may be mutable."""
         frozen = getattr(getattr(cls, "__dataclass_params__", None), "frozen", False)
         if frozen or issubclass(cls, ATOMS):
             self._atoms.add(cls)

@@ -1,5 +1,4 @@
-"""What the scheduler decides, judged at its basis: no queue jump, no unsafe grant, nobody given up who may
-hope, and only those let go who must."""
+"""Checks of decisions at their basis: no queue jump, no unsafe grant, no needless abort or let-go."""
 
 from __future__ import annotations
 
@@ -7,14 +6,13 @@ from collections.abc import Collection, Iterable, Iterator
 
 from domain.events import Event, split_subject
 from domain.scheduling.decisions.draft import Decision
-from tests.model_check.model import Model
-from tests.model_check.safety import can_be_given, could_take, is_safe, who_lets_go
+from tests.model_check.model import ModelWorld
+from tests.model_check.safety import can_be_given, could_take, holders_to_let_go, is_safe
 from tests.model_check.view import URGENCY, View, view_of
 
 
-def faults(world: Model, decisions: Iterable[Decision]) -> Iterator[str]:
-    """What is wrong with the decisions of one commit, each seeing those before it; the world is as at their
-    basis."""
+def faults(world: ModelWorld, decisions: Iterable[Decision]) -> Iterator[str]:
+    """Yield the faults in the decisions of one commit; the world is at their basis."""
     view = view_of(world)
     newly = set(world.newly_assigned)
     for decision in decisions:
@@ -38,22 +36,22 @@ def faults(world: Model, decisions: Iterable[Decision]) -> Iterator[str]:
 
 
 def _upto(decision: Decision) -> int:
-    assert decision.batch is not None, "it says so"
+    assert decision.batch is not None, "the decision has a batch"
     return decision.batch.upto
 
 
-def _order(world: Model, view: View, decision: Decision) -> Iterator[str]:
-    """All pending systems of a batch are answered before its wake-ups, and these before its new sets."""
+def _order(world: ModelWorld, view: View, decision: Decision) -> Iterator[str]:
+    """Yield a fault if a wake-up or new set of a batch is answered before its pending systems."""
     kind, upto = decision.trigger.kind, _upto(decision)
     for name, usage in view.usage.items():
         # A system that became pending in an earlier decision of this commit is in the next batch.
-        is_known = world.systems[name].usage == "pending" and world.systems[name].since <= upto
-        if kind in ("wake-up", "new-job") and usage == "pending" and is_known:
+        is_in_batch = world.systems[name].usage == "pending" and world.systems[name].since <= upto
+        if kind in ("wake-up", "new-job") and usage == "pending" and is_in_batch:
             yield f"out of order: a {kind} is answered while {name} is pending"
 
 
 def _new_before(view: View, number: int, event: Event, upto: int) -> Iterator[str]:
-    """New sets of a batch are served in rank order.
+    """Yield a fault if new sets of a batch are not served in rank order.
 
     A set of several recipes is answered whole, so on each system it counts with its nominal priority.
     """
@@ -79,7 +77,7 @@ def _grant(view: View, number: int, event: Event, newly: Collection[int]) -> Ite
     for other, state in view.state.items():
         stands_before = state in ("queued", "assigned") and _place(view, other, name, newly) < place
         if stands_before and view.set_of[other] != view.set_of[number] and could_take(view, other, name):
-            yield f"queue jump: recipe {number} got {name}, and recipe {other} stands before it"
+            yield f"queue jump: recipe {number} got {name}, and recipe {other} ranks before it"
 
 
 def _place(view: View, number: int, name: str, newly: Collection[int]) -> tuple[int, int, int, int, int]:
@@ -111,13 +109,13 @@ def _let_go(view: View, decision: Decision) -> Iterator[str]:
         for kind, name in (split_subject(subject) for subject, _ in decision.events)
         if kind == "recipe"
     }
-    expected = who_lets_go(view, decision.trigger.name)
+    expected = holders_to_let_go(view, decision.trigger.name)
     if gave_back != set(expected):
         yield f"let go: sets {sorted(gave_back)} did, and {sorted(expected)} have to"
 
 
 def _given_up(view: View, number: int) -> Iterator[str]:
-    """Only what no lab could serve, whatever is repaired, is given up; judged once, by its first recipe."""
+    """Yield a fault if an aborted set could be served by some lab; checked once, for its first recipe."""
     members = view.sets[view.set_of[number]]
     if number != members[0]:
         return

@@ -1,4 +1,4 @@
-"""Every state that a case can come to, the nearest first: the first violation has the shortest story."""
+"""Breadth-first search of all reachable states of a case; the first violation has the shortest history."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from domain.directory.state import Directory
 from domain.scheduling.supply.access import AccessIndex
 from domain.scheduling.supply.labs import Labs
 from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
-from tests.model_check.case import Case
+from tests.model_check.case import LabCase
 from tests.model_check.copying import Copier
-from tests.model_check.model import Model, key_of
-from tests.model_check.steps import Manner, Violation, settle, successors
+from tests.model_check.model import ModelWorld, key_of
+from tests.model_check.steps import ModelViolation, Options, settle, successors
 
 
 @dataclass
-class Found:
-    """How much was gone through; `violation` is the first, if there is one."""
+class Exploration:
+    """Counts of an exploration, and its first violation, if any."""
 
     labs: int = 0
     states: int = 0
     steps: int = 0
-    violation: Violation | None = None
+    violation: ModelViolation | None = None
 
-    def add(self, other: Found) -> None:
+    def add(self, other: Exploration) -> None:
         self.labs += other.labs
         self.states += other.states
         self.steps += other.steps
         self.violation = self.violation or other.violation
 
 
-# With these alone, what is known of labs and systems stays as it is.
+# Actions that do not change the indexes of labs and systems.
 CHANGING_NO_LAB = {
     "submit",
     "finish",
@@ -48,28 +48,28 @@ CHANGING_NO_LAB = {
 }
 
 
-def explore(case: Case, manner: Manner, rules: Sequence[TriggerRule] = TRIGGER_RULES) -> Found:
-    """All states of one case; ends at the first violation."""
-    found = Found(labs=1)
-    copier = Copier((Labs, AccessIndex, Directory) if CHANGING_NO_LAB.issuperset(manner.verbs) else ())
+def explore(case: LabCase, options: Options, rules: Sequence[TriggerRule] = TRIGGER_RULES) -> Exploration:
+    """Visit all states of one case, up to the first violation."""
+    found = Exploration(labs=1)
+    copier = Copier((Labs, AccessIndex, Directory) if CHANGING_NO_LAB.issuperset(options.verbs) else ())
     try:
-        first = Model(case, rules)
+        first = ModelWorld(case, rules)
         settle(first, 1)
         seen: set[Any] = {key_of(first)}
         ahead = deque([first])
         while ahead:
-            for world in successors(ahead.popleft(), manner, copier):
+            for world in successors(ahead.popleft(), options, copier):
                 found.steps += 1
                 key = key_of(world)
                 if key not in seen:
                     seen.add(key)
                     ahead.append(world)
             found.states = len(seen)
-    except Violation as violation:
+    except ModelViolation as violation:
         found.violation = violation
     return found
 
 
-def story(violation: Violation) -> str:
-    """What happened, for people."""
+def story(violation: ModelViolation) -> str:
+    """Return the history of a violation as text."""
     return "\n".join([str(violation.world.case), *violation.story, f"=> {violation.what}"])

@@ -1,4 +1,4 @@
-"""What is gone through: a family is a list of cases, each with the manner in which it is explored."""
+"""Families of cases, each case with the options of its exploration."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from itertools import product
 from random import Random
 
-from tests.model_check.case import Case, case
+from tests.model_check.case import LabCase, case
 from tests.model_check.enumeration import all_cases
-from tests.model_check.steps import Manner
+from tests.model_check.steps import Options
 
 JOBS = ("submit", "finish", "cancel")
 BREAKING = (*JOBS, "break", "repair")
 
-Task = tuple[Case, Manner]
+Task = tuple[LabCase, Options]
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Family:
     tasks: Callable[[], list[Task]]
 
     def sample(self, size: int, seed: int) -> list[Task]:
-        """So many of them by chance, in order; all if there are no more."""
+        """Return `size` random tasks in order, or all if there are no more."""
         tasks = self.tasks()
         if size >= len(tasks):
             return tasks
@@ -32,8 +32,8 @@ class Family:
         return [tasks[number] for number in chosen]
 
 
-def _small(systems: int) -> list[Case]:
-    """One or two sets of up to three recipes, three of up to two, with all priorities."""
+def _small(systems: int) -> list[LabCase]:
+    """Return cases with one or two sets of up to three recipes, or three sets of up to two."""
     shapes = ((1, 3, ("Normal",)), (2, 3, ("Normal", "High")), (3, 2, ("Normal",)))
     return [
         found
@@ -42,19 +42,19 @@ def _small(systems: int) -> list[Case]:
     ]
 
 
-def _with_priorities() -> list[Case]:
-    """Two sets of which one is more urgent."""
+def _with_priorities() -> list[LabCase]:
+    """Return cases with two sets of different priority."""
     cases = all_cases(3, 2, 3, ("Normal", "High"))
     return [each for each in cases if len({job.priority for job in each.jobs}) > 1]
 
 
-def _capped() -> list[Case]:
-    """The same on behalf of a group, or not, where others are capped below all of them on one system.
+def _capped() -> list[LabCase]:
+    """Return such cases with one set on behalf of a group; the other set is capped on one system.
 
-    Both wait for that only while it is broken: of two sets that nothing keeps waiting, the first has it.
+    Both wait for that system only while it is broken; otherwise the first set takes it at once.
     """
     return [
-        Case(
+        LabCase(
             each.systems,
             tuple(replace(job, for_group=urgent == (job.priority == "High")) for job in each.jobs),
             maxima,
@@ -65,12 +65,12 @@ def _capped() -> list[Case]:
     ]
 
 
-def _all(cases: list[Case], manner: Manner) -> list[Task]:
-    return [(each, manner) for each in cases]
+def _all(cases: list[LabCase], options: Options) -> list[Task]:
+    return [(each, options) for each in cases]
 
 
-# What people do beside jobs, and cases in which it matters.
-PEOPLE: tuple[tuple[str, Case], ...] = (
+# Actions of people besides jobs, and cases in which they matter.
+PEOPLE: tuple[tuple[str, LabCase], ...] = (
     ("drain, undrain", case("a b", "a b", "b a")),
     ("drain, undrain", case("a:Manual b", "!a b", "High:!a")),
     ("drain, undrain, break", case("a b", "ab", "a b")),
@@ -101,8 +101,8 @@ PEOPLE: tuple[tuple[str, Case], ...] = (
     ("add, break, repair", case("a b:Broken c:Absent", "a bc", "High:bc")),
 )
 
-# Small enough that something else is done between any two commits of the scheduler.
-RACING: tuple[tuple[str, Case], ...] = (
+# Cases that are small enough for another action between any two commits of the scheduler.
+RACING: tuple[tuple[str, LabCase], ...] = (
     ("break, repair", case("a b", "a b", "b")),
     ("break, repair", case("a b@2", "a", "ab")),
     ("drain, undrain", case("a:Manual b", "!a b", "High:!a")),
@@ -113,9 +113,10 @@ RACING: tuple[tuple[str, Case], ...] = (
 )
 
 
-def _people(rows: tuple[tuple[str, Case], ...], races: int = 0) -> list[Task]:
+def _people(rows: tuple[tuple[str, LabCase], ...], races: int = 0) -> list[Task]:
     return [
-        (each, Manner((*JOBS, *verbs.split(", ")), races=races, restarts=bool(races))) for verbs, each in rows
+        (each, Options((*JOBS, *verbs.split(", ")), races=races, restarts=bool(races)))
+        for verbs, each in rows
     ]
 
 
@@ -125,42 +126,42 @@ FAMILIES = {
         Family(
             "two-systems",
             "all cases of up to 2 systems; systems break and are repaired",
-            lambda: _all(_small(2), Manner(BREAKING)),
+            lambda: _all(_small(2), Options(BREAKING)),
         ),
         Family(
             "two-sets",
             "3 systems, up to 2 sets of up to 3 recipes; systems break and are repaired",
-            lambda: _all(all_cases(3, 1, 3) + all_cases(3, 2, 3), Manner(BREAKING)),
+            lambda: _all(all_cases(3, 1, 3) + all_cases(3, 2, 3), Options(BREAKING)),
         ),
         Family(
             "two-sets-ranked",
             "the same with one set more urgent; nothing breaks",
-            lambda: _all(_with_priorities(), Manner(JOBS)),
+            lambda: _all(_with_priorities(), Options(JOBS)),
         ),
         Family(
             "two-sets-ranked-breaking",
             "the same; systems break and are repaired",
-            lambda: _all(_with_priorities(), Manner(BREAKING)),
+            lambda: _all(_with_priorities(), Options(BREAKING)),
         ),
         Family(
             "two-sets-capped",
             "the same, one set on behalf of a group, the other one capped on one system",
-            lambda: _all(_capped(), Manner(BREAKING)),
+            lambda: _all(_capped(), Options(BREAKING)),
         ),
         Family(
             "three-sets",
             "3 systems, 3 sets of up to 2 recipes; nothing breaks",
-            lambda: _all(all_cases(3, 3, 2), Manner(JOBS)),
+            lambda: _all(all_cases(3, 3, 2), Options(JOBS)),
         ),
         Family(
             "three-sets-breaking",
             "the same; systems break and are repaired",
-            lambda: _all(all_cases(3, 3, 2), Manner(BREAKING)),
+            lambda: _all(all_cases(3, 3, 2), Options(BREAKING)),
         ),
         Family("people", "everything that people do to systems and labs", lambda: _people(PEOPLE)),
         Family(
             "races",
-            "something else is done between any two commits of the scheduler, or it starts again",
+            "another action, or a restart, between any two commits of the scheduler",
             lambda: _people(RACING, races=1),
         ),
         Family(

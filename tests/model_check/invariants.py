@@ -1,18 +1,18 @@
-"""What must hold in every state, and what when the scheduler has nothing left to answer."""
+"""Invariants of every state, and of states in which the scheduler has nothing left to answer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.model_check.model import Model
+from tests.model_check.model import ModelWorld
 from tests.model_check.safety import could_take, holders, is_safe, some_lab_has_all
 from tests.model_check.view import View, view_of
 
 USAGE = {"scheduled": "scheduled", "waiting": "waiting", "installing": "installing", "running": "running"}
 
 
-def always(world: Model) -> Iterator[str]:
-    """No double booking; recipe and system in step; a set in one lab."""
+def always(world: ModelWorld) -> Iterator[str]:
+    """Yield violations in any state: double bookings, recipes and systems out of step, sets in two labs."""
     taken: dict[str, int] = {}
     for number, recipe in world.recipes.items():
         usage = USAGE.get(recipe.state)
@@ -28,18 +28,18 @@ def always(world: Model) -> Iterator[str]:
             yield f"recipe {number} is bound to {recipe.lab_controller}, {system.fqdn} is not there"
     for system in world.systems.values():
         if system.recipe_id is not None and taken.get(system.fqdn) != system.recipe_id:
-            yield f"{system.fqdn} is left with recipe {system.recipe_id}"
+            yield f"{system.fqdn} still has recipe {system.recipe_id}"
 
 
-def quiet(world: Model) -> Iterator[str]:
-    """No lost wake-up, nobody stuck: asked when the scheduler is done."""
+def quiet(world: ModelWorld) -> Iterator[str]:
+    """Yield violations when the scheduler is done: lost wake-ups and stuck sets."""
     view = view_of(world)
     yield from _answered(view)
     for lab in dict.fromkeys(view.lab.values()):
         if not is_safe(view, lab):
             yield f"unsafe: {holders(view, lab)} in {lab} wait for each other, or for what never comes"
     yield from _sets(view)
-    yield from _overlooked(view)
+    yield from _lost_wake_ups(view)
     if not any(state in ("waiting", "installing", "running") for state in view.state.values()):
         yield from _deadlocked(view)
 
@@ -57,12 +57,12 @@ def _sets(view: View) -> Iterator[str]:
         if states & {"queued"} and len(states) > 1:
             yield f"set {set_id} is {states}"
         if "assigned" in states and not view.holding(set_id):
-            yield f"set {set_id} is bound to a lab where it holds nothing"
+            yield f"set {set_id} is bound to a lab where it holds no system"
         if states == {"scheduled"}:
             yield f"set {set_id} has all its systems and has not started"
 
 
-def _overlooked(view: View) -> Iterator[str]:
+def _lost_wake_ups(view: View) -> Iterator[str]:
     for name, usage in view.usage.items():
         for number, state in view.state.items() if usage == "idle" else ():
             if state in ("queued", "assigned") and could_take(view, number, name):
@@ -70,7 +70,7 @@ def _overlooked(view: View) -> Iterator[str]:
 
 
 def _deadlocked(view: View) -> Iterator[str]:
-    """Nothing runs, so nothing comes free any more. Every end of all that runs is among the states."""
+    """Yield deadlocks: nothing runs, so no system comes free (every end of a recipe is explored, too)."""
     for set_id in view.sets:
         if view.holding(set_id):
             yield f"deadlock: set {set_id} holds {sorted(view.held(set_id))} for ever"

@@ -1,4 +1,4 @@
-"""The world of one case: a log in memory, the production partition, and which job is which recipe set."""
+"""The world of one case: a log in memory, the production partition, and the recipe set of each job."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from domain.recipe.state import Recipe
 from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
 from tests.domain.scheduling.policies import everybody, group
 from tests.domain.scheduling.world import World
-from tests.model_check.case import GROUP, SUBMITTER, Case, Want
+from tests.model_check.case import GROUP, SUBMITTER, LabCase, RecipeWant
 
 
-class Model(World):
-    """Mutable; `Copier` copies it. `sets_of` is the recipe set that each job was last submitted as."""
+class ModelWorld(World):
+    """The state of a case. Mutable; `Copier` copies it. `sets_of` has the last recipe set of each job."""
 
-    def __init__(self, case: Case, rules: Iterable[TriggerRule] = TRIGGER_RULES) -> None:
+    def __init__(self, case: LabCase, rules: Iterable[TriggerRule] = TRIGGER_RULES) -> None:
         super().__init__(rules)
         self.case = case
-        self.wants: dict[int, Want] = {}
+        self.wants: dict[int, RecipeWant] = {}
         self.sets_of: dict[int, int] = {}
         self.story: tuple[Any, ...] = ()
-        # The batch that is being answered, and the recipes that became assigned in it.
+        # The present batch, and the recipes that became assigned in it.
         self.batch = 0
         self.newly_assigned: frozenset[int] = frozenset()
-        # What was last said of who may submit, by system and by pool; who has borrowed a system.
+        # The present submit entries by system or pool, and the borrowers of systems.
         self.entries: dict[str, tuple[Form, ...]] = {}
         self.borrowers: dict[str, str] = {}
         for lab in case.labs:
@@ -60,12 +60,12 @@ class Model(World):
     def set_condition(self, fqdn: str, condition: str) -> None:
         super().set_condition(fqdn, condition)
         if condition == "Removed":
-            # With a system that is gone its loan ends.
+            # The removal of a system ends its loan.
             self.borrowers.pop(fqdn, None)
 
     @property
     def is_in_group(self) -> bool:
-        """Whether who submits is."""
+        """Return whether the submitter is in the group."""
         entry = self.directory.get("group", GROUP)
         return entry is not None and SUBMITTER in entry.document["members"]
 
@@ -77,13 +77,13 @@ class Model(World):
         self.sets_of[number] = self.recipes[ids[0]].recipe_set_id
 
     def recipes_of(self, number: int) -> list[Recipe]:
-        """The recipes of a job, in order; none where it is not there, or has ended."""
+        """Return the recipes of a job, in order; none if it is not submitted, or has ended."""
         set_id = self.sets_of.get(number)
         recipes = [self.recipes[each] for each in self.sets[set_id].recipe_ids] if set_id else []
         return [] if all(recipe.state in FINISHED for recipe in recipes) else recipes
 
     def unread(self) -> Unread:
-        """From now on the scheduler reads nothing, until what this gives is read."""
+        """Stop the scheduler from reading until the result is passed to `read`."""
         held = Unread(self.partition)
         self.partition = held  # type: ignore[assignment]
         return held
@@ -95,7 +95,7 @@ class Model(World):
 
 
 class Unread:
-    """In the place of a partition while its process waits for an answer of the log."""
+    """A stand-in for a partition while its process waits for the answer to an append."""
 
     def __init__(self, partition: Any) -> None:
         self.partition = partition
@@ -106,8 +106,8 @@ class Unread:
         self.rows.append(recorded)
 
 
-def key_of(world: Model) -> tuple[Any, ...]:
-    """All that matters of a quiet world for what can happen in it: two with the same key are one state."""
+def key_of(world: ModelWorld) -> tuple[Any, ...]:
+    """Return the key of a quiet world; worlds with equal keys are the same state."""
     jobs = [world.recipes_of(number) for number in range(len(world.case.jobs))]
     there = [world.sets[recipes[0].recipe_set_id] for recipes in jobs if recipes]
     order = sorted(range(len(there)), key=lambda place: there[place].submission)

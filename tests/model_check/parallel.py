@@ -1,4 +1,4 @@
-"""Cases spread over processes; each of them takes out the same part, if any."""
+"""Exploration of cases in several processes, optionally without one part of the scheduler."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from multiprocessing import get_context
 
 from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
-from tests.model_check.explore import Found, explore, story
+from tests.model_check.explore import Exploration, explore, story
 from tests.model_check.families import Task
 from tests.model_check.removed_parts import ALL_PARTS
 from tests.model_check.walk import walk
@@ -16,30 +16,30 @@ from tests.model_check.walk import walk
 AT_ONCE = 4
 
 
-def explore_one(task: Task, without: str | None = None) -> tuple[Found, str | None]:
-    """What is found in one case, and the story of the violation, if there is one."""
-    with _taking(without):
+def explore_one(task: Task, without: str | None = None) -> tuple[Exploration, str | None]:
+    """Return the exploration of one case, and the history of its violation, if any."""
+    with _removal(without):
         found = explore(*task, rules=_rules(without))
-    return _told(found)
+    return _without_world(found)
 
 
-def walk_one(seed: int, without: str | None = None) -> tuple[Found, str | None]:
-    with _taking(without):
+def walk_one(seed: int, without: str | None = None) -> tuple[Exploration, str | None]:
+    with _removal(without):
         found = walk(seed, _rules(without))
-    return _told(found)
+    return _without_world(found)
 
 
-def _told(found: Found) -> tuple[Found, str | None]:
-    told = None if found.violation is None else story(found.violation)
-    # What has happened stays in this process: worlds are large, and nobody asks for them.
+def _without_world(found: Exploration) -> tuple[Exploration, str | None]:
+    text = None if found.violation is None else story(found.violation)
+    # Worlds are large, and the parent process does not need them.
     found.violation = None
-    return found, told
+    return found, text
 
 
-def _taking(without: str | None) -> ExitStack:
+def _removal(without: str | None) -> ExitStack:
     stack = ExitStack()
     if without is not None:
-        stack.enter_context(ALL_PARTS[without].taking())
+        stack.enter_context(ALL_PARTS[without].removal())
     return stack
 
 
@@ -47,13 +47,13 @@ def _rules(without: str | None) -> tuple[TriggerRule, ...]:
     return TRIGGER_RULES if without is None else ALL_PARTS[without].rules
 
 
-def spread(
-    one: Callable[..., tuple[Found, str | None]],
+def run_parallel(
+    one: Callable[..., tuple[Exploration, str | None]],
     tasks: Iterable[Task] | Iterable[int],
     processes: int,
     without: str | None = None,
-) -> Iterator[tuple[Found, str | None]]:
-    """As they are done, in order."""
+) -> Iterator[tuple[Exploration, str | None]]:
+    """Yield the results in the order of the tasks."""
     if processes == 1:
         yield from (one(task, without) for task in tasks)
         return

@@ -1,4 +1,4 @@
-"""How each part of the scheduler is taken out."""
+"""Context managers that remove a part of the scheduler."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from domain.scheduling.world.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WA
 
 @contextmanager
 def without_safety() -> Iterator[None]:
-    """Every grant is thought safe."""
+    """Treat every grant as safe."""
     with ExitStack() as stack:
         for module in (granting, new_job, pending_system, waking):
             stack.enter_context(patch.object(module, "is_safe", lambda *_: True))
@@ -28,7 +28,7 @@ def without_safety() -> Iterator[None]:
 
 
 def without_let_go() -> AbstractContextManager[object]:
-    """Stuck holders keep their systems."""
+    """Let stuck holders keep their systems."""
     return patch.object(decide, "stuck_lab", lambda _: None)
 
 
@@ -46,18 +46,18 @@ def without_assigned_first() -> Iterator[None]:
 
 
 def without_pending_first() -> AbstractContextManager[object]:
-    """Wake-ups are answered before pending systems."""
+    """Answer wake-ups before pending systems."""
     return patch.object(triggers, "ORDER", (LET_GO, WAKE_UP, PENDING_SYSTEM, NEW_JOB))
 
 
 def without_basis() -> AbstractContextManager[object]:
-    """A recipe that became assigned in a batch ranks with the assigned ones at once."""
+    """Rank a recipe that becomes assigned in a batch with the assigned ones at once."""
     return patch.object(recipe_sets, "newly_of", lambda lab_controller: lab_controller)
 
 
 @contextmanager
 def without_ranks_over_all() -> Iterator[None]:
-    """A wake-up asks one system after another, by name."""
+    """Answer a wake-up system by system, in the order of names."""
     with without_basis(), patch.object(waking, "_best_recipes", _of_the_first_by_name):
         yield
 
@@ -85,12 +85,12 @@ def without_rank_of_new_sets() -> AbstractContextManager[object]:
 
 
 def without_looking_first() -> AbstractContextManager[object]:
-    """A new job takes what a wake-up is about to ask the queue about."""
+    """Let a new job take systems that a wake-up is about to ask."""
     return patch.object(Triggers, "pending_wake_ups", lambda _: iter(()))
 
 
 def without_maxima() -> AbstractContextManager[object]:
-    """Whoever may submit at all does so at any priority."""
+    """Ignore maximum effective priorities."""
     return patch.object(Submitting, "maximum", lambda *asked: _maximum(*asked) and Priority.Urgent)
 
 

@@ -1,4 +1,4 @@
-"""Parts of the scheduler that can be taken out, and a small case in which each is missed."""
+"""Parts of the scheduler that can be removed, each with a small case that needs the part."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
 from tests.domain.scheduling.rules import LETTING_GO, WAKING, rules
 from tests.model_check import part_removal as parts
 from tests.model_check.actions import Action
-from tests.model_check.case import Case, case
-from tests.model_check.explore import Found, explore
-from tests.model_check.steps import Manner
+from tests.model_check.case import LabCase, case
+from tests.model_check.explore import Exploration, explore
+from tests.model_check.steps import Options
 from tests.model_check.walk import Move, retrace
 
 BASIC = ("submit", "finish", "cancel")
 
-Taking = Callable[[], AbstractContextManager[object]]
+Removal = Callable[[], AbstractContextManager[object]]
 
 
 @dataclass(frozen=True)
-class TakenOut:
-    """`missed_in` is a case that goes wrong without the part, if it is explored in this `manner`.
+class RemovedPart:
+    """A part of the scheduler, and a case in which the exploration with `options` fails without the part.
 
-    `says` is what is found then. `moves` are one history that goes wrong, where finding one takes too long.
+    `expected` begins the text of the violation. `moves` is a violating history, if the search takes too long.
     `wakes` and `lets_go` name the trigger rule that loses its wake-ups, or its let-go triggers.
     """
 
     name: str
-    missed_in: Case
-    manner: Manner
-    says: str = "lost wake-up"
-    taking: Taking = ExitStack
+    needed_in: LabCase
+    options: Options
+    expected: str = "lost wake-up"
+    removal: Removal = ExitStack
     wakes: str | None = None
     lets_go: str | None = None
     moves: tuple[Move, ...] = ()
@@ -41,85 +41,87 @@ class TakenOut:
     def rules(self) -> tuple[TriggerRule, ...]:
         return rules(WAKING - {self.wakes}, LETTING_GO - {self.lets_go})
 
-    def without(self) -> Found:
-        """What is found when it is taken out."""
-        with self.taking():
+    def without(self) -> Exploration:
+        """Return the exploration without the part."""
+        with self.removal():
             return self._look(self.rules)
 
-    def with_it(self) -> Found:
-        """What is found in the same place when all is there."""
+    def with_it(self) -> Exploration:
+        """Return the same exploration with the part."""
         return self._look(TRIGGER_RULES)
 
-    def _look(self, table: tuple[TriggerRule, ...]) -> Found:
+    def _look(self, table: tuple[TriggerRule, ...]) -> Exploration:
         if self.moves:
-            return retrace(self.missed_in, self.moves, table)
-        return explore(self.missed_in, self.manner, rules=table)
+            return retrace(self.needed_in, self.moves, table)
+        return explore(self.needed_in, self.options, rules=table)
 
 
-def _row(name: str, missed_in: Case, verbs: str, case_name: str = "") -> TakenOut:
-    manner = Manner((*BASIC, *verbs.split(", ")))
-    return TakenOut(f"wake-up: {case_name or name}", missed_in, manner, wakes=name)
+def _row(name: str, needed_in: LabCase, verbs: str, case_name: str = "") -> RemovedPart:
+    options = Options((*BASIC, *verbs.split(", ")))
+    return RemovedPart(f"wake-up: {case_name or name}", needed_in, options, wakes=name)
 
 
-def _history(name: str, missed_in: Case, *moves: Move) -> TakenOut:
-    """All jobs are submitted in order; then that is what happens."""
+def _history(name: str, needed_in: LabCase, *moves: Move) -> RemovedPart:
+    """Return a part with a given history: all jobs are submitted in order, then the moves follow."""
     submitted = [
         move
-        for number in range(len(missed_in.jobs))
+        for number in range(len(needed_in.jobs))
         for move in (Move("do", Action("submit", number)), Move("settle"))
     ]
-    return TakenOut(f"wake-up: {name}", missed_in, Manner(()), wakes=name, moves=(*submitted, *moves))
+    return RemovedPart(f"wake-up: {name}", needed_in, Options(()), wakes=name, moves=(*submitted, *moves))
 
 
 def _do(verb: str, what: object) -> Move:
     return Move("do", Action(verb, what))
 
 
-PARTS: tuple[TakenOut, ...] = (
+PARTS: tuple[RemovedPart, ...] = (
     # The smallest deadlock of design 4.3.
-    TakenOut(
+    RemovedPart(
         "the safety rule",
         case("a b c", "a b", "High:c a b", "a"),
-        Manner(BASIC),
+        Options(BASIC),
         "unsafe grant",
         parts.without_safety,
     ),
-    # A holder waits for what is broken, and others for what it holds.
-    TakenOut("let-go", case("a b", "a b", "b"), Manner((*BASIC, "break")), "unsafe", parts.without_let_go),
-    # A holder waits in a lab that nobody hears, and others for what it holds.
-    TakenOut(
+    # A holder waits for a broken system, and others wait for its systems.
+    RemovedPart(
+        "let-go", case("a b", "a b", "b"), Options((*BASIC, "break")), "unsafe", parts.without_let_go
+    ),
+    # A holder waits in a silent lab, and others wait for its systems.
+    RemovedPart(
         "let-go of silent labs",
         case("a b", "a b", "b"),
-        Manner((*BASIC, "fall silent")),
+        Options((*BASIC, "fall silent")),
         "unsafe",
         lets_go="lab silent",
     ),
-    TakenOut(
+    RemovedPart(
         "effective priorities",
         case("a^Low", "Urgent: a", "Normal+: a", "a"),
-        Manner(BASIC),
+        Options(BASIC),
         "queue jump",
         parts.without_maxima,
     ),
-    TakenOut(
+    RemovedPart(
         "access, as the queue is asked",
         case("a b", "ab", "b"),
-        Manner((*BASIC, "close", "open")),
+        Options((*BASIC, "close", "open")),
         "recipe 1 got a, which it may not have",
         parts.without_access,
     ),
-    TakenOut(
+    RemovedPart(
         "assigned before queued",
         case("a b", "a b", "b", "b"),
-        Manner(BASIC),
+        Options(BASIC),
         "queue jump",
         parts.without_assigned_first,
     ),
-    # The lab is enabled while a batch with two new jobs is answered; somebody in the queue waits for a.
-    TakenOut(
+    # The lab is enabled while a batch with two new jobs is answered; a queued recipe waits for a.
+    RemovedPart(
         "the queue looks first",
         case("a b@2", "a", "b", "a"),
-        Manner(()),
+        Options(()),
         "queue jump",
         parts.without_looking_first,
         moves=(
@@ -132,44 +134,44 @@ PARTS: tuple[TakenOut, ...] = (
             _do("enable", "lab-1"),
         ),
     ),
-    TakenOut(
+    RemovedPart(
         "pending systems before wake-ups",
         case("a b", "a b", "High:b"),
-        Manner((*BASIC, "break", "repair")),
+        Options((*BASIC, "break", "repair")),
         "out of order",
         parts.without_pending_first,
     ),
     # Both systems of job 0 come free in one commit.
-    TakenOut(
+    RemovedPart(
         "the order known at the basis",
         case("a b", "a b", "a b", "High:b"),
-        Manner(BASIC),
+        Options(BASIC),
         "queue jump",
         parts.without_basis,
     ),
-    TakenOut(
+    RemovedPart(
         "the highest rank over all systems that a wake-up asks",
         case("a b", "a b", "High:b"),
-        Manner((*BASIC, "disable", "enable")),
+        Options((*BASIC, "disable", "enable")),
         "queue jump",
         parts.without_ranks_over_all,
     ),
-    TakenOut(
+    RemovedPart(
         "rank order of new sets",
         case("a", "a", "High:a"),
-        Manner(BASIC, races=1),
+        Options(BASIC, races=1),
         "queue jump",
         parts.without_rank_of_new_sets,
     ),
-    # c is busy as soon as it is there, but comes free some day: a is safe now.
+    # c is busy as soon as it is registered, but will come free: a is safe now.
     _row("system added", case("a b:Broken c:Absent", "a bc", "High:bc"), "add"),
     _row("condition changed", case("a b", "a b", "High:b"), "break, repair"),
     _row("system undrained", case("a b", "a b", "b a"), "drain, undrain"),
     _row("system returned by a person", case("a:Manual b", "!a b", "High:!a"), "reserve, give back"),
-    _row("system free for who forces it", case("a:Manual", "!a", "!a"), "break"),
+    _row("system free for forced recipes", case("a:Manual", "!a", "!a"), "break"),
     _row("condition changed", case("a", "!a", "!a"), "remove, make manual", "no longer removed"),
     _row("system undrained", case("a:Manual b", "!a b", "High:!a"), "drain, undrain", "forced one undrained"),
-    # The set keeps its lab, since it holds another system; nobody else is asked then.
+    # The set keeps its lab, because it holds another system; no other recipe is asked then.
     _row("recipe assigned", case("a b c d", "ab c d", "d"), "break"),
     _row("inventory changed", case("a b", "a~big", "ab"), "grow, shrink"),
     _row("pools changed", case("a b", "a~pool", "ab"), "join, leave"),
@@ -177,15 +179,15 @@ PARTS: tuple[TakenOut, ...] = (
     _row("distro tree changed", case("a b@2", "a", "ab"), "tree arrives, tree leaves"),
     _row("lab heard", case("a b@2", "a", "ab"), "fall silent, be heard"),
     _row("lab enabled", case("a b@2", "a", "ab"), "disable, enable"),
-    # a is closed to job 0, which waits for b, until something else lets it in.
+    # a is closed to job 0, which waits for b, until another change gives access.
     _row("access policy of a system changed", case("a b", "ab", "b"), "close, open"),
     _row("access policy of a pool changed", case("a b", "ab", "b"), "join, close pool, open pool"),
     _row("owner of a system changed", case("a b", "ab", "b"), "close, give"),
     _row("lent", case("a b", "ab", "b"), "close, lend"),
     _row("loan ended", case("a b", "ab", "b"), "lend away, end loan"),
     _row("group changed", case("a b", "Normal+: ab", "b"), "close, leave group, join group"),
-    # c comes free in the batch that is being answered as b breaks, and nobody may have it while job 1 waits
-    # for b. Then that holds nothing.
+    # c comes free in the batch in which b breaks, and no recipe may have it while job 1 waits for b. Then
+    # job 1 lets go.
     _history(
         "recipe queued",
         case("a b c d e", "b c d e", "a b", "c d"),
@@ -218,8 +220,8 @@ PARTS: tuple[TakenOut, ...] = (
     ),
 )
 
-# Priorities, effective or nominal, say who is asked first. Whoever could take an idle system has it: so a
-# change of them eases nothing.
-NOT_MISSED = _row("priority changed", case("a^Low b", "a b", "Normal+: ab b"), "raise, lower")
+# Priorities decide only the order. A recipe that could take an idle system has it already, so a change of
+# priorities allows no new grant.
+NOT_NEEDED = _row("priority changed", case("a^Low b", "a b", "Normal+: ab b"), "raise, lower")
 
-ALL_PARTS = {part.name: part for part in (*PARTS, NOT_MISSED)}
+ALL_PARTS = {part.name: part for part in (*PARTS, NOT_NEEDED)}

@@ -1,4 +1,4 @@
-"""Whether holders wait for each other for ever, by trying all orders and all ways to give out systems."""
+"""The safety of holders, by trying all orders and all assignments of systems."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.model_check.view import View
 
 
 def holders(view: View, lab: str) -> list[int]:
-    """The sets with some but not all of their systems, in this lab."""
+    """Return the sets with some but not all of their systems, in this lab."""
     return [
         set_id
         for set_id in view.sets
@@ -18,7 +18,7 @@ def holders(view: View, lab: str) -> list[int]:
 
 
 def is_safe(view: View, lab: str) -> bool:
-    """Whether the holders of a lab can be completed one after another, in some order."""
+    """Return whether the holders of a lab can be completed one after another, in some order."""
     return any(_works(view, lab, order) for order in permutations(holders(view, lab)))
 
 
@@ -26,20 +26,21 @@ def _works(view: View, lab: str, order: Sequence[int]) -> bool:
     return all(completable(view, lab, set_id, order[place:]) for place, set_id in enumerate(order))
 
 
-def who_lets_go(view: View, lab: str) -> list[int]:
-    """Those that nothing could complete; then, among those that are left over when all others are completed,
-    the least urgent, the latest."""
+def holders_to_let_go(view: View, lab: str) -> list[int]:
+    """Return the holders that must let go: impossible ones, then the least urgent and latest stuck ones."""
     there = holders(view, lab)
     gone = [
-        each for each in left_over(view, lab, there) if not completable(view, lab, each, still_there=[each])
+        each
+        for each in stuck_holders(view, lab, there)
+        if not completable(view, lab, each, still_there=[each])
     ]
-    while left := left_over(view, lab, [each for each in there if each not in gone]):
+    while left := stuck_holders(view, lab, [each for each in there if each not in gone]):
         gone.append(max(left, key=lambda each: view.rank[view.sets[each][0]]))
     return gone
 
 
-def left_over(view: View, lab: str, there: Sequence[int]) -> list[int]:
-    """Those of the holders that no order completes, and it leaves as few as can be."""
+def stuck_holders(view: View, lab: str, there: Sequence[int]) -> list[int]:
+    """Return the smallest set of holders that remain after completing others in some order."""
     orders = list(permutations(there))
     done = [next(n for n in range(len(order) + 1) if not _goes_on(view, lab, order, n)) for order in orders]
     return list(orders[done.index(max(done))][max(done) :])
@@ -50,7 +51,7 @@ def _goes_on(view: View, lab: str, order: Sequence[int], place: int) -> bool:
 
 
 def completable(view: View, lab: str, set_id: int, still_there: Iterable[int]) -> bool:
-    """Whether a set can have all it wants, when all comes free but what these sets hold."""
+    """Return whether a set can have all its systems if all come free except those of `still_there`."""
     held = frozenset[str]().union(*(view.held(each) for each in still_there))
     return can_be_given([_of_lab(view, view.usable[number], lab) - held for number in view.wanting(set_id)])
 
@@ -60,7 +61,7 @@ def _of_lab(view: View, names: frozenset[str], lab: str) -> frozenset[str]:
 
 
 def can_be_given(wants: Sequence[frozenset[str]]) -> bool:
-    """Whether each can have a system of its own."""
+    """Return whether each can have a different system."""
     if not wants:
         return True
     first, rest = wants[0], wants[1:]
@@ -68,7 +69,7 @@ def can_be_given(wants: Sequence[frozenset[str]]) -> bool:
 
 
 def some_lab_has_all(view: View, set_id: int, names: dict[int, frozenset[str]]) -> bool:
-    """Whether the recipes of a set without a system can have one of these each, all in one lab."""
+    """Return whether the unplaced recipes of a set can have one of these systems each, all in one lab."""
     bound = view.lab_of(set_id)
     labs = [bound] if bound else sorted(set(view.lab.values()))
     wanting = view.wanting(set_id)
@@ -76,7 +77,7 @@ def some_lab_has_all(view: View, set_id: int, names: dict[int, frozenset[str]]) 
 
 
 def could_take(view: View, number: int, name: str) -> bool:
-    """Whether a recipe without a system may have this one, and nobody would wait for ever then."""
+    """Return whether a recipe without a system may have this one, and the grant is safe."""
     lab = view.lab[name]
     if name not in view.usable[number] or view.bound[number] not in (None, lab):
         return False

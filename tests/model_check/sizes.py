@@ -1,10 +1,10 @@
-"""How much of the families is gone through, at each run of the tests and when there is time."""
+"""The number of cases of each family in a normal test run, and in a long one."""
 
 from __future__ import annotations
 
 SEED = 1
 
-# So many labs, None: all; `python -m tests.model_check` goes through all of all.
+# The number of labs; None: all. `python -m tests.model_check` explores all labs of every family.
 SAMPLES = {
     "people": 5,
     "two-systems": 6,
@@ -16,7 +16,7 @@ SAMPLES = {
 }
 WALKS = 30
 
-# As many as there are; a part where that would take longer than some minutes.
+# All labs, or a sample if all would take longer than some minutes.
 LONG = {
     "people": None,
     "two-systems": None,

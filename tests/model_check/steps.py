@@ -1,4 +1,4 @@
-"""One step: something is done, and the scheduler answers, alone or while something else is done."""
+"""One step: an action, and the answers of the scheduler, possibly with other actions in between."""
 
 from __future__ import annotations
 
@@ -12,35 +12,34 @@ from tests.model_check import decisions as judged
 from tests.model_check import invariants as rest
 from tests.model_check.actions import Action, act, actions
 from tests.model_check.copying import Copier
-from tests.model_check.model import Model, key_of
+from tests.model_check.model import ModelWorld, key_of
 
 MANY = 500
 
 
-class Violation(AssertionError):
-    """What must never happen has happened; `story` are the steps that lead there."""
+class ModelViolation(AssertionError):
+    """A broken invariant; `story` has the steps that lead to it."""
 
-    def __init__(self, what: str, world: Model) -> None:
+    def __init__(self, what: str, world: ModelWorld) -> None:
         super().__init__(what)
         self.what, self.world, self.story = what, world, world.story
 
 
 @dataclass(frozen=True)
-class Manner:
-    """How a step goes: which verbs there are, and how often others act, and whether the scheduler starts
-    again, while it has not answered everything yet."""
+class Options:
+    """The options of steps: the verbs, the number of races with the scheduler, and whether it restarts."""
 
     verbs: tuple[str, ...]
     races: int = 0
     restarts: bool = False
 
 
-def successors(world: Model, manner: Manner, copier: Copier) -> Iterator[Model]:
-    """Every quiet world that one step leads to."""
-    for action in actions(world, manner.verbs):
+def successors(world: ModelWorld, options: Options, copier: Copier) -> Iterator[ModelWorld]:
+    """Yield every quiet world after one step."""
+    for action in actions(world, options.verbs):
         after = _done(copier.copy(world), action)
-        if manner.races or manner.restarts:
-            yield from _disturbed(copier.copy(after), manner, copier, manner.races)
+        if options.races or options.restarts:
+            yield from _disturbed(copier.copy(after), options, copier, options.races)
         commits = settle(after, 1)
         yield after
         if commits > 1:
@@ -50,44 +49,46 @@ def successors(world: Model, manner: Manner, copier: Copier) -> Iterator[Model]:
             yield after
 
 
-def _disturbed(world: Model, manner: Manner, copier: Copier, races: int) -> Iterator[Model]:
-    """What else may come of it: between any two commits of the scheduler others act, or it starts again."""
-    if manner.restarts:
-        _alike(world, copier)
-    for action in actions(world, manner.verbs) if races else ():
-        yield from _undisturbed_or_not(_done(copier.copy(world), action), manner, copier, races - 1)
+def _disturbed(world: ModelWorld, options: Options, copier: Copier, races: int) -> Iterator[ModelWorld]:
+    """Yield the worlds after other actions, or a restart, between two commits of the scheduler."""
+    if options.restarts:
+        _check_restart(world, copier)
+    for action in actions(world, options.verbs) if races else ():
+        yield from _undisturbed_or_not(_done(copier.copy(world), action), options, copier, races - 1)
         for limit in (1, MANY):
             raced = copier.copy(world)
             if commit_next(raced, limit, action):
-                yield from _undisturbed_or_not(raced, manner, copier, races - 1)
+                yield from _undisturbed_or_not(raced, options, copier, races - 1)
     if commit_next(world, 1):
-        yield from _disturbed(world, manner, copier, races)
+        yield from _disturbed(world, options, copier, races)
 
 
-def _undisturbed_or_not(world: Model, manner: Manner, copier: Copier, races: int) -> Iterator[Model]:
+def _undisturbed_or_not(
+    world: ModelWorld, options: Options, copier: Copier, races: int
+) -> Iterator[ModelWorld]:
     if races:
-        yield from _disturbed(copier.copy(world), manner, copier, races)
+        yield from _disturbed(copier.copy(world), options, copier, races)
     settle(world, MANY)
     yield world
 
 
-def _alike(world: Model, copier: Copier) -> None:
-    """A scheduler that begins now asks some things once more, and comes to the same placements."""
+def _check_restart(world: ModelWorld, copier: Copier) -> None:
+    """Check that a restarted scheduler, which answers some triggers again, makes the same placements."""
     goes_on, begins = copier.copy(world), copier.copy(world)
     restart(begins)
     settle(goes_on, MANY)
     settle(begins, MANY)
     if key_of(begins) != key_of(goes_on):
-        raise Violation("a scheduler that starts again comes to other placements", begins)
+        raise ModelViolation("a restarted scheduler makes other placements", begins)
 
 
-def restart(world: Model) -> None:
+def restart(world: ModelWorld) -> None:
     world.partition = world.refolded()
     world.story += ("  the scheduler starts again",)
 
 
-def settle(world: Model, limit: int) -> int:
-    """Until the scheduler has nothing left to answer; how many commits that took."""
+def settle(world: ModelWorld, limit: int) -> int:
+    """Run until the scheduler has nothing left to answer; return the number of commits."""
     commits = 0
     while commit_next(world, limit):
         commits += 1
@@ -95,10 +96,10 @@ def settle(world: Model, limit: int) -> int:
     return commits
 
 
-def commit_next(world: Model, limit: int, meanwhile: Action | None = None) -> bool:
-    """Decide and commit once; False when there is nothing to decide.
+def commit_next(world: ModelWorld, limit: int, meanwhile: Action | None = None) -> bool:
+    """Decide and commit once; return False if there is nothing to decide.
 
-    `meanwhile` is in the log before the decisions are: they are refused if it moved what they rest on.
+    `meanwhile` is in the log before the decisions, which are refused if it changed their aggregates.
     """
     decided = decide(world.partition, limit, world.now)
     if not decided:
@@ -110,14 +111,14 @@ def commit_next(world: Model, limit: int, meanwhile: Action | None = None) -> bo
     if accepted:
         world.commit_decisions(decided, basis)
         world.newly_assigned |= frozenset(_assigned(decided))
-    world.story += tuple(_said(decided)) if accepted else ("  refused",)
+    world.story += tuple(_described(decided)) if accepted else ("  refused",)
     fail_on(rest.always(world), world)
     return True
 
 
-def _note_batch(world: Model, decided: Sequence[Decision]) -> None:
+def _note_batch(world: ModelWorld, decided: Sequence[Decision]) -> None:
     batch = decided[0].batch
-    assert batch is not None, "each decision says what it answers"
+    assert batch is not None, "each decision has a batch"
     if batch.upto != world.batch:
         world.batch, world.newly_assigned = batch.upto, frozenset()
 
@@ -128,14 +129,14 @@ def _assigned(decided: Sequence[Decision]) -> Iterator[int]:
             yield int(split_subject(subject)[1])
 
 
-def _raced(world: Model, decided: Sequence[Decision], meanwhile: Action) -> bool:
-    """Somebody else is first; the scheduler reads that after it knows what became of its own."""
+def _raced(world: ModelWorld, decided: Sequence[Decision], meanwhile: Action) -> bool:
+    """Append another action first; the scheduler reads it after the answer to its own append."""
     world.story += (f"  meanwhile: {meanwhile}",)
     unread = world.unread()
     act(world, meanwhile)
-    accepted = _stands(world, decided)
+    accepted = _is_current(world, decided)
     if accepted:
-        # Not right behind what it knows: it reads it.
+        # The commit does not follow the last folded position, so the scheduler reads the log.
         unread.partition.confirm(0, 0, world.now)
     else:
         unread.partition.rollback()
@@ -143,8 +144,8 @@ def _raced(world: Model, decided: Sequence[Decision], meanwhile: Action) -> bool
     return accepted
 
 
-def _stands(world: Model, decided: Sequence[Decision]) -> bool:
-    """Whether nothing that the decisions rest on has moved."""
+def _is_current(world: ModelWorld, decided: Sequence[Decision]) -> bool:
+    """Return whether the aggregates of the decisions are unchanged."""
     expected: dict[str, int] = {}
     for decision in decided:
         for subject, version in decision.expected:
@@ -152,19 +153,19 @@ def _stands(world: Model, decided: Sequence[Decision]) -> bool:
     return all(world.version(subject) == version for subject, version in expected.items())
 
 
-def fail_on(faults: Iterator[str], world: Model) -> None:
+def fail_on(faults: Iterator[str], world: ModelWorld) -> None:
     for fault in faults:
-        raise Violation(fault, world)
+        raise ModelViolation(fault, world)
 
 
-def _done(world: Model, action: Action) -> Model:
+def _done(world: ModelWorld, action: Action) -> ModelWorld:
     world.story += (str(action),)
     act(world, action)
     fail_on(rest.always(world), world)
     return world
 
 
-def _said(decided: Sequence[Decision]) -> Iterator[str]:
+def _described(decided: Sequence[Decision]) -> Iterator[str]:
     for decision in decided:
         events = ", ".join(f"{subject} {event.TOPIC.partition('.')[2]}" for subject, event in decision.events)
         yield f"  {decision.trigger.kind} {decision.trigger.name}: {events}"

@@ -1,4 +1,4 @@
-"""The model check sees what it says it sees: faults planted into the scheduler, or into its other checks."""
+"""The model check finds faults that are planted into the scheduler or into other checks."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from tests.model_check.case import case
 from tests.model_check.copying import Copier
 from tests.model_check.explore import explore
 from tests.model_check.families import JOBS
-from tests.model_check.model import Model
+from tests.model_check.model import ModelWorld
 from tests.model_check.removed_parts import ALL_PARTS
-from tests.model_check.steps import Manner
+from tests.model_check.steps import Options
 from tests.model_check.walk import walk
 
-JUST_JOBS = Manner(JOBS)
+JUST_JOBS = Options(JOBS)
 
 
-def test_busy_systems_thought_idle__two_jobs_for_one_system__is_a_double_booking() -> None:
+def test_idle_check_removed__two_jobs_for_one_system__double_booking() -> None:
     with patch.object(Partition, "idle", Partition.usable):
         violation = explore(case("a", "a", "a"), JUST_JOBS).violation
     assert violation is not None
@@ -27,11 +27,11 @@ def test_busy_systems_thought_idle__two_jobs_for_one_system__is_a_double_booking
     assert violation.story[0] in ("submit 0", "submit 1")
 
 
-def test_safety_taken_out__and_not_looked_at__ends_in_a_deadlock() -> None:
-    """The sets do wait for ever; that is seen even by who knows nothing of safety."""
+def test_safety__removed_and_not_checked__deadlock_is_found() -> None:
+    """The sets wait for ever, which the deadlock check finds without the safety check."""
     part = ALL_PARTS["the safety rule"]
-    with part.taking(), patch.object(decisions, "is_safe", _yes), patch.object(rest, "is_safe", _yes):
-        violation = explore(part.missed_in, part.manner).violation
+    with part.removal(), patch.object(decisions, "is_safe", _yes), patch.object(rest, "is_safe", _yes):
+        violation = explore(part.needed_in, part.options).violation
     assert violation is not None
     assert violation.what.startswith("deadlock")
 
@@ -40,7 +40,7 @@ def _yes(*_: object) -> bool:
     return True
 
 
-def test_walk__of_one_seed__is_the_same_each_time() -> None:
+def test_walk__one_seed__same_history() -> None:
     part = ALL_PARTS["wake-up: lab enabled"]
     walks = ((seed, walk(seed, part.rules).violation) for seed in range(200))
     seed, first = next((seed, violation) for seed, violation in walks if violation)
@@ -49,8 +49,8 @@ def test_walk__of_one_seed__is_the_same_each_time() -> None:
     assert (first.what, first.story) == (again.what, again.story)
 
 
-def test_copy__of_a_world__goes_its_own_way() -> None:
-    world = Model(case("a b", "a b", "ab"))
+def test_copy__of_a_world__is_independent() -> None:
+    world = ModelWorld(case("a b", "a b", "ab"))
     world.submit_job(1)
     copied = Copier().copy(world)
     copied.settle()

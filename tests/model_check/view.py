@@ -1,6 +1,6 @@
-"""Who is where, as the judges see it: plain dictionaries, moved by the events of a decision.
+"""The state for the checks: plain dictionaries, updated by the events of a decision.
 
-Nothing of `domain.scheduling` is used here, nor what it says of systems and recipes.
+This module does not use `domain.scheduling`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from domain.events import Event, split_subject
 from domain.recipe.state import Recipe
 from domain.system.state import System
 from tests.model_check.actions import tree_labs
-from tests.model_check.case import BIG_MB, POOL, SUBMITTER, Want
-from tests.model_check.model import Model
+from tests.model_check.case import BIG_MB, POOL, SUBMITTER, RecipeWant
+from tests.model_check.model import ModelWorld
 
 URGENCY = ("Urgent", "High", "Normal", "Medium", "Low")
 FINISHED = ("completed", "cancelled", "aborted")
@@ -22,9 +22,9 @@ UNPLACED = ("new", "queued", "assigned")
 
 @dataclass
 class View:
-    """`viable` and `usable` are the systems of each recipe, `rank` its place in a line, low first.
+    """The state; `viable` and `usable` are the systems of each recipe, `rank` its place in a line, low first.
 
-    `highest` is the place in `URGENCY` that a recipe cannot have a better one than on a system.
+    `highest` is the index in `URGENCY` of the maximum effective priority of a recipe on a system.
     """
 
     lab: Mapping[str, str]
@@ -53,7 +53,7 @@ class View:
             self.bound[number] = getattr(event, "lab_controller", None)
 
     def wanting(self, set_id: int) -> list[int]:
-        """The recipes of a set that have no system."""
+        """Return the recipes of a set that have no system."""
         return [number for number in self.sets[set_id] if self.state[number] in UNPLACED]
 
     def holding(self, set_id: int) -> list[int]:
@@ -66,8 +66,8 @@ class View:
         return next((lab for number in self.sets[set_id] if (lab := self.bound[number])), None)
 
 
-def view_of(world: Model) -> View:
-    """As the log says it now."""
+def view_of(world: ModelWorld) -> View:
+    """Return the view of the present log."""
     there = {number: each for number, each in world.recipes.items() if each.state not in FINISHED}
     sets: dict[int, tuple[int, ...]] = {}
     for number, recipe in there.items():
@@ -108,7 +108,7 @@ def view_of(world: Model) -> View:
     )
 
 
-def _viable(world: Model, want: Want, trees: list[str]) -> frozenset[str]:
+def _viable(world: ModelWorld, want: RecipeWant, trees: list[str]) -> frozenset[str]:
     return frozenset(
         name
         for name in want.names
@@ -120,32 +120,32 @@ def _viable(world: Model, want: Want, trees: list[str]) -> frozenset[str]:
     )
 
 
-def _highest(world: Model, recipe: Recipe, name: str) -> int | None:
-    """None: it may not be submitted there."""
+def _highest(world: ModelWorld, recipe: Recipe, name: str) -> int | None:
+    """Return the index of the maximum effective priority; None if submission is not allowed there."""
     entries = world.entries.get(name, ({"everybody": True, "maximum_effective_priority": "Urgent"},))
     if world.directory.pool_has(POOL, name):
         entries = world.entries.get(POOL) or entries
     group = recipe.group if world.is_in_group else None
-    told = [
+    places = [
         URGENCY.index(entry["maximum_effective_priority"])
         for entry in entries
         if entry.get("everybody") or entry["group"] == group
     ]
-    if not told and SUBMITTER in (world.systems[name].owner, world.borrowers.get(name)):
+    if not places and SUBMITTER in (world.systems[name].owner, world.borrowers.get(name)):
         return 0
-    return min(told, default=None)
+    return min(places, default=None)
 
 
-def _may_have(world: Model, system: System, force: bool) -> bool:
+def _may_have(world: ModelWorld, system: System, force: bool) -> bool:
     if system.draining or system.reservation is not None:
         return False
     return (force or system.condition == "Automated") and _serves(world, system.lab_controller)
 
 
-def _serves(world: Model, lab: str) -> bool:
+def _serves(world: ModelWorld, lab: str) -> bool:
     return world.directory.is_enabled(lab) and not world.directory.is_silent(lab)
 
 
-def _rank(world: Model, set_id: int, number: int) -> tuple[int, int, int]:
+def _rank(world: ModelWorld, set_id: int, number: int) -> tuple[int, int, int]:
     recipe_set = world.sets[set_id]
     return URGENCY.index(recipe_set.priority.name), recipe_set.submission, number

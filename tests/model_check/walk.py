@@ -1,4 +1,4 @@
-"""Larger labs, of which nobody can see every state: random histories from a seed, cut short on failure."""
+"""Random histories from a seed, for larger labs with too many states; a failing history is shortened."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from random import Random
 from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
 from tests.model_check import invariants as rest
 from tests.model_check.actions import VERBS, Action, act, actions
-from tests.model_check.case import Case, Job, Want
-from tests.model_check.explore import Found
-from tests.model_check.model import Model
-from tests.model_check.steps import MANY, Violation, commit_next, fail_on, restart, settle
+from tests.model_check.case import CaseJob, LabCase, RecipeWant
+from tests.model_check.explore import Exploration
+from tests.model_check.model import ModelWorld
+from tests.model_check.steps import MANY, ModelViolation, commit_next, fail_on, restart, settle
 
-# How often each verb is chosen, beside once for all others.
+# The relative frequency of verbs; all others have 1.
 OFTEN: dict[str, float] = {
     "submit": 6,
     "complete": 4,
@@ -36,15 +36,16 @@ MOVES = 120
 
 @dataclass(frozen=True)
 class Move:
-    """Something is done ("do"); the scheduler commits once ("commit"), or while something is done ("race"),
-    or until it has nothing left to answer ("settle"); or it starts again ("restart")."""
+    """A move: an action ("do"), or the scheduler commits once ("commit"), commits during an action ("race"),
+    commits until it has nothing left to answer ("settle"), or restarts ("restart").
+    """
 
     kind: str
     action: Action | None = None
     limit: int = MANY
 
 
-def random_case(chance: Random) -> Case:
+def random_case(chance: Random) -> LabCase:
     labs = chance.choice((1, 1, 2, 3))
     names = "abcdefgh"[: chance.randrange(3, 7)]
     conditions = ("Automated",) * 6 + ("Manual", "Broken", "Absent")
@@ -53,56 +54,56 @@ def random_case(chance: Random) -> Case:
     )
     jobs = tuple(_job(chance, names) for _ in range(chance.randrange(2, 6)))
     maxima = tuple((name, chance.choice(MAXIMA)) for name in names if chance.random() < 0.2)
-    return Case(systems, jobs, tuple(each for each in maxima if each[0] in _there(systems)))
+    return LabCase(systems, jobs, tuple(each for each in maxima if each[0] in _there(systems)))
 
 
 def _there(systems: Sequence[tuple[str, str, str]]) -> list[str]:
     return [name for name, _, condition in systems if condition != "Absent"]
 
 
-def _job(chance: Random, names: str) -> Job:
+def _job(chance: Random, names: str) -> CaseJob:
     wants = tuple(_want(chance, names) for _ in range(chance.choice((1, 2, 2, 2, 3, 3, 4))))
-    return Job(wants, chance.choice(("Normal", "Normal", "Low", "High")), for_group=chance.random() < 0.3)
+    return CaseJob(wants, chance.choice(("Normal", "Normal", "Low", "High")), for_group=chance.random() < 0.3)
 
 
-def _want(chance: Random, names: str) -> Want:
+def _want(chance: Random, names: str) -> RecipeWant:
     if chance.random() < 0.15:
-        return Want((chance.choice(names),), force=True)
+        return RecipeWant((chance.choice(names),), force=True)
     chosen = chance.sample(names, min(len(names), chance.choice((1, 1, 2, 2, 3))))
-    return Want(tuple(sorted(chosen)), needs=chance.choice(("",) * 6 + ("big", "pool")))
+    return RecipeWant(tuple(sorted(chosen)), needs=chance.choice(("",) * 6 + ("big", "pool")))
 
 
-def walk(seed: int, rules: Sequence[TriggerRule] = TRIGGER_RULES) -> Found:
-    """One history; a violation comes with the shortest one that was found to lead to it."""
+def walk(seed: int, rules: Sequence[TriggerRule] = TRIGGER_RULES) -> Exploration:
+    """Explore one history; a violation comes with the shortest history found."""
     chance = Random(seed)
-    case, found = random_case(chance), Found(labs=1)
+    case, found = random_case(chance), Exploration(labs=1)
     moves: list[Move] = []
     try:
-        world = Model(case, rules)
+        world = ModelWorld(case, rules)
         for _ in range(MOVES):
             moves.append(_choose(chance, world))
             make(world, moves[-1])
         wind_up(world)
-    except Violation as violation:
+    except ModelViolation as violation:
         found.violation = shortest(case, moves, rules) or violation
     found.states = found.steps = len(moves)
     return found
 
 
-def _choose(chance: Random, world: Model) -> Move:
+def _choose(chance: Random, world: ModelWorld) -> Move:
     (kind,) = chance.choices(("do", "commit", "race", "settle", "restart"), (10, 3, 2, 6, 0.5))
     action = _action(chance, world) if kind in ("do", "race") else None
     return Move(kind, action, chance.choice((1, MANY)))
 
 
-def _action(chance: Random, world: Model) -> Action | None:
+def _action(chance: Random, world: ModelWorld) -> Action | None:
     verbs = [verb for verb in VERBS if actions(world, [verb])]
     (verb,) = chance.choices(verbs, [OFTEN.get(verb, 1) for verb in verbs])
     return chance.choice(actions(world, [verb]))
 
 
-def make(world: Model, move: Move) -> None:
-    """What cannot be done now is passed over."""
+def make(world: ModelWorld, move: Move) -> None:
+    """Make a move, unless it is impossible now."""
     action = move.action
     if action is not None and action not in actions(world, [action.verb]):
         return
@@ -118,8 +119,8 @@ def make(world: Model, move: Move) -> None:
         restart(world)
 
 
-def wind_up(world: Model) -> None:
-    """All that runs ends, again and again, until nothing runs: nobody may be left waiting for the others."""
+def wind_up(world: ModelWorld) -> None:
+    """Finish running recipes until none runs; no set may wait for others then."""
     settle(world, MANY)
     while running := actions(world, ["finish"]):
         world.story += (str(running[0]),)
@@ -127,8 +128,8 @@ def wind_up(world: Model) -> None:
         settle(world, 1)
 
 
-def shortest(case: Case, moves: Sequence[Move], rules: Sequence[TriggerRule]) -> Violation | None:
-    """The violation of a history from which no more can be left out."""
+def shortest(case: LabCase, moves: Sequence[Move], rules: Sequence[TriggerRule]) -> ModelViolation | None:
+    """Return the violation of a shortened history from which no move can be removed."""
     best, size = _violation(case, moves, rules), max(1, len(moves) // 2)
     while best is not None and size:
         for first in range(len(moves) - size, -1, -size):
@@ -140,17 +141,17 @@ def shortest(case: Case, moves: Sequence[Move], rules: Sequence[TriggerRule]) ->
     return best
 
 
-def retrace(case: Case, moves: Sequence[Move], rules: Sequence[TriggerRule]) -> Found:
-    """One given history."""
-    return Found(1, len(moves), len(moves), _violation(case, moves, rules))
+def retrace(case: LabCase, moves: Sequence[Move], rules: Sequence[TriggerRule]) -> Exploration:
+    """Explore one given history."""
+    return Exploration(1, len(moves), len(moves), _violation(case, moves, rules))
 
 
-def _violation(case: Case, moves: Sequence[Move], rules: Sequence[TriggerRule]) -> Violation | None:
-    world = Model(case, rules)
+def _violation(case: LabCase, moves: Sequence[Move], rules: Sequence[TriggerRule]) -> ModelViolation | None:
+    world = ModelWorld(case, rules)
     try:
         for move in moves:
             make(world, move)
         wind_up(world)
-    except Violation as violation:
+    except ModelViolation as violation:
         return violation
     return None

@@ -9,17 +9,17 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 from replay.audit.tables import FREE
-from tests.in_process.environment import Scene
+from tests.in_process.environment import Instance
 from tests.races.conditions import Outcome
 from tests.races.stage import RaceStage
 from tests.races.table import Race
 
 Act = Callable[[], Outcome]
-Order = Callable[[Scene, Act, Act, bool], tuple[Outcome, Outcome]]
+Order = Callable[[Instance, Act, Act, bool], tuple[Outcome, Outcome]]
 """(scene, one, other, whether the other is the scheduler) -> the outcomes of both."""
 
 
-def play(scene: Scene, number: int, race: Race, order: Order) -> None:
+def play(scene: Instance, number: int, race: Race, order: Order) -> None:
     """Play one round and check its conditions."""
     stage = RaceStage(scene, number)
     race.prepare(stage)
@@ -39,16 +39,16 @@ def _actors(stage: RaceStage, race: Race) -> tuple[Act, Act]:
     return lambda: race.one(stage, one), lambda: race.other(stage, other)
 
 
-def _one_first(scene: Scene, one: Act, other: Act, _: bool) -> tuple[Outcome, Outcome]:
+def _one_first(scene: Instance, one: Act, other: Act, _: bool) -> tuple[Outcome, Outcome]:
     return one(), other()
 
 
-def _other_first(scene: Scene, one: Act, other: Act, _: bool) -> tuple[Outcome, Outcome]:
+def _other_first(scene: Instance, one: Act, other: Act, _: bool) -> tuple[Outcome, Outcome]:
     theirs = other()
     return one(), theirs
 
 
-def one_in_between(scene: Scene, one: Act, other: Act, is_scheduler: bool) -> tuple[Outcome, Outcome]:
+def one_in_between(scene: Instance, one: Act, other: Act, is_scheduler: bool) -> tuple[Outcome, Outcome]:
     """Let `one` act between the decision and the append of `other`."""
     appended = scene.scheduler.log if is_scheduler else scene.apis[1].appended
     between: list[Outcome] = []
@@ -58,7 +58,7 @@ def one_in_between(scene: Scene, one: Act, other: Act, is_scheduler: bool) -> tu
     return ours, theirs
 
 
-def _other_in_between(scene: Scene, one: Act, other: Act, _: bool) -> tuple[Outcome, Outcome]:
+def _other_in_between(scene: Instance, one: Act, other: Act, _: bool) -> tuple[Outcome, Outcome]:
     between: list[Outcome] = []
     with scene.apis[0].appended.preceded(lambda: between.append(other())):
         ours = one()
@@ -69,7 +69,7 @@ def _other_in_between(scene: Scene, one: Act, other: Act, _: bool) -> tuple[Outc
 ORDERS: tuple[Order, ...] = (_one_first, _other_first, one_in_between, _other_in_between)
 
 
-def at_once(scene: Scene, one: Act, other: Act, _: bool) -> tuple[Outcome, Outcome]:
+def at_once(scene: Instance, one: Act, other: Act, _: bool) -> tuple[Outcome, Outcome]:
     start = Barrier(2)
 
     def started(act: Act) -> Outcome:

@@ -24,7 +24,7 @@ from domain.system.state import System
 from domain.system_admin.registration import register
 from replay.audit.world import FoldedWorld
 from tests.in_process.api_process import ApiProcess
-from tests.in_process.environment import Scene
+from tests.in_process.environment import Instance
 from tests.random_histories.jobs import job, named, recipe
 from tests.random_histories.labs import POOLS, SOUGHT_AFTER, USERS, tree
 from tests.random_histories.reporting import to_the_end as to_the_end_of
@@ -32,7 +32,7 @@ from tests.random_histories.reporting import to_the_end as to_the_end_of
 LABS = ("lab-1", "lab-2")
 
 
-def furnish(scene: Scene) -> None:
+def furnish(scene: Instance) -> None:
     """Add labs, a tree and people for all rounds."""
     labs = [
         (f"lab-controller/{name}", directory_events.LabControllerRegistered(enabled=True)) for name in LABS
@@ -46,7 +46,7 @@ def furnish(scene: Scene) -> None:
 class RaceStage:
     """The stage. `recipe_ids` are the recipes of the contested set, `fqdn` is its first system."""
 
-    def __init__(self, scene: Scene, number: int) -> None:
+    def __init__(self, scene: Instance, number: int) -> None:
         self.scene = scene
         self.began_at = scene.log.end()
         self.names: list[str] = []

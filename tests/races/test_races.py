@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.in_process.environment import Scene
+from tests.in_process.environment import Instance
 from tests.races.orders import ORDERS, at_once, one_in_between, play
 from tests.races.table import RACES, Race
 from tests.random_histories.faults import not_expected
@@ -16,20 +16,20 @@ every_race = pytest.mark.parametrize("race", RACES.values(), ids=RACES.keys())
 
 
 @every_race
-def test_race__every_order__one_winner_and_nothing_left_over(scene: Scene, race: Race) -> None:
+def test_race__every_order__one_winner_and_nothing_left_over(scene: Instance, race: Race) -> None:
     for number, order in enumerate(ORDERS):
         play(scene, number, race, order)
 
 
 @every_race
-def test_race__at_once__one_winner_and_nothing_left_over(scene: Scene, race: Race) -> None:
+def test_race__at_once__one_winner_and_nothing_left_over(scene: Instance, race: Race) -> None:
     for number in range(ROUNDS):
         play(scene, number, race, at_once)
 
 
 @pytest.mark.soak
 @every_race
-def test_race__at_once_again_and_again__one_winner_and_nothing_left_over(scene: Scene, race: Race) -> None:
+def test_race__at_once_again_and_again__one_winner_and_nothing_left_over(scene: Instance, race: Race) -> None:
     for number in range(SOAKED_ROUNDS):
         play(scene, number, race, at_once)
 
@@ -44,7 +44,7 @@ def test_race__at_once_again_and_again__one_winner_and_nothing_left_over(scene: 
     ],
 )
 def test_race__versions_not_expected__two_winners_found(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch, name: str, kind: str, found: str
+    scene: Instance, monkeypatch: pytest.MonkeyPatch, name: str, kind: str, found: str
 ) -> None:
     not_expected(kind)(monkeypatch)
     with pytest.raises(AssertionError, match=found):

@@ -1,1 +1,1 @@
-"""Random labs and histories over the real store: what the log says then is judged from the log alone."""
+"""Random labs and histories on the real store, whose logs the audit checks."""

@@ -1,4 +1,4 @@
-"""How much is tried: the same every time where people wait for it, something new from a seed in a soak."""
+"""The number of examples: fixed in a normal test run, new ones from a seed in a soak."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def bounds(examples: int, steps: int = STEPS, **more: Any) -> settings:
         stateful_step_count=steps,
         deadline=None,
         database=None,
-        # A database takes its time, and labs with nothing to do are thrown away by nobody.
+        # The health checks assume fast examples, but these need a database.
         suppress_health_check=list(HealthCheck),
         **more,
     )

@@ -1,4 +1,4 @@
-"""One database for all histories of a test, emptied in between."""
+"""Yield one database for all histories of a test, which is emptied before each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults planted in the scheduler: each is one that a rule of the design stands against."""
+"""Faults to plant in the scheduler, each against a rule of the design."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tests.domain.scheduling.rules import rules
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 
-# What a priority and its opposite come to, and more than a history has positions.
-LEAST_AND_MOST = int(min(Priority) + max(Priority))
+# The sum of a priority and its opposite, and more positions than a history has.
+PRIORITY_SUM = int(min(Priority) + max(Priority))
 LONG = 1 << 20
 
 
@@ -33,7 +33,7 @@ def last_come_first_served(patch: pytest.MonkeyPatch) -> None:
 
     def backwards(self: RecipeSets, host: object) -> Rank:
         negative_priority, submission, recipe_id = ranked(self, host)  # type: ignore[arg-type]
-        return Rank(-LEAST_AND_MOST - negative_priority, LONG - submission, recipe_id)
+        return Rank(-PRIORITY_SUM - negative_priority, LONG - submission, recipe_id)
 
     patch.setattr(RecipeSets, "rank", backwards)
 
@@ -47,7 +47,7 @@ def nobody_lets_go(patch: pytest.MonkeyPatch) -> None:
 
 
 def not_expected(kind: str) -> Plant:
-    """What was decided goes into the log whatever has happened meanwhile to aggregates of this kind."""
+    """Return a fault that skips the version check for aggregates of a kind."""
 
     def plant(patch: pytest.MonkeyPatch) -> None:
         append = EventLog.append
@@ -67,23 +67,27 @@ def _as_of_now(log: EventLog, request: AppendRequest, kind: str) -> AppendReques
 
 
 @dataclass(frozen=True)
-class Fault:
-    """`found` is what is wrong then: an invariant, or what the next reader of that log says. `seed` is one
-    that comes to it soon."""
+class PlantedFault:
+    """A fault; `found` matches the violated invariant, or the error of the next reader of the log.
+
+    `seed` leads to it within few examples.
+    """
 
     plant: Plant
     found: str
     seed: int
 
 
-FAULTS: Mapping[str, Fault] = {
-    "safety": Fault(everything_is_safe, "no_unsafe_grant|no_holder_stuck|no_deadlock", 5),
-    "rank": Fault(last_come_first_served, "nobody_jumped", 5),
-    # Who sleeps is passed by a later one, or found beside an idle system.
-    "wake-ups": Fault(nobody_wakes_up, "no_idle_system_wanted|nobody_jumped", 5),
-    "let-go": Fault(nobody_lets_go, "no_holder_stuck|no_unsafe_grant", 1),
-    "versions of systems": Fault(not_expected("system"), "in_step|legal_transitions|one_lab_per_set", 5),
-    "versions of recipes": Fault(
+FAULTS: Mapping[str, PlantedFault] = {
+    "safety": PlantedFault(everything_is_safe, "no_unsafe_grant|no_holder_stuck|no_deadlock", 5),
+    "rank": PlantedFault(last_come_first_served, "nobody_jumped", 5),
+    # A recipe without its wake-up is overtaken by a later one, or waits beside an idle system.
+    "wake-ups": PlantedFault(nobody_wakes_up, "no_idle_system_wanted|nobody_jumped", 5),
+    "let-go": PlantedFault(nobody_lets_go, "no_holder_stuck|no_unsafe_grant", 1),
+    "versions of systems": PlantedFault(
+        not_expected("system"), "in_step|legal_transitions|one_lab_per_set", 5
+    ),
+    "versions of recipes": PlantedFault(
         not_expected("recipe"), "legal_transitions|in_step|starts_together|has events before it was new", 6
     ),
 }

@@ -1,4 +1,4 @@
-"""Random jobs: sets of one to four recipes with guests, that ask for anything, or for very little."""
+"""Random jobs: sets of one to four recipes with guests, with weak or strong requirements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BIG = {"element": "memory", "op": ">=", "value": 8192}
 
 
 def named(*fqdns: str) -> dict[str, Any]:
-    """Any of these systems."""
+    """Return a requirement for any of these systems."""
     return {"or": [{"element": "hostname", "op": "==", "value": fqdn} for fqdn in fqdns]}
 
 
@@ -32,13 +32,13 @@ def distro_requires(tree: str) -> str:
     return DISTRO.examine({"element": "name", "op": "==", "value": tree}).text
 
 
-# Most can be placed: the others are given up at once, and nothing more happens to them.
+# Most recipes should be placeable: the others are aborted at once.
 TREES = ("tree-1",) * 36 + ("tree-2", "tree-2", "tree-3", "tree-9")
 KEPT = (None,) * 6 + (
     {"when": "always", "duration_seconds": 600},
     {"when": "onfail", "duration_seconds": 60},
 )
-# Perhaps of another lab, and then not to be had together with the others.
+# Requirements that may fit only another lab, and so cannot be met together with the others.
 ELSEWHERE = (_BIG, _NET, {"or": [_BIG, _NET]}, {"not": [_NET]})
 
 
@@ -96,21 +96,21 @@ sizes = st.sampled_from((1, 1, 2, 2, 2, 3, 3, 4))
 
 
 def _wants(own: str, others: Sequence[str]) -> list[Any]:
-    """Mostly a few systems, by name: who wants the same ones is in the way of others."""
+    """Return requirements, mostly for a few systems by name, so that recipes compete."""
     narrow = [named(own), *(named(own, other) for other in others)]
     return [*narrow * 4, {"force": own}, {"force": own}, {"and": []}, *ELSEWHERE]
 
 
 @st.composite
 def jobs(draw: Any, labs: Sequence[Sequence[str]]) -> JobSpec:
-    """Of one or two sets, each for the systems of one of the labs."""
+    """Return a job of one or two sets, each for the systems of one of the labs."""
     return job(
         [_recipe_set(draw, draw(st.sampled_from(labs))) for _ in range(draw(st.sampled_from((1, 1, 2))))]
     )
 
 
 def _recipe_set(draw: Any, names: Sequence[str]) -> RecipeSetSpec:
-    """Each recipe wants a system of its own, and may take another."""
+    """Return a set in which each recipe wants a different system, and may accept others."""
     owns = draw(st.permutations(names))[: draw(sizes)]
     return RecipeSetSpec(draw(priorities), tuple(_recipe(draw, own, names) for own in owns))
 

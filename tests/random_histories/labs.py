@@ -1,4 +1,4 @@
-"""Random labs: lab controllers, distro trees, pools and systems, small enough to be fought over."""
+"""Random labs: lab controllers, distro trees, pools and few systems, for which recipes compete."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ SOUGHT_AFTER = {
 
 
 def document(number: int, drawn: Mapping[str, Any]) -> dict[str, Any]:
-    """The document of a new system, the so manieth of its lab."""
+    """Return the document of a new system; `number` counts the systems of its lab."""
     return {**drawn, "fqdn": NAMES[number], "type": "Machine"}
 
 
 def tree(tree_id: int, labs: Sequence[str]) -> dict[str, Any]:
-    """The document of a distro tree that is in these labs."""
+    """Return the document of a distro tree that is in these labs."""
     return {
         "name": f"tree-{tree_id}",
         "family": "Fedora" if tree_id == 2 else "RHEL",
@@ -78,7 +78,7 @@ def _beginning(disabled: str | None, places: Sequence[Sequence[str]], drawn: Seq
         registered = directory_events.DistroTreeRegistered(**tree(tree_id, labs))
         decided.append((f"distro-tree/{tree_id}", registered))
     decided += [(f"pool/{name}", directory_events.PoolRegistered(owner_group=None)) for name in POOLS]
-    # One that most recipes could use: else most jobs would be given up at once.
+    # Most recipes fit this system: otherwise most jobs would be aborted at once.
     for number, system in enumerate([SOUGHT_AFTER, *drawn]):
         decided += register(document(number, system))
     return decided

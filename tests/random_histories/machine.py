@@ -1,4 +1,4 @@
-"""A history as a state machine: people and labs act, the scheduler works, and each may come in between."""
+"""A history as a state machine: actions of people and labs, and steps of the scheduler, interleaved."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ several = st.data()
 
 
 class Histories(RuleBasedStateMachine):
-    """One history. `environment` is emptied for it."""
+    """One history, in an emptied environment."""
 
     def __init__(self, environment: Environment) -> None:
         super().__init__()
@@ -74,12 +74,12 @@ class Histories(RuleBasedStateMachine):
         self._another_would_know_the_same()
 
     def scheduler_dies(self) -> None:
-        """The next one reads the whole log, and knows what to do as the one before would have."""
+        """End the scheduler; the next one reads the whole log."""
         self.scheduler.die()
         self.scheduler.begin()
 
     def scheduler_is_replaced(self) -> None:
-        """The next one begins with what it left."""
+        """Replace the scheduler; the next one begins with its snapshot."""
         self.scheduler.leave()
         self.scheduler.begin(self.scheduler.snapshots.load())
 
@@ -87,23 +87,23 @@ class Histories(RuleBasedStateMachine):
 
     @rule(stir=st.sampled_from(acts.STIRRING), act=st.sampled_from(acts.RACING), data=several)
     def somebody_is_first(self, stir: acts.Act, act: acts.Act, data: Any) -> None:
-        """Between what the scheduler decided on and its append."""
+        """Run an action between a decision of the scheduler and its append."""
         stir(self.scene, data.draw)
         with self.scheduler.log.preceded(lambda: act(self.scene, data.draw)):
             self.scheduler.step()
 
     @rule(stir=st.sampled_from(acts.STIRRING), act=st.sampled_from(acts.RACING), data=several)
     def scheduler_is_first(self, stir: acts.Act, act: acts.Act, data: Any) -> None:
-        """Between what somebody decided on and their append."""
+        """Run the scheduler between the decision of a use case and its append."""
         stir(self.scene, data.draw)
         with self.scene.api.appended.preceded(self.scheduler.step):
             act(self.scene, data.draw)
 
-    # What holds
+    # Invariants
 
     def _another_would_know_the_same(self) -> None:
         another = self.scene.watched.folded()
-        assert not decide(another, limit=1), "who reads the log anew finds something to decide"
+        assert not decide(another, limit=1), "a scheduler that reads the whole log finds something to decide"
         assert snapshot_of(another) == snapshot_of(self.scheduler.partition)
 
     # The end

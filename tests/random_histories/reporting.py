@@ -1,4 +1,4 @@
-"""What a lab controller may report next of a recipe."""
+"""Reports that a lab controller may send on a recipe."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from domain.recipe_set.messages import (
 
 
 def expected(recipe: Recipe) -> list[Report]:
-    """The reports that fit its state; none where it has no system, or keeps it."""
+    """Return the reports that fit the state; none if the recipe has no system, or keeps it."""
     if recipe.state == "waiting":
         return [ReportInstalling()]
     if recipe.state not in ("installing", "running"):
@@ -30,18 +30,18 @@ def expected(recipe: Recipe) -> list[Report]:
 
 
 def to_the_end(recipe: Recipe) -> list[Report]:
-    """Everything that is left to be said of one that goes well."""
+    """Return the remaining reports of a successful recipe."""
     if recipe.state not in ("waiting", "installing", "running"):
         return []
-    told: list[Report] = [ReportInstalling()]
+    reports: list[Report] = [ReportInstalling()]
     for task in recipe.tasks:
         if task.state in ("new", "running"):
-            told += [ReportTaskRunning(task.task_id), ReportTaskEnded(task.task_id, "completed")]
-    return [*told, ReportCompleted()]
+            reports += [ReportTaskRunning(task.task_id), ReportTaskEnded(task.task_id, "completed")]
+    return [*reports, ReportCompleted()]
 
 
 def whatever(recipe: Recipe) -> list[Report]:
-    """What may come late, twice, or from a lab controller that has lost track."""
+    """Return any reports, also late, repeated or contradictory ones."""
     task_id = recipe.tasks[0].task_id
     return [
         ReportInstalling(),

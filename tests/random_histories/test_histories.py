@@ -1,4 +1,4 @@
-"""Random histories over the real store leave a log in which nothing is wrong."""
+"""Random histories on the real store leave a log without violations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_log__after_random_histories__nothing_wrong(environment: Environment) ->
 
 @pytest.mark.soak
 def test_log__after_many_long_random_histories__nothing_wrong(environment: Environment) -> None:
-    """The seed is shown with the failure, and repeats it."""
+    """Run a soak; a failure shows the seed that repeats it."""
     number = int(os.environ.get(SEED, secrets.randbelow(2**32)))
     print(f"{SEED}={number}")
     histories = seed(number)(lambda: Histories(environment))

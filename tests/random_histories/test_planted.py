@@ -1,4 +1,4 @@
-"""The histories can fail: a planted fault is found by them, within bounds, and by the right invariant."""
+"""Random histories find planted faults within bounds, by the right invariant."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from tests.in_process.environment import Environment
 from tests.random_histories.bounds import bounds
-from tests.random_histories.faults import FAULTS, Fault
+from tests.random_histories.faults import FAULTS, PlantedFault
 from tests.random_histories.machine import Histories
 
 EXAMPLES = 200
 
 
-# Found after many histories only.
+# Faults that need many histories.
 SLOW = ("wake-ups",)
 
 
@@ -26,11 +26,11 @@ SLOW = ("wake-ups",)
     ],
 )
 def test_histories__fault_planted__found(
-    environment: Environment, monkeypatch: pytest.MonkeyPatch, fault: Fault
+    environment: Environment, monkeypatch: pytest.MonkeyPatch, fault: PlantedFault
 ) -> None:
     fault.plant(monkeypatch)
     histories = seed(fault.seed)(lambda: Histories(environment))
-    # Found is enough: nobody reads the smallest example.
+    # A smallest example is not needed.
     found_at_once = bounds(EXAMPLES, phases=(Phase.generate,), report_multiple_bugs=False)
     with pytest.raises(AssertionError, match=fault.found):
         run_state_machine_as_test(histories, settings=found_at_once)

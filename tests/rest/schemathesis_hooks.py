@@ -18,7 +18,7 @@ from tests.rest.schemathesis_links import add_links
 from tests.rest.schemathesis_names import with_existing_names
 
 # The server itself refuses a longer line, before the application.
-LONGEST_QUERY = 4_000
+MAX_QUERY_LENGTH = 4_000
 # Paths that answer 200 after DELETE. A removed system is Removed and a revoked token revoked: both keep their
 # history. A pool whose access policy is removed shows a policy without entries.
 READABLE_AFTER_DELETE = {
@@ -41,7 +41,7 @@ def before_load_schema(context: Any, raw_schema: Any) -> None:
 
 @schemathesis.hook
 def filter_query(context: Any, query: Any) -> bool:
-    return query is None or len(urlencode(dict(query), doseq=True)) < LONGEST_QUERY
+    return query is None or len(urlencode(dict(query), doseq=True)) < MAX_QUERY_LENGTH
 
 
 @schemathesis.hook

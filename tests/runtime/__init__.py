@@ -1,1 +1,1 @@
-"""Tests of what a process is made of."""
+"""Tests of settings, child processes and the embedded PostgreSQL."""

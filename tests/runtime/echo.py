@@ -1,4 +1,4 @@
-"""A child that sends back what it receives, or fails as it is told: `python -m tests.runtime.echo`."""
+"""A child that returns each message, or fails on request: `python -m tests.runtime.echo`."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from typing import Any
 import httpx
 import pytest
 
-from api.intake.limits import BODY_LIMIT_BYTES
+from api.intake.limits import MAX_BODY_BYTES
 from api.use_cases.choose_trees import MAX_COMPARISONS
 from replay.workload.generated_lab import generate_lab
 from tests.harness.http_options import LOCAL_HTTP
@@ -111,7 +111,7 @@ def many_patterns() -> bytes:
     """Return 20 recipes with 985 patterns each: a valid job of about 1 MB that is too much work."""
     sets = [[like([f"x{number}-{each}%" for each in range(900)])] for number in range(14)]
     body = json.dumps(job(*sets)).encode()
-    assert len(body) < BODY_LIMIT_BYTES
+    assert len(body) < MAX_BODY_BYTES
     return body
 
 

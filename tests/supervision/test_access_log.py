@@ -1,4 +1,4 @@
-"""One record a request: by whom, for what, with what outcome; never tokens, never bodies."""
+"""One record per request, with its user, subject and outcome, without tokens and bodies."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from api.rest.middleware.access_log import LOGGER, AccessLog
 TOKEN = "ll_not_for_the_log"
 
 
-class Known:
-    """Middleware that knows everybody, as the gate does."""
+class FixedPrincipal:
+    """Middleware that sets the principal, as the gate does."""
 
     async def process_request(self, req: Any, resp: Any) -> None:
         req.context.request_id = "r-1"
@@ -40,7 +40,7 @@ class Jobs:
 
 @pytest.fixture
 def client() -> testing.TestClient:
-    app = falcon.asgi.App(middleware=[AccessLog(RequestCounters()), Known()])
+    app = falcon.asgi.App(middleware=[AccessLog(RequestCounters()), FixedPrincipal()])
     app.add_route("/jobs/{job_id:int(min=1)}", Jobs())
     return testing.TestClient(app)
 
@@ -59,7 +59,7 @@ def fields(caplog: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
         ("POST", "/jobs/12", 409, "/jobs/{job_id}", "alice"),
         ("DELETE", "/jobs/12", 500, "/jobs/{job_id}", "alice"),
         ("PUT", "/jobs/12", 405, "/jobs/{job_id}", "alice"),
-        # nobody is asked who comes to a path that is not there, and what was made up is not kept
+        # a path without a resource needs no principal, and an invented path is not recorded
         ("GET", f"/{TOKEN}", 404, None, None),
     ],
 )

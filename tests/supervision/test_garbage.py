@@ -1,4 +1,4 @@
-"""What has lasted is not looked at again by the garbage collector; circles that come later are collected."""
+"""The garbage collector skips objects that survived a full collection, and collects later cycles."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def as_before() -> Iterator[None]:
 
 
 class Thing:
-    """May refer to itself."""
+    """An object that may refer to itself."""
 
     itself: Thing | None = None
 
@@ -33,7 +33,7 @@ def test_full_collection__objects_outlived_it__later_ones_pass_them_over() -> No
     assert not any(each is lasting for each in gc.get_objects()), "it is looked at again"
 
 
-def test_circle__made_and_left_between_two_collections__is_collected() -> None:
+def test_cycle__made_and_dropped_between_two_collections__is_collected() -> None:
     freeze_survivors()
     left = Thing()
     left.itself = left

@@ -1,4 +1,4 @@
-"""What a process says of itself: one object a line for machines, one line for people, in one form for all."""
+"""The log of a process: one JSON object per line, or one line per record for people."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.harness.databases import TestDatabase
 from tests.harness.programs import Program, program
 from tests.harness.sessions import owner_session
 
-OF_NO_KNOWN_TOPIC = b"""
+OF_UNREGISTERED_TOPIC = b"""
 INSERT INTO log.topics VALUES ('no.such');
 INSERT INTO log.events VALUES ('job/1', 1, 'no.such', '{}', 1, 1, now())
 """
@@ -27,7 +27,7 @@ RFC_3339_UTC = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
 def said(
     log_format: str | None, message: str, *args: object, is_terminal: bool = False, **fields: object
 ) -> str:
-    """A record as the scheduler would write it."""
+    """Return a formatted record of the scheduler."""
     record = logging.LogRecord("api.part", logging.WARNING, __file__, 1, message, args, None)
     record.__dict__.update(fields)
     settings = Settings.read({}, log_format=log_format)
@@ -49,8 +49,8 @@ def test_json__any_record__has_time_level_process_logger_event_and_its_fields() 
 
 def test_json__time__is_that_of_the_record() -> None:
     before = datetime.now(UTC)
-    told = datetime.fromisoformat(json.loads(said("json", "now"))["time"])
-    assert before <= told <= datetime.now(UTC)
+    logged = datetime.fromisoformat(json.loads(said("json", "now"))["time"])
+    assert before <= logged <= datetime.now(UTC)
 
 
 def test_json__several_lines_and_things_that_json_does_not_know__are_one_line() -> None:
@@ -85,7 +85,7 @@ def test_people__exception__is_shown_without_the_values_around_it() -> None:
 
 
 @pytest.mark.parametrize(("is_terminal", "is_json"), [(True, False), (False, True)])
-def test_format__not_told__is_for_people_on_a_terminal_only(is_terminal: bool, is_json: bool) -> None:
+def test_format__no_setting__is_for_people_on_a_terminal_only(is_terminal: bool, is_json: bool) -> None:
     assert said(None, "hello", is_terminal=is_terminal).startswith("{") == is_json
 
 
@@ -104,7 +104,7 @@ def test_process__no_terminal__writes_nothing_but_json_to_standard_error(
 
 def test_process__ended_by_a_fault__says_so_in_its_log(database: TestDatabase) -> None:
     with owner_session(database.owner_url) as owner:
-        owner.execute(OF_NO_KNOWN_TOPIC)
+        owner.execute(OF_UNREGISTERED_TOPIC)
     with program("cli", "projector", LABLEDGER_DATABASE_URL=database.service_url) as process:
         _, err = process.communicate(timeout=20)
     last = json.loads(err.splitlines()[-1])

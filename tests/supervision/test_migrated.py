@@ -1,4 +1,4 @@
-"""No service starts on a database that was not migrated for its version."""
+"""Services do not start on a database that was not migrated for their version."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MESSAGE = f"the log takes no events of the topics {MISSING}: run `labledger migr
 
 @pytest.fixture
 def old(database: TestDatabase, owner: Owner) -> TestDatabase:
-    """The database of a version that did not have a topic."""
+    """Return the database of a version without one of the topics."""
     owner.execute("DELETE FROM log.topics WHERE topic = %s", (MISSING,))
     return database
 
@@ -36,7 +36,7 @@ def test_service__database_not_migrated__refuses_to_start_and_says_what_to_run(
 
 
 def test_database__without_the_newest_migration__is_refused(database: TestDatabase, owner: Owner) -> None:
-    """A migration that registers no topic counts, too."""
+    """Omit a migration that registers no topic."""
     newest = migrations()[-1].name
     owner.execute("DELETE FROM public.labledger_migrations WHERE name = %s", (newest,))
     with pytest.raises(NotMigrated, match=f"lacks the migrations {newest}: run `labledger migrate`"):
@@ -50,6 +50,6 @@ def test_database__of_no_migration_at_all__is_refused(database: TestDatabase, ow
 
 
 def test_database__migrated_by_a_later_version__is_taken(database: TestDatabase, owner: Owner) -> None:
-    """Events that this version does not know stop it when it reads them, and not before."""
+    """Start a service: it stops only when it reads an event that its version does not have."""
     owner.execute("INSERT INTO log.topics VALUES ('test.later')")
     require_migrated(database.service_url)

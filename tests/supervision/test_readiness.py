@@ -1,4 +1,4 @@
-"""/readyz: whether the service does its work, by checks with names and figures; /healthz: that it lives."""
+"""/readyz: the checks of the service, with names and figures; /healthz: the liveness of the process."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def service(database: TestDatabase) -> Iterator[Running]:
 
 @pytest.fixture
 def impatient(database: TestDatabase) -> Iterator[Running]:
-    """Where a scheduler that hangs is soon taken for one."""
+    """Shorten the time after which a scheduler is taken to hang."""
     with running(database, LABLEDGER_LEASE_SECONDS="3") as started:
         yield started
 
@@ -41,7 +41,7 @@ def asked(service: Running) -> tuple[int, dict[str, Any]]:
 
 
 def failed(service: Running) -> dict[str, str]:
-    """What is said to be wrong, by check."""
+    """Return the messages of the failed checks, by check."""
     status, checks = asked(service)
     found = {name: check["detail"] for name, check in checks.items() if not check["ok"]}
     assert (status == 503) == bool(found)
@@ -93,11 +93,11 @@ def test_ready__projector_is_far_behind__says_by_how_much(service: Running, owne
     service.kill("projector")
     service.labledger("token", "create", "admin", "--role", "admin")
     assert failed(service) == {}, "behind, but not for long"
-    # Sixty seconds pass for the log alone.
+    # Only the log is sixty seconds older.
     owner.execute("SET session_replication_role = replica")
     owner.execute("UPDATE log.events SET recorded_at = recorded_at - interval '61 s'")
     said = re.search(r"(\d+) s behind: does a projector run\?", failed(service)["read_models"])
-    # Those that really passed come on top.
+    # The time of the test is added.
     assert said and int(said[1]) >= 61
 
 

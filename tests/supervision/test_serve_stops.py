@@ -1,4 +1,4 @@
-"""`serve` told to stop: what was asked is answered, who waits is sent away, nothing acknowledged is lost."""
+"""The end of `serve`: begun requests are answered, waiting ones end, acknowledged changes are not lost."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def service(database: TestDatabase) -> Iterator[Running]:
     with running(database) as started:
         started.do("lab", "load", str(SAMPLES / "lab.json"))
         with started.client() as client:
-            # What answers are held against is asked for once; later there is nobody to ask.
+            # The schema for the answers is read now; after the stop there is no server.
             client.get("/healthz")
         yield started
 
@@ -39,7 +39,7 @@ def nobody_appends(database: TestDatabase) -> Iterator[None]:
         yield
 
 
-def told_to_stop(service: Running) -> None:
+def ask_to_stop(service: Running) -> None:
     service.processes["serve"].send_signal(signal.SIGTERM)
 
 
@@ -55,7 +55,7 @@ def refuses_connections(service: Running) -> bool:
     return False
 
 
-def test_serve__told_to_stop_while_a_job_is_appended__answers_and_the_job_is_there(
+def test_serve__asked_to_stop_while_a_job_is_appended__answers_and_the_job_is_there(
     service: Running, owner: Owner
 ) -> None:
     smoke = (SAMPLES / "kernel-smoke.xml").read_bytes()
@@ -63,7 +63,7 @@ def test_serve__told_to_stop_while_a_job_is_appended__answers_and_the_job_is_the
         with nobody_appends(service.database):
             asked = pool.submit(client.post, "/jobs", content=smoke, headers=XML)
             wait_until(lambda: lock_waiters(owner) >= 1)
-            told_to_stop(service)
+            ask_to_stop(service)
             wait_until(lambda: refuses_connections(service))
             assert not asked.done()
         answer = asked.result(60)
@@ -76,46 +76,46 @@ def test_serve__told_to_stop_while_a_job_is_appended__answers_and_the_job_is_the
         assert client.get(answer.headers["Location"]).status_code == 200
 
 
-def test_serve__told_to_stop_during_a_long_poll__answers_at_once_with_what_there_is(
+def test_serve__asked_to_stop_during_a_long_poll__answers_at_once_with_what_there_is(
     service: Running, owner: Owner
 ) -> None:
     with ThreadPoolExecutor(1) as pool, service.client() as client:
-        # Before the time is up that it may wait, the client has lost its patience.
+        # The client would time out before the long poll ends by itself.
         asking = {"params": {"wait_seconds": 60}, "headers": {ACTS_AS: LAB}}
         asked = pool.submit(client.get, f"/lab-controllers/{LAB}/commands", **asking)
         wait_until(lambda: owner.execute(HEARD, (LAB,)).fetchone())
-        told_to_stop(service)
+        ask_to_stop(service)
         answer = asked.result()
     assert_stopped(service)
     assert (answer.status_code, answer.json()["commands"]) == (200, [])
 
 
-def test_serve__told_to_stop_while_somebody_watches__the_stream_ends_after_whole_events(
+def test_serve__asked_to_stop_while_somebody_watches__the_stream_ends_after_whole_events(
     service: Running,
 ) -> None:
-    told: list[str] = []
+    received: list[str] = []
     with ThreadPoolExecutor(1) as pool, service.client() as client:
 
         def watch() -> None:
             with client.stream("GET", "/events", headers={"Accept": "text/event-stream"}) as stream:
-                told.extend(stream.iter_text())
+                received.extend(stream.iter_text())
 
         watching = pool.submit(watch)
         service.do("submit", str(SAMPLES / "kernel-smoke.xml"))
-        wait_until(lambda: "job.submitted" in "".join(told))
-        told_to_stop(service)
+        wait_until(lambda: "job.submitted" in "".join(received))
+        ask_to_stop(service)
         watching.result(60)
     assert_stopped(service)
-    assert "".join(told).endswith("\n\n")
+    assert "".join(received).endswith("\n\n")
 
 
-def test_serve__told_to_stop_with_an_idle_connection__does_not_wait_for_it(service: Running) -> None:
-    """More patience than this test has would be needed to wait for it."""
+def test_serve__asked_to_stop_with_an_idle_connection__does_not_wait_for_it(service: Running) -> None:
+    """Stop it with an idle connection, whose timeout is longer than that of the test."""
     service.kill("serve", signal.SIGTERM)
     service.settings = {"LABLEDGER_STOP_SECONDS": "3600"}
     service.start("serve")
     service.wait_ready()
     with service.client() as client:
         client.get("/healthz")
-        told_to_stop(service)
+        ask_to_stop(service)
         assert_stopped(service)

@@ -1,4 +1,4 @@
-"""A service that is started before it is wanted: it waits for its turn, and for nobody who is gone."""
+"""Prestarted services: they wait for their turn, and end with their parent."""
 
 from __future__ import annotations
 

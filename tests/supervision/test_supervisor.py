@@ -1,4 +1,4 @@
-"""The supervisor, over real processes and real signals."""
+"""The supervisor, with real processes and signals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from runtime.processes import supervisor as module
 from runtime.processes.supervisor import Program, Supervisor
 from tests.harness.processes import is_alive
 
-# Notes its pid in a file, and its end; `deaf` ones ignore SIGTERM, `brief` ones end at once.
+# Writes its pid and its end to a file; `deaf` ones ignore SIGTERM, `brief` ones end at once.
 CHILD = """
 import os, signal, sys, time
 name, notes, kind = sys.argv[1:]
@@ -37,7 +37,7 @@ while kind != "brief":
     time.sleep(0.02)
 """
 
-# What one does that may wait for its turn, before anything else.
+# Begins the code of a child that may wait for its turn.
 WAITING = "from runtime.processes.prestart import await_turn\nawait_turn()\n"
 
 SUPERVISING = """
@@ -87,7 +87,7 @@ def pids(notes: Path) -> list[int]:
 
 
 def within(seconds: float, question: Callable[[], bool]) -> Callable[[], bool]:
-    """The question as one that is answered, by failing, after so many seconds at most."""
+    """Return a condition for `run` that fails after a number of seconds."""
     deadline = time.monotonic() + seconds
 
     def ask() -> bool:
@@ -168,7 +168,7 @@ def test_supervising_process__killed__leaves_no_children(notes: Path) -> None:
 def test_run__nothing_can_be_started_for_a_while__goes_on_and_starts_it_then(
     supervisor: Supervisor, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of processes, or of memory for them, there may be too few just when one has died."""
+    """Let starts fail for a while, as at a limit of processes or memory."""
     supervisor.start(child("first", notes))
     supervisor.run(within(10, lambda: len(pids(notes)) == 1))
     real, refused = module.spawn, []
@@ -191,7 +191,7 @@ def soon_settled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def of_this(argument: Path) -> set[int]:
-    """The processes that have it on their command line."""
+    """Return the processes that have this text on their command line."""
     found = set()
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
@@ -201,7 +201,7 @@ def of_this(argument: Path) -> set[int]:
 
 
 def supervised_until_spared(supervisor: Supervisor, notes: Path) -> tuple[int, int]:
-    """The process that is at work, and the one that waits."""
+    """Yield the pids of the working process and of its spare."""
     supervisor.run(within(30, lambda: len(of_this(notes)) == 2 and bool(pids(notes))))
     (spare,) = of_this(notes) - {pids(notes)[-1]}
     return pids(notes)[-1], spare

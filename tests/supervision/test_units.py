@@ -1,4 +1,4 @@
-"""The systemd units: commands, settings and paths in them are those that there are."""
+"""The systemd units: their commands, settings and paths exist."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Unit = dict[str, dict[str, list[str]]]
 
 
 def read(path: Path) -> Unit:
-    """Section -> key -> values, in their order."""
+    """Return the values in order, by section and key."""
     unit: Unit = defaultdict(lambda: defaultdict(list))
     section = ""
     for line in path.read_text().splitlines():
@@ -68,16 +68,16 @@ def test_service__its_command__is_one_with_flags_that_it_has(path: Path) -> None
 
 
 @pytest.mark.parametrize("path", SERVICE_FILES, ids=lambda path: path.stem)
-def test_service__its_environment__has_settings_that_it_reads_and_all_that_it_must_be_told(
+def test_service__its_environment__has_only_settings_that_it_reads_and_all_required_ones(
     path: Path,
 ) -> None:
     unit = read(path)
     process = command_of(unit)[1]
     (file,) = unit["Service"]["EnvironmentFile"]
-    told = variables(FOLDER / Path(file).name)
-    assert told.keys() <= SETTINGS.keys()
-    assert all(SETTINGS[name].metadata["readers"] for name in told)
-    settings = Settings.read(told)
+    given = variables(FOLDER / Path(file).name)
+    assert given.keys() <= SETTINGS.keys()
+    assert all(SETTINGS[name].metadata["readers"] for name in given)
+    settings = Settings.read(given)
     assert settings.migration_url if process == MIGRATE else settings.database_url
     assert "owner" not in file or process == MIGRATE, "no service needs to know the owner"
 
@@ -92,7 +92,7 @@ def test_service__asked_to_stop__has_the_time_to_finish(path: Path) -> None:
 
 
 def test_services__what_they_may_do__is_the_same_for_all() -> None:
-    """Whoever finds a right that is missing adds it once."""
+    """Compare the rights of all services: they are equal, so that a missing right is added to all at once."""
     rights = [path.read_text().partition("# Rights")[2] for path in SERVICE_FILES]
     assert len(set(rights)) == 1
     assert "NoNewPrivileges=yes" in rights[0]

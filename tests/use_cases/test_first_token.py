@@ -13,12 +13,12 @@ from api.use_cases.tokens import create_token, digest_of
 from domain.directory.events import TokenRevoked, UserRegistered, UserRemoved
 from domain.directory.state import Directory
 from store.event_log import EventLog
-from tests.in_process.environment import BEGINNING, Environment, Scene
+from tests.in_process.environment import BEGINNING, Environment, Instance
 from tests.use_cases.town import Town, as_admin
 
 
 @pytest.fixture
-def scene(environment: Environment) -> Iterator[Scene]:
+def scene(environment: Environment) -> Iterator[Instance]:
     with environment.scene() as scene:
         yield scene
 
@@ -30,7 +30,7 @@ def directory_of(log: EventLog) -> Directory:
     return directory
 
 
-def test_first_token__new_log__opens_as_admin_and_is_made_once(scene: Scene) -> None:
+def test_first_token__new_log__opens_as_admin_and_is_made_once(scene: Instance) -> None:
     kept: list[str] = []
     token = make_first_token(scene.log, BEGINNING, kept.append)
     assert token is not None and kept == [token]
@@ -40,7 +40,7 @@ def test_first_token__new_log__opens_as_admin_and_is_made_once(scene: Scene) -> 
     assert kept == [token]
 
 
-def test_first_token__user_admin_exists__gets_the_role(scene: Scene) -> None:
+def test_first_token__user_admin_exists__gets_the_role(scene: Instance) -> None:
     scene.put([("user/admin", UserRegistered(roles=["submitter"], email="a@example.com"))])
     token = make_first_token(scene.log, BEGINNING, lambda _: None)
     assert token is not None

@@ -11,7 +11,7 @@ from domain.directory import events as directory_events
 from domain.events import Change, Event, Stamp
 from domain.system.events import SystemRegistered
 from store.requests import AppendRequest, require_committed
-from tests.in_process.environment import BEGINNING, Scene
+from tests.in_process.environment import BEGINNING, Instance
 from tests.random_histories.labs import tree
 
 Answer = TypeVar("Answer")
@@ -32,7 +32,7 @@ def by(user: str, **more: Any) -> RequestContext:
 class Town:
     """A log with users, groups, a pool and systems; `ask` runs a use case for a request."""
 
-    def __init__(self, scene: Scene) -> None:
+    def __init__(self, scene: Instance) -> None:
         self.scene = scene
         self.log = scene.log
 
@@ -79,7 +79,7 @@ class Town:
         return [(recorded.subject, recorded.event.TOPIC) for recorded in found]
 
 
-def furnish(scene: Scene) -> Town:
+def furnish(scene: Instance) -> Town:
     """Add users, groups, a pool and systems: root is the admin, ada owns the group `qa` with the member bob.
 
     Eve is in no group, the pool `net` belongs to `qa`, and the distro tree 1 is in one of the two labs.

@@ -1,1 +1,1 @@
-"""The scheduler and the projector as processes that are stopped and killed."""
+"""The scheduler, the projector and the child processes, which are stopped and killed."""

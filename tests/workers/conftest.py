@@ -1,4 +1,4 @@
-"""The processes that work on a log."""
+"""Processes that work on a log."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ Start = Callable[..., Program]
 
 @pytest.fixture
 def start(database: TestDatabase) -> Iterator[Start]:
-    """Start `labledger scheduler` or `labledger projector`, with more LABLEDGER_* settings if need be; what
-    still runs at the end is killed.
+    """Return a function that starts `labledger scheduler` or `projector`, with LABLEDGER_* settings.
+
+    Processes that still run at the end of the test are killed.
     """
     with ExitStack() as stack:
         yield lambda command, **settings: stack.enter_context(

@@ -1,4 +1,4 @@
-"""Reads from the log alone what was decided, and that nothing was decided twice."""
+"""Decisions as the log shows them: their number, and that none was made twice."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ANSWERS = (RecipeQueued, RecipeScheduled, SystemIdle)
 
 
 def open_recipes(log: EventLog) -> set[str]:
-    """Recipes that nothing was decided about yet."""
+    """Return the recipes without a decision."""
     events = whole_log(log)
     new = {recorded.subject for recorded in events if isinstance(recorded.event, RecipeNew)}
     return new - {recorded.subject for recorded in events if isinstance(recorded.event, ANSWERS)}
@@ -44,6 +44,6 @@ def assert_decided_once(log: EventLog) -> None:
 
 
 def assert_epochs_ascend(events: list[Recorded]) -> None:
-    """Once a later holder of the lease has decided, an earlier one never does again."""
+    """Assert that no holder of the lease decides after a later holder has."""
     epochs = [recorded.stamp.basis.epoch for recorded in events if recorded.stamp.basis]
     assert epochs == sorted(epochs)

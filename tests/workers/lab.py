@@ -1,4 +1,4 @@
-"""A small lab and its jobs, put straight into the log."""
+"""A small lab and its jobs, appended to the log directly."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ SYSTEM = {
 
 
 def equip(log: EventLog, systems: int) -> None:
-    """A lab with a distro tree and so many systems."""
+    """Append a lab with a distro tree and some systems."""
     put(log, [("lab-controller/lab", LabControllerRegistered(enabled=True)), ("distro-tree/1", TREE)])
     for number in range(systems):
         put(log, register({**SYSTEM, "fqdn": f"host-{number:02}.lab"}))
 
 
 def submit_jobs(log: EventLog, jobs: int) -> list[int]:
-    """Their recipes' ids; every system will do for each of them."""
+    """Append jobs whose recipes fit every system; return the ids of the recipes."""
     return [recipe_id for _ in range(jobs) for recipe_id in _submit(log)]
 
 
@@ -54,7 +54,7 @@ def _submit(log: EventLog) -> Iterator[int]:
 
 
 def put(log: EventLog, decided: list[tuple[str, Event]], after: int = 0) -> None:
-    """Events of subjects that all have the version `after`."""
+    """Append events of subjects that all have the version `after`."""
     changes = tuple(Change(subject, event, STAMP) for subject, event in decided)
     (outcome,) = log.append(
         [

@@ -1,4 +1,4 @@
-"""Who holds the lease of the scheduler."""
+"""The holder of the lease of the scheduler."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ HOLDER = b"SELECT holder FROM log.leases"
 
 
 def holder(owner: Owner, among: list[Program]) -> Program | None:
-    """Who holds the lease, by the pid in the holder's name."""
+    """Return the pid of the lease holder, which is part of its name."""
     row = owner.execute(HOLDER).fetchone()
     pid = int(row[0].rpartition("/")[2]) if row and row[0][-1].isdecimal() else None
     return next((process for process in among if process.pid == pid), None)

@@ -1,4 +1,4 @@
-"""A login of the services that can be cut off, while the others go on."""
+"""A login of the services that can be cut off alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ END = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = %s
 
 @contextmanager
 def other_login(owner_url: str) -> Iterator[str]:
-    """The URL of a second login of the services."""
+    """Return the URL of a second login of the services."""
     create_login(owner_url, OTHER_LOGIN, LOGIN_PASSWORD)
     parts = urlsplit(owner_url)
     place = parts.netloc.rpartition("@")[2]
@@ -32,7 +32,7 @@ def other_login(owner_url: str) -> Iterator[str]:
 
 
 def cut_off(owner: Owner) -> None:
-    """From now on the other login has no session."""
+    """End the sessions of the other login, and refuse new ones."""
     owner.execute(sql.SQL("ALTER ROLE {} NOLOGIN").format(sql.Identifier(OTHER_LOGIN)))
     owner.execute(END, (OTHER_LOGIN,))
 

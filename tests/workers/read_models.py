@@ -1,4 +1,4 @@
-"""Read models emptied, and projected again from nothing."""
+"""Read models, emptied and projected from the beginning of the log."""
 
 from __future__ import annotations
 

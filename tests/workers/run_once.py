@@ -1,4 +1,4 @@
-"""A scheduler from its start to its end."""
+"""One run of a scheduler process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.workers.lab import equip, submit_jobs
 
 
 def run_once(log: EventLog, start: Start, jobs: int) -> None:
-    """A scheduler decides all there is and is told to stop."""
+    """Start a scheduler, wait for all decisions, and stop it."""
     equip(log, systems=3)
     submit_jobs(log, jobs)
     scheduler = start("scheduler")

@@ -1,4 +1,4 @@
-"""Wrong clocks of the scheduler, the database and API processes: none of them ends anybody's work."""
+"""Wrong clocks of the scheduler, the database and API processes: none of them ends a recipe."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_turn__clock_is_right_again__ends_what_is_over_ten_minutes_later(lab: La
 
 @pytest.mark.parametrize("shift", [*SHIFTS, -1_900])
 def test_watchdog__started_by_a_process_with_another_clock__has_its_time(lab: Lab, shift: float) -> None:
-    """What an API process stamps on its events sets no deadline."""
+    """Start a watchdog with an event of an API process, whose time sets no deadline."""
     world = lab.world
     world.now += timedelta(seconds=shift)
     world.database_ahead = timedelta(seconds=-shift)

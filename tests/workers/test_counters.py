@@ -1,4 +1,4 @@
-"""What processes count adds up in one table, whatever becomes of them and of the database."""
+"""Counters of processes, summed in one table, also if a process or the database fails."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def test_counters__written_again_and_by_others__each_count_is_added_once(log: Ev
         counters.write()
     here[ASKED] += 3
     counters.write()
-    # Another process, which begins at 0.
+    # Another process, whose counters begin at 0.
     Counters(log, lambda: {ASKED: 10}).write()
     assert table(owner) == {ASKED: 15, ANSWERED: 0.25}
 
 
 class Forgetful(EventLog):
-    """Writes, and then loses the answer, the first time."""
+    """A log that loses the answer to the first write."""
 
     lost = False
 
@@ -74,7 +74,7 @@ def test_counters__answer_was_lost__nothing_is_added_twice(database: TestDatabas
 def test_counters__many_write_the_same_ones_at_once__all_of_it_is_there(
     database: TestDatabase, owner: Owner
 ) -> None:
-    """In an order of their own each, which must not let two wait for each other."""
+    """Write the same counters in different orders: no deadlock follows."""
     every = [series("asked", number=str(number)) for number in range(40)]
 
     def write(writer: int) -> None:
@@ -115,7 +115,7 @@ def test_writer__something_goes_wrong_once__goes_on(
     assert "counters not stored" in caplog.text
 
 
-def test_scheduler__two_systems_asked__decisions_and_their_commit_are_told(
+def test_scheduler__two_systems_asked__decisions_and_their_commit_are_counted(
     log: EventLog, database: TestDatabase, owner: Owner
 ) -> None:
     equip(log, systems=2)
@@ -135,22 +135,22 @@ def test_scheduler__two_systems_asked__decisions_and_their_commit_are_told(
     }
 
 
-def test_findings__of_the_consistency_loop__are_told_by_name() -> None:
+def test_findings__of_the_consistency_loop__are_counted_by_name() -> None:
     findings = Findings(watchdogs_expired=3, out_of_step=1)
-    told = counters.scheduling(SchedulerCounters(), findings, {"moved": 2}, TailerCounters())
-    assert told[series("consistency_findings", finding="watchdogs_expired")] == 3
-    assert told[series("consistency_findings", finding="out_of_step")] == 1
-    assert told[series("consistency_withheld_turns", doubt="moved")] == 2
+    counted = counters.scheduling(SchedulerCounters(), findings, {"moved": 2}, TailerCounters())
+    assert counted[series("consistency_findings", finding="watchdogs_expired")] == 3
+    assert counted[series("consistency_findings", finding="out_of_step")] == 1
+    assert counted[series("consistency_withheld_turns", doubt="moved")] == 2
 
 
-def test_projector__followed_the_log__pages_and_events_are_told(
+def test_projector__followed_the_log__pages_and_events_are_counted(
     log: EventLog, database: TestDatabase, owner: Owner
 ) -> None:
     equip(log, systems=2)
     folded, tailed = projector.ProjectorCounters(), TailerCounters()
     projector.run(database.service_url, lambda: folded.events > 0, folded, tailed)
     Counters(log, lambda: counters.projecting(folded, tailed)).write()
-    told = table(owner)
+    counted = table(owner)
     events = owner.execute("SELECT count(*) FROM log.events").fetchone()
-    assert (told[series("projector_events")],) == events
-    assert told[series("projector_pages")] >= 1
+    assert (counted[series("projector_events")],) == events
+    assert counted[series("projector_pages")] >= 1

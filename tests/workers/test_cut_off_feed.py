@@ -1,4 +1,4 @@
-"""A process that serves and cannot read the log does not go on for ever as if nothing were new."""
+"""A serving process that cannot read the log: its checks fail after a while, and tokens are refused."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from tests.workers.logins import cut_off, let_in, other_login
 
 
 class Api:
-    """One process of the API: its feed has a login of its own."""
+    """One API process, whose feed has another login."""
 
     def __init__(self, process: ApiProcess, token: str) -> None:
         self._api_process = process
         self._token = token
 
         async def nothing() -> None:
-            """The process is open already."""
+            """Take a process that has been opened."""
 
         self._app = application(process.services, Lifespan(nothing, nothing))
 
@@ -56,7 +56,7 @@ class Api:
         return found
 
     def age(self, seconds: float) -> None:
-        """So much time passes for what was read last."""
+        """Make the last read older by this time."""
         assert self.feed.tailer is not None
         self.feed.tailer.read_at -= seconds
 

@@ -1,4 +1,4 @@
-"""A scheduler that cannot read the log does not keep its lease, however well its other sessions are."""
+"""A scheduler that cannot read the log loses its lease, even if its other sessions work."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LEASE_SECONDS = 2.0
 
 @contextmanager
 def scheduling(log: EventLog, database: TestDatabase) -> Iterator[None]:
-    """A scheduler in a thread of its own, which reads by another login and holds the lease at first."""
+    """Run a scheduler in a thread; it reads by another login, and holds the lease at first."""
     stop = threading.Event()
 
     def run(tailer: Tailer) -> None:

@@ -1,4 +1,4 @@
-"""The log as it arrives in a process that serves."""
+"""The feed of the log in a serving process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.harness.databases import TestDatabase
 
 JOBS = 20
 QUESTIONS = 5
-# The feed has read the event by then and waits; a slower machine only makes the test weaker.
+# The feed has read the event by then, and waits. On a slow machine the test proves less.
 SECONDS_UNTIL_READ = 1.0
 HAPPENED = JobChanged(whiteboard="", retention_tag="scratch", product=None)
 
@@ -38,7 +38,7 @@ def registered(subject: str) -> AppendRequest:
 def test_feed__many_long_questions__an_event_waits_for_one_of_them_alone(
     database: TestDatabase, log: EventLog
 ) -> None:
-    """Otherwise the questions of one user would keep new and revoked tokens from everybody."""
+    """Ask long questions: they must not delay new and revoked tokens of all users."""
     answered: list[int] = []
     may_answer = threading.Semaphore(0)
 

@@ -1,4 +1,4 @@
-"""Who explains knows at every position what a scheduler knew there, from whichever snapshot it begins."""
+"""The follower has the state of a scheduler at each position, from whichever snapshot it begins."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_follower__any_position_in_any_order__knows_what_the_log_says_there(
     for _ in Snapshots(log, SCHEDULER).saving(kept):
         pass
     submit_jobs(log, 3)
-    begun = _told_of_beginnings(monkeypatch)
+    begun = _record_beginnings(monkeypatch)
 
     ends = sorted({recorded.commit_end for recorded in whole_log(log)})
     assert snapshot_of(follower.at_end()) == snapshot_of(_knowing_up_to(log, ends[-1]))
@@ -62,8 +62,8 @@ def test_follower__one_past_after_another__is_not_kept(
         gc.unfreeze()
 
 
-def _told_of_beginnings(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """From which positions followers have begun."""
+def _record_beginnings(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Record the positions at which followers begin."""
     found: list[int] = []
     load = Snapshots.load
 
@@ -77,7 +77,7 @@ def _told_of_beginnings(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def _knowing_up_to(log: EventLog, position: int) -> Partition:
-    """Folded from the beginning, up to the end of the commit that it is in."""
+    """Return a partition folded from the beginning, up to the last commit that ends at the position."""
     partition = Partition()
     for recorded in whole_log(log):
         if recorded.commit_end <= position:

@@ -1,4 +1,4 @@
-"""A lease is renewed while the loop gets on: it comes round, or it computes. Waiting is neither."""
+"""Renewal of a lease while a loop completes rounds or computes, and not while it waits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workers.heartbeat import Heartbeat, Progress
 
 
 class Loop:
-    """A thread that does one thing again and again, and its progress."""
+    """A thread that repeats one action, and its progress."""
 
     def __init__(self, does: Callable[[Progress], None]) -> None:
         self._does = does
@@ -47,7 +47,7 @@ def compute(_: Progress) -> None:
 
 
 def wait(_: Progress) -> None:
-    # Seldom enough that waking up is not taken for computing on a busy machine.
+    # Rarely enough that waking up does not count as computing on a busy machine.
     time.sleep(0.1)
 
 
@@ -98,7 +98,7 @@ def test_heartbeat__renewing_goes_wrong_once__goes_on(caplog: pytest.LogCaptureF
     assert "heartbeat: a check failed" in caplog.text
 
 
-def test_progress__computes_for_longer_than_anything_takes__is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress__computes_for_longer_than_any_step__is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     cpu = [0.0]
     monkeypatch.setattr(heartbeat, "_cpu_clock", lambda: lambda: cpu[0])

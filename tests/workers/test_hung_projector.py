@@ -1,4 +1,4 @@
-"""A projector that hangs in the middle of a page does not keep another from going on."""
+"""A projector that hangs in the middle of a page does not block another one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_projector__stopped_in_a_transaction__another_goes_on_and_it_too_when_it
     hung = start("projector")
     wait_until(lambda: position(owner) == log.end())
     with owner_session(database.owner_url) as another, another.transaction():
-        # Within its transaction the projector waits for a table, and gets it when it is stopped.
+        # The projector waits for a table in its transaction, and gets it while it is stopped.
         another.execute("LOCK TABLE read.progress IN EXCLUSIVE MODE")
         submit_jobs(log, 1)
         wait_until(lambda: lock_waiters(owner) == 1)
@@ -35,7 +35,7 @@ def test_projector__stopped_in_a_transaction__another_goes_on_and_it_too_when_it
     try:
         wait_until(lambda: owner.execute(IN_TRANSACTION).fetchone() == (1,))
         other = start("projector")
-        # PostgreSQL gives the hung one 10 s before it ends its session.
+        # PostgreSQL ends the session of the stopped one after 10 s.
         wait_until(lambda: position(owner) == log.end())
     finally:
         os.kill(hung.pid, signal.SIGCONT)

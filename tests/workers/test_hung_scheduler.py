@@ -1,4 +1,4 @@
-"""A scheduler that hangs without ending is replaced, and does nothing when it wakes up."""
+"""A scheduler that hangs is replaced, and does nothing when it wakes up."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.workers.decisions import all_decided, assert_decided_once
 from tests.workers.lab import equip, submit_jobs
 from tests.workers.leases import awaited_holder, holder
 
-# For one that is to hang. Who takes over has a lease as it is usual, which a busy machine does not end.
+# The lease of the one that hangs. Its successor has the usual one, which does not end on a busy machine.
 SHORT = {"LABLEDGER_LEASE_SECONDS": "3"}
 OVERDUE = b"SELECT renewed_at + make_interval(secs => lease_seconds) < clock_timestamp() FROM live.leases"
 
@@ -69,7 +69,7 @@ def test_scheduler__woken_up_after_it_was_replaced__waits_and_takes_over_when_th
 
 
 def test_scheduler__stopped_alone_and_woken_up__goes_on(log: EventLog, owner: Owner, start: Start) -> None:
-    """Nobody wanted its lease, however long it was."""
+    """Stop the only scheduler for long: no other one takes its lease."""
     equip(log, systems=2)
     alone = start("scheduler", **SHORT)
     awaited_holder(owner, [alone])

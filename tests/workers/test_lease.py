@@ -1,5 +1,6 @@
-"""A lease whose holder hangs is free for whoever asks next, and only then; on each PostgreSQL there is to get
-along with, by a login that may do nothing but become the service.
+"""A lease that its holder does not renew is free for the next scheduler, and only then.
+
+The tests run on each supported PostgreSQL, with a login that may only become the service role.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from tests.harness.waiting import wait_until
 from tests.workers.logins import other_login
 
 NAME = "scheduler/test"
-# Nothing was renewed for as long as the lease lasts, and a little longer.
+# The lease was not renewed for its whole length, and a little longer.
 AGE = b"UPDATE live.leases SET renewed_at = renewed_at - make_interval(secs => lease_seconds + 1)"
 RENEWED_AT = b"SELECT renewed_at FROM live.leases"
 LOCK = b"SELECT pg_try_advisory_lock(19532, hashtext(%s))"
@@ -35,7 +36,7 @@ def database(store_database: TestDatabase) -> TestDatabase:
 
 @pytest.fixture
 def leases(database: TestDatabase) -> Iterator[list[Lease]]:
-    """Of three schedulers."""
+    """Return the leases of three schedulers."""
     with ExitStack() as stack:
         made = [Lease(database.service_url, NAME, f"host/{number}") for number in range(3)]
         for lease in made:
@@ -97,7 +98,7 @@ def test_lease__given_back_long_ago__nobody_is_ended_for_it(leases: list[Lease],
 def test_lease__locked_by_one_who_has_not_yet_promised_anything__is_left_to_it(
     database: TestDatabase, leases: list[Lease], owner: Owner
 ) -> None:
-    """What is old is the promise of the holder before."""
+    """Lock the lease while the last renewal in it is that of the previous holder."""
     first, other, _ = leases
     first.try_take()
     first.release()
@@ -123,7 +124,7 @@ def test_renew__lease_has_another_holder__does_not_renew_it_for_that_one(
     assert owner.execute(RENEWED_AT).fetchone() == before
 
 
-# What it ended in when a session was closed again and again while another thread used it.
+# The errors of a session that another thread closed while it was used, found by trying.
 @pytest.mark.parametrize(
     "error",
     [

@@ -1,4 +1,4 @@
-"""A scheduler in one long step keeps its lease while it computes, and loses it when it only waits."""
+"""A scheduler in one long step keeps its lease while it computes, and loses it while it waits."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from tests.workers.lab import equip
 from workers import scheduler as scheduling
 from workers.scheduler import Scheduler
 
-# One that is to be kept outlasts the moments in which a busy machine does nothing for its holder.
+# A lease that is to be kept is longer than the pauses of a process on a busy machine.
 KEPT_SECONDS = 4.0
 LOST_SECONDS = 2.0
 
 
 class LongStep:
-    """Stands in for `decide`: before it decides it does something else until it is let go."""
+    """A replacement of `decide` that repeats a step until it is released, and then decides."""
 
     def __init__(self, does: Callable[[], object]) -> None:
         self.begun = threading.Event()
@@ -43,7 +43,7 @@ class LongStep:
 
 @contextmanager
 def deciding(database: TestDatabase, log: EventLog, step: LongStep, lease_seconds: float) -> Iterator[None]:
-    """A scheduler in a thread of its own, which begins with this step."""
+    """Run a scheduler in a thread; it begins with this step."""
     stop = threading.Event()
 
     def run() -> None:

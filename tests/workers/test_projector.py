@@ -1,4 +1,4 @@
-"""The projector, killed or doubled: the read models are those of one that nobody disturbed."""
+"""A projector that is killed or doubled: the read models equal those of an undisturbed one."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from tests.workers.read_models import forget, position, project_undisturbed
 from workers import projector
 from workers.rebuild import check
 
-# Most of a projector's time is then spent inside of its transactions, where it is to be killed.
+# The projector then spends most of its time in transactions, where it is to be killed.
 SLOW_PAGES = b"""
 CREATE FUNCTION read.slowly() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN PERFORM pg_sleep(0.02); RETURN NEW; END $$;
 CREATE TRIGGER slowly BEFORE UPDATE ON read.progress FOR EACH ROW EXECUTE FUNCTION read.slowly()
 """
-# -1 of a table that was never looked at.
-ROWS_KNOWN = b"SELECT reltuples::integer FROM pg_class WHERE oid = 'read.systems'::regclass"
+# -1 for a table that was never analyzed.
+ANALYZED_ROWS = b"SELECT reltuples::integer FROM pg_class WHERE oid = 'read.systems'::regclass"
 SESSION = b"SELECT FROM pg_stat_activity WHERE pid = %s"
 KILLS = 6
 
@@ -66,7 +66,7 @@ def test_projector__killed_again_and_again__read_models_of_an_uninterrupted_one(
         for _ in range(KILLS):
             writing = pool.submit(write_steadily, models, islice(commits, 60))
             started = start("projector")
-            # Alive and at work first, then a moment that nobody chose.
+            # The projector works first; then the moment is random.
             until_it_moves(owner, reached, started)
             time.sleep(dice.uniform(0, 0.2))
             started.kill()
@@ -98,7 +98,7 @@ def test_projector__another_at_work__stands_by_and_takes_over_when_it_stops(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    # However slow the machine is, nobody is taken for stopped while something is written.
+    # On a slow machine, too, no projector is taken to be stopped while events are written.
     monkeypatch.setattr(projector, "STAND_BY_SECONDS", 4.0)
     caplog.set_level("INFO")
     commits = happening(random.Random(3))
@@ -144,12 +144,12 @@ def test_projector__first_systems_of_a_lab__planner_learns_that_their_rows_are_o
     models.write(*(lab(name) for name in LABS))
     models.write(*(registered(f"s{number}") for number in range(projector.ANALYZED_LENGTHS[0])))
     wait_until(lambda: position(owner) == models.log.end())
-    wait_until(lambda: owner.execute(ROWS_KNOWN).fetchall() == [(projector.ANALYZED_LENGTHS[0],)])
+    wait_until(lambda: owner.execute(ANALYZED_ROWS).fetchall() == [(projector.ANALYZED_LENGTHS[0],)])
 
 
 @dataclass
 class Working(projector.ProjectorCounters):
-    """A projector in a thread."""
+    """Run a projector in a thread."""
 
     stopping: Flag = field(default_factory=Flag)
 
@@ -167,7 +167,7 @@ def working(url: str) -> Iterator[Working]:
 
 
 def happening(dice: random.Random) -> Iterator[Commit]:
-    """Without end: recipes live and systems move, whatever a lab would allow."""
+    """Yield events without end: recipes proceed and systems change, also as no lab would do."""
     systems = "abcdef"
     yield [*(lab(name) for name in LABS), *((f"pool/{name}", PoolRegistered(None)) for name in POOLS)]
     yield [registered(fqdn) for fqdn in systems]
@@ -189,7 +189,7 @@ def write_steadily(models: ProjectedLog, commits: Iterator[Commit]) -> None:
 
 
 def assert_as_if_undisturbed(database: TestDatabase, log: EventLog, owner: Owner) -> None:
-    """As one that folds in other pages has it, and as a rebuild would make it: to the byte."""
+    """Assert that the tables equal those of other pages and of a rebuild, byte for byte."""
     assert check(database.owner_url, lambda position, end: None, 1) == (log.end(), [])
     disturbed = copies(owner)
     forget(owner)

@@ -1,4 +1,4 @@
-"""The scheduler begins from what another one knew, if that is to be trusted, and comes to the same."""
+"""A scheduler begins with the snapshot of another one, if it is valid, and has the same state."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_scheduler__stopped__leaves_what_the_whole_log_says(log: EventLog, start
 
     kept = Snapshots(log, SCHEDULER).load()
     assert kept.position > 0
-    # It may have been told to stop before it had read its own last commit.
+    # It may have stopped before it read its own last commit.
     for recorded in whole_log(log):
         if recorded.position > kept.position:
             kept.apply(recorded)

@@ -1,4 +1,4 @@
-"""What the scheduler knows is kept after enough news and enough time, and once only."""
+"""Snapshots are written once, after enough events and enough time."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ def test_is_due__news_and_time_since__both_are_wanted(
         ([(1, 0.0), (2, 0.95)], True),
         ([(1, 0.0), (1.5, 0.4), (2, 0.4)], True),
         ([(1, 0.0), (2, 0.5)], False),
-        # It was idle, and is no more.
+        # It was idle before.
         ([(1, 0.0), (2, 0.95), (3, 0.05)], False),
     ],
 )
-def test_is_due__idle_most_of_the_time__sooner(
+def test_is_due__mostly_idle__sooner(
     monkeypatch: pytest.MonkeyPatch, waits: list[tuple[float, float]], due: bool
 ) -> None:
-    """Waits by when each ends, and how long it was."""
+    """Add idle times: each ends at the first number and lasted for the second."""
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr(snapshotting, "time", SimpleNamespace(monotonic=lambda: clock.now))
     partition = Partition()
@@ -88,7 +88,7 @@ def test_write_all__nothing_new__is_kept_once(monkeypatch: pytest.MonkeyPatch) -
     assert (kept.positions, writer.is_due()) == ([SNAPSHOT_EVENTS], False)
 
 
-def test_write_some__partition_goes_on__kept_is_what_was_known_at_the_beginning() -> None:
+def test_write_some__partition_goes_on__snapshot_is_of_the_beginning() -> None:
     partition = Partition()
     kept: Any = Kept()
     writer = SnapshotWriter(kept, partition)

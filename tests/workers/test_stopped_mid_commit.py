@@ -1,4 +1,4 @@
-"""A worker that is told to stop in the middle of a commit finishes it."""
+"""A worker that is asked to stop in the middle of a commit completes the commit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.workers.leases import awaited_holder
 from tests.workers.read_models import position
 
 
-def test_scheduler__told_to_stop_while_it_appends__what_it_decided_is_in_the_log(
+def test_scheduler__asked_to_stop_while_it_appends__what_it_decided_is_in_the_log(
     database: TestDatabase, log: EventLog, owner: Owner, start: Start
 ) -> None:
     equip(log, systems=3)
@@ -27,7 +27,7 @@ def test_scheduler__told_to_stop_while_it_appends__what_it_decided_is_in_the_log
         submit_jobs(log, 1)
         wait_until(lambda: lock_waiters(owner) == 1)
         scheduler.terminate()
-        # It has the time to do something wrong.
+        # Leave time for a wrong action.
         with pytest.raises(AssertionError):
             wait_until(lambda: scheduler.poll() is not None, seconds=2)
     assert scheduler.wait(60) == 0
@@ -35,7 +35,7 @@ def test_scheduler__told_to_stop_while_it_appends__what_it_decided_is_in_the_log
     assert_decided_once(log)
 
 
-def test_projector__told_to_stop_while_it_commits__the_page_is_in_the_read_models(
+def test_projector__asked_to_stop_while_it_commits__the_page_is_in_the_read_models(
     database: TestDatabase, log: EventLog, owner: Owner, start: Start
 ) -> None:
     equip(log, systems=1)

@@ -1,4 +1,4 @@
-"""Two schedulers on one log: one decides, the other is ready, and nobody decides what another has decided."""
+"""Two schedulers on one log: one decides, the other stands by, and no decision is made twice."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_scheduler__active_one_killed_again_and_again__another_decides_what_is_o
     for _ in range(3):
         active = awaited_holder(owner, running)
         submit_jobs(log, 10)
-        active.kill()  # while it decides, more likely than not
+        active.kill()  # probably while it decides
         running = [process for process in running if process is not active]
         submit_jobs(log, 5)
         wait_until(lambda: all_decided(log))
@@ -51,9 +51,9 @@ def test_scheduler__stopped_in_an_append_while_another_takes_over__refused_and_s
     following = start("scheduler")
 
     with owner_session(database.owner_url) as another, another.transaction():
-        # The zombie's next append waits for the lease, which is about to change hands.
+        # The next append of the stopped one waits for the lease, which is about to get another holder.
         another.execute("SELECT log.take_lease(%s, 'in between')", (SCHEDULER,))
-        submit_jobs(log, 1)  # and no more: whoever appends next waits behind the zombie
+        submit_jobs(log, 1)  # and no more: the next append waits behind that of the stopped one
         wait_until(lambda: lock_waiters(owner) == 1)
         os.kill(zombie.pid, signal.SIGSTOP)
         assert owner.execute(LEASE_SESSIONS).fetchone() == (1,)

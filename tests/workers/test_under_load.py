@@ -1,4 +1,4 @@
-"""What never ends does not keep the scheduler from anything: neither triggers, nor what others change."""
+"""A scheduler under load: neither endless triggers nor endless conflicts block it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_scheduler__more_triggers_wait_after_every_commit__consistency_loop_has_
 
 
 class Moving(EventLog):
-    """Whatever the first appends rest on has moved. `sizes` are how many decisions each append had."""
+    """A log with conflicts of the first appends. `sizes` are the numbers of decisions of each append."""
 
     def __init__(self, url: str, times: int) -> None:
         super().__init__(url, pool_size=1)

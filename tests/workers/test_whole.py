@@ -1,4 +1,4 @@
-"""Up to where read models have to be for what they say to be the whole of it."""
+"""The position from which the read models are complete."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DELETE FROM public.labledger_migrations WHERE name = '2026-11-23-whole'
 
 @pytest.fixture
 def end(log: EventLog, database: TestDatabase) -> int:
-    """Of a log with something in it."""
+    """Return the end of a log that has events."""
     with connect(database.service_url) as connection:
         models = ProjectedLog(log, connection)
         for name in "abc":

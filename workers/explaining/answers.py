@@ -86,6 +86,8 @@ def _waiting(
     if options.only is not None and options.only not in partition.systems:
         raise Unknown(display_name("system", options.only))
     waiting = asdict(why_it_waits(partition, host, options))
+    counted = waiting["counted"]
+    waiting["counted"] = {"known": counted.pop("registered"), **counted}
     holders = [one["holder"] for one in waiting["systems"] if one["holder"] is not None]
     moments = follower.moments({holder["since"] for holder in holders})
     for holder in holders:

@@ -42,7 +42,7 @@ class Explainer:
         except TimeoutError:
             raise StillReading(
                 f"no answer within {self._patience_seconds:g} s: the first one, and those about the past, may"
-                " take longer, and it goes on with it"
+                " take longer; the process goes on reading for them"
             ) from None
 
     def _ask(self, question: dict[str, Any]) -> dict[str, Any]:

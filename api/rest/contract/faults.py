@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from api.intake.limits import FAULT_LIMIT, WORDS_LENGTH
+from api.intake.limits import MAX_FAULTS, MAX_MESSAGE_LENGTH
 from api.intake.model_words import words_of
 from api.intake.near_names import fields_at, fields_hint, suggestion
 from api.rest.contract.values import (
@@ -29,11 +29,11 @@ _PATTERNS = {
 
 
 def faults_of(
-    error: ValidationError, model: type[BaseModel] | None = None, limit: int = FAULT_LIMIT
+    error: ValidationError, model: type[BaseModel] | None = None, limit: int = MAX_FAULTS
 ) -> list[Fault]:
     """Return at most `limit` faults, with similar field names of the model for unknown fields."""
     found = error.errors(include_url=False, include_input=False)
-    faults = [Fault(_where(one["loc"])[:WORDS_LENGTH], _words(one, model)) for one in found[:limit]]
+    faults = [Fault(_where(one["loc"])[:MAX_MESSAGE_LENGTH], _words(one, model)) for one in found[:limit]]
     if len(found) > limit:
         faults.append(Fault("body", f"and {len(found) - limit} more errors"))
     return faults
@@ -46,7 +46,7 @@ def _words(error: ErrorDetails, model: type[BaseModel] | None) -> str:
         return f"{words_of(error)}{suggestion(str(name), fields) or fields_hint(fields)}"
     if error["type"] == "string_pattern_mismatch":
         return _PATTERNS.get(error["ctx"]["pattern"], error["msg"])
-    return words_of(error)[:WORDS_LENGTH]
+    return words_of(error)[:MAX_MESSAGE_LENGTH]
 
 
 def _where(location: tuple[int | str, ...]) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 from pydantic import BeforeValidator, WithJsonSchema
 
 import domain.all_events  # noqa: F401  (registers every topic)
-from api.intake.limits import WORDS_LENGTH
+from api.intake.limits import MAX_MESSAGE_LENGTH
 from domain.events import TOPICS
 from runtime.settings import MAX_WAIT_SECONDS
 
@@ -37,7 +37,7 @@ def moment(text: str) -> datetime | None:
 
 
 def _shown(value: Any) -> str:
-    return repr(str(value)[:WORDS_LENGTH])
+    return repr(str(value)[:MAX_MESSAGE_LENGTH])
 
 
 def _whole(minimum: int, maximum: int) -> BeforeValidator:

@@ -8,7 +8,7 @@ from typing import Any
 
 from falcon.asgi import Request, Response
 
-LEAST_BYTES = 1_024
+MIN_BYTES = 1_024
 # Longer answers are compressed in a thread: they would block the event loop for milliseconds.
 LONG_BYTES = 65_536
 LEVEL = 5
@@ -21,7 +21,7 @@ class Compression:
         self, req: Request, resp: Response, resource: Any, req_succeeded: bool
     ) -> None:
         data = resp.data
-        if data is None or len(data) < LEAST_BYTES:
+        if data is None or len(data) < MIN_BYTES:
             return
         resp.append_header("Vary", "Accept-Encoding")
         if not _accepts_gzip(req.get_header("Accept-Encoding") or ""):

@@ -16,7 +16,7 @@ from falcon.asgi import Request, Response
 from api.concurrency_limits import share_of
 from api.feed import NotReady
 from api.headers import ACTS_AS, EVENT_STREAM, LAST_EVENT_ID
-from api.intake.limits import WORDS_LENGTH
+from api.intake.limits import MAX_MESSAGE_LENGTH
 from api.rest.context import client_address, operation_of_request, request_id_of, route_of
 from api.rest.contract.operation import Operation
 from api.rest.middleware.address import address_of
@@ -109,7 +109,7 @@ class Gate:
             req.query_string,
             request_id_of(req),
             is_stream,
-            last_event_id and last_event_id[:WORDS_LENGTH],
+            last_event_id and last_event_id[:MAX_MESSAGE_LENGTH],
         )
         await asyncio.to_thread(record, self._parts.log, read)
 

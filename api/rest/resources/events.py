@@ -11,7 +11,7 @@ from falcon.asgi import Request, Response
 from api.concurrency_limits import share_of
 from api.feed import NotReady
 from api.headers import EVENT_STREAM, LAST_EVENT_ID
-from api.intake.limits import WORDS_LENGTH
+from api.intake.limits import MAX_MESSAGE_LENGTH
 from api.rest import paging, visibility
 from api.rest.context import query_of
 from api.rest.contract import queries
@@ -112,5 +112,5 @@ def _resumed(req: Request, after: int) -> int:
         return after
     position = whole(last_id)
     if position is None or position > MAX_POSITION:
-        raise FaultyInput([Fault(LAST_EVENT_ID, f"{last_id[:WORDS_LENGTH]!r} is not a position")])
+        raise FaultyInput([Fault(LAST_EVENT_ID, f"{last_id[:MAX_MESSAGE_LENGTH]!r} is not a position")])
     return position

@@ -59,7 +59,7 @@ class Systems:
         systems = [system_document(row) for row in rows]
         paging.answer_list(req, resp, page, "systems", systems, rows[-1]["fqdn"] if rows else None)
 
-    @operation("Show a system", answers.System, queries.Read, versioned=True)
+    @operation("Show a system", answers.System, queries.ReadQuery, versioned=True)
     async def on_get_one(self, req: Request, resp: Response, fqdn: str) -> None:
         at = await paging.read_at(req, self._parts)
         await visibility.require_seen(req, self._parts, fqdn)

@@ -10,7 +10,7 @@ from falcon.asgi import Request, Response
 
 from api.clock import written
 from api.concurrency_limits import share_of
-from api.intake.limits import FAULT_LIMIT
+from api.intake.limits import MAX_FAULTS
 from api.request_context import RequestContext
 from api.rest import paging
 from api.rest.body import check_model, parse_model, read_json_bytes
@@ -84,14 +84,14 @@ class LabUpdates:
         left = MAX_WORDED_FAULTS
         for number, item in enumerate(message):
             try:
-                items[number] = self._read(item, name, request, min(FAULT_LIMIT, left))
+                items[number] = self._read(item, name, request, min(MAX_FAULTS, left))
             except FaultyInput as error:
                 answers[number] = error
                 left = max(0, left - len(error.faults))
         return items, answers
 
     def _read(
-        self, item: dict[str, Any], name: str, request: RequestContext, max_faults: int = FAULT_LIMIT
+        self, item: dict[str, Any], name: str, request: RequestContext, max_faults: int = MAX_FAULTS
     ) -> Read:
         """Return the update of an item. Raises FaultyInput with at most `max_faults` faults."""
         if len(orjson.dumps(item)) > MAX_BODY_BYTES:

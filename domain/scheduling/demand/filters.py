@@ -51,13 +51,13 @@ class Filters:
     """The entries of one partition. Mutable."""
 
     # Up to this many entries are kept without recipes, for the next recipe with the same filter.
-    SPARE = 4_096
+    MAX_SPARE = 4_096
 
     def __init__(self, labs: Labs, effort: Effort) -> None:
         self._labs = labs
         self._effort = effort
         self._entries: dict[FilterKey, FilterEntry] = {}
-        self._max_entries = self.SPARE
+        self._max_entries = self.MAX_SPARE
         self._by_number: dict[int, FilterEntry] = {}
         self._free_numbers: list[int] = []
         # Bitmaps of entries: evaluated, with unplaced recipes, forcing a system.
@@ -125,7 +125,7 @@ class Filters:
         gone = union(1 << entry.number for entry in spare)
         self._forcing &= ~gone
         self._changes.gone(gone)
-        self._max_entries = max(self.SPARE, 2 * len(self._entries))
+        self._max_entries = max(self.MAX_SPARE, 2 * len(self._entries))
 
     # Save and restore results
 
@@ -151,7 +151,7 @@ class Filters:
         self._free_numbers = [
             each for each in range(self._evaluated_bits.bit_length()) if each not in self._by_number
         ]
-        self._max_entries = max(self.SPARE, 2 * len(self._entries))
+        self._max_entries = max(self.MAX_SPARE, 2 * len(self._entries))
 
     # Changes of systems and distro trees
 

@@ -31,7 +31,7 @@ class RuleCount:
 class Counted:
     """The number of systems by their state from the view of the recipe; `usable` ones may be idle or busy."""
 
-    known: int
+    registered: int
     viable: int
     usable: int
     idle: int
@@ -80,7 +80,7 @@ def why_it_waits(partition: Partition, host: Recipe, asked: WaitingOptions) -> W
     usable = partition.usable(host) & ~unknown
     everyone = partition.labs.columns.everyone & ~unknown
     counted = Counted(
-        known=everyone.bit_count(),
+        registered=everyone.bit_count(),
         viable=could.bit_count(),
         usable=usable.bit_count(),
         idle=(partition.idle(host) & ~unknown).bit_count(),

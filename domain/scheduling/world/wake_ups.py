@@ -201,7 +201,7 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
         "The system is usable again, and makes other grants safe.",
     ),
     TriggerRule(
-        "system free for who forces it",
+        "system free for forced recipes",
         (system_events.SystemIdle,),
         (Wakes("system", _system_if_forced),),
         None,

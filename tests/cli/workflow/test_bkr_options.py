@@ -18,7 +18,7 @@ from tests.intake.schema import is_valid
 Run = Callable[..., Result]
 
 DISTRO = ("--distro", "RHEL-9.6", "--arch", "x86_64")
-LEAST = (*DISTRO, "--task", "/kernel/smoke")
+MINIMAL = (*DISTRO, "--task", "/kernel/smoke")
 
 # All options of its manual page, and the spellings for old scripts.
 OF_BKR = """
@@ -35,7 +35,7 @@ OF_BKR = """
 
 
 def made(run: Run, *options: str, **more: Any) -> Any:
-    result = run("workflow", *LEAST, *options, **more)
+    result = run("workflow", *MINIMAL, *options, **more)
     assert result.exit_code == 0, result.output
     body = result.stdout.encode()
     assert is_valid(body)
@@ -63,14 +63,14 @@ def test_options__all_of_bkr__exist() -> None:
 
 @pytest.mark.parametrize("option", [*WITH_VALUE, *FLAGS])
 def test_option__unsupported__is_refused_with_the_reason(run: Run, option: str) -> None:
-    result = run("workflow", *LEAST, option, *(["x"] if option in WITH_VALUE else []))
+    result = run("workflow", *MINIMAL, option, *(["x"] if option in WITH_VALUE else []))
     assert (result.exit_code, result.stdout) == (2, "")
     assert f"{option}: {({**WITH_VALUE, **FLAGS})[option]}" in result.stderr
 
 
 def test_options__for_defaults__change_nothing(run: Run) -> None:
     named = [name for names in DONE_ANYWAY for name in names]
-    assert run("workflow", *LEAST, *named).stdout == run("workflow", *LEAST).stdout
+    assert run("workflow", *MINIMAL, *named).stdout == run("workflow", *MINIMAL).stdout
 
 
 def test_options__with_underscores_as_in_old_scripts__are_the_same(run: Run) -> None:
@@ -85,7 +85,7 @@ def test_options__with_underscores_as_in_old_scripts__are_the_same(run: Run) -> 
         "p",
     )
     new = tuple(name.replace("_", "-") for name in old)
-    assert run("workflow", *LEAST, *old).stdout == run("workflow", *LEAST, *new).stdout
+    assert run("workflow", *MINIMAL, *old).stdout == run("workflow", *MINIMAL, *new).stdout
     assert kept(run, *old)["kernel_options"] == "k"
 
 
@@ -102,7 +102,7 @@ def test_tasks__of_a_file_and_by_options__are_in_the_order_of_bkr(run: Run, tmp_
         ("/one", {"A": "b"}),
         ("/two", {"A": "b"}),
     ]
-    warned = run("workflow", *LEAST, "--taskfile", str(file)).stderr
+    warned = run("workflow", *MINIMAL, "--taskfile", str(file)).stderr
     assert "tasks, line 4: not a task" in warned and "tasks, line 6: not a task" in warned
 
 
@@ -191,7 +191,7 @@ def wrong_files(folder: Path) -> dict[str, str]:
 def test_files_and_urls__several_wrong__are_all_reported(run: Run, tmp_path: Path, lab_filters: Path) -> None:
     files = wrong_files(tmp_path)
     result = run(
-        *("workflow", *LEAST, "--kickstart", files["empty"]),
+        *("workflow", *MINIMAL, "--kickstart", files["empty"]),
         *("--repo-post", "http://a/\nrm -rf", "--host-filter", "NONE"),
     )
     assert (result.exit_code, result.stdout) == (2, "")
@@ -200,9 +200,9 @@ def test_files_and_urls__several_wrong__are_all_reported(run: Run, tmp_path: Pat
         "--host-filter 'NONE': no such host filter",
     ):
         assert message in result.stderr
-    result = run("workflow", *LEAST, "--taskfile", files["bytes"], "--repo-post", "http://a/\nrm -rf")
+    result = run("workflow", *MINIMAL, "--taskfile", files["bytes"], "--repo-post", "http://a/\nrm -rf")
     assert "is not UTF-8, at byte 5" in result.stderr and "must be a URL" in result.stderr
-    assert run("workflow", *LEAST, "--taskfile", str(tmp_path / "none")).exit_code == 2
+    assert run("workflow", *MINIMAL, "--taskfile", str(tmp_path / "none")).exit_code == 2
 
 
 @pytest.mark.parametrize(
@@ -216,6 +216,6 @@ def test_files_and_urls__several_wrong__are_all_reported(run: Run, tmp_path: Pat
 )
 def test_host_filter__wrong__is_reported(run: Run, lab_filters: Path, line: str, message: str) -> None:
     (lab_filters / "host.conf").write_text(line)
-    result = run("workflow", *LEAST, "--host-filter", "SLIP")
+    result = run("workflow", *MINIMAL, "--host-filter", "SLIP")
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr

@@ -20,7 +20,7 @@ Run = Callable[..., Result]
 
 CHECK = '<task name="/distribution/check-install" role="STANDALONE"/>'
 PLAIN = '<task name="/t" role="STANDALONE"/>'
-LEAST = ("--distro", "RHEL-9.6", "--task", "/t")
+MINIMAL = ("--distro", "RHEL-9.6", "--task", "/t")
 
 
 def name(name: str = "RHEL-9.6") -> str:
@@ -83,7 +83,7 @@ DOCUMENTS = [
 def test_options__read_as_bkr_reads_them__make_its_document(
     run: Run, options: tuple[str, ...], expected: str
 ) -> None:
-    made = document(run("workflow", *LEAST, "--arch", "x86_64", *options))
+    made = document(run("workflow", *MINIMAL, "--arch", "x86_64", *options))
     assert made == read_xml(expected.encode()).document
 
 
@@ -112,7 +112,7 @@ def test_name__with_a_percent_sign__is_a_pattern(run: Run) -> None:
     ],
 )
 def test_option__without_effect__is_warned_of_unless_quiet(run: Run, options: tuple[str, ...]) -> None:
-    arguments = ("workflow", *LEAST, "--arch", "x86_64", *options)
+    arguments = ("workflow", *MINIMAL, "--arch", "x86_64", *options)
     assert "has no effect" in run(*arguments).stderr
     assert run(*arguments, "--quiet").stderr == ""
 
@@ -128,18 +128,18 @@ def test_arches__not_named__are_those_of_the_distro_on_the_server(run: Run, serv
     trees = [tree(1, "x86_64"), tree(2, "aarch64"), tree(3, "s390x", "Fedora-44"), tree(4, "x86_64")]
     server.on("GET", "/distro-trees", Answer({"distro_trees": trees, "next": None}))
     expected = job(recipe(name(), arch="aarch64"), recipe(name()))
-    assert document(run("workflow", *LEAST)) == read_xml(expected.encode()).document
+    assert document(run("workflow", *MINIMAL)) == read_xml(expected.encode()).document
 
 
 def test_arches__of_a_distro_without_trees__are_to_be_named(run: Run, server: LoopbackServer) -> None:
     server.on("GET", "/distro-trees", Answer({"distro_trees": [], "next": None}))
-    result = run("workflow", *LEAST)
+    result = run("workflow", *MINIMAL)
     assert (result.exit_code, result.stdout) == (2, "")
     assert "no distro tree of the server matches: name the architectures with --arch" in result.stderr
 
 
 def test_json__asked_for__is_the_document_of_the_xml(run: Run) -> None:
-    arguments = ("workflow", *LEAST, "--arch", "x86_64", "--whiteboard", "w")
+    arguments = ("workflow", *MINIMAL, "--arch", "x86_64", "--whiteboard", "w")
     as_json = json.loads(run(*arguments, "--json").stdout)
     assert read_json(as_json).document == document(run(*arguments))
 

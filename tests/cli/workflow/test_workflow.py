@@ -13,13 +13,13 @@ from tests.intake.schema import is_valid
 
 Run = Callable[..., Result]
 
-LEAST = ("--distro", "RHEL-9.6", "--arch", "x86_64", "--task", "/kernel/smoke")
+MINIMAL = ("--distro", "RHEL-9.6", "--arch", "x86_64", "--task", "/kernel/smoke")
 MACHINE = '{"element":"system_type","op":"==","value":"Machine"}'
 
 
 def made(run: Run, *options: str) -> Any:
     """Return the job that a server parses from the XML, with the names of `tests/intake/jobs.py`."""
-    result = run("workflow", *LEAST, *options)
+    result = run("workflow", *MINIMAL, *options)
     assert result.exit_code == 0, result.output
     body = result.stdout.encode()
     assert is_valid(body)
@@ -114,16 +114,16 @@ def test_job__with_all_options_besides_scheduling__has_them(run: Run) -> None:
 WRONG = [
     ((), ["--distro or --family is required", "--task, --taskfile or --reserve is required"]),
     (
-        (*LEAST, "--hostrequire", "memroy=1", "--hostrequire", "memory=much", "--keyvalue", "X"),
+        (*MINIMAL, "--hostrequire", "memroy=1", "--hostrequire", "memory=much", "--keyvalue", "X"),
         ["'memroy=1': unknown element <memroy>", "'memory=much': must be a whole number", "'X': must be"],
     ),
-    ((*LEAST, "--hostrequire", "<and>"), ["'<and>': is not XML"]),
-    ((*LEAST, "--hostrequire", "<memory>1</memory>"), ["unexpected text"]),
-    ((*LEAST, "--hostrequire", "memory"), ['must be "TAG OP VALUE"']),
-    ((*LEAST, "--hostrequire", "disk/size = 4 GBit"), ["units must be one of"]),
-    ((*LEAST, "--taskparam", "=b"), ["must be NAME=VALUE"]),
+    ((*MINIMAL, "--hostrequire", "<and>"), ["'<and>': is not XML"]),
+    ((*MINIMAL, "--hostrequire", "<memory>1</memory>"), ["unexpected text"]),
+    ((*MINIMAL, "--hostrequire", "memory"), ['must be "TAG OP VALUE"']),
+    ((*MINIMAL, "--hostrequire", "disk/size = 4 GBit"), ["units must be one of"]),
+    ((*MINIMAL, "--taskparam", "=b"), ["must be NAME=VALUE"]),
     (("--distro", "F", "--reserve", "--suppress-install-task"), ["leaves no task"]),
-    ((*LEAST, "--cc", "nobody"), ["notify[0]: must be an email address"]),
+    ((*MINIMAL, "--cc", "nobody"), ["notify[0]: must be an email address"]),
 ]
 
 

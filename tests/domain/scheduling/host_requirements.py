@@ -13,18 +13,18 @@ Predicate = Callable[[System, list[str]], bool]
 
 
 @dataclass(frozen=True)
-class Want:
+class HostRequirement:
     text: str
     holds: Predicate
 
 
-def _want(form: dict[str, Any], holds: Predicate) -> Want:
+def _want(form: dict[str, Any], holds: Predicate) -> HostRequirement:
     reading = HOST.examine(form)
     assert not reading.findings, reading.findings
-    return Want(reading.text, holds)
+    return HostRequirement(reading.text, holds)
 
 
-def at_least(megabytes: int) -> Want:
+def at_least(megabytes: int) -> HostRequirement:
     form = {"element": "memory", "op": ">=", "value": megabytes}
     return _want(form, lambda system, pools: bool(system.inventory["memory_mb"] >= megabytes))
 

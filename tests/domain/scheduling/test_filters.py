@@ -117,7 +117,7 @@ def test_ranked_recipes__of_one_line__are_not_those_of_another() -> None:
 
 
 def test_spare_filters__more_than_are_kept__those_of_recipes_survive(monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(Filters, "SPARE", 8)
+    monkeypatch.setattr(Filters, "MAX_SPARE", 8)
     lab = Fixture()
     lab.put("a")
     lab.stand(ANYONE, Rank(-3, 1, 1))

@@ -106,4 +106,4 @@ def test_explanation__unknown_system__is_in_no_count() -> None:
         texts.append(explained(world, recipe_id, *(["secret"] if has_secret else [])))
     with_secret, without = texts
     assert (with_secret.summary, with_secret.rules) == (without.summary, without.rules)
-    assert with_secret.counted == without.counted and without.counted.known == 1
+    assert with_secret.counted == without.counted and without.counted.registered == 1

@@ -69,7 +69,7 @@ def test_restored__filters_were_evaluated__are_not_evaluated_again() -> None:
 def test_restored__free_filter_numbers__reused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(Filters, "SPARE", 3)
+    monkeypatch.setattr(Filters, "MAX_SPARE", 3)
     world = lab_of(5, busy=True, queued=0)
     for megabytes in range(20, 28):
         recipe_id = world.submit(at_least(megabytes).text)

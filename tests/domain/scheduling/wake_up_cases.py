@@ -205,7 +205,7 @@ CASES: list[tuple[str, Callable[[World], int]]] = [
     ("system returned by a person", _system_returned),
     ("set got a system", _system_repaired),
     # A recipe that forces a system waits for it in any condition.
-    ("system free for who forces it", _free_for_forced),
+    ("system free for forced recipes", _free_for_forced),
     ("condition changed", _back_for_forced),
     ("system undrained", _undrained_for_forced),
     # The recipe had one of two fitting systems.

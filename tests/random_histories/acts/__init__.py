@@ -1,4 +1,4 @@
-"""What people and lab controllers do, through the use cases: each act chooses among what is there."""
+"""Actions of people and lab controllers through the use cases; each chooses among the present subjects."""
 
 from __future__ import annotations
 
@@ -56,5 +56,5 @@ RACING: tuple[Act, ...] = (
     *(cancel_newest, reprioritise_newest, take_free_system_away, hit_a_holder),
     *(submit, cancel_set, change_condition, run_to_the_end, reserve, enable_or_disable),
 )
-# What gives the scheduler something to do.
+# Actions that create work for the scheduler.
 STIRRING: tuple[Act, ...] = (submit, submit, submit, run_to_the_end, run_to_the_end, change_condition)

@@ -1,4 +1,4 @@
-"""People have systems of their own for a while; labs are switched off, and trees come and go."""
+"""Reservations by people, disabled and silent labs, and changes of distro trees."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from domain.directory.events import LabControllerHeard, LabControllerSilent
 from domain.events import Event
 from domain.system_admin.reservation import provisioning
 from store.requests import AppendRequest, Committed
-from tests.in_process.environment import Scene
+from tests.in_process.environment import Instance
 from tests.random_histories import labs
 from tests.random_histories.acts.choosing import (
     Draw,
@@ -30,7 +30,7 @@ from tests.random_histories.acts.choosing import (
 from tests.random_histories.acts.systems import change_any
 
 
-def reserve(scene: Scene, draw: Draw) -> None:
+def reserve(scene: Instance, draw: Draw) -> None:
     fqdn = one(draw, of_condition(scene, "Manual"))
     if fqdn is None:
         change_any(scene, draw, SystemChange(condition="Manual", reason="for people"))
@@ -40,7 +40,7 @@ def reserve(scene: Scene, draw: Draw) -> None:
         ask(scene, lambda services, request: reserve_system(services, request, fqdn, wanted))
 
 
-def provision_for_a_person(scene: Scene, draw: Draw) -> None:
+def provision_for_a_person(scene: Instance, draw: Draw) -> None:
     fqdn = one(draw, reserved(scene))
     if fqdn is not None:
         state = draw(st.sampled_from(("running", "completed", "completed", "failed")))
@@ -52,24 +52,24 @@ def _provisioning(gathered: Any, fqdn: str, state: str) -> Any:
     return provisioning(gathered.system(fqdn), state, "no disk")
 
 
-def return_reserved(scene: Scene, draw: Draw) -> None:
+def return_reserved(scene: Instance, draw: Draw) -> None:
     fqdn = one(draw, reserved(scene))
     if fqdn is not None:
         ask(scene, lambda services, request: return_system(services, request, fqdn))
 
 
-def enable_or_disable(scene: Scene, draw: Draw) -> None:
+def enable_or_disable(scene: Instance, draw: Draw) -> None:
     name, enabled = draw(st.sampled_from(labs.LABS)), draw(st.sampled_from((True, True, False)))
     ask(scene, lambda services, request: change_lab_controller(services, request, name, {"enabled": enabled}))
 
 
-def fall_silent_or_be_heard(scene: Scene, draw: Draw) -> None:
+def fall_silent_or_be_heard(scene: Instance, draw: Draw) -> None:
     name, is_silent = draw(st.sampled_from(labs.LABS)), draw(st.sampled_from((True, False, False)))
     ask(scene, lambda services, request: _contact(services, request, name, is_silent))
 
 
 async def _contact(services: Parts, request: RequestContext, name: str, is_silent: bool) -> Committed | None:
-    """Append the event that the consistency loop, which is off here, would decide."""
+    """Append the event that the consistency loop, which does not run here, would decide."""
     subject = f"lab-controller/{name}"
 
     def change() -> AppendRequest | None:
@@ -82,7 +82,7 @@ async def _contact(services: Parts, request: RequestContext, name: str, is_silen
     return await commit_directory(services, request, subject, change)
 
 
-def put_tree(scene: Scene, draw: Draw) -> None:
+def put_tree(scene: Instance, draw: Draw) -> None:
     tree_id, places = draw(st.sampled_from(list(labs.TREES))), ["lab-1", *draw(labs.some_labs)]
     document = labs.tree(tree_id, places)
     ask(
@@ -91,7 +91,7 @@ def put_tree(scene: Scene, draw: Draw) -> None:
     )
 
 
-def take_tree_away(scene: Scene, draw: Draw) -> None:
-    """Not the one that most recipes want."""
+def take_tree_away(scene: Instance, draw: Draw) -> None:
+    """Remove a tree, except the one that most recipes want."""
     name = str(draw(st.sampled_from((2, 3))))
     ask(scene, lambda services, request: remove_document(services, request, "distro-tree", name))

@@ -1,4 +1,4 @@
-"""Operators change systems, some just when the scheduler gives them away."""
+"""Changes of systems by operators, some concurrent with a grant."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from api.use_cases.change_system import SystemChange, change_system
 from api.use_cases.move_system import move_system
 from api.use_cases.register_system import register_system
-from tests.in_process.environment import Scene
+from tests.in_process.environment import Instance
 from tests.random_histories import labs
 from tests.random_histories.acts.choosing import (
     Draw,
@@ -20,25 +20,25 @@ from tests.random_histories.acts.choosing import (
 )
 
 
-def change_condition(scene: Scene, draw: Draw) -> None:
+def change_condition(scene: Instance, draw: Draw) -> None:
     condition = draw(st.sampled_from(("Automated", "Automated", *labs.CONDITIONS)))
     change_any(scene, draw, SystemChange(condition=condition, reason="as it happens"))
 
 
-def drain_or_undrain(scene: Scene, draw: Draw) -> None:
+def drain_or_undrain(scene: Instance, draw: Draw) -> None:
     change_any(scene, draw, SystemChange(draining=draw(st.booleans()), reason="a fan"))
 
 
-def describe(scene: Scene, draw: Draw) -> None:
+def describe(scene: Instance, draw: Draw) -> None:
     change_any(scene, draw, SystemChange(properties={"memory_mb": draw(labs.memory_mb)}))
 
 
-def move(scene: Scene, draw: Draw) -> None:
+def move(scene: Instance, draw: Draw) -> None:
     change_any(scene, draw, SystemChange(lab_controller=draw(st.sampled_from(labs.LABS))))
 
 
-def change_much(scene: Scene, draw: Draw) -> None:
-    """All at once."""
+def change_much(scene: Instance, draw: Draw) -> None:
+    """Change several properties in one request."""
     change = SystemChange(
         lab_controller=draw(st.sampled_from((None, *labs.LABS))),
         condition=draw(st.sampled_from(("Automated", "Manual", "Broken"))),
@@ -49,28 +49,28 @@ def change_much(scene: Scene, draw: Draw) -> None:
     change_any(scene, draw, change)
 
 
-def change_any(scene: Scene, draw: Draw, change: SystemChange) -> None:
+def change_any(scene: Instance, draw: Draw, change: SystemChange) -> None:
     change_one(scene, draw(st.sampled_from(systems(scene))), change)
 
 
-def change_one(scene: Scene, fqdn: str, change: SystemChange) -> None:
+def change_one(scene: Instance, fqdn: str, change: SystemChange) -> None:
     ask(scene, lambda services, request: change_system(services, request, fqdn, change, lambda _: None))
 
 
-def join(scene: Scene, draw: Draw) -> None:
+def join(scene: Instance, draw: Draw) -> None:
     number = len(systems(scene))
     if number < len(labs.NAMES):
         document = labs.document(number, draw(labs.systems))
         ask(scene, lambda services, request: register_system(services, request, document))
 
 
-def change_pool(scene: Scene, draw: Draw) -> None:
+def change_pool(scene: Instance, draw: Draw) -> None:
     fqdn, pool = draw(st.sampled_from(systems(scene))), draw(st.sampled_from(labs.POOLS))
     member = pool not in scene.watched.world.pools.get(fqdn, ())
     ask(scene, partial(move_system, pool=pool, fqdn=fqdn, member=member))
 
 
-def take_free_system_away(scene: Scene, draw: Draw) -> None:
+def take_free_system_away(scene: Instance, draw: Draw) -> None:
     fqdn = one(draw, free(scene))
     if fqdn is not None:
         changes = (
@@ -82,8 +82,8 @@ def take_free_system_away(scene: Scene, draw: Draw) -> None:
         change_one(scene, fqdn, draw(st.sampled_from(changes)))
 
 
-def hit_a_holder(scene: Scene, draw: Draw) -> None:
-    """A set has some of its systems, and may not get the others now."""
+def hit_a_holder(scene: Instance, draw: Draw) -> None:
+    """Take away a system that a holder waits for."""
     world = scene.watched.look()
     waiting = {recipe.lab for recipe in world.recipes.values() if recipe.state == "assigned"}
     fqdn = one(draw, [name for name, system in world.systems.items() if system.lab in waiting])

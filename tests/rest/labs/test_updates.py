@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from api.intake.limits import FAULT_LIMIT
+from api.intake.limits import MAX_FAULTS
 from api.rest.resources.updates import MAX_WORDED_FAULTS
 from tests.harness.running import Running
 from tests.rest.actions import (
@@ -169,7 +169,7 @@ def test_items__wrong__each_names_its_faults_and_holds_up_no_other(
 
 
 def test_items__many_with_many_faults__share_a_bound_of_faults_in_words(people: People, machine: str) -> None:
-    faulty = {f"field{number}": 1 for number in range(FAULT_LIMIT + 50)}
+    faulty = {f"field{number}": 1 for number in range(MAX_FAULTS + 50)}
     answer = _tell(people["east"], *[faulty] * 60, {"drain": machine}, {"undrain": machine})
     assert _statuses(answer) == [*[422] * 60, 200, 200]
     messages_of = [[fault["message"] for fault in item["errors"]] for item in answer.json()["items"][:60]]

@@ -1,4 +1,4 @@
-"""A question to a server, in a session of its own."""
+"""A query to a server, in a new session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folders that every user may enter, and clusters that never outlive their test."""
+"""Folders that all users may enter, and clusters that are removed after their test."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def open_folder() -> Iterator[Path]:
 
 @pytest.fixture
 def make_cluster(open_folder: Path) -> Iterator[MakeCluster]:
-    """Asks for the folder so that clusters are stopped before it goes."""
+    """Return a factory of clusters, which are stopped before the folder is deleted."""
     made: list[Cluster] = []
 
     def make(folder: Path) -> Cluster:

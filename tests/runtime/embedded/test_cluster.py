@@ -1,4 +1,4 @@
-"""The life of an embedded cluster, on real servers."""
+"""The life cycle of an embedded cluster, on real servers."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_start__postmaster_killed__recovers_what_was_committed(cluster: Cluster)
 
 
 def test_start__pid_file_names_another_process__is_not_fooled(cluster: Cluster) -> None:
-    """After a container restarts, the number in the pid file is soon somebody else's: here, our own."""
+    """Write the pid of this process to the pid file: after a restart of a container, pids are soon reused."""
     cluster.start()
     pid_file = next(cluster.folder.rglob("postmaster.pid"), None)
     assert pid_file is not None
@@ -146,10 +146,10 @@ def test_stop__not_started__does_nothing(cluster: Cluster) -> None:
     [
         ("linux", "6.1.0-18-amd64", "syncfs"),
         ("linux", "5.8", "syncfs"),
-        # It keeps write errors to itself.
+        # `syncfs` of this kernel does not report write errors.
         ("linux", "5.4.0", "fsync"),
         ("linux", "unknown", "fsync"),
-        # Has no such call.
+        # This platform has no `syncfs`.
         ("darwin", "23.1.0", "fsync"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The databases that other tests stand on."""
+"""The databases that other tests use."""
 
 from __future__ import annotations
 

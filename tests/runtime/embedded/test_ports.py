@@ -1,4 +1,4 @@
-"""A port that another process still has is waited for."""
+"""The wait for a port that another process still has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No other user of the machine reaches the embedded server, or takes its place."""
+"""Other users of the machine neither reach the embedded server nor replace it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from runtime.settings import Settings
 from tests.runtime.embedded.asking import ask
 from tests.runtime.embedded.conftest import MakeCluster
 
-# AuthenticationCleartextPassword, as an impostor asks for it.
+# AuthenticationCleartextPassword, which an impostor would send.
 GIVE_ME_YOUR_PASSWORD = b"R\x00\x00\x00\x08\x00\x00\x00\x03"
 
 
@@ -46,7 +46,7 @@ def test_server__started__is_reached_by_its_user_alone(cluster: Cluster) -> None
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as several users")
 def test_server__another_user_connects__is_refused_by_the_kernel(cluster: Cluster) -> None:
     server = cluster.start()
-    # Neither root nor the user of the server.
+    # A user that is neither root nor the user of the server.
     stranger = next(
         entry.pw_uid for entry in pwd.getpwall() if entry.pw_uid not in (0, postgres_account().uid)
     )
@@ -79,7 +79,7 @@ def test_url__impostor_in_the_place_of_the_server__is_not_sent_the_password(clus
 
 
 def asked_for_password(impostor: socket.socket) -> bytes:
-    """Return all that the client says until it hangs up."""
+    """Return all bytes of the client until it disconnects."""
     client, _ = impostor.accept()
     with client:
         heard = client.recv(4096)
@@ -98,7 +98,7 @@ def test_folder__path_no_client_can_connect_to__has_its_socket_in_a_short_one(
     assert server.sockets.parent == sockets.SHORT and mode(server.sockets) == 0o700
     assert ask(server.owner_url, "SELECT 1") == 1
 
-    # It is where the services know it also after a cleaner of /tmp has been there.
+    # The services find it at the same path after a cleaner of /tmp deleted it.
     assert cluster.pid is not None
     os.kill(cluster.pid, signal.SIGKILL)
     shutil.rmtree(server.sockets)

@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL for root, who may not run it, and for an ordinary user."""
+"""The embedded PostgreSQL, started by root, who may not run it, and by an ordinary user."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def test_cluster__folder_only_root_can_enter__keeps_its_data_elsewhere(
         connection.execute("CREATE TABLE kept AS SELECT 42 AS answer")
     assert (private / "postgresql" / "cluster.path").read_text().startswith(str(open_folder / "clusters"))
     cluster.stop()
-    private.chmod(0o755)  # what was decided once stays, or the data would seem lost
+    private.chmod(0o755)  # the first choice stays, otherwise the data would seem lost
     with psycopg.connect(cluster.start().owner_url) as connection:
         assert connection.execute("SELECT answer FROM kept").fetchone() == (42,)
 
 
 @as_root
-def test_cluster__folder_deleted_and_made_again__does_not_find_the_old_data(
+def test_cluster__folder_deleted_and_recreated__does_not_find_the_old_data(
     open_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(home, "ELSEWHERE", open_folder / "clusters")
@@ -95,7 +95,7 @@ def become(user: Account) -> None:
 
 @as_root
 def test_cluster__ordinary_user_without_home_or_path__works(open_folder: Path, nobody: Account) -> None:
-    """In a fork, as the Python itself may be one that only root can execute."""
+    """Run it in a fork, since the Python executable may be executable by root only."""
     reachable = packaged_binaries(nobody)
     os.chown(open_folder, nobody.uid, nobody.gid)
     pid = os.fork()

@@ -1,4 +1,4 @@
-"""The connection file that `up` leaves for the command line."""
+"""The connection file that `up` writes for the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings: flags, then variables, then defaults."""
+"""Settings: flags override variables, variables override defaults."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_read__secret_that_is_bad__is_not_printed() -> None:
     assert "ll_x" not in str(bad.value)
 
 
-def test_read__several_bad_values__tells_all_at_once() -> None:
+def test_read__several_bad_values__reports_all_at_once() -> None:
     with pytest.raises(BadSettings) as bad:
         Settings.read({"LABLEDGER_LOG_LEVEL": "loud"}, port="x")
     assert [fault.where for fault in bad.value.faults] == ["--port", "LABLEDGER_LOG_LEVEL"]

@@ -1,4 +1,4 @@
-"""`labledger replay verify` as a person runs it."""
+"""The command `labledger replay verify`, run in a process."""
 
 from __future__ import annotations
 
@@ -34,5 +34,5 @@ def found(database: TestDatabase, *arguments: str, status: int) -> dict[str, Any
 
 
 def different(answer: dict[str, Any]) -> list[int]:
-    """How many decisions each of the processes would have made otherwise."""
+    """Return the number of differing decisions of each recomputation."""
     return [each["different"] for each in answer["hash_seeds"].values()]

@@ -1,4 +1,4 @@
-"""A lab whose log is sound."""
+"""A lab with a correct log."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tests.domain.scheduling.world import World
 
 
 def lab() -> World:
-    """In lab-1 recipe 1 waits on a, b is idle and recipe 2 in the queue for a; in lab-2 c is idle."""
+    """Return lab-1, where recipe 1 has a, recipe 2 waits for a, and b is idle; and lab-2 with the idle c."""
     world = World()
     for name in ("lab-1", "lab-2"):
         world.add_lab(name)

@@ -1,4 +1,4 @@
-"""A log in memory put into a real one, where positions have no gaps."""
+"""A log in memory, appended to a log in PostgreSQL."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.harness.databases import TestDatabase
 
 
 def store(database: TestDatabase, log: Iterable[Recorded]) -> None:
-    """Commit by commit. What names a position names that of the same event."""
+    """Append commit by commit, and translate each position to that of the same event."""
     positions = {0: 0}
     with closing(EventLog(database.service_url, pool_size=1)) as stored:
         for _, together in groupby(log, key=lambda recorded: recorded.commit_end):

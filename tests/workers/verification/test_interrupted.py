@@ -1,6 +1,6 @@
-"""Ctrl-C goes to all processes of a terminal: only the command itself takes it, and ends the others.
+"""Ctrl-C, which only the command itself receives: it ends its children.
 
-A part whose command is gone before it was asked to stop ends without a word.
+A child whose command is gone ends without an error message.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from workers.verification.verify import AUDIT, DECISIONS
 
 
 def parts_of(pid: int) -> list[int]:
-    """Of the three processes those that already run what they are for."""
+    """Return the children that have begun their work, of the three."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text("utf-8").split()
     commands = {int(child): Path(f"/proc/{child}/cmdline").read_bytes() for child in children}
     return [child for child, command in commands.items() if b"workers.verification.child" in command]

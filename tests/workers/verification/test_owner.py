@@ -1,4 +1,4 @@
-"""Changes by the owner of the database: which `labledger replay verify` notices, and a copy of the log."""
+"""Changes of the log by the owner of the database, and their detection by `replay verify` or by a copy."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ANOTHER_SYSTEM = REPLACE.format(topic="recipe.scheduled", old='"system":"a"', ne
 
 
 def changed(owner: Owner, *statements: str) -> None:
-    """Three statements and one more: the trigger stops nobody who may switch it off."""
+    """Execute the statements without the trigger, which the owner may disable."""
     owner.execute("ALTER TABLE log.events DISABLE TRIGGER append_only")
     for statement in statements:
         assert owner.execute(statement.encode()).rowcount

@@ -1,4 +1,4 @@
-"""Each fault that can show in a log is found by `labledger replay verify`; without it the log is sound."""
+"""Faults planted in a log: `labledger replay verify` finds each."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from tests.workers.verification.stored import store
 
 Plant = Callable[[World], None]
 
-# The first policy that asks who may submit.
+# The first policy with access rules.
 BY_ACCESS = 4
 
 
 def happen(world: World, pairs: Sequence[Pair], stamp: Stamp) -> None:
-    """It is in the log, and nobody was asked whether it may be."""
+    """Append events to the log without any check."""
     first = world.position + 1
     for offset, (subject, event) in enumerate(pairs):
         version = 1 + sum(row.subject == subject for row in world.log)
@@ -48,7 +48,7 @@ def decided(world: World, *pairs: Pair, epoch: int = 1, policy: int = POLICY_VER
     happen(world, pairs, Stamp(world.now, "scheduler", f"event/{world.position}", basis, 0))
 
 
-# What the scheduler may have done wrong
+# Wrong decisions of the scheduler
 
 
 def grants_twice(world: World) -> None:
@@ -61,14 +61,14 @@ def grants_in_two_labs(world: World) -> None:
 
 
 def grants_unsafely(world: World) -> None:
-    """Nobody will ever be able to have the second system: it is broken."""
+    """Grant one system of a set whose second system is broken."""
     world.add_system("e", condition="Broken")
     first, second = world.submit_set([named("b"), named("e")])
     decided(world, *grant(first, "b"), assigned(second))
 
 
 def grants_without_access(world: World) -> None:
-    """b is for a group, and the recipe of nobody who is in it."""
+    """Grant a system that is for a group to a user who is not a member."""
     reported(world, own_policy("b", group("qe")))
     recipe_id = world.submit(named("b"), owner="bob")
     decided(world, *place(recipe_id, "b"), policy=BY_ACCESS)
@@ -81,7 +81,7 @@ def grants_what_is_lent(world: World) -> None:
 
 
 def grants_by_nominal_priority(world: World) -> None:
-    """Of two who wait for a, the one is High there and the other Urgent, but Medium there."""
+    """Grant a to an Urgent recipe that is Medium there, before a High one."""
     reported(world, into_pool("big", "a"))
     reported(world, pool_policy("big", group("qe"), everybody("Medium")))
     for priority, whose in (("High", "qe"), ("Urgent", None)):
@@ -91,7 +91,7 @@ def grants_by_nominal_priority(world: World) -> None:
     decided(world, *place(waiting, "a"), policy=BY_ACCESS)
 
 
-# What nobody decided
+# Wrong events without a decision
 
 
 def leaves_the_system_behind(world: World) -> None:
@@ -108,7 +108,7 @@ def skips_a_state(world: World) -> None:
 
 
 def says_another_time(world: World) -> None:
-    """It is decided on one clock, and happens by another."""
+    """Record a decision whose events have another time than its basis."""
     basis = Basis(world.position, world.now, 1, POLICY_VERSION)
     later = world.now + timedelta(seconds=1)
     happen(world, place(2, "a"), Stamp(later, "scheduler", f"event/{world.position}", basis, 0))
@@ -137,7 +137,7 @@ def test_verify__lab_without_a_fault__finds_none(database: TestDatabase) -> None
     assert answer["audit"]["broken"] == 0
 
 
-# Each asks a process of its own: the two gravest here, all of them in a soak.
+# Each test starts processes: the two gravest faults here, all of them in a soak.
 GRAVEST = (grants_unsafely, grants_without_access)
 
 
@@ -180,7 +180,7 @@ def test_verify__decides_what_no_scheduler_folds__made_again_it_is_not(database:
 
 
 def test_verify__fenced_holder_writes__audit_finds_what_no_decision_shows(database: TestDatabase) -> None:
-    """The right decision, by one whose lease somebody else had already used."""
+    """Append a correct decision of a scheduler after a later holder of the lease has decided."""
     log = busy().log
     (used, *_) = (row.commit_end for row in log if row.stamp.basis)
 

@@ -1,4 +1,4 @@
-"""`labledger replay verify` on a real log: what is sound is found so, what is planted is found."""
+"""`labledger replay verify` on logs in PostgreSQL, with and without planted faults."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_verify__until_a_position__what_ends_behind_it_is_left_out(database: Tes
     log = with_queue_jump(busy().log)
     store(database, log)
     last = sum(row.commit_end == log[-1].commit_end for row in log)
-    # In the middle of the commit that has the queue jump.
+    # Within the commit with the queue jump.
     answer = found(database, "--until", str(len(log) - 1), status=0)
     parts = [*answer["hash_seeds"].values(), answer["audit"]]
     assert [part["position"] for part in parts] == [len(log) - last] * 3
@@ -96,14 +96,14 @@ def of_policy(row: Recorded, version: int) -> Recorded:
     return row._replace(stamp=replace(row.stamp, basis=replace(row.stamp.basis, policy_version=version)))
 
 
-def test_verify__decisions_of_older_policies__are_told_apart(database: TestDatabase) -> None:
+def test_verify__decisions_of_older_policies__are_counted_separately(database: TestDatabase) -> None:
     log = busy().log
     ends = sorted({row.commit_end for row in log if row.stamp.basis})
     versions = dict(zip(ends, (1, 2), strict=False))
     store(database, [of_policy(row, versions.get(row.commit_end, POLICY_VERSION)) for row in log])
     answer = found(database, status=0)
     assert [each["other_policies"] for each in answer["hash_seeds"].values()] == [{"1": 1, "2": 1}] * 2
-    # What policy 2 gives to whom follows the same rules.
+    # Policy 2 grants by the same rules.
     assert answer["audit"]["other_policies"] == {"1": 1}
     assert "1 decision of policy 1, which has other rules" in verify(database, status=0)
 

@@ -1,4 +1,4 @@
-"""A scheduler that is told to stop while it takes over decides nothing on what it has not read."""
+"""A scheduler that is asked to stop while it takes over does not decide before it has read the log."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workers.scheduler import Scheduler, lease_for
 
 
 class StoppedMeanwhile(Tailer):
-    """Hands out one page, and is asked for the next only after the scheduler was told to stop."""
+    """A tailer of one page; the next is read after the scheduler was asked to stop."""
 
     pages = 0
 
@@ -24,7 +24,7 @@ class StoppedMeanwhile(Tailer):
         return [*super().next_page(timeout_seconds)] if self.pages == 1 else []
 
 
-def test_scheduler__told_to_stop_before_it_has_read_to_the_end__decides_nothing(
+def test_scheduler__asked_to_stop_before_it_has_read_to_the_end__decides_nothing(
     database: TestDatabase, log: EventLog
 ) -> None:
     equip(log, systems=1)
@@ -32,7 +32,7 @@ def test_scheduler__told_to_stop_before_it_has_read_to_the_end__decides_nothing(
     lease = lease_for(database.service_url, "test")
     with closing(StoppedMeanwhile(database.service_url)) as tailer:
         scheduler = Scheduler(log, tailer, lease, lambda: datetime.now(UTC))
-        # It has read that far, and no further: the next page comes too late.
+        # The scheduler has read up to there: the next page comes too late.
         for row in tailer.next_page(5.0):
             scheduler.partition.apply(log.mapper.recorded(row))  # type: ignore[arg-type]
         put(log, [("lab-controller/lab", LabControllerDisabled())], after=1)
@@ -41,6 +41,6 @@ def test_scheduler__told_to_stop_before_it_has_read_to_the_end__decides_nothing(
 
 
 def _after(questions: int):  # type: ignore[no-untyped-def]
-    """Not stopping when asked so many times, stopping from then on."""
+    """Return a `stopping` that returns False for a number of calls, and True from then on."""
     left = iter([False] * questions)
     return lambda: next(left, True)
