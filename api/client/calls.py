@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import httpx
 
-from api.client.problems import Problem
+from api.client.problems import ServerProblem
 from api.client.stream import ServerEvent
 from api.client.transport import RequestOptions, Transport, given
 
@@ -126,7 +126,7 @@ class Client:
             body = change(found.json())
             try:
                 return self._send("PUT", path, body, {"If-Match": found.headers["ETag"]})
-            except Problem as problem:
+            except ServerProblem as problem:
                 if problem.status != STALE or not left:
                     raise
         raise AssertionError("the last attempt returns or raises")
@@ -168,7 +168,7 @@ def _body(answer: httpx.Response) -> Any:
     try:
         return answer.json()
     except ValueError:
-        raise Problem(
+        raise ServerProblem(
             answer.status_code, "This is not a Labledger server", "its answer is not JSON"
         ) from None
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from api.client.calls import Client
-from api.client.problems import Problem, Unreachable
+from api.client.problems import ServerProblem, Unreachable
 from domain.errors import Fault
 
 PATH = "/inventory"
@@ -110,19 +110,21 @@ def _name_in_document(_: Sequence[str], system: Any) -> str:
 
 
 def look_at(client: Client, parts: Sequence[ImportPart], along: WithProgress) -> dict[str, Any]:
-    """Return the changes that an import would make. Raises Problem with the faults of all parts."""
+    """Return the changes that an import would make. Raises ServerProblem with the faults of all parts."""
     found: list[dict[str, Any]] = []
     faults, title = [*_duplicates(parts)], "Invalid input"
     for part in along("checking", parts):
         try:
             found.append(client.post_text(PATH, part.content, part.content_type, dry_run="true"))
-        except Problem as problem:
+        except ServerProblem as problem:
             if problem.status != WRONG or not problem.faults:
                 raise
             faults += [_placed(fault, part) for fault in problem.faults]
             title = problem.title
     if faults:
-        raise Problem(WRONG, title, f"{len(faults)} errors" if len(faults) > 1 else "1 error", tuple(faults))
+        raise ServerProblem(
+            WRONG, title, f"{len(faults)} errors" if len(faults) > 1 else "1 error", tuple(faults)
+        )
     return _together(found)
 
 
@@ -134,11 +136,11 @@ def import_all(client: Client, parts: Sequence[ImportPart], along: WithProgress)
     for part in along("importing", parts):
         try:
             done.append(client.post_text(PATH, part.content, part.content_type))
-        except Problem as problem:
+        except ServerProblem as problem:
             faults = tuple(_placed(fault, part) for fault in problem.faults)
             stored = f"the first {part.before} systems are stored, the others are not" if part.before else ""
             detail = "; ".join(said for said in (problem.detail, stored) if said)
-            raise Problem(problem.status, problem.title, detail, faults) from None
+            raise ServerProblem(problem.status, problem.title, detail, faults) from None
         except Unreachable as lost:
             raise lost.after(_left_open(part)) from None
     return _together(done)

@@ -10,7 +10,7 @@ from typing import Any
 
 from api.client.calls import Client
 from api.client.inventory_file import WithProgress, import_all, parts_of
-from api.client.problems import Problem
+from api.client.problems import ServerProblem
 from domain.errors import Fault, Unreadable
 
 
@@ -61,7 +61,7 @@ def without_progress(what: str, items: Sequence[Any]) -> Iterable[Any]:
 
 
 def load(client: Client, lab: Mapping[str, Any], along: WithProgress = without_progress) -> list[Loaded]:
-    """Load a lab. Raises Problem at the first refused item, but with all faults of the systems of a part."""
+    """Load a lab. Raises ServerProblem at the first refused item, for systems with all faults of a part."""
     _check(lab)
     return [
         *(_put_all(client, section, lab, along) for section in SECTIONS),
@@ -98,12 +98,12 @@ def _put(client: Client, section: Section, item: Mapping[str, Any]) -> dict[str,
 
 @contextmanager
 def _placed(section: str, name: object) -> Iterator[None]:
-    """Add the item of the file to the detail of a Problem."""
+    """Add the item of the file to the detail of a ServerProblem."""
     try:
         yield
-    except Problem as problem:
+    except ServerProblem as problem:
         detail = f"{section} {name}: {problem.detail}".removesuffix(": ")
-        raise Problem(problem.status, problem.title, detail, problem.faults) from None
+        raise ServerProblem(problem.status, problem.title, detail, problem.faults) from None
 
 
 def _check(lab: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ import httpx
 from domain.errors import Fault, LabledgerError
 
 
-class Problem(LabledgerError):
+class ServerProblem(LabledgerError):
     """The server refused the request, `tries` times within `waited_seconds`."""
 
     def __init__(self, status: int, title: str, detail: str = "", faults: tuple[Fault, ...] = ()) -> None:
@@ -46,7 +46,7 @@ class Unreachable(LabledgerError):
         return error
 
 
-def problem_of(answer: httpx.Response) -> Problem:
+def problem_of(answer: httpx.Response) -> ServerProblem:
     """Return the problem that an answer describes; for a body that is not JSON, its status line."""
     document = _document(answer)
     title = str(document.get("title") or f"{answer.status_code} {answer.reason_phrase}")
@@ -55,7 +55,7 @@ def problem_of(answer: httpx.Response) -> Problem:
         for fault in document.get("errors") or ()
         if isinstance(fault, dict)
     )
-    problem = Problem(answer.status_code, title, str(document.get("detail") or ""), faults)
+    problem = ServerProblem(answer.status_code, title, str(document.get("detail") or ""), faults)
     problem.members = document
     return problem
 

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 from api.client.listener import require_listener
-from api.client.problems import Problem, Unreachable, problem_of
+from api.client.problems import ServerProblem, Unreachable, problem_of
 from api.client.retry_policy import PASSING, PERSISTENT, RetryPolicy
 from api.client.stream import ServerEvent, messages
 
@@ -64,7 +64,7 @@ class Transport:
         self._http.close()
 
     def answered(self, method: str, path: str, request: Mapping[str, Any]) -> httpx.Response:
-        """Return a successful answer. Raises Problem or Unreachable."""
+        """Return a successful answer. Raises ServerProblem or Unreachable."""
         answer = self._persevere(method, path, request)
         if answer.is_error:
             raise problem_of(answer)
@@ -134,7 +134,7 @@ class Transport:
         return Unreachable(self.url, str(error) or type(error).__name__)
 
     def _wait(
-        self, pause: float | None, otherwise: Problem | Unreachable, tries: int, waited_seconds: float
+        self, pause: float | None, otherwise: ServerProblem | Unreachable, tries: int, waited_seconds: float
     ) -> float:
         """Wait for the next attempt. Without one raise the error, with the number of attempts."""
         if pause is None:

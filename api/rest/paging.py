@@ -17,7 +17,7 @@ from api.concurrency_limits import share_of
 from api.headers import CSV, POSITION_HEADER
 from api.rest.context import query_of
 from api.rest.contract.operation import JSON
-from api.rest.contract.queries import Page, Read
+from api.rest.contract.queries import Page, ReadQuery
 from api.rest.ports import ReadParts
 from api.use_cases.ports import Log
 from domain.errors import Fault, FaultyInput
@@ -43,7 +43,7 @@ async def read_at(req: Request, parts: ReadParts) -> At:
 
     While the read models are built for the first time, only positions that they have reached can be read.
     """
-    query = query_of(req, Read)
+    query = query_of(req, ReadQuery)
     reader, patience_seconds = parts.reader, parts.bounds.position_wait_seconds
     if query.min_position > reader.position:
         with share_of(req).waiting():

@@ -45,7 +45,7 @@ class WholeNumber(click.ParamType[int]):
         return self.fail(f"{text!r} must be a whole number {limits}", param, ctx)
 
 
-class OneOf(click.ParamType[str]):
+class WordChoice(click.ParamType[str]):
     """One of several words, in upper or lower case."""
 
     name = "word"

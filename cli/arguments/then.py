@@ -14,7 +14,7 @@ from cli.terminal.output import Output, note
 from cli.terminal.wording import clock, zone
 
 if TYPE_CHECKING:
-    from api.client import Client, Problem
+    from api.client import Client, ServerProblem
     from cli.terminal.tables import Row
 
 # Tolerance between the clocks of client and server.
@@ -34,23 +34,23 @@ def note_moment(client: Client, output: Output, asked: str | None, answer: Row) 
 @contextmanager
 def absence_explained(client: Client, asked: str | None, what: str, name: object) -> Iterator[None]:
     """Turn 404 into "did not exist yet" when the subject was added later."""
-    from api.client import Problem
+    from api.client import ServerProblem
 
     try:
         yield
-    except Problem as problem:
+    except ServerProblem as problem:
         if asked is None or problem.status != NOT_FOUND:
             raise
         raise _not_then(client, asked, what, name) or problem from None
 
 
-def _not_then(client: Client, asked: str, what: str, name: object) -> Problem | None:
+def _not_then(client: Client, asked: str, what: str, name: object) -> ServerProblem | None:
     """Return the problem by the first event of the subject; None if there is none, or it may not be read."""
-    from api.client import Problem
+    from api.client import ServerProblem
 
     try:
         events = client.get("/events", subject=f"{what.replace(' ', '-')}/{name}", limit=1)["events"]
-    except Problem:
+    except ServerProblem:
         return None
     if not events:
         return None
@@ -58,7 +58,9 @@ def _not_then(client: Client, asked: str, what: str, name: object) -> Problem | 
     came = f"it was added at {_at(events[0]['position'], events[0]['at'])}"
     if _is_before(events[0], asked):
         came += " and deleted later"
-    return Problem(NOT_FOUND, "Not found at that time", f"as of {then}, {what} {name} did not exist; {came}")
+    return ServerProblem(
+        NOT_FOUND, "Not found at that time", f"as of {then}, {what} {name} did not exist; {came}"
+    )
 
 
 def _at(position: int, moment: str | None) -> str:

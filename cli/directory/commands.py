@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.arguments.assignments import assigned, assignments_argument
-from cli.arguments.params import ID, OneOf
+from cli.arguments.params import ID, WordChoice
 from cli.directory.named import Kind, group_of, print_fields, read_one
 from cli.lists import completing
 from cli.lists.systems import SYSTEMS
@@ -64,7 +64,7 @@ users_argument = click.argument(
 @click.option(
     "--role",
     "roles",
-    type=OneOf(ROLES),
+    type=WordChoice(ROLES),
     multiple=True,
     help="Role the user may take; repeatable. The first is the default.",
 )

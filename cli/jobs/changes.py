@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.arguments.assignments import assigned, assignments_argument
-from cli.arguments.params import ID, OneOf, Words
+from cli.arguments.params import ID, WordChoice, Words
 from cli.lists import completing
 from cli.remote import remote
 from cli.terminal.output import Output
@@ -65,7 +65,7 @@ def set_job(client: Client, output: Output, job_id: int, changes: tuple[str, ...
 
 @click.command("set-priority")
 @click.argument("recipe_set_id", metavar="SET", type=ID, shell_complete=completing.unplaced_sets)
-@click.argument("priority", type=OneOf(PRIORITIES))
+@click.argument("priority", type=WordChoice(PRIORITIES))
 @remote
 def set_priority(client: Client, output: Output, recipe_set_id: int, priority: str) -> None:
     """Change the priority of a recipe set that has not started."""

@@ -67,7 +67,7 @@ def matches(client: Client, output: Output, file: IO[bytes], every: bool, limit:
 
 
 def _matches_of(client: Client, output: Output, name: str, content: bytes, *, strict: bool) -> dict[str, Any]:
-    from api.client import Problem
+    from api.client import ServerProblem
     from cli.failures import print_failure
 
     kind = content_type(name, content)
@@ -76,7 +76,7 @@ def _matches_of(client: Client, output: Output, name: str, content: bytes, *, st
         kind, content = JSON, json.dumps(alone).encode()
     try:
         answer: dict[str, Any] = client.post_text("/matches", content, kind, strict=strict or None)
-    except Problem as problem:
+    except ServerProblem as problem:
         print_failure(problem, name, as_json=output.as_json)
         raise click.exceptions.Exit(1) from None
     show_warnings(answer, name, as_json=output.as_json)

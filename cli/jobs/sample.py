@@ -7,7 +7,7 @@ from importlib.resources.abc import Traversable
 
 import click
 
-from cli.arguments.params import OneOf
+from cli.arguments.params import WordChoice
 
 # Name of a file in the package -> its description.
 SAMPLES = {
@@ -22,7 +22,7 @@ SAMPLES = {
 @click.command(
     epilog="\b\n" + "\n".join(f"{name:<15}{what}" for name, what in SAMPLES.items()),
 )
-@click.argument("name", metavar="NAME", type=OneOf(tuple(SAMPLES)))
+@click.argument("name", metavar="NAME", type=WordChoice(tuple(SAMPLES)))
 def sample(name: str) -> None:
     """Print a sample, to read or to submit: `labledger sample kernel-smoke | labledger submit -`."""
     click.echo(_file(name).read_text(encoding="utf-8").rstrip())

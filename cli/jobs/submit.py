@@ -48,7 +48,7 @@ def submit(client: Client, output: Output, files: tuple[IO[bytes], ...], wait: b
 
 
 def _submit(client: Client, output: Output, file: IO[bytes], *, strict: bool) -> dict[str, Any] | None:
-    from api.client import Problem
+    from api.client import ServerProblem
     from cli.failures import print_failure
 
     content = file.read()
@@ -57,7 +57,7 @@ def _submit(client: Client, output: Output, file: IO[bytes], *, strict: bool) ->
         job: dict[str, Any] = client.post_text(
             "/jobs", content, content_type(name, content), strict=strict or None
         )
-    except Problem as problem:
+    except ServerProblem as problem:
         print_failure(problem, name, as_json=output.as_json)
         return None
     show_warnings(job, name, as_json=output.as_json)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from threading import Event
 from typing import Any
 
-from api.client import Client, Problem, Unreachable
+from api.client import Client, ServerProblem, Unreachable
 from cli.lab.link import LabLink
 from cli.lab.sender import Sender
 from replay.simulated_lab.behaviour import Behaviour
@@ -49,7 +49,7 @@ class LabAgent:
             try:
                 busy = self.turn(wait=not once)
                 failed = 0
-            except (Unreachable, Problem) as error:
+            except (Unreachable, ServerProblem) as error:
                 if _is_final(error):
                     raise
                 failed += 1
@@ -126,6 +126,6 @@ class LabAgent:
         self._say({"lab_controller": self._fqdn, "what": what, **more})
 
 
-def _is_final(error: Problem | Unreachable) -> bool:
+def _is_final(error: ServerProblem | Unreachable) -> bool:
     """Return whether retrying is useless: the token is refused, or the lab controller does not exist."""
-    return isinstance(error, Problem) and error.status in (401, 403, 404)
+    return isinstance(error, ServerProblem) and error.status in (401, 403, 404)

@@ -63,12 +63,12 @@ def submit_many(client: Client, output: Output, file: IO[bytes]) -> None:
 
 
 def _submit(client: Client, output: Output, number: int, line: bytes) -> bool:
-    from api.client import Problem
+    from api.client import ServerProblem
     from cli.failures import print_failure
 
     try:
         job: dict[str, Any] = client.post_text("/jobs", line, "application/json")
-    except Problem as problem:
+    except ServerProblem as problem:
         print_failure(problem, f"line {number}", as_json=output.as_json)
         return False
     if output.as_json:

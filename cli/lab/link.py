@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from api.client import Client, Problem
+from api.client import Client, ServerProblem
 from replay.simulated_lab.delivery import REFUSED
 from replay.simulated_lab.steps import LabStep
 
@@ -31,13 +31,15 @@ class LabLink:
         return found
 
     def update(self, steps: Sequence[LabStep]) -> list[dict[str, Any]]:
-        """Send steps in one request, and return an answer to each. Raise Problem if a retry is needed."""
+        """Send steps in one request, and return their answers. Raise ServerProblem if a retry is needed."""
         items = [item(step) for step in steps]
         answers: list[dict[str, Any]] = self._client.post(f"{self._path}/updates", {"items": items})["items"]
         for answer in answers:
             if int(answer["status"]) >= 500:
                 # The caller sends all steps again in order; those that were accepted change nothing.
-                raise Problem(int(answer["status"]), str(answer.get("title", "")), answer.get("detail", ""))
+                raise ServerProblem(
+                    int(answer["status"]), str(answer.get("title", "")), answer.get("detail", "")
+                )
         return answers
 
     def recipe(self, recipe_id: int) -> dict[str, Any]:
@@ -46,7 +48,7 @@ class LabLink:
             found: dict[str, Any] = self._client.get(
                 f"/recipes/{recipe_id}", min_position=self._client.position
             )
-        except Problem as error:
+        except ServerProblem as error:
             refusal(error)
             return {"recipe_id": recipe_id, "state": "unknown"}
         return found
@@ -55,7 +57,7 @@ class LabLink:
         try:
             path = self._client.path("systems", fqdn)
             system = self._client.get(path, min_position=self._client.position)
-        except Problem as error:
+        except ServerProblem as error:
             refusal(error)
             return None
         return str(system["condition"])
@@ -79,7 +81,7 @@ def item(step: LabStep) -> dict[str, Any]:
     return {"progress": {"recipe_id": step.recipe_id, **step.body}}
 
 
-def refusal(error: Problem) -> dict[str, Any]:
+def refusal(error: ServerProblem) -> dict[str, Any]:
     """Return the answer of a final refusal. Raise any other problem."""
     if error.status not in REFUSED:
         raise error

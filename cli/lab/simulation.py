@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from threading import Event, Lock, Thread
 from typing import Any
 
-from api.client import Client, Problem, Unreachable
+from api.client import Client, ServerProblem, Unreachable
 from api.headers import ACTS_AS
 from cli.lab.agent import LabAgent
 from replay.simulated_lab.behaviour import Behaviour
@@ -76,7 +76,7 @@ class Simulation:
     def _start_new(self) -> None:
         try:
             wanted = self._wanted()
-        except (Unreachable, Problem):
+        except (Unreachable, ServerProblem):
             # The agents report that they wait for the server.
             return
         for fqdn in wanted:
@@ -94,7 +94,7 @@ class Simulation:
                 LabAgent(client, fqdn, self._behaviour, say=self._say, stop=self._stop).run(once=self._once)
         except Exception as error:
             # A deleted lab controller is an error only if the user named it.
-            gone = isinstance(error, Problem) and error.status == NOT_FOUND and not self._fqdns
+            gone = isinstance(error, ServerProblem) and error.status == NOT_FOUND and not self._fqdns
             if gone:
                 self._say({"lab_controller": fqdn, "what": "gone"})
             else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cli.arguments.params import OneOf
+from cli.arguments.params import WordChoice
 from cli.lists import completing
 from cli.lists.jobs import JOBS, QUEUE
 from cli.lists.listing import list_command
@@ -24,7 +24,7 @@ jobs = list_command(
     rows=20,
     filters=(
         click.Option(
-            ["--state"], type=OneOf(RECIPE.states), metavar="STATE", help="Only jobs in this state."
+            ["--state"], type=WordChoice(RECIPE.states), metavar="STATE", help="Only jobs in this state."
         ),
         owner_option("jobs"),
         click.Option(

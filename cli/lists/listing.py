@@ -70,7 +70,7 @@ class Listing:
 
 
 def require_existing(client: Client, as_of: str | None, narrowed: Mapping[str, str]) -> None:
-    """Raise Problem if a filter names an object that does not exist."""
+    """Raise ServerProblem if a filter names an object that does not exist."""
     for name, what in NAMED.items():
         if name in narrowed:
             with absence_explained(client, as_of, what, narrowed[name]):

@@ -59,7 +59,7 @@ def reads(client: Client, output: Output, user: str | None, after: int, limit: i
     """List the recorded reads of auditors, oldest first."""
     document = client.get("/reads", user=user, after=after, limit=limit)
     if user is not None and not document["reads"]:
-        # Raises Problem if there is no such user.
+        # Raises ServerProblem if there is no such user.
         client.get(client.path("users", user))
     output.rows(document, "reads", COLUMNS, empty=_none(user, after))
     if document["next"] is not None and not output.as_json:

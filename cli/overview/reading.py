@@ -43,24 +43,24 @@ class OverviewReader:
 
     def document(self) -> dict[str, Any]:
         """Return the overview, with errors of the server in it. Raise Unreachable."""
-        from api.client import Problem
+        from api.client import ServerProblem
 
         made = {"at": datetime.now(UTC).isoformat(), "url": self._client.url, **self._readiness()}
         try:
             # Do not retry while the service is not ready.
             return made | self._facts(self._client if made["ready"] else self._at_once, made["at"])
-        except Problem as problem:
+        except ServerProblem as problem:
             if problem.status not in (503, 504):
                 raise
             return {**made, "detail": str(problem)}
 
     def _readiness(self) -> dict[str, Any]:
-        from api.client import Problem
+        from api.client import ServerProblem
 
         try:
             found: dict[str, Any] = self._at_once.get("/readyz")
             return {"ready": True, "checks": found["checks"], "detail": ""}
-        except Problem as problem:
+        except ServerProblem as problem:
             return {"ready": False, "checks": problem.members.get("checks", {}), "detail": problem.detail}
 
     def _facts(self, client: Client, now: str) -> dict[str, Any]:

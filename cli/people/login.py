@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.advice import CONNECTION, token_origin
-from cli.arguments.params import OneOf
+from cli.arguments.params import WordChoice
 from cli.remote import connection_from, remote
 from cli.terminal.output import Output, note
 from cli.terminal.wording import clock, zone
@@ -28,7 +28,7 @@ stdin_option = click.option(
 
 @click.command
 @click.argument("user", required=False)
-@click.option("--role", type=OneOf(ROLES), help="Role of the login, one of yours [default: the first].")
+@click.option("--role", type=WordChoice(ROLES), help="Role of the login, one of yours [default: the first].")
 @stdin_option
 @remote
 def login(client: Client, output: Output, user: str | None, role: str | None, from_stdin: bool) -> None:
@@ -68,7 +68,7 @@ def _warn_if_overridden(name: str, token: str) -> None:
 @remote
 def logout(client: Client, output: Output) -> None:
     """Delete the saved login at this server, and revoke its token."""
-    from api.client import Problem
+    from api.client import ServerProblem
     from api.client.login_file import Logins
 
     logins = Logins.load()
@@ -78,7 +78,7 @@ def logout(client: Client, output: Output) -> None:
     try:
         with client.with_token(found.token) as owner:
             owner.delete(owner.path("tokens", found.token_id))
-    except Problem as problem:
+    except ServerProblem as problem:
         # The saved login is deleted anyway.
         note(f"warning: the token was not revoked: {problem}")
     logins.without(client.url).save()

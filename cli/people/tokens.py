@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cli.arguments.params import OneOf, TimeParam
+from cli.arguments.params import TimeParam, WordChoice
 from cli.lazy import SuggestingGroup
 from cli.lists import completing
 from cli.lists.directory import TOKENS
@@ -40,7 +40,7 @@ def first() -> None:
 
 @token.command
 @click.argument("user", shell_complete=completing.users)
-@click.option("--role", type=OneOf(ROLES), default=SUBMITTER, show_default=True)
+@click.option("--role", type=WordChoice(ROLES), default=SUBMITTER, show_default=True)
 @click.option(
     "--lab-controller",
     metavar="FQDN",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cli.arguments.params import OneOf
+from cli.arguments.params import WordChoice
 
 COMPLETE_VARIABLE = "_LABLEDGER_COMPLETE"
 
@@ -26,7 +26,7 @@ INSTALL = {
 
 
 @click.command
-@click.argument("shell", type=OneOf(tuple(INSTALL)))
+@click.argument("shell", type=WordChoice(tuple(INSTALL)))
 def completion(shell: str) -> None:
     """Print the completion script for SHELL. Its last lines show how to install it.
 

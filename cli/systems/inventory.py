@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from cli.arguments.as_of import as_of
-from cli.arguments.params import OneOf
+from cli.arguments.params import WordChoice
 from cli.arguments.then import note_moment
 from cli.lists import completing
 from cli.lists.filtered import owner_option
@@ -28,7 +28,7 @@ STDIN_OR_STDOUT = "-"
 format_option = click.option(
     "--format",
     "form",
-    type=OneOf(FORMATS),
+    type=WordChoice(FORMATS),
     help="Format of the file.  [default: by its suffix, else json]",
 )
 
@@ -118,9 +118,9 @@ def _form(form: str | None, file: IO[bytes]) -> str:
 
 
 OF_SYSTEMS = (
-    click.Option(["--condition"], type=OneOf(CONDITIONS), help="Only systems in this condition."),
+    click.Option(["--condition"], type=WordChoice(CONDITIONS), help="Only systems in this condition."),
     click.Option(
-        ["--usage"], type=OneOf(USAGE.states), metavar="USAGE", help="Only systems with this usage."
+        ["--usage"], type=WordChoice(USAGE.states), metavar="USAGE", help="Only systems with this usage."
     ),
     click.Option(
         ["--lab-controller"],

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from cli.arguments.as_of import as_of
-from cli.arguments.params import OneOf
+from cli.arguments.params import WordChoice
 from cli.arguments.then import absence_explained, note_moment
 from cli.lazy import SuggestingGroup
 from cli.lists import completing
@@ -38,7 +38,7 @@ COLUMNS = (
 )
 
 permissions_argument = click.argument(
-    "permissions", metavar="PERMISSION…", nargs=-1, required=True, type=OneOf(PERMISSIONS)
+    "permissions", metavar="PERMISSION…", nargs=-1, required=True, type=WordChoice(PERMISSIONS)
 )
 PERMISSIONS_HELP = """
 
@@ -130,7 +130,7 @@ def _grants_submit(client: Client, pool: str, as_of: str | None) -> bool:
 @grantee_options
 @click.option(
     "--maximum",
-    type=OneOf(tuple(Priority.__members__)),
+    type=WordChoice(tuple(Priority.__members__)),
     help=f"With {SUBMIT}: the maximum effective priority [default: Urgent].",
 )
 @remote

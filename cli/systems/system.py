@@ -8,7 +8,7 @@ import click
 
 from cli.arguments.as_of import as_of
 from cli.arguments.assignments import assigned, assignments_argument
-from cli.arguments.params import OneOf
+from cli.arguments.params import WordChoice
 from cli.directory.named import show_one
 from cli.lazy import SuggestingGroup
 from cli.remote import remote
@@ -69,7 +69,7 @@ def set_properties(client: Client, output: Output, fqdn: str, changes: tuple[str
 
 @system.command("set-condition")
 @SYSTEM.argument
-@click.argument("condition", type=OneOf(CONDITIONS))
+@click.argument("condition", type=WordChoice(CONDITIONS))
 @reason_option
 @remote
 def set_condition(client: Client, output: Output, fqdn: str, condition: str, reason: str) -> None:

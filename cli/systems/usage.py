@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.arguments.as_of import as_of
-from cli.arguments.params import OneOf, TimeParam
+from cli.arguments.params import TimeParam, WordChoice
 from cli.arguments.then import absence_explained, note_moment
 from cli.remote import remote, wide
 from cli.systems.kind import SYSTEM
@@ -55,7 +55,7 @@ INTERVAL_COLUMNS = (
 @click.option(
     "--by",
     "group_by",
-    type=OneOf(GROUPS),
+    type=WordChoice(GROUPS),
     default="lab_controller",
     show_default=True,
     help="Show a row for each of these.",

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from cli.arguments.params import OneOf, WholeNumber
+from cli.arguments.params import WholeNumber, WordChoice
 from cli.remote import OPTIONS as REMOTE_OPTIONS
 from cli.remote import connect
 from cli.terminal.output import Output, xml
@@ -51,7 +51,7 @@ OPTIONS = (
     text("--machine", "FQDN", "Run on this system."),
     flag("--ignore-system-status", "Use the system of --machine in any condition except Removed."),
     click.option(
-        "--systype", type=OneOf(SYSTEM_TYPES), help="Run on systems of this type [default: Machine]."
+        "--systype", type=WordChoice(SYSTEM_TYPES), help="Run on systems of this type [default: Machine]."
     ),
     several(
         "--hostrequire",
@@ -74,7 +74,11 @@ OPTIONS = (
     number("--clients", "Number of recipes with the role CLIENTS in each recipe set."),
     click.option("--whiteboard", default="", help="Description of the job and its recipes."),
     click.option(
-        "--priority", type=OneOf(PRIORITIES), default="Normal", show_default=True, help="Priority of the job."
+        "--priority",
+        type=WordChoice(PRIORITIES),
+        default="Normal",
+        show_default=True,
+        help="Priority of the job.",
     ),
     text("--job-group", "GROUP", "Submit for this group."),
     text("--job-owner", "USER", "Submit for this user."),

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.client import Client, Problem, RetryPolicy, Unreachable
+from api.client import Client, RetryPolicy, ServerProblem, Unreachable
 from api.client.listener import NotTheServer
 from api.client.retry_policy import PERSISTENT
 from api.client.stream import messages
@@ -96,7 +96,7 @@ def test_call__server_stays_busy__gives_up_with_its_problem(
     server: LoopbackServer, client: Client, pauses: list[float]
 ) -> None:
     server.on("GET", "/queue", Answer({"title": "The database is away"}, 503, {"Retry-After": "10"}))
-    with pytest.raises(Problem, match="The database is away"):
+    with pytest.raises(ServerProblem, match="The database is away"):
         client.get("/queue")
     assert sum(pauses) <= RetryPolicy().seconds
 
@@ -105,7 +105,7 @@ def test_call__retry_after_exceeds_the_policy__gives_up_at_once(
     server: LoopbackServer, client: Client, pauses: list[float]
 ) -> None:
     server.on("GET", "/queue", Answer({}, 503, {"Retry-After": "3600"}))
-    with pytest.raises(Problem):
+    with pytest.raises(ServerProblem):
         client.get("/queue")
     assert pauses == []
 
@@ -123,7 +123,7 @@ def test_call__no_server__bounded_attempts(pauses: list[float]) -> None:
 def test_problem__with_faults__carries_them(server: LoopbackServer, client: Client) -> None:
     errors = [{"where": "job/recipeSet[1]", "message": "is empty"}]
     server.on("POST", "/jobs", Answer({"title": "wrong", "detail": "d", "errors": errors}, 422))
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(ServerProblem) as caught:
         client.post("/jobs")
     assert caught.value.status == 422
     assert caught.value.faults == (Fault("job/recipeSet[1]", "is empty"),)
@@ -135,7 +135,7 @@ def test_problem__not_a_problem_document__has_the_status_line(
     server: LoopbackServer, client: Client, body: bytes
 ) -> None:
     server.on("GET", "/queue", Answer(body, 502))
-    with pytest.raises(Problem, match="502 Bad Gateway"):
+    with pytest.raises(ServerProblem, match="502 Bad Gateway"):
         client.get("/queue")
 
 
@@ -230,7 +230,7 @@ def test_wait__longer_than_a_moment__is_reported_once(server: LoopbackServer) ->
     said: list[str] = []
     server.on("GET", "/queue", Answer({"title": "Service Unavailable", "detail": "no database"}, 503))
     patient = Client(server.url, sleep=lambda _: None, say=said.append)
-    with patient as client, pytest.raises(Problem) as caught:
+    with patient as client, pytest.raises(ServerProblem) as caught:
         client.get("/queue")
     assert said == ["Service Unavailable: no database; retrying"]
     assert caught.value.tries > 5 and caught.value.waited_seconds > 20
@@ -239,14 +239,14 @@ def test_wait__longer_than_a_moment__is_reported_once(server: LoopbackServer) ->
 def test_edit__it_moves_every_time__gives_up(server: LoopbackServer, client: Client) -> None:
     server.on("GET", "/groups/a", Answer({"name": "a"}, headers={"ETag": '"1"'}))
     server.on("PUT", "/groups/a", Answer({"title": "stale"}, 412))
-    with pytest.raises(Problem, match="stale"):
+    with pytest.raises(ServerProblem, match="stale"):
         client.edit("/groups/a", lambda found: found)
     assert 1 < len(server.asked_for("PUT", "/groups/a")) < 10
 
 
 def test_events__refused__is_a_problem_at_once(server: LoopbackServer, client: Client) -> None:
     server.on("GET", "/events", Answer({"title": "Permission denied"}, 403))
-    with pytest.raises(Problem, match="Permission denied"):
+    with pytest.raises(ServerProblem, match="Permission denied"):
         next(client.events())
 
 

@@ -39,14 +39,14 @@ class Caught(Query):
     min_position: Annotated[Position, Field(description="wait until this position is reflected")] = 0
 
 
-class Read(Caught):
+class ReadQuery(Caught):
     as_of: Annotated[
         AsOf | None,
         Field(description="answer as of this past position or time, rounded down to the end of a commit"),
     ] = None
 
 
-class Page(Read):
+class Page(ReadQuery):
     limit: Annotated[Limit, Field(description="maximum number of items")] = 100
     cursor: Annotated[Cursor | None, Field(description="`next` of the previous page")] = None
 
@@ -82,14 +82,14 @@ class ImportQuery(Query):
     dry_run: Annotated[Truth, Field(description="only report what would change")] = False
 
 
-class Explained(Read):
+class Explained(ReadQuery):
     limit: Annotated[Limit, Field(description="maximum number of systems")] = 100
     system: Annotated[Fqdn | None, Field(description="only this system, even if it is not a candidate")] = (
         None
     )
 
 
-class Span(Read):
+class Span(ReadQuery):
     since: Annotated[Time | None, Field(description="begin of the time span")] = None
     until: Annotated[Time | None, Field(description="end of the time span")] = None
 
@@ -101,7 +101,7 @@ class Summed(Span, Page):
     limit: Annotated[Limit, Field(description="maximum number of items")] = MAX_LIMIT
 
 
-class EventQuery(Read):
+class EventQuery(ReadQuery):
     after: Annotated[Position, Field(description="only events after this position")] = 0
     limit: Annotated[Limit, Field(description="maximum number of items")] = 100
     types: Annotated[Topics, Field(description="only these topics")] = ()
@@ -122,7 +122,7 @@ class LogUsageQuery(Query):
     actor: Annotated[Name | None, Field(description="only the share of this user or process")] = None
 
 
-class CommandQuery(Read):
+class CommandQuery(ReadQuery):
     after: Annotated[Position, Field(description="only commands after this one")] = 0
     wait_seconds: Annotated[Wait, Field(description="maximum number of seconds to wait for a command")] = 0
     unfinished: Annotated[Truth, Field(description="only commands that have not completed or failed")] = False

@@ -54,7 +54,7 @@ class Documents:
         words = kind.replace("-", " ")
         self.operations = {
             "on_get_list": Operation(f"List the {words}s", shapes.listed, queries.Page),
-            "on_get": Operation(f"Show a {words}", shapes.shown, queries.Read, versioned=True),
+            "on_get": Operation(f"Show a {words}", shapes.shown, queries.ReadQuery, versioned=True),
             "on_put": Operation(
                 f"Register or change a {words}", shapes.put, body=shapes.given, versioned=True
             ),

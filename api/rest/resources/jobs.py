@@ -91,7 +91,7 @@ class Jobs:
 
     @operation(
         "Show a job and its state; as XML, its normalised form",
-        *(answers.Job, queries.Read),
+        *(answers.Job, queries.ReadQuery),
         gives=ANSWERS,
         versioned=True,
     )
@@ -107,7 +107,7 @@ class Jobs:
 
     @operation(
         "Return the submitted bytes of a job",
-        *(answers.Original, queries.Read),
+        *(answers.Original, queries.ReadQuery),
         gives=ANSWERS,
         versioned=True,
     )

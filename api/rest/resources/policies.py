@@ -25,7 +25,7 @@ class AccessPolicies:
     def __init__(self, parts: ChangeParts) -> None:
         self._parts = parts
 
-    @operation("Show the access policy of a pool", answers.PoolPolicyShown, queries.Read, versioned=True)
+    @operation("Show the access policy of a pool", answers.PoolPolicyShown, queries.ReadQuery, versioned=True)
     async def on_get_pool(self, req: Request, resp: Response, name: str) -> None:
         at = await paging.read_at(req, self._parts)
         params = {"kind": "pool", "name": name, "at": at.position}
@@ -49,7 +49,9 @@ class AccessPolicies:
         done = await change_pool_policy(self._parts, request_of(req), name, [])
         await paging.answer_write(resp, self._parts.log, done, {"pool": name, "removed": done is not None})
 
-    @operation("Show the access policy of a system", answers.SystemPolicyShown, queries.Read, versioned=True)
+    @operation(
+        "Show the access policy of a system", answers.SystemPolicyShown, queries.ReadQuery, versioned=True
+    )
     async def on_get_system(self, req: Request, resp: Response, fqdn: str) -> None:
         """Answer the policy of a system, or the initial one if it was never set."""
         at = await paging.read_at(req, self._parts)

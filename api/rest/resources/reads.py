@@ -13,7 +13,7 @@ from api.rest.contract import queries
 from api.rest.contract.answers.log import ReadList
 from api.rest.contract.operation import operation
 from api.rest.ports import ReadParts
-from store.reads import RecordedRead, select
+from store.reads import StoredRead, select
 
 
 class Reads:
@@ -30,5 +30,5 @@ class Reads:
         paging.answer(resp, self._parts.feed.position, body)
 
 
-def _shown(recorded: RecordedRead) -> dict[str, object]:
+def _shown(recorded: StoredRead) -> dict[str, object]:
     return {"read_id": recorded.read_id, "recorded_at": recorded.recorded_at, **asdict(recorded.read)}

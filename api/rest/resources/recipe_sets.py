@@ -22,7 +22,7 @@ class RecipeSets:
     def __init__(self, parts: ChangeParts) -> None:
         self._parts = parts
 
-    @operation("Show a recipe set", answers.RecipeSet, queries.Read, versioned=True)
+    @operation("Show a recipe set", answers.RecipeSet, queries.ReadQuery, versioned=True)
     async def on_get(self, req: Request, resp: Response, recipe_set_id: int) -> None:
         at, recipe_set, (shown,) = await find(
             req, resp, self._parts, "recipe-set", recipe_set_id, "recipe_sets"

@@ -44,7 +44,7 @@ class Recipes:
 
     @operation(
         "Show a recipe with its state history and results",
-        *(answers.Recipe, queries.Read),
+        *(answers.Recipe, queries.ReadQuery),
         versioned=True,
     )
     async def on_get(self, req: Request, resp: Response, recipe_id: int) -> None:

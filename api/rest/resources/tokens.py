@@ -56,7 +56,7 @@ class Tokens:
         rows = await self._parts.reader.rows("tokens", {**params, "token_id": None})
         paging.answer_list(req, resp, page, "tokens", rows, rows[-1]["token_id"] if rows else None)
 
-    @operation("Show a token, without its secret", answers.TokenShown, queries.Read)
+    @operation("Show a token, without its secret", answers.TokenShown, queries.ReadQuery)
     async def on_get_one(self, req: Request, resp: Response, token_id: str) -> None:
         at = await paging.read_at(req, self._parts)
         params: dict[str, Any] = {"at": at.position, "limit": 1, "after": "", **self._only(principal_of(req))}

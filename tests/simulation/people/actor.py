@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
-from api.client.problems import Problem, Unreachable
+from api.client.problems import ServerProblem, Unreachable
 from api.parts import Parts
 from api.request_context import RequestContext
 from tests.simulation.checks.ledger import Ledger
@@ -60,7 +60,7 @@ class Actor:
 
         try:
             done = self._asker.ask(operation)
-        except (Problem, Unreachable) as error:
+        except (ServerProblem, Unreachable) as error:
             self._tell(self._asker.actor, f"{what}: {error}")
         else:
             self._ledger.committed(what, done)

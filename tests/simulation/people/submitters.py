@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from api.client.problems import Problem, Unreachable
+from api.client.problems import ServerProblem, Unreachable
 from api.intake import read_job
 from api.parts import Parts
 from api.request_context import RequestContext
@@ -130,7 +130,7 @@ class JobSubmitter:
         """Return the answer, None if the request was refused or not answered; the ledger records which."""
         try:
             done = self._asker.ask(operation, key)
-        except (Problem, Unreachable) as error:
+        except (ServerProblem, Unreachable) as error:
             self._ledger.refusals.append(f"{what}: {error}")
             self._tell(self._asker.actor, f"{what}: {error}")
             return None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from api.client.problems import Problem, Unreachable
+from api.client.problems import ServerProblem, Unreachable
 from api.request_context import RequestContext
 from api.rest.problems import problem_of, status_of
 from domain.errors import LabledgerError
@@ -118,7 +118,7 @@ class Asker:
         answer_seconds: float = ANSWER_SECONDS,
         tries: int = TRIES,
     ) -> Any:
-        """Send a request and return its answer. Raise Problem, or Unreachable without an answer in time."""
+        """Send a request and return its answer. Raise ServerProblem, or Unreachable after a timeout."""
         why = ""
         for attempt in range(tries):
             try:
@@ -127,7 +127,9 @@ class Asker:
                 why = str(lost)
             except LabledgerError as error:
                 if status_of(error) not in PASSING:
-                    raise Problem(status_of(error), error.title, str(problem_of(error)["detail"])) from error
+                    raise ServerProblem(
+                        status_of(error), error.title, str(problem_of(error)["detail"])
+                    ) from error
                 why = str(error)
             current().wait(min(2.0**attempt, 15.0))
         raise Unreachable("simulated", why)
