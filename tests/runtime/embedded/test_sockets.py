@@ -131,7 +131,7 @@ def test_database__socket_folder_taken_while_its_server_was_dead__does_not_go_on
         database._cluster.stop()
         moved = Server(open_folder, 5432, "")
         monkeypatch.setattr(Cluster, "start", lambda self: moved)
-        with pytest.raises(EmbeddedPostgresError, match="taken by another user"):
+        with pytest.raises(EmbeddedPostgresError, match="another user took the folder"):
             database.keep_running()
     finally:
         database.remove()
