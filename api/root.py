@@ -17,7 +17,7 @@ from api.parts import Parts
 from api.quotas import QuotaLimits, Quotas
 from api.rest.app import Allowed, Lifespan, application
 from api.rest.serving.in_flight import InFlight
-from api.startup import Lifecycle
+from api.startup import ServiceLifecycle
 from domain.job.retention import RetentionTags
 from projections.reader import Reader
 from runtime.processes.garbage_collection import freeze_present_objects
@@ -59,7 +59,7 @@ def http_application(settings: Settings) -> InFlight:
     writer = CounterWriter(Counters(log, totals, lambda: feed.broadcast.watchers))
     check = partial(asyncio.to_thread, require_migrated, url)
     stop_writer = partial(asyncio.to_thread, writer.stop)
-    lifecycle = Lifecycle(
+    lifecycle = ServiceLifecycle(
         opening=(check, reader.open, feed.open, freeze_present_objects),
         running=writer.start,
         closing=(

@@ -28,7 +28,7 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 
-class Lifecycle:
+class ServiceLifecycle:
     """Opens and closes the parts of a service, each list in its order.
 
     `running` is called once the parts are open, or are being opened in the background.

@@ -15,7 +15,7 @@ from postgres.errors import DatabaseAway
 
 AT_ONCE = 500
 LOOK_SECONDS = 0.005
-SAID = {"state": "aborted", "reason": "ended by the benchmark"}
+REPORT = {"state": "aborted", "reason": "ended by the benchmark"}
 
 
 def running(cluster: BenchCluster) -> list[tuple[int, str]]:
@@ -30,7 +30,7 @@ def end_all(cluster: BenchCluster, recipe_ids: Sequence[int]) -> None:
         path = client.path("lab-controllers", lab, "updates")
         for first in range(0, len(recipe_ids), AT_ONCE):
             items = [
-                {"progress": {"recipe_id": recipe_id, **SAID}}
+                {"progress": {"recipe_id": recipe_id, **REPORT}}
                 for recipe_id in recipe_ids[first : first + AT_ONCE]
             ]
             answers = client.post(path, {"items": items})["items"]
@@ -50,7 +50,7 @@ def endings(cluster: BenchCluster, rate: float) -> Iterator[None]:
         with httpx.Client(base_url=cluster.url, headers=headers, timeout=5, **DIRECTLY) as client:
             while not over.wait(1 / rate):
                 try:
-                    client.post(f"/recipes/{next(recipes)}/progress", json=SAID)
+                    client.post(f"/recipes/{next(recipes)}/progress", json=REPORT)
                 except httpx.TransportError:
                     # The next recipe will end.
                     continue

@@ -68,8 +68,8 @@ def deployment() -> Iterator[BenchCluster]:
         stack.callback(postgresql.remove)
         port = any_free(HOST)
         settings = Settings(data=data, port=port, requests_per_second=0, log_level="error", access_log=False)
-        said = stack.enter_context(_shown_after_failure(Path(folder) / "up.log"))
-        process = spawn(program("up", settings), output=said)
+        output = stack.enter_context(_shown_after_failure(Path(folder) / "up.log"))
+        process = spawn(program("up", settings), output=output)
         stack.callback(end, process, STOP_SECONDS, "up")
         stack.callback(undisturbed)
         url = f"http://{HOST}:{port}"
@@ -87,9 +87,9 @@ def _shown_after_failure(file: Path) -> Iterator[IO[bytes]]:
     """Yield a file for the output of `up`, and print it only after a failure: processes die on purpose
     here.
     """
-    with file.open("wb") as said:
+    with file.open("wb") as output:
         try:
-            yield said
+            yield output
         except Exception:
             sys.stderr.write(file.read_text(encoding="utf-8", errors="replace"))
             raise

@@ -50,12 +50,12 @@ class InstantLabController:
             due = [{"command": {"id": command["id"], "state": "completed"}} for command in commands]
             due += self._due()
             for first in range(0, len(due), BATCH):
-                await self._say(connection, due[first : first + BATCH])
+                await self._report(connection, due[first : first + BATCH])
 
     async def _commands(self, connection: BenchConnection) -> list[dict[str, Any]]:
         wait = 0 if self._agenda else WAIT_SECONDS
         path = f"{self._path}/commands?after={self._last_command}&wait_seconds={wait}"
-        answer = orjson.loads(await connection.ask(request("GET", path, self._token)))
+        answer = orjson.loads(await connection.send(request("GET", path, self._token)))
         commands: list[dict[str, Any]] = answer["commands"]
         return commands
 
@@ -73,10 +73,10 @@ class InstantLabController:
             step = heapq.heappop(self._agenda)[-1]
             yield {"progress": {"recipe_id": step.recipe_id, **step.body}}
 
-    async def _say(self, connection: BenchConnection, items: Sequence[Mapping[str, Any]]) -> None:
+    async def _report(self, connection: BenchConnection, items: Sequence[Mapping[str, Any]]) -> None:
         body = orjson.dumps({"items": items})
         path = f"{self._path}/updates"
-        answer = await connection.ask(request("POST", path, self._token, body, "application/json"))
+        answer = await connection.send(request("POST", path, self._token, body, "application/json"))
         refused = [one for one in orjson.loads(answer)["items"] if one["status"] != 200]
         assert not refused, refused[0]
 

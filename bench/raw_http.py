@@ -25,7 +25,7 @@ class BenchConnection:
         parts = urlsplit(url)
         return cls(*await asyncio.open_connection(parts.hostname, parts.port))
 
-    async def ask(self, request: bytes) -> bytes:
+    async def send(self, request: bytes) -> bytes:
         """Send a request and return the body of its answer. Raise RequestFailed."""
         self._writer.write(request)
         head = await self._reader.readuntil(b"\r\n\r\n")
@@ -54,13 +54,13 @@ async def request_times(url: str, clients: int, seconds: float, requests: Iterat
     connections = [await BenchConnection.connected(url) for _ in range(clients)]
     until, took = time.monotonic() + seconds, list[float]()
 
-    async def keep_asking(connection: BenchConnection) -> None:
+    async def keep_sending(connection: BenchConnection) -> None:
         while (began := time.monotonic()) < until:
-            await connection.ask(next(requests))
+            await connection.send(next(requests))
             took.append(time.monotonic() - began)
 
     try:
-        await asyncio.gather(*map(keep_asking, connections))
+        await asyncio.gather(*map(keep_sending, connections))
     finally:
         for connection in connections:
             connection.close()

@@ -12,7 +12,7 @@ QUERY = named_queries(Path(__file__).with_name("readiness.sql"))["readiness"]
 
 
 @dataclass(frozen=True)
-class Holder:
+class LeaseHolder:
     """The holder of the lease, and the time since its last renewal."""
 
     name: str
@@ -36,7 +36,7 @@ class DatabaseState:
     log_end: int
     behind_seconds: float
     append_hangs: bool
-    holder: Holder | None
+    holder: LeaseHolder | None
 
     @property
     def has_live_holder(self) -> bool:
@@ -47,5 +47,5 @@ def database_state(log: EventLog, lease: str, position: int) -> DatabaseState:
     """Return the state, with `behind_seconds` for a position. Blocking. Raises DatabaseAway."""
     (found,) = log.rows(QUERY, {"lease": lease, "position": position})
     writable, end, behind_seconds, append_hangs, *held = found
-    holder = Holder(*held) if held[0] is not None else None
+    holder = LeaseHolder(*held) if held[0] is not None else None
     return DatabaseState(writable, end, max(0.0, behind_seconds), append_hangs, holder)

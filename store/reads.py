@@ -16,7 +16,7 @@ SQL = named_queries(Path(__file__).with_name("reads.sql"))
 
 
 @dataclass(frozen=True)
-class Read:
+class AuditedRead:
     """A read with user, token and request. `query` is the query string.
 
     A stream begins after `last_event_id`, or without one where the query says.
@@ -37,10 +37,10 @@ class Read:
 class StoredRead:
     read_id: int
     recorded_at: datetime
-    read: Read
+    read: AuditedRead
 
 
-def record(log: EventLog, read: Read) -> int:
+def record(log: EventLog, read: AuditedRead) -> int:
     """Record a read and return the id of the record. Call it before the answer.
 
     The read is recorded twice if the session dies at the wrong moment, but never lost.
@@ -53,4 +53,4 @@ def select(log: EventLog, after: int, limit: int, user: str | None = None) -> li
     """Return reads after an id, of one user or of all, in the order of the records."""
     query = SQL["select"] if user is None else SQL["select_of_user"]
     rows = log.rows(query, {"after": after, "limit": limit, "user": user})
-    return [StoredRead(read_id, recorded_at, Read(*read)) for read_id, recorded_at, *read in rows]
+    return [StoredRead(read_id, recorded_at, AuditedRead(*read)) for read_id, recorded_at, *read in rows]

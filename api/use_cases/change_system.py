@@ -24,7 +24,7 @@ from store.requests import Committed
 
 
 @dataclass(frozen=True)
-class SystemChange:
+class NewSystemValues:
     """The new values of a system, None for those that stay; `reason` is for condition and draining.
 
     `properties` are merged into the inventory: None removes one. `pools` are compared with the present ones.
@@ -40,7 +40,11 @@ class SystemChange:
 
 
 async def change_system(
-    parts: WriteParts, request: RequestContext, fqdn: str, change: SystemChange, may: Callable[[System], None]
+    parts: WriteParts,
+    request: RequestContext,
+    fqdn: str,
+    change: NewSystemValues,
+    may: Callable[[System], None],
 ) -> Committed | None:
     """Change a system; return None if nothing changes. `may` raises NotPermitted if the caller may not.
 
@@ -68,7 +72,7 @@ async def change_system(
     return await commit_aggregates(parts, request, (f"system/{fqdn}",), decide, also_read)
 
 
-def _named(change: SystemChange, system: System | None) -> Iterator[str]:
+def _named(change: NewSystemValues, system: System | None) -> Iterator[str]:
     """Yield the subjects whose concurrent removal has to be a conflict."""
     if change.owner is not None:
         yield f"user/{change.owner}"
@@ -86,7 +90,7 @@ def _require_lab(directory: Directory, system: System) -> None:
 
 
 def decide_change(
-    directory: Directory, gathered: ReadSet, system: System, change: SystemChange
+    directory: Directory, gathered: ReadSet, system: System, change: NewSystemValues
 ) -> tuple[Decided, System]:
     """Return the events of a change, and the system after it. Raises Refused if it is impossible now."""
     decided: Decided = []
@@ -99,7 +103,7 @@ def decide_change(
     return decided, system
 
 
-def _steps(gathered: ReadSet, change: SystemChange) -> Iterator[Callable[[System], Decided]]:
+def _steps(gathered: ReadSet, change: NewSystemValues) -> Iterator[Callable[[System], Decided]]:
     """Yield the decisions; each takes the system as the decision before left it."""
     lab_controller, owner = change.lab_controller, change.owner
     condition, reason = change.condition, change.reason
@@ -127,7 +131,7 @@ def _system_after(system: System, decided: Decided) -> System:
     return system
 
 
-def _faults(directory: Directory, fqdn: str, change: SystemChange) -> list[Fault]:
+def _faults(directory: Directory, fqdn: str, change: NewSystemValues) -> list[Fault]:
     """Return an error for each unknown name, and for each pool that differs from the present ones."""
     faults = [
         Fault(field, unknown_name(kind, name))

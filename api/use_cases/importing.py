@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from api.request_context import RequestContext
-from api.use_cases.change_system import SystemChange, decide_change
+from api.use_cases.change_system import NewSystemValues, decide_change
 from api.use_cases.move_system import require_may_move
 from api.use_cases.ports import WriteParts
 from api.use_cases.rights import owned_by, require_admin
@@ -52,7 +52,7 @@ class ImportItem:
     place: InputPlace
     fqdn: str
     document: Mapping[str, Any]
-    change: SystemChange
+    change: NewSystemValues
     faulty: frozenset[str] = frozenset()
 
 

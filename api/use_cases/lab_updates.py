@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Any
 
 from api.request_context import RequestContext
-from api.use_cases.change_system import SystemChange, change_system
+from api.use_cases.change_system import NewSystemValues, change_system
 from api.use_cases.idempotency import item_request, items_done_before, require_same
 from api.use_cases.ports import LabParts, WriteParts
 from api.use_cases.register_system import register_system
@@ -167,7 +167,7 @@ async def add_or_change_system(
     parts: WriteParts,
     request: RequestContext,
     lab_controller: str,
-    change: SystemChange,
+    change: NewSystemValues,
     document: dict[str, Any],
 ) -> Committed | None:
     """Change a system of the reporting lab controller, or register it with `document` if it is unknown.
@@ -195,7 +195,7 @@ async def add_or_change_system(
 
 
 async def change_own_system(
-    parts: WriteParts, request: RequestContext, lab_controller: str, fqdn: str, change: SystemChange
+    parts: WriteParts, request: RequestContext, lab_controller: str, fqdn: str, change: NewSystemValues
 ) -> Committed | None:
     """Change a system of the reporting lab controller; return None if nothing changes.
 

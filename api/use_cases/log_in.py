@@ -21,7 +21,7 @@ LASTING: Final = timedelta(hours=12)
 
 
 @dataclass(frozen=True)
-class LoggedIn:
+class NewLogin:
     """A new token; it is valid from the log position `position`."""
 
     token: str
@@ -38,7 +38,7 @@ async def log_in(
     password: str,
     role: str | None = None,
     address: str | None = None,
-) -> LoggedIn:
+) -> NewLogin:
     """Create a token for 12 hours, with the given role or the user's first. `address` is the client's.
 
     Raises FaultyInput for a role that people cannot have, NotRecognised for a wrong name or password,
@@ -71,7 +71,7 @@ async def log_in(
 
     done = await commit_directory(parts, request, f"token/{token_id}", decide)
     assert done is not None, "a token is always something new"
-    return LoggedIn(token, token_id, _role(parts, user, role), expires_at, done.position)
+    return NewLogin(token, token_id, _role(parts, user, role), expires_at, done.position)
 
 
 def _role(parts: PasswordParts, user: str, wanted: str | None) -> str:

@@ -75,8 +75,8 @@ def _end_in_time(
         if not hasattr(of_thread, "client"):
             of_thread.client = _client(cluster)
         late = time.monotonic() - began - number / rate
-        said = {"state": "aborted", "reason": "ended by the benchmark"}
-        of_thread.client.post(f"/recipes/{recipe_ids[number]}/progress", json=said).raise_for_status()
+        report = {"state": "aborted", "reason": "ended by the benchmark"}
+        of_thread.client.post(f"/recipes/{recipe_ids[number]}/progress", json=report).raise_for_status()
         on_progress("endings", next(done), len(recipe_ids))
         return late
 

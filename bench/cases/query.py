@@ -97,7 +97,7 @@ async def _read_all(cluster: BenchCluster, paths: Mapping[str, str], taken: Take
             if over.is_set() and len(taken[name]) >= MIN_ROUNDS:
                 break
             began = time.monotonic()
-            await connection.ask(requests[name])
+            await connection.send(requests[name])
             taken[name].append(time.monotonic() - began)
         connection.close()
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from cli.lab.link import LabLink
-from replay.simulated_lab.delivery import CONFLICT, Delivery, heard
+from replay.simulated_lab.delivery import CONFLICT, Delivery, apply_answers
 from replay.simulated_lab.lab import SimulatedLab
 from replay.simulated_lab.recovery import resume
 from replay.simulated_lab.steps import LabStep
@@ -42,7 +42,7 @@ class Sender:
             answers = self._link.update(said)[: len(delivery.steps)]
         if extra := len(delivery.repeated) + delivery.twice * len(said):
             self._note("repeated", messages=extra)
-        lab, refused = heard(lab, delivery, [int(answer["status"]) for answer in answers])
+        lab, refused = apply_answers(lab, delivery, [int(answer["status"]) for answer in answers])
         # A refused command was taken before a crash, and has progressed since.
         contradicted = [step for step in refused if step.kind != "command"]
         for step, answer in zip(delivery.steps, answers, strict=True):

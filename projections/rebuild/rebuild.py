@@ -22,7 +22,7 @@ from projections.projector import CHANNEL, SCHEMA, Projector
 from projections.rebuild import schemas
 from projections.rebuild.differences import Difference, differences
 from projections.rebuild.schemas import SQL
-from projections.rebuild.sessions import OTHER_VERSION, NotMigrated, Sessions, owners
+from projections.rebuild.sessions import OTHER_VERSION, CannotRebuild, ParallelSessions, owners
 from projections.sql import SQL as FOLDING
 
 FRESH, OLD = "read_fresh", "read_old"
@@ -45,7 +45,7 @@ class Rebuild:
         self._migration_lock = migration_lock
         self._migrations = sorted(migrations)
         self._connection = owners(owner_url)
-        self._sessions = Sessions(owner_url)
+        self._sessions = ParallelSessions(owner_url)
         self._fresh: Projector | None = None
         try:
             self._begin()
@@ -140,7 +140,7 @@ class Rebuild:
         cursor.execute(SQL["hold_migrations"], (self._migration_lock,))
         applied = [name for (name,) in cursor.execute(SQL["migrations"]).fetchall()]
         if applied != self._migrations:
-            raise NotMigrated(OTHER_VERSION)
+            raise CannotRebuild(OTHER_VERSION)
 
     def _clear_away(self, cursor: Cursor[Any]) -> None:
         """Drop the remains of this or a killed rebuild, after all readers of the old tables are done."""

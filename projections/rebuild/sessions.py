@@ -28,14 +28,14 @@ def owners(url: str) -> Connection[Any]:
         for setting in ("SET timezone = 'UTC'", "SET jit = off"):
             connection.execute(setting)
         if connection.execute(SQL["become_owner"], (SCHEMA,)).fetchone() is None:
-            raise NotMigrated(OTHER_VERSION)
+            raise CannotRebuild(OTHER_VERSION)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-class Sessions:
+class ParallelSessions:
     def __init__(self, url: str) -> None:
         self._url = url
 
@@ -62,5 +62,5 @@ class Sessions:
             raise wrong[0]
 
 
-class NotMigrated(LabledgerError):
+class CannotRebuild(LabledgerError):
     """The read models cannot be rebuilt."""

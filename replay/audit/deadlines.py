@@ -56,7 +56,7 @@ class WatchdogsInTime(Invariant):
             self._watchdogs[record.name] = _after(before, record)
 
     def _expired(self, record: EventRecord) -> Found:
-        watchdog, now = self._watchdogs.get(record.name), _moment(record.now)
+        watchdog, now = self._watchdogs.get(record.name), _datetime(record.now)
         if watchdog is None or now is None:
             return
         is_new = (record.policy_version or 0) >= BY_RECORDED_AT_FROM
@@ -85,12 +85,12 @@ class TreesAwayInTime(Invariant):
         elif any((record.data.get("urls") or {}).values()):
             self._since[record.name] = None
         elif self._since.get(record.name, record) is None:
-            self._since[record.name] = _moment(record.recorded_at)
+            self._since[record.name] = _datetime(record.recorded_at)
 
     def _given_up(self, record: EventRecord, tree: str) -> Found:
         if tree not in self._since:
             return
-        since, now = self._since[tree], _moment(record.now)
+        since, now = self._since[tree], _datetime(record.now)
         if now is not None and (since is None or now < since + TREE_AWAY):
             what = f"given up at {now}, but distro tree {tree} is in no lab since {since}"
             yield self.broken([record.position], [record.subject], what)
@@ -102,15 +102,15 @@ def _begun(data: Mapping[str, Any]) -> WatchdogDeadlines:
 
 
 def _task_seconds(params: Mapping[str, str]) -> int:
-    said = params.get(OVERRIDE, "")
-    return int(said) if said.isascii() and said.isdecimal() and len(said) < 8 else TASK_SECONDS
+    text = params.get(OVERRIDE, "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 8 else TASK_SECONDS
 
 
 def _after(watchdog: WatchdogDeadlines, record: EventRecord) -> WatchdogDeadlines:
     if record.happened in ("queued", "assigned", "scheduled"):
         return watchdog._replace(by_at=None, by_recorded_at=None)
     seconds = _seconds_given(watchdog, record)
-    at, recorded_at = _moment(record.at), _moment(record.recorded_at)
+    at, recorded_at = _datetime(record.at), _datetime(record.recorded_at)
     if seconds is None or at is None:
         return watchdog
     left = timedelta(seconds=seconds)
@@ -126,6 +126,6 @@ def _seconds_given(watchdog: WatchdogDeadlines, record: EventRecord) -> int | No
     return FIRST_TASK_SECONDS if record.happened == begins else None
 
 
-def _moment(said: Any) -> datetime | None:
+def _datetime(text: Any) -> datetime | None:
     """Return a time that a record holds as text or as a time."""
-    return datetime.fromisoformat(said) if isinstance(said, str) else said
+    return datetime.fromisoformat(text) if isinstance(text, str) else text

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from replay.audit.invariant import Found, Invariant
 from replay.audit.ranking import SystemRank, eligible_recipes, rank_on
 from replay.audit.record import EventRecord, RecordedDecision
-from replay.audit.safety import could_take_safely, is_safe, stuck, wanting
+from replay.audit.safety import could_take_safely, is_safe, stuck_holders, unplaced_hosts
 from replay.audit.scheduler_view import SchedulerView
 from replay.audit.system_matcher import SystemMatcher
 from replay.audit.tables import FREE
@@ -158,9 +158,9 @@ class NoUnsafeGrant(DecisionInvariant):
     def decided(self, view: SchedulerView, decision: RecordedDecision) -> Found:
         grants, self._grants = self._grants, []
         for recipe, system, record in grants:
-            if not wanting(view, recipe.set_id):
+            if not unplaced_hosts(view, recipe.set_id):
                 continue
             if not is_safe(view, self._matcher, system.lab):
-                left = [f"recipe-set/{number}" for number in stuck(view, self._matcher, system.lab)]
+                left = [f"recipe-set/{number}" for number in stuck_holders(view, self._matcher, system.lab)]
                 what = f"after the grant of {system.fqdn}, {', '.join(left)} cannot be completed"
                 yield self.broken([record.position], [recipe.subject, system.subject, *left], what)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from replay.audit.invariant import Found, Violation
 from replay.audit.ranking import eligible_recipes
-from replay.audit.safety import anything_runs, placeable, stuck, waiting_sets
+from replay.audit.safety import anything_runs, labs_with_room, stuck_holders, waiting_sets
 from replay.audit.scheduler_view import SchedulerView
 from replay.audit.system_matcher import SystemMatcher
 
@@ -38,7 +38,7 @@ def no_idle_system_wanted(view: SchedulerView, matcher: SystemMatcher) -> Found:
 
 def no_holder_stuck(view: SchedulerView, matcher: SystemMatcher) -> Found:
     """Every set that holds systems can still get the rest of them; otherwise it should have let go."""
-    for number in (number for lab in sorted(view.holding) for number in stuck(view, matcher, lab)):
+    for number in (number for lab in sorted(view.holding) for number in stuck_holders(view, matcher, lab)):
         what = "it holds systems, but cannot get the others, whichever recipes finish"
         yield Violation("no_holder_stuck", (), _members(view, number), what)
 
@@ -51,7 +51,7 @@ def no_deadlock(view: SchedulerView, matcher: SystemMatcher) -> Found:
     if anything_runs(view):
         return
     for number in waiting_sets(view):
-        if labs := placeable(view, matcher, number):
+        if labs := labs_with_room(view, matcher, number):
             what = f"it could have all its systems in {', '.join(labs)}, but nothing runs"
             yield Violation("no_deadlock", (), _members(view, number), what)
 

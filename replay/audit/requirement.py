@@ -98,8 +98,8 @@ def _not_every(questions: list[Condition]) -> Predicate:
     every = _every(questions)
 
     def holds(facts: Facts) -> Ternary:
-        said = every(facts)
-        return None if said is None else not said
+        result = every(facts)
+        return None if result is None else not result
 
     return holds
 

@@ -14,22 +14,22 @@ from replay.audit.values import Recipe, System
 from replay.audit.world import FoldedWorld
 
 
-def wanting(view: FoldedWorld, number: int) -> list[Recipe]:
+def unplaced_hosts(view: FoldedWorld, number: int) -> list[Recipe]:
     """Return the recipes of a set that have no system."""
     return [host for host in view.hosts(number) if host.state in UNPLACED]
 
 
-def stuck(view: SchedulerView, matcher: SystemMatcher, lab: str) -> list[int]:
+def stuck_holders(view: SchedulerView, matcher: SystemMatcher, lab: str) -> list[int]:
     """Return the holders of a lab that remain after every holder that can be completed has finished.
 
     Completing a holder never harms another, since its systems come free, so any order finds the same ones.
     Labs share no systems, so a holder stuck in one lab does not make a grant in another unsafe.
     """
-    holders = ((number, wanting(view, number)) for number in sorted(view.holding[lab]))
+    holders = ((number, unplaced_hosts(view, number)) for number in sorted(view.holding[lab]))
     left = {number: rest for number, rest in holders if rest and _are_readable(view, matcher, rest)}
     while left:
         held = {host.system for number in left for host in view.hosts(number) if host.state == "scheduled"}
-        done = [number for number, rest in left.items() if matched(matcher, rest, lab, held)]
+        done = [number for number, rest in left.items() if can_match(matcher, rest, lab, held)]
         if not done:
             break
         for number in done:
@@ -41,7 +41,7 @@ def _are_readable(view: SchedulerView, matcher: SystemMatcher, hosts: list[Recip
     return all(matcher.is_readable(view.need(host)) for host in hosts)
 
 
-def matched(matcher: SystemMatcher, hosts: list[Recipe], lab: str, held: Set[str | None]) -> bool:
+def can_match(matcher: SystemMatcher, hosts: list[Recipe], lab: str, held: Set[str | None]) -> bool:
     """Return whether each host can have a usable system of its own that is not held."""
     choices = {host.recipe_id: matcher.usable_systems(host, lab) for host in hosts}
     taken: dict[str, int] = {}
@@ -66,13 +66,13 @@ def _place(
     return False
 
 
-def placeable(view: SchedulerView, matcher: SystemMatcher, number: int) -> list[str]:
+def labs_with_room(view: SchedulerView, matcher: SystemMatcher, number: int) -> list[str]:
     """Return the labs in which a set could be placed if no other set held a system there."""
     hosts = view.hosts(number)
     own = {host.system for host in hosts}
     bound = {host.lab for host in hosts if host.lab is not None}
     labs = sorted(bound or view.systems_of)
-    return [lab for lab in labs if matched(matcher, wanting(view, number), lab, own)]
+    return [lab for lab in labs if can_match(matcher, unplaced_hosts(view, number), lab, own)]
 
 
 def is_safe(view: SchedulerView, matcher: SystemMatcher, lab: str) -> bool:
@@ -82,7 +82,7 @@ def is_safe(view: SchedulerView, matcher: SystemMatcher, lab: str) -> bool:
     """
     state = view.states.get(lab, 0)
     if matcher.safe.get(lab) != state:
-        if stuck(view, matcher, lab):
+        if stuck_holders(view, matcher, lab):
             return False
         matcher.safe[lab] = state
     return True
@@ -93,18 +93,18 @@ def could_take_safely(view: SchedulerView, matcher: SystemMatcher, recipe: Recip
     lab = system.lab
     if not matcher.could_take(recipe, system):
         return False
-    rest = [host for host in wanting(view, recipe.set_id) if host.recipe_id != recipe.recipe_id]
+    rest = [host for host in unplaced_hosts(view, recipe.set_id) if host.recipe_id != recipe.recipe_id]
     if not rest:
         # The last recipe of its set: the set starts, and its systems come free.
         return True
-    if not matched(matcher, rest, lab, {system.fqdn}):
+    if not can_match(matcher, rest, lab, {system.fqdn}):
         return False
-    if is_safe(view, matcher, lab) and matched(matcher, rest, lab, {*view.held[lab], system.fqdn}):
+    if is_safe(view, matcher, lab) and can_match(matcher, rest, lab, {*view.held[lab], system.fqdn}):
         # It can be completed before all others, and then the state is as safe as before.
         return True
     with view.tentatively():
         _grant(view, recipe, system)
-        return not stuck(view, matcher, lab)
+        return not stuck_holders(view, matcher, lab)
 
 
 def _grant(view: SchedulerView, recipe: Recipe, system: System) -> None:
@@ -119,7 +119,7 @@ def _grant(view: SchedulerView, recipe: Recipe, system: System) -> None:
 def waiting_sets(view: FoldedWorld) -> list[int]:
     """Return the sets that are not completely placed."""
     unfinished = {recipe.set_id for recipe in view.recipes.values()}
-    return [number for number in sorted(unfinished) if wanting(view, number)]
+    return [number for number in sorted(unfinished) if unplaced_hosts(view, number)]
 
 
 def anything_runs(view: FoldedWorld) -> bool:

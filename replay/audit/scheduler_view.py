@@ -192,7 +192,7 @@ class SchedulerView(FoldedWorld):
             _add(self.held[recipe.lab], recipe.system, change)
 
     def _enqueue(self, recipe: Recipe) -> None:
-        """Put a waiting recipe in its line. New recipes and guests stand in no line."""
+        """Put a waiting recipe in its queue. New recipes and guests are in no queue."""
         recipe_set = self.sets.get(recipe.set_id)
         if recipe_set is not None and recipe.state in WAITING and recipe.host_id is None:
             rank = URGENCY[recipe_set.priority], recipe_set.submission, recipe.recipe_id

@@ -67,7 +67,7 @@ def _with_repetitions(lab: SimulatedLab, steps: list[LabStep]) -> Delivery:
     return Delivery(tuple(steps), repeated, twice=happens(steps[0], "all"))
 
 
-def heard(
+def apply_answers(
     lab: SimulatedLab, delivery: Delivery, statuses: Sequence[int]
 ) -> tuple[SimulatedLab, tuple[LabStep, ...]]:
     """Return the lab after the answers to `steps`, and the steps that contradict the server's state.

@@ -105,9 +105,9 @@ def _reports(command: Command, now_seconds: float, *ends: Mapping[str, Any]) -> 
     The reports are lasting: no event revokes a command.
     """
     begins = [{"state": "running"}] if command.get("state", "queued") == "queued" else []
-    said = [*begins, *ends] if is_open(command) else []
+    messages = [*begins, *ends] if is_open(command) else []
     system, number = str(command.get("system", "")), int(command["id"])
-    return [LabStep(now_seconds, system, "command", body, lasting=True, command=number) for body in said]
+    return [LabStep(now_seconds, system, "command", body, lasting=True, command=number) for body in messages]
 
 
 def _unknown(command: Command) -> Mapping[str, Any]:

@@ -27,13 +27,13 @@ def _recipe(command: Command, behaviour: Behaviour, now_seconds: float) -> Itera
     host = int(command["recipe_id"])
     own = strike(timeline(host, command, behaviour, now_seconds), FAULTS, behaviour, command["id"], host)
     end = own.end_seconds
-    yield from _progress(command, host, own.said)
+    yield from _progress(command, host, own.messages)
     for guest_id, theirs in _guests(command, own, behaviour):
-        said = [*theirs.said, *((theirs.end_seconds, words) for words in _last_words(theirs))]
+        messages = [*theirs.messages, *((theirs.end_seconds, words) for words in _last_words(theirs))]
         if own.fault is not None:
-            said = [timed for timed in said if timed[0] <= own.end_seconds]
-        yield from _progress(command, guest_id, said)
-        end = max([end, *(due for due, _ in said)])
+            messages = [timed for timed in messages if timed[0] <= own.end_seconds]
+        yield from _progress(command, guest_id, messages)
+        end = max([end, *(due for due, _ in messages)])
     yield from _farewell(command, own, end, behaviour)
 
 
@@ -79,8 +79,8 @@ def _reservation(command: Command, behaviour: Behaviour, now_seconds: float) -> 
         yield _report(command, own.end_seconds, {"state": "completed"})
 
 
-def _progress(command: Command, recipe_id: int, said: Iterable[Timed]) -> Iterator[LabStep]:
-    for due, progress in said:
+def _progress(command: Command, recipe_id: int, messages: Iterable[Timed]) -> Iterator[LabStep]:
+    for due, progress in messages:
         yield LabStep(due, str(command["system"]), "progress", progress, recipe_id, int(command["recipe_id"]))
 
 

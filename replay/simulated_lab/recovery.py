@@ -38,9 +38,7 @@ def recall(behaviour: Behaviour, commands: Iterable[Command], now_seconds: float
 
 
 def under_way(commands: Iterable[Command]) -> list[Command]:
-    """Return the provisionings whose recipe or reservation may not have ended: at most one for each
-    system.
-    """
+    """Return the provisionings that may still be under way: at most one for each system."""
     last, ended = _last_of_each_system(commands)
     return [command for command in last.values() if command["id"] not in ended]
 

@@ -20,14 +20,14 @@ GUEST_FAULTS = ("fail", "stall")
 class Life:
     """The messages up to the end, and the fault that brings the end, if any."""
 
-    said: tuple[Timed, ...] = field(hash=False)
+    messages: tuple[Timed, ...] = field(hash=False)
     end_seconds: float
     fault: str | None = None
 
     @property
     def begun_seconds(self) -> float | None:
         """Start of the first task; None if none started."""
-        return next((due for due, progress in self.said if progress.get("state") == "running"), None)
+        return next((due for due, progress in self.messages if progress.get("state") == "running"), None)
 
 
 def timeline(recipe_id: int, order: Command, behaviour: Behaviour, begin_seconds: float) -> Life:
@@ -40,18 +40,18 @@ def timeline(recipe_id: int, order: Command, behaviour: Behaviour, begin_seconds
         now += chance.uniform(*seconds) / behaviour.speed
         return now
 
-    said: list[Timed] = [(after(behaviour.boot_seconds), {"state": "installing"})]
-    said += _watched(now, behaviour)
+    messages: list[Timed] = [(after(behaviour.boot_seconds), {"state": "installing"})]
+    messages += _watched(now, behaviour)
     after(behaviour.install_seconds)
     for task in order.get("tasks") or ():
         task_id = int(task["id"])
-        said.append((now, {"state": "running", "task_id": task_id}))
-        said += _watched(now, behaviour)
+        messages.append((now, {"state": "running", "task_id": task_id}))
+        messages += _watched(now, behaviour)
         for number in range(1, chance.randint(1, behaviour.max_results) + 1):
             result = _result(task_id, number, chance, behaviour)
-            said.append((after(behaviour.result_seconds), result))
-        said.append((now, {"task_id": task_id, "state": "completed"}))
-    return Life(tuple(said), now)
+            messages.append((after(behaviour.result_seconds), result))
+        messages.append((now, {"task_id": task_id, "state": "completed"}))
+    return Life(tuple(messages), now)
 
 
 def strike(life: Life, faults: tuple[str, ...], behaviour: Behaviour, *about: object) -> Life:
@@ -64,11 +64,11 @@ def strike(life: Life, faults: tuple[str, ...], behaviour: Behaviour, *about: ob
     if fault is None:
         return life
     chance = behaviour.chance("struck", *about)
-    last = chance.randint(1, len(life.said))
-    if last < len(life.said) and "watchdog_seconds" in life.said[last][1]:
+    last = chance.randint(1, len(life.messages))
+    if last < len(life.messages) and "watchdog_seconds" in life.messages[last][1]:
         last += 1
-    following = [due for due, _ in life.said[last:]] + [life.end_seconds]
-    return Life(life.said[:last], chance.uniform(life.said[last - 1][0], following[0]), fault)
+    following = [due for due, _ in life.messages[last:]] + [life.end_seconds]
+    return Life(life.messages[:last], chance.uniform(life.messages[last - 1][0], following[0]), fault)
 
 
 def _watched(now_seconds: float, behaviour: Behaviour) -> Iterator[Timed]:

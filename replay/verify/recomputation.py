@@ -18,7 +18,7 @@ from domain.recipe.events import RecipeNew
 from domain.recipe_set.events import RecipeSetSubmitted
 from domain.scheduling.decisions.decide import POLICY_VERSION, decide
 from domain.scheduling.decisions.draft import Decision
-from domain.scheduling.decisions.timers import SILENT_AFTER_SECONDS, Clock, Findings, correct
+from domain.scheduling.decisions.timers import SILENT_AFTER_SECONDS, Findings, LoopInput, correct
 from domain.scheduling.world.batches import catch_up
 from domain.scheduling.world.partition import Partition
 from replay.verify.recorded_decisions import Decided, DecidedCommit, commits, decided, event_position
@@ -108,10 +108,10 @@ class Recomputation:
         return self._partition.confirm(made.first_position, made.last_position, made.recorded_at)
 
     def _overlooked(self, made: DecidedCommit) -> Iterator[DecisionDifference]:
-        """Yield what is demanded by triggers that a commit records as answered before its batch.
+        """Yield the decisions demanded by triggers that a commit records as answered before its batch.
 
-        No commit answered them, so nothing should come of them at the position up to which they are recorded
-        as answered. Otherwise the batch that a commit records follows from the commits before it.
+        No commit answered these triggers, so they should have no result at the position up to which they are
+        recorded as answered. All else that a commit records of its batch follows from the commits before it.
         """
         batch, basis = made.basis.batch, made.basis
         is_judged = basis.policy_version == POLICY_VERSION and self._partition.position <= basis.position
@@ -126,7 +126,7 @@ class Recomputation:
             yield DecisionDifference(made, 0, None, _plain(demanded[0]))
 
     def _is_folded_early(self, made: DecidedCommit) -> bool:
-        """Return whether the triggers before the batch of a commit cannot be asked any more at their time."""
+        """Return whether the state is already beyond the triggers before the batch of a commit."""
         batch = made.basis.batch
         return batch is None or batch.after < self._folded_early
 
@@ -165,10 +165,11 @@ def _plain(decision: Decision) -> Decided:
     return Decided(decision.trigger.cause, decision.events, decision.batch)
 
 
-def _clock(made: DecidedCommit) -> Clock:
-    """Return the clock of a turn, as far as its decisions reveal it.
+def _clock(made: DecidedCommit) -> LoopInput:
+    """Return the clock of a turn of the consistency loop, as far as its decisions reveal it.
 
-    Neither contacts nor the doubts of the clocks are in the log. A turn that ended something may end things.
+    The log contains neither contacts nor doubts about clocks. A turn that ended something was allowed to end
+    things.
     """
     now = made.basis.now
     long_ago = now - timedelta(seconds=2 * SILENT_AFTER_SECONDS)
@@ -179,7 +180,7 @@ def _clock(made: DecidedCommit) -> Clock:
             heard[one.cause.removeprefix(CONTACT)] = (
                 long_ago if isinstance(event, LabControllerSilent) else now
             )
-    return Clock(now, heard, may_end=any(map(_ends, made.decisions)))
+    return LoopInput(now, heard, may_end=any(map(_ends, made.decisions)))
 
 
 def _ends(one: Decided) -> bool:

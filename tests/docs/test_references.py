@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from importlib.util import find_spec
 
 import pytest
 
@@ -29,6 +30,12 @@ def test_page__its_links__lead_somewhere(page: str) -> None:
 @pytest.mark.parametrize("page", sorted({*DOCS, "CHANGELOG.md"} - {"docs/renamed.md"}))
 def test_page__files_it_names__exist(page: str) -> None:
     assert [path for path in paths(TOP / page) if not is_there(path)] == []
+
+
+@pytest.mark.parametrize("page", DOCS)
+def test_page__modules_it_runs__exist(page: str) -> None:
+    run = re.findall(r"python -m ([a-z_.]+\w)", (TOP / page).read_text("utf-8"))
+    assert [module for module in run if find_spec(module) is None] == []
 
 
 @pytest.mark.parametrize("page", [*DOCS, "CHANGELOG.md"])

@@ -9,7 +9,7 @@ import orjson
 
 from api.use_cases.change_job import cancel_job
 from api.use_cases.change_policy import change_pool_policy
-from api.use_cases.change_system import SystemChange, change_system
+from api.use_cases.change_system import NewSystemValues, change_system
 from api.use_cases.move_system import move_system
 from api.use_cases.put_document import put_document
 from api.use_cases.report_drafts import RecipeItem
@@ -143,7 +143,7 @@ class RaceStage:
             self.scene.api.ask(
                 lambda services, request, job_id=job_id: cancel_job(services, request, job_id, "over")
             )
-        removed = SystemChange(condition="Removed", reason="over")
+        removed = NewSystemValues(condition="Removed", reason="over")
         for fqdn in self.names:
             self.scene.api.ask(
                 lambda services, request, fqdn=fqdn: change_system(

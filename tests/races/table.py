@@ -9,7 +9,7 @@ from typing import Any
 
 from api.use_cases.change_job import cancel_recipe_set, change_priority
 from api.use_cases.change_policy import change_pool_policy, change_system_policy
-from api.use_cases.change_system import SystemChange, change_system
+from api.use_cases.change_system import NewSystemValues, change_system
 from api.use_cases.lend_system import end_loan, lend_system
 from api.use_cases.move_system import move_system
 from api.use_cases.reserve_system import ReservationRequest, reserve_system
@@ -132,7 +132,7 @@ def _cancel(stage: RaceStage, process: ApiProcess) -> Outcome:
     return _asked(process, lambda services, request: cancel_recipe_set(services, request, number, "no use"))
 
 
-def _change(change: SystemChange) -> Callable[[RaceStage, ApiProcess], Outcome]:
+def _change(change: NewSystemValues) -> Callable[[RaceStage, ApiProcess], Outcome]:
     def act(stage: RaceStage, process: ApiProcess) -> Outcome:
         fqdn = stage.fqdn
         return _asked(
@@ -142,9 +142,9 @@ def _change(change: SystemChange) -> Callable[[RaceStage, ApiProcess], Outcome]:
     return act
 
 
-_break = _change(SystemChange(condition="Broken", reason="smoke"))
-_drain = _change(SystemChange(draining=True, reason="a fan"))
-_move = _change(SystemChange(lab_controller="lab-2"))
+_break = _change(NewSystemValues(condition="Broken", reason="smoke"))
+_drain = _change(NewSystemValues(draining=True, reason="a fan"))
+_move = _change(NewSystemValues(lab_controller="lab-2"))
 
 
 def _reserve(stage: RaceStage, process: ApiProcess, user: str = "ada") -> Outcome:

@@ -8,7 +8,7 @@ from typing import Any
 
 from domain.errors import Refused
 from domain.recipe.lifecycle import FINISHED, RECIPE, TASK
-from replay.simulated_lab.delivery import heard, next_delivery
+from replay.simulated_lab.delivery import apply_answers, next_delivery
 from replay.simulated_lab.lab import SimulatedLab
 from replay.simulated_lab.steps import LabStep
 
@@ -81,7 +81,7 @@ def converse(lab: SimulatedLab, listener: Listener, limit: int, moments: Iterabl
         while delivery := next_delivery(lab, now, limit):
             for _ in range(1 + delivery.twice):
                 answers = [listener.hear(_plain(step)) for step in (*delivery.steps, *delivery.repeated)]
-            lab, contradicted = heard(lab, delivery, answers[: len(delivery.steps)])
+            lab, contradicted = apply_answers(lab, delivery, answers[: len(delivery.steps)])
             listener.contradicted += contradicted
     return lab
 

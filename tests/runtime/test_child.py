@@ -78,7 +78,7 @@ def test_close__child_hangs__leaves_nothing(child: Child) -> None:
         os.kill(child.pid, 0)
 
 
-def test_ctrl_c__reaches_the_parent_alone(child: Child) -> None:
+def test_child__ctrl_c_in_the_terminal__is_in_another_session(child: Child) -> None:
     assert os.getsid(child.pid) == child.pid != os.getsid(0)
 
 

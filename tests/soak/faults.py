@@ -197,7 +197,7 @@ def holder(site: SoakSite) -> tuple[str, int]:
     """Return the machine and the pid of the active scheduler, as recorded in the log."""
     with owner_session(site.owner_url) as session:
         row = session.execute(HOLDER, (SCHEDULER,)).fetchone()
-    assert row is not None, "nobody ever held the lease"
+    assert row is not None, "no scheduler ever held the lease"
     pid = int(row[0].rpartition("/")[2])
     of = [machine.name for machine in site.machines if machine.pid("scheduler") == pid]
     return (of[0] if of else "neither"), pid

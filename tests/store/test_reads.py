@@ -11,12 +11,12 @@ import psycopg
 import pytest
 
 from store.event_log import EventLog
-from store.reads import SQL, Read, record, select
+from store.reads import SQL, AuditedRead, record, select
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner, lock_waiters
 from tests.harness.waiting import wait_until
 
-READ = Read("ada", "auditor", "t1", "GET", "/queue", "limit=5", "request-1")
+READ = AuditedRead("ada", "auditor", "t1", "GET", "/queue", "limit=5", "request-1")
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def log(database: TestDatabase) -> Iterator[EventLog]:
 
 def test_record__then_select__is_as_it_was(log: EventLog) -> None:
     first = record(log, READ)
-    watched = Read("bob", "auditor", "t2", "GET", "/events", "types=ä", "request-2", True, "41")
+    watched = AuditedRead("bob", "auditor", "t2", "GET", "/events", "types=ä", "request-2", True, "41")
     second = record(log, watched)
     assert [one.read_id for one in select(log, 0, 10)] == [first, second]
     assert [one.read for one in select(log, 0, 10, user="ada")] == [READ]

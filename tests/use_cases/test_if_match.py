@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from api.request_context import RequestContext
-from api.use_cases.change_system import SystemChange, change_system
+from api.use_cases.change_system import NewSystemValues, change_system
 from api.use_cases.move_system import move_system
 from api.use_cases.put_document import change_lab_controller, put_document
 from api.use_cases.reserve_system import ReservationRequest, reserve_system, return_system
@@ -26,12 +26,12 @@ def anybody(_: object) -> None:
 
 
 def drains(town: Town, request: RequestContext, process: int) -> Committed | None:
-    change = SystemChange(draining=True, reason=f"process {process}")
+    change = NewSystemValues(draining=True, reason=f"process {process}")
     return town.ask(change_system, request, "a", change, anybody, process=process)
 
 
 def describes(town: Town, request: RequestContext, process: int) -> Committed | None:
-    change = SystemChange(properties={"memory_mb": process})
+    change = NewSystemValues(properties={"memory_mb": process})
     return town.ask(change_system, request, "a", change, anybody, process=process)
 
 

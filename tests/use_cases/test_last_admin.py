@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from api.use_cases.change_system import SystemChange, change_system
+from api.use_cases.change_system import NewSystemValues, change_system
 from api.use_cases.passwords import set_password
 from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
@@ -34,7 +34,7 @@ def demotes(town: Town, user: str, token_id: str, process: int) -> object:
 def two(town: Town) -> Town:
     """Give root and ada a token each as admins; root owns nothing."""
     for fqdn in ("a", "b"):
-        town.ask(change_system, as_admin(), fqdn, SystemChange(owner="eve"), lambda _: None)
+        town.ask(change_system, as_admin(), fqdn, NewSystemValues(owner="eve"), lambda _: None)
     return town
 
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from api.use_cases.change_policy import change_pool_policy, change_system_policy
-from api.use_cases.change_system import SystemChange, change_system
+from api.use_cases.change_system import NewSystemValues, change_system
 from api.use_cases.lend_system import end_loan, lend_system
 from api.use_cases.move_system import move_system
 from api.use_cases.put_document import put_document
@@ -26,7 +26,7 @@ VIEWED = {"permission": "view", "everybody": True}
 def automated(town: Town, fqdn: str = "a") -> None:
     """Set a system to Automated, and let the scheduler make it idle."""
     town.scene.scheduler.begin()
-    change = SystemChange(condition="Automated", reason="ready")
+    change = NewSystemValues(condition="Automated", reason="ready")
     town.ask(change_system, as_admin(), fqdn, change, lambda _: None)
     town.scene.scheduler.settle()
     town.scene.scheduler.leave()
@@ -77,7 +77,7 @@ def test_loan__to_another_or_of_a_removed_system__refused_and_existing_users_onl
         town.ask(lend_system, as_admin(), "a", "eve", None)
     with pytest.raises(FaultyInput, match='user: there is no user "zoe"; until: is in the past'):
         town.ask(lend_system, as_admin(), "a", "zoe", BEGINNING - timedelta(days=365_000))
-    removed = SystemChange(condition="Removed", reason="sold")
+    removed = NewSystemValues(condition="Removed", reason="sold")
     town.ask(change_system, as_admin(), "a", removed, lambda _: None)
     assert town.state("system/a").loan is None
     with pytest.raises(Refused, match="is Removed"):

@@ -10,7 +10,7 @@ import pytest
 
 from api.use_cases.change_job import change_job
 from api.use_cases.change_policy import change_pool_policy, change_system_policy
-from api.use_cases.change_system import SystemChange, change_system
+from api.use_cases.change_system import NewSystemValues, change_system
 from api.use_cases.lend_system import lend_system
 from api.use_cases.move_system import move_system
 from api.use_cases.put_document import put_document
@@ -41,7 +41,7 @@ def replaced(town: Town, kind: str, name: str, document: dict[str, object]) -> N
     town.ask(put_document, as_admin(), kind, name, document)
 
 
-def may_change(town: Town, user: str, fqdn: str, change: SystemChange) -> None:
+def may_change(town: Town, user: str, fqdn: str, change: NewSystemValues) -> None:
     request = by(user)
 
     def may(system: object) -> None:
@@ -145,20 +145,22 @@ def test_policy__names_who_is_removed_in_that_moment__not_their_namesake(
 
 def test_system__given_to_who_is_removed_in_that_moment__is_not_their_namesakes(town: Town) -> None:
     def given() -> None:
-        town.ask(change_system, as_admin(), "a", SystemChange(owner="eve"), lambda _: None)
-        town.ask(change_system, as_admin(), "a", SystemChange(condition="Broken", reason="x"), lambda _: None)
+        town.ask(change_system, as_admin(), "a", NewSystemValues(owner="eve"), lambda _: None)
+        town.ask(
+            change_system, as_admin(), "a", NewSystemValues(condition="Broken", reason="x"), lambda _: None
+        )
 
     # Not a system that people reserve, so the removal does not check it.
-    ready = SystemChange(condition="Automated", reason="ready")
+    ready = NewSystemValues(condition="Automated", reason="ready")
     town.ask(change_system, as_admin(), "a", ready, lambda _: None)
     with town.scene.apis[1].appended.preceded(given):
         town.ask(remove_document, as_admin(), "user", "eve", process=1)
     town.ask(put_document, as_admin(), "user", "eve", {})
-    mended = SystemChange(condition="Manual", reason="mended")
+    mended = NewSystemValues(condition="Manual", reason="mended")
     with pytest.raises(NotPermitted):
         may_change(town, "eve", "a", mended)
-    town.ask(change_system, as_admin(), "a", SystemChange(owner="bob"), lambda _: None)
-    town.ask(change_system, as_admin(), "a", SystemChange(owner="eve"), lambda _: None)
+    town.ask(change_system, as_admin(), "a", NewSystemValues(owner="bob"), lambda _: None)
+    town.ask(change_system, as_admin(), "a", NewSystemValues(owner="eve"), lambda _: None)
     may_change(town, "eve", "a", mended)
 
 

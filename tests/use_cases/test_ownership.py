@@ -9,7 +9,7 @@ import pytest
 
 from api.request_context import RequestContext
 from api.use_cases.change_policy import change_pool_policy, change_system_policy
-from api.use_cases.change_system import SystemChange
+from api.use_cases.change_system import NewSystemValues
 from api.use_cases.import_systems import import_systems
 from api.use_cases.importing import ImportItem, InputPlace
 from api.use_cases.lab_updates import add_or_change_system, change_own_system
@@ -107,7 +107,7 @@ def _opens(town: Town) -> object:
 
 
 def _imports(town: Town) -> object:
-    item = ImportItem(InputPlace("systems[0]"), "a", {"fqdn": "a"}, SystemChange(pools=[]))
+    item = ImportItem(InputPlace("systems[0]"), "a", {"fqdn": "a"}, NewSystemValues(pools=[]))
     return town.ask(import_systems, by("bob"), [item], [], process=1)
 
 
@@ -160,7 +160,7 @@ def test_system__given_away_by_a_lab_controller__only_by_its_owner(
 ) -> None:
     """A lab controller may name the present owner, or, if its user is the owner, another one."""
     request = RequestContext(who, "test", role="lab-controller")
-    change = SystemChange(owner=owner, condition="Broken", reason="told")
+    change = NewSystemValues(owner=owner, condition="Broken", reason="told")
     if not allowed:
         with pytest.raises(NotPermitted, match="only its owner root may give"):
             town.ask(change_own_system, request, LAB, "b", change)
@@ -177,7 +177,7 @@ def test_system__registered_by_a_lab_controller__belongs_to_its_user(
 ) -> None:
     request = RequestContext("bob", "test", role="lab-controller", is_admin=is_admin)
     document = {"fqdn": "new", "lab_controller": LAB, "owner": owner, "condition": "Manual", "pools": []}
-    asked = (add_or_change_system, request, LAB, SystemChange(owner=owner), document)
+    asked = (add_or_change_system, request, LAB, NewSystemValues(owner=owner), document)
     if allowed:
         assert town.ask(*asked)
         assert town.state("system/new").owner == owner

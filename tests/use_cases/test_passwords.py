@@ -13,7 +13,7 @@ from api.parts import Parts
 from api.password_attempts import ATTEMPTS
 from api.passwords import Hashing
 from api.request_context import RequestContext
-from api.use_cases.log_in import LASTING, LoggedIn, log_in
+from api.use_cases.log_in import LASTING, NewLogin, log_in
 from api.use_cases.passwords import set_password
 from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
@@ -40,7 +40,7 @@ def bobs_token(town: Town) -> None:
     town.happens("token/bob", TokenCreated("bob", "submitter", None, "d-bob"))
 
 
-def logs_in(town: Town, user: str, password: str, role: str | None = None, process: int = 0) -> LoggedIn:
+def logs_in(town: Town, user: str, password: str, role: str | None = None, process: int = 0) -> NewLogin:
     return town.scene.apis[process].ask(lambda services, _: log_in(services, "test", user, password, role))
 
 
@@ -193,14 +193,14 @@ def test_log_in__twelve_at_once_with_the_right_password__all_succeed_and_guesses
     wrong = tuple(f"guess {number}" for number in range(ATTEMPTS - 1))
     assert together("bob", *wrong) == {"NotRecognised": ATTEMPTS - 1}
     before = town.log.end()
-    assert together("bob", *[FIRST] * 12) == {"LoggedIn": 12}
+    assert together("bob", *[FIRST] * 12) == {"NewLogin": 12}
     assert {topic for _, topic in town.since(before)} == {"token.created"}
     assert len(town.since(before)) == 12
     # One guess is left in this minute, as before.
     assert together("bob", *wrong) == {"NotRecognised": 1, "TooOften": ATTEMPTS - 2}
     assert together("bob", FIRST) == {"TooOften": 1}
     # Mixed with guesses: right passwords succeed while a place is left.
-    assert together("ada", FIRST, SECOND, FIRST, SECOND, FIRST) == {"LoggedIn": 3, "NotRecognised": 2}
+    assert together("ada", FIRST, SECOND, FIRST, SECOND, FIRST) == {"NewLogin": 3, "NotRecognised": 2}
 
 
 def test_log_in__flood_of_guesses_from_many_addresses__leaves_a_place_for_names_without_failures(
@@ -221,7 +221,7 @@ def test_log_in__flood_of_guesses_from_many_addresses__leaves_a_place_for_names_
         await asyncio.gather(*guesses, return_exceptions=True)
         return answers
 
-    assert [type(answer) for answer in town.scene.api.ask(flooded)] == [LoggedIn] * 5
+    assert [type(answer) for answer in town.scene.api.ask(flooded)] == [NewLogin] * 5
 
 
 def test_log_in__not_checked__does_not_count_as_an_attempt(

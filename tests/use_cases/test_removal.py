@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from api.use_cases.change_system import SystemChange, change_system
+from api.use_cases.change_system import NewSystemValues, change_system
 from api.use_cases.move_system import move_system
 from api.use_cases.put_document import put_document
 from api.use_cases.register_system import register_system
@@ -16,7 +16,7 @@ from api.use_cases.tokens import create_token
 from domain.errors import FaultyInput, NotPermitted, Refused, Stale, Unknown
 from tests.use_cases.town import LAB, OTHER_LAB, TREE, Town, as_admin, by
 
-REMOVED = SystemChange(condition="Removed", reason="sold")
+REMOVED = NewSystemValues(condition="Removed", reason="sold")
 
 
 def anybody(_: object) -> None:
@@ -40,11 +40,11 @@ def test_user__removed__is_gone_from_groups_with_its_tokens_in_one_commit(town: 
 
 
 def test_user__owns_a_system__refused_until_it_is_given_away(town: Town) -> None:
-    gift = SystemChange(owner="eve")
+    gift = NewSystemValues(owner="eve")
     town.ask(change_system, as_admin(), "b", gift, anybody)
     with pytest.raises(Refused, match="user eve owns b;"):
         town.ask(remove_document, as_admin(), "user", "eve")
-    town.ask(change_system, as_admin(), "b", SystemChange(owner="root"), anybody)
+    town.ask(change_system, as_admin(), "b", NewSystemValues(owner="root"), anybody)
     assert town.ask(remove_document, as_admin(), "user", "eve") is not None
 
 
@@ -72,13 +72,13 @@ def test_lab_controller__systems_removed__goes_and_they_cannot_come_back_to_it(t
     for fqdn in ("a", "b"):
         town.ask(change_system, as_admin(), fqdn, REMOVED, anybody)
     assert town.ask(remove_document, as_admin(), "lab-controller", LAB) is not None
-    back = SystemChange(condition="Automated", reason="found")
+    back = NewSystemValues(condition="Automated", reason="found")
     with pytest.raises(Refused, match="lab-1 was removed"):
         town.ask(change_system, as_admin(), "a", back, anybody)
-    elsewhere = SystemChange(condition="Manual", reason="found", lab_controller=OTHER_LAB)
+    elsewhere = NewSystemValues(condition="Manual", reason="found", lab_controller=OTHER_LAB)
     assert town.ask(change_system, as_admin(), "a", elsewhere, anybody) is not None
     # A removed system may still change.
-    assert town.ask(change_system, as_admin(), "b", SystemChange(owner="eve"), anybody) is not None
+    assert town.ask(change_system, as_admin(), "b", NewSystemValues(owner="eve"), anybody) is not None
 
 
 def test_distro_tree__removed_and_put_again__has_a_new_history(town: Town) -> None:
@@ -124,7 +124,9 @@ NAMING: list[tuple[str, str, Callable[[Town], object]]] = [
     (
         "user",
         "eve",
-        lambda town: town.ask(change_system, as_admin(), "a", SystemChange(owner="eve"), anybody, process=1),
+        lambda town: town.ask(
+            change_system, as_admin(), "a", NewSystemValues(owner="eve"), anybody, process=1
+        ),
     ),
     (
         "group",
@@ -140,7 +142,7 @@ NAMING: list[tuple[str, str, Callable[[Town], object]]] = [
         "lab-controller",
         OTHER_LAB,
         lambda town: town.ask(
-            change_system, as_admin(), "a", SystemChange(lab_controller=OTHER_LAB), anybody, process=1
+            change_system, as_admin(), "a", NewSystemValues(lab_controller=OTHER_LAB), anybody, process=1
         ),
     ),
     (
@@ -170,7 +172,7 @@ def test_name__removed_while_somebody_names_it__is_unknown_to_them(
 def test_lab_controller__system_comes_back_in_the_same_moment__one_of_both(town: Town) -> None:
     for fqdn in ("a", "b"):
         town.ask(change_system, as_admin(), fqdn, REMOVED, anybody)
-    back = SystemChange(condition="Manual", reason="found")
+    back = NewSystemValues(condition="Manual", reason="found")
 
     def comes_back() -> None:
         assert town.ask(change_system, as_admin(), "a", back, anybody) is not None
@@ -184,7 +186,9 @@ def test_removal__while_a_scheduler_follows__its_directory_drops_them(town: Town
     scheduler = town.scene.scheduler
     scheduler.begin()
     for fqdn in ("a", "b"):
-        town.ask(change_system, as_admin(), fqdn, SystemChange(condition="Automated", reason="new"), anybody)
+        town.ask(
+            change_system, as_admin(), fqdn, NewSystemValues(condition="Automated", reason="new"), anybody
+        )
     scheduler.settle()
     town.ask(remove_document, as_admin(), "pool", "net")
     scheduler.settle()

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from api.use_cases.change_system import SystemChange, change_system
+from api.use_cases.change_system import NewSystemValues, change_system
 from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
 from api.use_cases.tokens import create_token, digest_of, revoke_token
@@ -101,7 +101,7 @@ def test_revoke__made_through_another_process_a_moment_ago__is_found(town: Town)
 
 def test_token__of_a_lab_controller_removed_in_the_same_moment__invalid_for_the_next_one(town: Town) -> None:
     for fqdn in ("a", "b"):
-        there = SystemChange(lab_controller=OTHER_LAB)
+        there = NewSystemValues(lab_controller=OTHER_LAB)
         town.ask(change_system, as_admin(), fqdn, there, lambda _: None)
     made: list[str | None] = []
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from api.request_context import RequestContext
-from api.use_cases.change_system import SystemChange
+from api.use_cases.change_system import NewSystemValues
 from api.use_cases.lab_updates import RecipeRelease, SystemUpdate, change_own_system, take_updates
 from api.use_cases.report_drafts import RecipeItem
 from api.use_cases.report_progress import Answer
@@ -51,7 +51,7 @@ def tell(stage: RaceStage, request: RequestContext, items: Items, process: int =
 
 
 def drains(stage: RaceStage, fqdn: str, process: int = 0) -> SystemUpdate:
-    change = SystemChange(draining=True, reason="told")
+    change = NewSystemValues(draining=True, reason="told")
     services = stage.scene.apis[process].services
     take = partial(change_own_system, services, lab_controller=LAB, fqdn=fqdn, change=change)
     return SystemUpdate(f"system/{fqdn}", take)

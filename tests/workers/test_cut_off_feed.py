@@ -87,7 +87,7 @@ def test_token__feed_is_cut_off_for_long__refused_until_it_reads_again(api: Api,
     api.age(gate.MAX_UNREAD_SECONDS)
     answer = api.get("/whoami")
     assert answer.status_code == 503
-    assert "to check whether the token was revoked" in answer.json()["detail"]
+    assert "cannot read the log to check whether the token was revoked" in answer.json()["detail"]
     let_in(owner)
     wait_until(lambda: api.get("/whoami").status_code == 200)
 

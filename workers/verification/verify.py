@@ -19,15 +19,15 @@ MAX_SHOWN: Final = 10
 """Maximum number of findings of one check that are described; the others are only counted."""
 
 
-class Run(NamedTuple):
+class CheckRun(NamedTuple):
     """A check by its name, and the hash seed of its process."""
 
     name: str
     hash_seed: str
 
 
-RECOMPUTATIONS = (Run(DECISIONS, "1"), Run(DECISIONS, "2"))
-AUDIT_RUN = Run(AUDIT, "1")
+RECOMPUTATIONS = (CheckRun(DECISIONS, "1"), CheckRun(DECISIONS, "2"))
+AUDIT_RUN = CheckRun(AUDIT, "1")
 
 
 def verify(url: str, on_progress: ProgressCallback, until: int | None = None) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def verify(url: str, on_progress: ProgressCallback, until: int | None = None) ->
     return {"hash_seeds": {run.hash_seed: found[run] for run in RECOMPUTATIONS}, "audit": found[AUDIT_RUN]}
 
 
-def _started(url: str, end: int, run: Run) -> Child:
+def _started(url: str, end: int, run: CheckRun) -> Child:
     return Child(
         f"checks the {run.name}",
         url,
@@ -59,13 +59,15 @@ def _started(url: str, end: int, run: Run) -> Child:
     )
 
 
-def _findings(children: Mapping[Run, Child], on_progress: ProgressCallback) -> dict[Run, dict[str, Any]]:
+def _findings(
+    children: Mapping[CheckRun, Child], on_progress: ProgressCallback
+) -> dict[CheckRun, dict[str, Any]]:
     """Receive from all children until each has sent its findings.
 
     Without threads: a thread would still read when Ctrl-C has the pipes closed.
     """
-    reached: dict[Run, int] = {}
-    found: dict[Run, dict[str, Any]] = {}
+    reached: dict[CheckRun, int] = {}
+    found: dict[CheckRun, dict[str, Any]] = {}
     with DefaultSelector() as selector:
         for run, child in children.items():
             selector.register(child, EVENT_READ, run)

@@ -30,7 +30,7 @@ from domain.directory.roles import AUDITOR, LAB_CONTROLLER
 from domain.errors import Fault, NotPermitted, Unreadable
 from postgres.errors import DatabaseAway
 from runtime.setting_values import Network
-from store.reads import Read, record
+from store.reads import AuditedRead, record
 
 _REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{1,64}$")
 # The maximum time for which this process accepts a token that another one has revoked.
@@ -100,7 +100,7 @@ class Gate:
         gives = operation_of_request(req).gives
         is_stream = EVENT_STREAM in gives and req.client_prefers(gives) == EVENT_STREAM
         last_event_id = req.get_header(LAST_EVENT_ID) if is_stream else None
-        read = Read(
+        read = AuditedRead(
             principal.user,
             principal.role,
             principal.token_id,

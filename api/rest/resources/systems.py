@@ -18,7 +18,7 @@ from api.rest.middleware.principal import keyed_request, principal_of, request_o
 from api.rest.ports import ChangeParts
 from api.rest.resources.changes import change_of
 from api.rest.resources.shapes import system_document
-from api.use_cases.change_system import SystemChange, change_system
+from api.use_cases.change_system import NewSystemValues, change_system
 from api.use_cases.idempotency import idempotent
 from api.use_cases.register_system import register_system
 from api.use_cases.system_rights import require_may_change
@@ -87,9 +87,9 @@ class Systems:
     async def on_delete_one(self, req: Request, resp: Response, fqdn: str) -> None:
         """Set the condition to Removed, which can be changed again."""
         reason = f"removed by {principal_of(req).user}"
-        await self._change(req, resp, fqdn, SystemChange(condition="Removed", reason=reason))
+        await self._change(req, resp, fqdn, NewSystemValues(condition="Removed", reason=reason))
 
-    async def _change(self, req: Request, resp: Response, fqdn: str, change: SystemChange) -> None:
+    async def _change(self, req: Request, resp: Response, fqdn: str, change: NewSystemValues) -> None:
         request = request_of(req)
         give_away = change.owner is not None
         may = partial(require_may_change, self._parts.feed.directory, request, give_away=give_away)

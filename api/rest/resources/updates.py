@@ -23,7 +23,7 @@ from api.rest.problems import problem_of
 from api.rest.resources.changes import change_of
 from api.rest.resources.progress import read_report
 from api.use_cases.change_job import release_recipe
-from api.use_cases.change_system import SystemChange
+from api.use_cases.change_system import NewSystemValues
 from api.use_cases.lab_updates import (
     RecipeRelease,
     ReportedCommand,
@@ -38,9 +38,9 @@ from api.use_cases.report_progress import Answer
 from api.use_cases.resolve import existing
 from domain.errors import Fault, FaultyInput, LabledgerError
 
-DRAIN = SystemChange(draining=True, reason="drained by its lab controller")
-UNDRAIN = SystemChange(draining=False)
-REMOVE = SystemChange(condition="Removed", reason="removed by its lab controller")
+DRAIN = NewSystemValues(draining=True, reason="drained by its lab controller")
+UNDRAIN = NewSystemValues(draining=False)
+REMOVE = NewSystemValues(condition="Removed", reason="removed by its lab controller")
 
 
 # The maximum for all items of a message together; further faulty items only get the number of their faults.

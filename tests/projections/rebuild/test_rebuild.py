@@ -14,7 +14,7 @@ from domain.events import Recorded
 from postgres.errors import AWAY
 from projections.rebuild import rebuild as fresh_ones
 from projections.rebuild.rebuild import AtWork, Rebuild
-from projections.rebuild.sessions import NotMigrated
+from projections.rebuild.sessions import CannotRebuild
 from runtime.processes.child import ChildFailed
 from store.migrate import LOCK, Migration, migrate, migrations
 from tests.domain.recipe.samples import recipe_new
@@ -209,7 +209,7 @@ def test_rebuild__aborted__leaves_nothing(story: ProjectedLog, database: TestDat
 
 def test_rebuild__database_of_another_version__refused(database: TestDatabase, owner: Owner) -> None:
     migrate(database.owner_url, [NEWER])
-    with unchanged(owner), pytest.raises(NotMigrated, match="labledger migrate"):
+    with unchanged(owner), pytest.raises(CannotRebuild, match="labledger migrate"):
         rebuild(database.owner_url, silent)
 
 
@@ -218,7 +218,7 @@ def test_rebuild__migrated_meanwhile__aborted_and_the_migration_stays(
 ) -> None:
     with begun(database) as fresh:
         migrate(database.owner_url, [NEWER])
-        with unchanged(owner), pytest.raises(NotMigrated):
+        with unchanged(owner), pytest.raises(CannotRebuild):
             fresh.complete()
             fresh.swap(list)
     assert left_over(owner) == []

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from api.parts import Parts
 from api.request_context import RequestContext
-from api.use_cases.change_system import SystemChange
+from api.use_cases.change_system import NewSystemValues
 from api.use_cases.commit import append_for, commit_aggregates, commit_directory
 from api.use_cases.put_document import change_lab_controller, put_document
 from api.use_cases.remove_document import remove_document
@@ -33,7 +33,7 @@ from tests.random_histories.acts.systems import change_any
 def reserve(scene: Instance, draw: Draw) -> None:
     fqdn = one(draw, of_condition(scene, "Manual"))
     if fqdn is None:
-        change_any(scene, draw, SystemChange(condition="Manual", reason="for people"))
+        change_any(scene, draw, NewSystemValues(condition="Manual", reason="for people"))
     else:
         tree_id = draw(st.sampled_from((None, 1)))
         wanted = ReservationRequest(draw(st.sampled_from(labs.USERS)), None, tree_id)

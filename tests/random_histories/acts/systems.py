@@ -6,7 +6,7 @@ from functools import partial
 
 from hypothesis import strategies as st
 
-from api.use_cases.change_system import SystemChange, change_system
+from api.use_cases.change_system import NewSystemValues, change_system
 from api.use_cases.move_system import move_system
 from api.use_cases.register_system import register_system
 from tests.in_process.environment import Instance
@@ -22,24 +22,24 @@ from tests.random_histories.acts.choosing import (
 
 def change_condition(scene: Instance, draw: Draw) -> None:
     condition = draw(st.sampled_from(("Automated", "Automated", *labs.CONDITIONS)))
-    change_any(scene, draw, SystemChange(condition=condition, reason="as it happens"))
+    change_any(scene, draw, NewSystemValues(condition=condition, reason="as it happens"))
 
 
 def drain_or_undrain(scene: Instance, draw: Draw) -> None:
-    change_any(scene, draw, SystemChange(draining=draw(st.booleans()), reason="a fan"))
+    change_any(scene, draw, NewSystemValues(draining=draw(st.booleans()), reason="a fan"))
 
 
 def describe(scene: Instance, draw: Draw) -> None:
-    change_any(scene, draw, SystemChange(properties={"memory_mb": draw(labs.memory_mb)}))
+    change_any(scene, draw, NewSystemValues(properties={"memory_mb": draw(labs.memory_mb)}))
 
 
 def move(scene: Instance, draw: Draw) -> None:
-    change_any(scene, draw, SystemChange(lab_controller=draw(st.sampled_from(labs.LABS))))
+    change_any(scene, draw, NewSystemValues(lab_controller=draw(st.sampled_from(labs.LABS))))
 
 
 def change_much(scene: Instance, draw: Draw) -> None:
     """Change several properties in one request."""
-    change = SystemChange(
+    change = NewSystemValues(
         lab_controller=draw(st.sampled_from((None, *labs.LABS))),
         condition=draw(st.sampled_from(("Automated", "Manual", "Broken"))),
         draining=draw(st.sampled_from((None, True, False))),
@@ -49,11 +49,11 @@ def change_much(scene: Instance, draw: Draw) -> None:
     change_any(scene, draw, change)
 
 
-def change_any(scene: Instance, draw: Draw, change: SystemChange) -> None:
+def change_any(scene: Instance, draw: Draw, change: NewSystemValues) -> None:
     change_one(scene, draw(st.sampled_from(systems(scene))), change)
 
 
-def change_one(scene: Instance, fqdn: str, change: SystemChange) -> None:
+def change_one(scene: Instance, fqdn: str, change: NewSystemValues) -> None:
     ask(scene, lambda services, request: change_system(services, request, fqdn, change, lambda _: None))
 
 
@@ -74,10 +74,10 @@ def take_free_system_away(scene: Instance, draw: Draw) -> None:
     fqdn = one(draw, free(scene))
     if fqdn is not None:
         changes = (
-            SystemChange(condition="Broken", reason="just now"),
-            SystemChange(condition="Manual", reason="just now"),
-            SystemChange(draining=True, reason="just now"),
-            SystemChange(lab_controller=draw(st.sampled_from(labs.LABS))),
+            NewSystemValues(condition="Broken", reason="just now"),
+            NewSystemValues(condition="Manual", reason="just now"),
+            NewSystemValues(draining=True, reason="just now"),
+            NewSystemValues(lab_controller=draw(st.sampled_from(labs.LABS))),
         )
         change_one(scene, fqdn, draw(st.sampled_from(changes)))
 
@@ -89,4 +89,4 @@ def hit_a_holder(scene: Instance, draw: Draw) -> None:
     fqdn = one(draw, [name for name, system in world.systems.items() if system.lab in waiting])
     if fqdn is not None:
         condition = draw(st.sampled_from(("Broken", "Manual")))
-        change_one(scene, fqdn, SystemChange(condition=condition, reason="just now"))
+        change_one(scene, fqdn, NewSystemValues(condition=condition, reason="just now"))

@@ -12,7 +12,7 @@ from replay.audit.queues import AFTER_ALL
 from replay.audit.ranking import eligible_recipes, rank_on
 from replay.audit.record import Commit
 from replay.audit.requirement import judge as answer
-from replay.audit.safety import could_take_safely, stuck, wanting
+from replay.audit.safety import could_take_safely, stuck_holders, unplaced_hosts
 from replay.audit.scheduler_view import SchedulerView
 from replay.audit.system_matcher import SystemMatcher
 from replay.audit.values import Recipe, System
@@ -63,13 +63,13 @@ def _could_take(world: SchedulerView, recipe: Recipe, system: System) -> bool:
         return False
     asked = json.loads(recipe.wants.host_requires)
     assert answer(asked, facts_of(world.document(system))) is True
-    if wanting(world, recipe.set_id) == [recipe]:
+    if unplaced_hosts(world, recipe.set_id) == [recipe]:
         return True
     with world.tentatively():
         for member in world.members(recipe.set_id):
             if member.recipe_id == recipe.recipe_id:
                 world.put_recipe(member.moved("scheduled", system.fqdn, system.lab))
-        return not stuck(world, SystemMatcher(world), system.lab)
+        return not stuck_holders(world, SystemMatcher(world), system.lab)
 
 
 def test_eligible_recipes__any_moment__are_those_that_a_search_finds() -> None:

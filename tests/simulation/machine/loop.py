@@ -26,7 +26,7 @@ class _Jump:
     def select(self, timeout: float | None) -> list[Any]:
         self._loop.count_step()
         if timeout is None:
-            raise Stuck("nothing is due, and nobody can wake anybody")
+            raise Stuck("nothing is due, and no strand can wake another")
         if timeout > 0:
             self._loop.seconds = max(self._loop.seconds, self._loop.next_due())
         return []

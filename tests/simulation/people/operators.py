@@ -9,7 +9,7 @@ from typing import Any
 
 from api.parts import Parts
 from api.request_context import RequestContext
-from api.use_cases.change_system import SystemChange, change_system
+from api.use_cases.change_system import NewSystemValues, change_system
 from api.use_cases.move_system import move_system
 from api.use_cases.put_document import change_lab_controller, put_document
 from api.use_cases.remove_document import remove_document
@@ -30,7 +30,7 @@ class Operator(Actor):
         for name in self._labs:
             self.ask(f"enables {name}", partial(change_lab_controller, name=name, changes={"enabled": True}))
         for fqdn in self.systems:
-            self.ask(f"undrains {fqdn}", _changing(fqdn, SystemChange(draining=False)))
+            self.ask(f"undrains {fqdn}", _changing(fqdn, NewSystemValues(draining=False)))
 
     @property
     def _labs(self) -> list[str]:
@@ -40,27 +40,27 @@ class Operator(Actor):
         fqdn, condition = self.dice.choice(self.systems), self.dice.choice(CONDITIONS)
         yield (
             0.0,
-            (f"makes {fqdn} {condition}", _changing(fqdn, SystemChange(condition=condition, reason=""))),
+            (f"makes {fqdn} {condition}", _changing(fqdn, NewSystemValues(condition=condition, reason=""))),
         )
         if self.dice.random() < 0.8:
-            again = SystemChange(condition="Automated", reason="mended")
+            again = NewSystemValues(condition="Automated", reason="mended")
             yield self.later(), (f"makes {fqdn} Automated", _changing(fqdn, again))
 
     def _drain(self) -> Iterator[tuple[float, Act]]:
         fqdn = self.dice.choice(self.systems)
-        yield 0.0, (f"drains {fqdn}", _changing(fqdn, SystemChange(draining=True, reason="a fan")))
-        yield self.later(), (f"undrains {fqdn}", _changing(fqdn, SystemChange(draining=False)))
+        yield 0.0, (f"drains {fqdn}", _changing(fqdn, NewSystemValues(draining=True, reason="a fan")))
+        yield self.later(), (f"undrains {fqdn}", _changing(fqdn, NewSystemValues(draining=False)))
 
     def _describe(self) -> Iterator[tuple[float, Act]]:
         fqdn, memory = self.dice.choice(self.systems), 1024 * self.dice.choice((4, 64, 256))
         yield (
             0.0,
-            (f"gives {fqdn} {memory} MB", _changing(fqdn, SystemChange(properties={"memory_mb": memory}))),
+            (f"gives {fqdn} {memory} MB", _changing(fqdn, NewSystemValues(properties={"memory_mb": memory}))),
         )
 
     def _move(self) -> Iterator[tuple[float, Act]]:
         fqdn, lab = self.dice.choice(self.systems), self.dice.choice(self._labs)
-        yield 0.0, (f"moves {fqdn} to {lab}", _changing(fqdn, SystemChange(lab_controller=lab)))
+        yield 0.0, (f"moves {fqdn} to {lab}", _changing(fqdn, NewSystemValues(lab_controller=lab)))
 
     def _pool(self) -> Iterator[tuple[float, Act]]:
         fqdn, pool = self.dice.choice(self.systems), self.dice.choice(self.lab["pools"])["name"]
@@ -88,7 +88,7 @@ class Operator(Actor):
     def _reservation(self) -> Iterator[tuple[float, Act]]:
         fqdn, hours = self.dice.choice(self.systems), self.dice.choice((None, 1, 6))
         tree_id = self.dice.choice((None, self.dice.choice(self.lab["distro_trees"])["id"]))
-        manual = SystemChange(condition="Manual", reason="for people")
+        manual = NewSystemValues(condition="Manual", reason="for people")
         yield 0.0, (f"makes {fqdn} Manual", _changing(fqdn, manual))
 
         async def reserve(services: Parts, request: RequestContext) -> Any:
@@ -98,9 +98,9 @@ class Operator(Actor):
 
         yield self.later() / 5, (f"reserves {fqdn}", reserve)
         yield self.later(), (f"returns {fqdn}", partial(return_system, fqdn=fqdn))
-        again = SystemChange(condition="Automated", reason="for recipes again")
+        again = NewSystemValues(condition="Automated", reason="for recipes again")
         yield self.later() / 5, (f"makes {fqdn} Automated", _changing(fqdn, again))
 
 
-def _changing(fqdn: str, change: SystemChange) -> Callable[..., Any]:
+def _changing(fqdn: str, change: NewSystemValues) -> Callable[..., Any]:
     return partial(change_system, fqdn=fqdn, change=change, may=lambda _: None)
