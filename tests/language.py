@@ -85,9 +85,8 @@ PARTS_OF_NAMES = {
     "packed": "compressed",
     "most": "max",
 }
-# First parts of constants that are limits, and the prefix of a limit.
-LIMITS = {"longest": "MAX_…", "largest": "MAX_…", "least": "MIN_…", "smallest": "MIN_…"}
-NOT_LIMITS = ("max", "min", "default")
+# First parts of constants with a `limit` that are clear.
+CLEAR_LIMITS = ("max", "min", "default")
 
 _PATTERNS = {
     re.compile(rf"(?<![\w`'-])(?:{words})(?![\w`'-])", re.IGNORECASE): better
@@ -180,11 +179,9 @@ def _parts(path: Path, line: int, name: str) -> Iterator[Finding]:
 
 
 def _limit(path: Path, line: int, name: str) -> Iterator[Finding]:
-    """Find a constant that is a limit without MAX_ or MIN_; `most` is a banned part of any name."""
-    first, *others = name.lower().strip("_").split("_")
-    better = LIMITS.get(first) or ("MAX_…" if "limit" in (first, *others) else None)
-    if better and first not in NOT_LIMITS:
-        yield Finding(path, line, f"limit {name}", better)
+    parts = name.lower().strip("_").split("_")
+    if "limit" in parts and parts[0] not in CLEAR_LIMITS:
+        yield Finding(path, line, f"limit {name}", "MAX_… without LIMIT")
 
 
 def in_page(path: Path, text: str | None = None) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""House rules of the tests: what is shared has a module of its own, and a test's name tells a story."""
+"""House rules of the repository: language, class names, names of tests, and modules shared by tests."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
-TESTS = Path(__file__).parent
-MODULES = sorted(TESTS.rglob("*.py"))
+from tests.class_names import BETTER, clashes, dotted_name
+from tests.language import PRODUCT, TOP, findings, in_page, in_python, sources
 
-SHARED = "A test module is nobody's library: move what is shared into a module named after what it is."
-STORY = "Name it subject__situation__outcome: what is tested, when, and what then."
+TESTS = Path(__file__).resolve().parent
+
+SHARED = "Other tests must not import a test module: move shared code into a module that is named after it."
+STORY = "Name it subject__situation__outcome: the tested thing, the case, and the expected result."
 
 
 def faults(source: str) -> list[str]:
@@ -24,7 +26,7 @@ def faults(source: str) -> list[str]:
 
 
 def _imported(tree: ast.AST) -> Iterator[str]:
-    """Also what is imported from a package or a module, which may be a module itself."""
+    """Yield imported modules and names, since an imported name may be a module."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -48,20 +50,22 @@ def _tells_a_story(name: str) -> bool:
     return len(parts) >= 3 and all(parts)
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(TESTS)))
-def test_tests__every_module__keeps_the_house_rules(module: Path) -> None:
-    found = "\n".join(faults(module.read_text()))
-    assert not found, f"tests/{module.relative_to(TESTS)}:\n{found}"
+@pytest.mark.parametrize("file", sources(), ids=lambda path: str(path.relative_to(TOP)))
+def test_repository__every_file__keeps_the_house_rules(file: Path) -> None:
+    found = [str(finding) for finding in findings([file])]
+    if file.is_relative_to(TESTS) and file.suffix == ".py":
+        found += faults(file.read_text())
+    assert not found, "\n".join([f"{file.relative_to(TOP)} breaks house rules:", *found])
 
 
 PLANTED = [
-    # Helpers of another test, however they are imported.
+    # Helpers of another test, by each form of import.
     ("from tests.workers.test_lease import holder", SHARED),
     ("from tests.workers import test_lease", SHARED),
     ("from .test_lease import holder", SHARED),
     ("import tests.workers.test_lease", SHARED),
     ("def story():\n    from tests.workers.test_lease import holder", SHARED),
-    # Names that leave something out.
+    # Names without one of the three parts.
     ("def test_lease(): ...", STORY),
     ("def test_lease__is_taken(): ...", STORY),
     ("def test_lease____is_taken(): ...", STORY),
@@ -70,12 +74,12 @@ PLANTED = [
 
 
 @pytest.mark.parametrize(("source", "why"), PLANTED, ids=[source for source, _ in PLANTED])
-def test_faults__planted__are_found_and_say_what_to_do(source: str, why: str) -> None:
+def test_faults__planted__are_found_with_advice(source: str, why: str) -> None:
     (fault,) = faults(source)
     assert fault.endswith(why)
 
 
-INNOCENT = [
+CORRECT = [
     "from tests.workers.leases import holder",
     "from tests.harness.databases import TestDatabase",
     "def test_lease__held_by_another__is_not_taken(): ...",
@@ -83,6 +87,93 @@ INNOCENT = [
 ]
 
 
-@pytest.mark.parametrize("source", INNOCENT)
-def test_faults__innocent_code__is_let_pass(source: str) -> None:
+@pytest.mark.parametrize("source", CORRECT)
+def test_faults__correct_code__has_none(source: str) -> None:
     assert faults(source) == []
+
+
+MODULE = TOP / "domain" / "module.py"
+PAGE = TOP / "docs" / "page.md"
+
+PLANTED_IN_CODE = [
+    # Openings of docstrings, of functions, classes and modules.
+    ('def f(): """Of each system, its lab."""', 'docstring opens with "Of" -> a verb: Return'),
+    ('class A: """Whether it is idle."""', 'docstring opens with "Whether" -> a verb: Return'),
+    ('"""What is cached."""', 'docstring opens with "What" -> a verb: Return'),
+    ('async def f(): """The same for groups."""', 'docstring opens with "The same" -> a verb: Return'),
+    # Words, in docstrings and comments.
+    ('def f(): """Return the told events."""', '"told" -> serialised'),
+    ('def f():\n    """Return.\n\n    Whoever asks.\n    """', 'module.py:4: "Whoever" -> the caller'),
+    ("a = 1  # Systems that come in.", '"come in" -> authenticate'),
+    ("# So many systems at most.", '"So many" -> the number'),
+    # Names of functions, classes, arguments, variables, attributes.
+    ("def told(): ...", "name told -> serialised"),
+    ("class AllKnown: ...", "name AllKnown -> registered"),
+    ("def f(whos): ...", "name whos -> submitters"),
+    ("known = []", "name known -> registered"),
+    ("self._packed = b''", "name _packed -> compressed"),
+    # Limits.
+    ("MOST_SYSTEMS = 5", "name MOST_SYSTEMS -> max"),
+    ("DEPTH_LIMIT = 5", "limit DEPTH_LIMIT -> MAX_"),
+]
+
+
+@pytest.mark.parametrize(("source", "better"), PLANTED_IN_CODE)
+def test_language__planted_in_code__is_found_with_a_better_form(source: str, better: str) -> None:
+    (found,) = in_python(MODULE, source)
+    assert better in str(found)
+
+
+def test_language__planted_in_a_page__is_found_in_its_line() -> None:
+    (found,) = in_page(PAGE, "# Page\n\nSystems of which nothing is heard.\n")
+    assert str(found).startswith('docs/page.md:3: "of which" -> a sentence')
+
+
+CORRECT_CODE = [
+    'def f(): """Return the lab of each system."""',
+    '"""In-memory log."""',
+    "MAX_SYSTEMS = 5",
+    "DEFAULT_LIMIT = 20",
+    "unknown = []",
+    "print('told')",
+    "# The value is otherwise unused, and supposed to be small.",
+]
+
+
+@pytest.mark.parametrize("source", CORRECT_CODE)
+def test_language__correct_code__has_no_findings(source: str) -> None:
+    assert [*in_python(MODULE, source)] == []
+
+
+def test_language__code_in_a_page__is_not_checked() -> None:
+    assert [*in_page(PAGE, "`told` and [a link](told.md)\n\n```\ntold\n```\n")] == []
+
+
+def test_classes__of_the_product__have_one_meaning_each() -> None:
+    files = [file for file in sources(*PRODUCT) if file.suffix == ".py"]
+    modules = {dotted_name(file.relative_to(TOP)): file.read_text() for file in files}
+    assert not (found := clashes(modules)), "\n".join(found)
+
+
+SAME_NAMES = [
+    ("store.a", "workers.b", True),
+    ("domain.a", "domain.b", True),
+    ("domain.a", "store.b", True),
+    ("api.rest.contract.answers.a", "api.use_cases.b", True),
+    ("api.rest.contract.answers.a", "api.rest.contract.answers.b", True),
+    # Shapes of HTTP mirror the domain, and the audit repeats it.
+    ("api.rest.contract.answers.a", "domain.b", False),
+    ("replay.audit.a", "domain.b", False),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "clash"), SAME_NAMES)
+def test_classes__two_of_one_name__clash_unless_one_mirrors_the_other(
+    one: str, other: str, clash: bool
+) -> None:
+    found = clashes({one: "class Row: ...", other: "class Row: ..."})
+    assert found == ([f"Row: {one}, {other}. {BETTER}"] if clash else [])
+
+
+def test_classes__protocol_of_the_same_name__is_no_clash() -> None:
+    assert clashes({"api.a": "class Rows(Protocol[T]): ...", "store.b": "class Rows: ..."}) == []

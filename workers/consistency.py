@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from domain.scheduling.decisions.draft import Decision
-from domain.scheduling.decisions.timers import Clock, Findings, correct, hear, is_waiting_for_a_lab
+from domain.scheduling.decisions.timers import Findings, LoopInput, correct, hear, is_waiting_for_a_lab
 from domain.scheduling.world.partition import Partition
 from store.contacts import Contacts, Heard
 from workers.clocks import MAX_DIFFERENCE_SECONDS, Clocks, Reading
@@ -52,10 +52,10 @@ class ConsistencyLoop:
         """Return the decisions of the turn that is due, for one commit. Blocking; raises DatabaseAway."""
         heard = self._contacts.heard_by_clock()
         if not self._is_whole:
-            return hear(partition, Clock(now, _last_heard(heard, now), may_end=False), self.findings)
+            return hear(partition, LoopInput(now, _last_heard(heard, now), may_end=False), self.findings)
         may_end = self._may_end(Reading(now, heard.now, monotonic_seconds))
         before = self.findings.never_happen
-        decisions = correct(partition, Clock(now, _last_heard(heard, now), may_end), self.findings)
+        decisions = correct(partition, LoopInput(now, _last_heard(heard, now), may_end), self.findings)
         if self.findings.never_happen > before:
             logger.error("consistency: something that never happens was found: %s", self.findings)
         return decisions

@@ -18,7 +18,7 @@ from domain.recipe.events import RecipeNew
 from domain.recipe_set.events import RecipeSetSubmitted
 from domain.scheduling.decisions.decide import POLICY_VERSION, decide
 from domain.scheduling.decisions.draft import Decision
-from domain.scheduling.decisions.timers import SILENT_AFTER_SECONDS, Clock, Findings, correct
+from domain.scheduling.decisions.timers import SILENT_AFTER_SECONDS, Findings, LoopInput, correct
 from domain.scheduling.world.batches import catch_up
 from domain.scheduling.world.partition import Partition
 from replay.verify.recorded_decisions import Decided, DecidedCommit, commits, decided, event_position
@@ -165,7 +165,7 @@ def _plain(decision: Decision) -> Decided:
     return Decided(decision.trigger.cause, decision.events, decision.batch)
 
 
-def _clock(made: DecidedCommit) -> Clock:
+def _clock(made: DecidedCommit) -> LoopInput:
     """Return the clock of a turn of the consistency loop, as far as its decisions reveal it.
 
     The log contains neither contacts nor doubts about clocks. A turn that ended something was allowed to end
@@ -180,7 +180,7 @@ def _clock(made: DecidedCommit) -> Clock:
             heard[one.cause.removeprefix(CONTACT)] = (
                 long_ago if isinstance(event, LabControllerSilent) else now
             )
-    return Clock(now, heard, may_end=any(map(_ends, made.decisions)))
+    return LoopInput(now, heard, may_end=any(map(_ends, made.decisions)))
 
 
 def _ends(one: Decided) -> bool:

@@ -47,8 +47,11 @@ def paths(page: Path) -> Iterator[str]:
 
 
 def is_there(path: str) -> bool:
-    """Return whether a path exists from the top, or is the end of the path of a file."""
-    return (TOP / path).exists() or any(f"/{file}".endswith(f"/{path}") for file in _files())
+    """Return whether a path exists from the top, ends the path of a file, or is a module like `store.sql`."""
+    module = TOP / f"{path.replace('.', '/')}.py"
+    return (
+        (TOP / path).exists() or module.exists() or any(f"/{file}".endswith(f"/{path}") for file in _files())
+    )
 
 
 @cache

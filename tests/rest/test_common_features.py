@@ -232,7 +232,7 @@ def test_stream__its_token_is_revoked__ends(service: Running, client: httpx.Clie
     assert httpx.get(f"{service.url}/queue", headers=headers, **LOCAL_HTTP).status_code == 401
 
 
-def test_web_socket__is_closed(service: Running) -> None:
+def test_web_socket__upgrade_requested__is_refused(service: Running) -> None:
     asked = (
         "GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
         "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"

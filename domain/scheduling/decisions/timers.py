@@ -40,7 +40,7 @@ SILENT_AFTER_SECONDS: Final = 300
 
 
 @dataclass(frozen=True)
-class Clock:
+class LoopInput:
     """The time, and when each lab controller was last heard.
 
     `may_end` is False while the clocks are in doubt: then no deadline expires, and no lab controller becomes
@@ -72,7 +72,7 @@ class Findings:
         return asdict(self)
 
 
-def correct(partition: Partition, clock: Clock, findings: Findings) -> list[Decision]:
+def correct(partition: Partition, clock: LoopInput, findings: Findings) -> list[Decision]:
     """Return decisions for one commit; the caller confirms them or rolls them back, as after `decide`.
 
     Unanswered triggers may wait meanwhile: deadlines expire under any load.
@@ -82,7 +82,7 @@ def correct(partition: Partition, clock: Clock, findings: Findings) -> list[Deci
     return recorded(partition, [each for check in checks for each in check(partition, clock, findings)])
 
 
-def hear(partition: Partition, clock: Clock, findings: Findings) -> list[Decision]:
+def hear(partition: Partition, clock: LoopInput, findings: Findings) -> list[Decision]:
     """Return the decisions of a turn that looks at contacts only, for one commit."""
     partition.begin_tentative(clock.now)
     return recorded(partition, list(_lab_controllers(partition, clock, findings)))
@@ -96,7 +96,7 @@ def is_waiting_for_a_lab(partition: Partition) -> bool:
     )
 
 
-def _watchdogs(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:
+def _watchdogs(partition: Partition, clock: LoopInput, findings: Findings) -> Iterator[Decision]:
     for recipe_id in sorted(partition.sets.on_clock):
         recipe = partition.sets.recipes[recipe_id]
         # A guest that an earlier decision ended with its host has no deadline any more.
@@ -124,7 +124,7 @@ def _after_watchdog(partition: Partition, members: Members, recipe: Recipe) -> D
     return give_up(members, recipe, WATCHDOG_EXPIRED)
 
 
-def _reservations(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:
+def _reservations(partition: Partition, clock: LoopInput, findings: Findings) -> Iterator[Decision]:
     for fqdn in sorted(partition.reserved):
         reservation = partition.systems[fqdn].reservation
         if reservation is None or reservation.until is None or reservation.until > clock.now:
@@ -135,7 +135,7 @@ def _reservations(partition: Partition, clock: Clock, findings: Findings) -> Ite
         yield draft.decision()
 
 
-def _loans(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:
+def _loans(partition: Partition, clock: LoopInput, findings: Findings) -> Iterator[Decision]:
     """End the loans whose time is over. Recipes of the borrower go on."""
     for system in _lent(partition):
         assert system.loan is not None
@@ -152,7 +152,7 @@ def _lent(partition: Partition) -> list[System]:
     return sorted(found, key=lambda system: system.fqdn)
 
 
-def _distro_trees(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:
+def _distro_trees(partition: Partition, clock: LoopInput, findings: Findings) -> Iterator[Decision]:
     """Give up each set that waits for a tree which has been away from every lab for 600 s."""
     for recipe_set_id in _without_tree(partition, clock.now):
         members = partition.members(recipe_set_id)
@@ -197,7 +197,7 @@ def _is_gone(partition: Partition, tree_id: int | None, now: datetime) -> bool:
     return not partition.trees_away.is_away(tree_id, now)
 
 
-def _lab_controllers(partition: Partition, clock: Clock, findings: Findings) -> Iterator[Decision]:
+def _lab_controllers(partition: Partition, clock: LoopInput, findings: Findings) -> Iterator[Decision]:
     """Mark lab controllers as silent that have stopped reporting, and as heard once they report again."""
     limit = clock.now - timedelta(seconds=SILENT_AFTER_SECONDS)
     for name, entry in partition.directory.items("lab-controller"):
@@ -212,13 +212,13 @@ def _lab_controllers(partition: Partition, clock: Clock, findings: Findings) -> 
         yield Decision(trigger, ((subject, event),), ((subject, entry.version),))
 
 
-def _out_of_step(partition: Partition, _: Clock, findings: Findings) -> Iterator[Decision]:
+def _out_of_step(partition: Partition, _: LoopInput, findings: Findings) -> Iterator[Decision]:
     """Count disagreements; a person has to decide whether the recipe or the system is right."""
     findings.out_of_step += out_of_step(partition)
     return iter(())
 
 
-def _idle_but_wanted(partition: Partition, _: Clock, findings: Findings) -> Iterator[Decision]:
+def _idle_but_wanted(partition: Partition, _: LoopInput, findings: Findings) -> Iterator[Decision]:
     """Grant idle systems that a recipe wants: a fault, unless a waiting trigger is about to do so."""
     if partition.triggers:
         return
@@ -228,7 +228,7 @@ def _idle_but_wanted(partition: Partition, _: Clock, findings: Findings) -> Iter
         yield decision
 
 
-Check = Callable[[Partition, Clock, Findings], Iterator[Decision]]
+Check = Callable[[Partition, LoopInput, Findings], Iterator[Decision]]
 
 CHECKS: tuple[Check, ...] = (
     # First, while no decision is tentative: the wake-ups of other corrections are answered once they are in

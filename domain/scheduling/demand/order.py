@@ -53,7 +53,7 @@ class First(NamedTuple):
     submitter: int
 
 
-class Run(NamedTuple):
+class RecipeRun(NamedTuple):
     """Heap entry: a partly consumed run of recipes, keyed by the place of its next recipe on this system."""
 
     place: Place
@@ -70,7 +70,7 @@ class SubmitterFilters(NamedTuple):
 
 def ordered_places(line: Line, filters: int, order: Order, effort: Effort) -> Iterator[Place]:
     """Yield the places of the recipes with these filters in rank order, while nothing changes."""
-    runs: list[Run] = []
+    runs: list[RecipeRun] = []
     for first in _firsts(line, filters, order):
         effort.rows += 1
         maximum = order.maxima[(line.only or 0) if first.submitter == ANY_SUBMITTER else first.submitter]
@@ -153,19 +153,19 @@ def _place(rank: Rank, maximum: int) -> Place:
     return Place(max(rank.negative_priority, -maximum), rank)
 
 
-def _push_run(runs: list[Run], maximum: int, ranks: Iterator[Rank]) -> None:
+def _push_run(runs: list[RecipeRun], maximum: int, ranks: Iterator[Rank]) -> None:
     """Push the run without its first recipe, which is consumed already."""
     next(ranks)
     following = next(ranks, None)
     if following is not None:
-        heapq.heappush(runs, Run(_place(following, maximum), maximum, ranks))
+        heapq.heappush(runs, RecipeRun(_place(following, maximum), maximum, ranks))
 
 
-def _next(runs: list[Run]) -> Place:
+def _next(runs: list[RecipeRun]) -> Place:
     place, maximum, ranks = runs[0]
     following = next(ranks, None)
     if following is None:
         heapq.heappop(runs)
     else:
-        heapq.heapreplace(runs, Run(_place(following, maximum), maximum, ranks))
+        heapq.heapreplace(runs, RecipeRun(_place(following, maximum), maximum, ranks))
     return place

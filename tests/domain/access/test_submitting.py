@@ -44,7 +44,7 @@ def test_own_policy__some_pool_has_an_entry_to_submit__does_not_count() -> None:
     assert maximum(submitting(own, [POOL], "owner"), user="alice") is Priority.Medium
 
 
-def test_system_without_a_policy__serves_everybody__with_an_empty_one__nobody() -> None:
+def test_submitting__no_policy_or_empty_one__everybody_or_nobody() -> None:
     assert maximum(submitting(None, [()], "owner")) is Priority.Urgent
     assert maximum(submitting((), [()], "owner")) is None
 

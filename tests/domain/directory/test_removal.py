@@ -67,7 +67,7 @@ def test_user__removed__leaves_groups_and_loses_tokens_in_one_commit(directory: 
     assert "bob" not in directory.name_index().users
 
 
-def test_user__who_owns_systems__refused_with_their_names(directory: Directory) -> None:
+def test_user__owns_systems__refused_with_their_names(directory: Directory) -> None:
     many = [replace(MACHINE, fqdn=f"m{number:02}", owner="bob") for number in range(12)]
     with pytest.raises(Refused, match=r"user bob owns m00, .*, m09 and 2 more; give them"):
         remove("user", directory, "bob", [MACHINE, *many])

@@ -95,7 +95,7 @@ def test_abort__guest_after_the_start__ends_it_alone() -> None:
     assert abort(members, members.recipe(9), WHY) == [("recipe/9", ABORTED)]
 
 
-def test_end_one__host_whose_guest_has_finished__leaves_the_guest_as_it_ended() -> None:
+def test_end_one__host_with_a_finished_guest__guest_is_unchanged() -> None:
     members = with_guest(set_of("running"), state="completed")
     decided = end_one(members, members.recipes[0], RecipeCompleted())
     assert decided == [("recipe/1", RecipeCompleted()), ("system/a", SystemPending())]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from domain.scheduling.decisions.draft import Decision
-from domain.scheduling.decisions.timers import Clock, Findings, correct
+from domain.scheduling.decisions.timers import Findings, LoopInput, correct
 from tests.domain.scheduling.world import World
 
 
@@ -35,7 +35,7 @@ def tick(world: World, after_seconds: float = 0, heard: Mapping[str, datetime] |
 def run_loop(world: World, heard: Mapping[str, datetime] | None = None) -> Tick:
     """Run only the loop, at the present time."""
     findings = Findings()
-    decisions = correct(world.partition, Clock(world.now, heard or {}), findings)
+    decisions = correct(world.partition, LoopInput(world.now, heard or {}), findings)
     if decisions:
         world.commit_decisions(decisions, world.position)
     return Tick(findings, decisions)

@@ -113,7 +113,7 @@ def test_choice__own_systems_that_many_could_use__still_come_before_others(world
     assert order(world, recipe_id) == ["b", "a"]
 
 
-def test_choice__all_equal__goes_by_name_whatever_the_order_of_registration(world: World) -> None:
+def test_choice__all_equal__by_name_for_any_order_of_registration(world: World) -> None:
     idle(world, {}, "m9", "m10", "m2")
     recipe_id = world.submit(ANY)
     assert order(world, recipe_id) == ["m10", "m2", "m9"]

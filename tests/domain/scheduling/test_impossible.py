@@ -218,7 +218,7 @@ def test_new_job__custom_distro__every_lab_has_it(world: World) -> None:
 
 
 @pytest.mark.parametrize("condition", ["Manual", "Broken", "Removed"])
-def test_queued__candidates_gone_later__waits_on(world: World, condition: str) -> None:
+def test_queued__candidates_gone_later__still_waits(world: World, condition: str) -> None:
     world.add_idle("a")
     world.submit(ANYTHING.text)
     waiting = world.submit(ANYTHING.text)

@@ -59,7 +59,7 @@ def test_match__enough_systems_but_all_for_the_same_two__finds_none() -> None:
     assert match([0b111, 0b001, 0b001]) is None
 
 
-def test_match__nobody_wants_anything__is_an_empty_matching() -> None:
+def test_match__no_wants__empty_matching() -> None:
     assert match([]) == []
 
 

@@ -125,7 +125,7 @@ def test_new_job__system_idle_beside_a_recipe_that_waited_for_its_lab__that_one_
 
 
 @pytest.mark.parametrize("condition", ["Automated", "Manual", "Broken"])
-def test_new_job__forces_an_idle_system__gets_it_whatever_its_condition(world: World, condition: str) -> None:
+def test_new_job__forces_an_idle_system__gets_it_in_any_condition(world: World, condition: str) -> None:
     world.add_system("a", condition=condition)
     world.add_idle("b")
     forcing = world.submit(forces("a"))

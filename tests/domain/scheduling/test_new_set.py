@@ -235,7 +235,7 @@ def test_new_set__guests_tree_is_only_in_one_of_the_labs__takes_a_system_there(t
     assert two_labs.system_of(host) == "x"
 
 
-def test_new_set__guest_with_a_distro_of_its_own__asks_for_no_tree(two_labs: World) -> None:
+def test_new_set__guest_with_a_custom_distro__needs_no_tree(two_labs: World) -> None:
     own = {"arch": "x86_64", "osmajor": "Mine", "osminor": None}
     (host,) = two_labs.submit_set([ANY], tree_id=None, guests={0: [None]}, distro=own)  # type: ignore[list-item]
     two_labs.settle()

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from domain.directory.events import LabControllerHeard, LabControllerSilent
-from domain.scheduling.decisions.timers import Clock, Findings, correct
+from domain.scheduling.decisions.timers import Findings, LoopInput, correct
 from domain.scheduling.supply.reasons import LOAN_OVER, RESERVATION_OVER
 from domain.system.events import SystemLoaned, SystemLoanEnded
 from domain.system.state import Reservation
@@ -184,7 +184,7 @@ def test_loop__several_things_at_once__are_one_commit_of_numbered_decisions(worl
 
 def test_loop__commit_refused__finds_the_same_again(world: World, running: int) -> None:
     world.now += timedelta(seconds=20_000)
-    clock = Clock(world.now, {})
+    clock = LoopInput(world.now, {})
     first = correct(world.partition, clock, Findings())
     world.partition.rollback()
     assert correct(world.partition, clock, Findings()) == first != []

@@ -46,7 +46,7 @@ def test_distro_tree__left_every_lab__waiting_set_is_given_up(world: World) -> N
     assert world.states(runs["a"], second) == ["waiting", "queued"]
 
 
-def test_distro_tree__gone__decision_rests_on_its_version(world: World) -> None:
+def test_distro_tree__gone__decision_depends_on_its_version(world: World) -> None:
     # A tree that is registered again while the decision is appended makes the commit a conflict.
     world.add_idle("a")
     world.drain("a")
@@ -82,7 +82,7 @@ def test_distro_tree__left_while_a_set_holds_a_system__lets_go_first_and_is_give
     assert world.systems["a"].usage == "idle"
 
 
-def test_distro_tree__left_and_the_set_brings_a_distro_of_its_own__waits_on(world: World) -> None:
+def test_distro_tree__left_and_the_set_has_a_custom_distro__waits(world: World) -> None:
     world.add_idle("a")
     occupy(world, "a")
     waiting = world.submit(ANY, None, distro=OWN)
@@ -105,7 +105,7 @@ def test_distro_tree__left_and_several_sets_wait_for_it__each_is_given_up_in_ord
     assert tick(world, AWAY_SECONDS).decisions == []
 
 
-def test_distro_tree__deleted_and_put_again_within_a_turn__nobody_is_given_up(world: World) -> None:
+def test_distro_tree__deleted_and_put_again_within_a_turn__no_set_is_given_up(world: World) -> None:
     world.add_idle("a")
     runs = occupy(world, "a")["a"]
     waiting = world.submit(ANY)
@@ -214,7 +214,7 @@ def test_set__tree_away_and_too_few_systems__is_given_up(world: World) -> None:
     assert reason.startswith(NO_LAB_FOR_ALL)
 
 
-def test_set__tree_away_and_nobody_may_submit_there__is_given_up(world: World) -> None:
+def test_set__tree_away_and_no_access__is_given_up(world: World) -> None:
     world.add_idle("a")
     world.open_system("a", {"permission": "submit", "user": "bob", "maximum_effective_priority": "Urgent"})
     world.remove_tree(1)

@@ -53,7 +53,7 @@ def test_watchdog__task_takes_longer_than_half_an_hour__aborts_the_recipe(world:
     assert world.states(running) == ["aborted"]
 
 
-def test_watchdog__task_has_a_time_of_its_own__has_that(world: World) -> None:
+def test_watchdog__task_has_its_own_time__uses_it(world: World) -> None:
     world.add_idle("a")
     task = {"task_id": 1, "name": "/long", "role": None, "params": {OVERRIDE: "9000"}}
     recipe_id = world.submit(ANY, tasks=(task,))

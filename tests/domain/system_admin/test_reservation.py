@@ -143,5 +143,5 @@ def test_end__returned__pending_or_idle_by_condition(condition: str, then: Event
     assert after(system, decided).reservation is None
 
 
-def test_end__nobody_has_reserved_it__changes_nothing() -> None:
+def test_end__no_reservation__changes_nothing() -> None:
     assert end(system_in("idle"), "returned") == []
