@@ -47,6 +47,14 @@ def people(service: Running) -> Iterator[dict[str, httpx.Client]]:
 
 
 @pytest.fixture
+def auditor(client: httpx.Client) -> Iterator[dict[str, str]]:
+    """Yield a token of carol's with the role auditor, which sees all systems; it is revoked afterwards."""
+    made = client.post("/tokens", json={"user": "carol", "role": "auditor"}).json()
+    yield made
+    client.delete(f"/tokens/{made['token_id']}").raise_for_status()
+
+
+@pytest.fixture
 def machines(client: httpx.Client) -> Iterator[Callable[..., str]]:
     """Yield a function that adds systems of alice in the lab of the east, and remove them afterwards."""
     made: list[str] = []

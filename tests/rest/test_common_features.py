@@ -179,27 +179,27 @@ def test_request_id__given__comes_back(client: httpx.Client) -> None:
 
 
 def test_auditor__reads__each_is_recorded_before_it_is_answered(
-    service: Running, client: httpx.Client
+    service: Running, client: httpx.Client, auditor: dict[str, str]
 ) -> None:
-    made = client.post("/tokens", json={"user": "carol", "role": "auditor"}).json()
     before = client.get("/reads", params={"user": "carol", "limit": 1000}).json()["reads"]
-    with service.client(made["token"]) as auditor:
-        answer = auditor.get("/queue", params={"limit": 7})
-        assert auditor.put("/users/alice", json={}).status_code == 403
+    with service.client(auditor["token"]) as reader:
+        answer = reader.get("/queue", params={"limit": 7})
+        assert reader.put("/users/alice", json={}).status_code == 403
     after = client.get("/reads", params={"user": "carol", "limit": 1000}).json()["reads"]
     (read,) = after[len(before) :]
-    assert (read["path"], read["query"], read["token_id"]) == ("/queue", "limit=7", made["token_id"])
+    assert (read["path"], read["query"], read["token_id"]) == ("/queue", "limit=7", auditor["token_id"])
     assert read["request_id"] == answer.headers["x-request-id"]
 
 
-def test_auditor__watches__is_recorded_with_where_it_begins(service: Running, client: httpx.Client) -> None:
-    made = client.post("/tokens", json={"user": "carol", "role": "auditor"}).json()
+def test_auditor__watches__is_recorded_with_where_it_begins(
+    service: Running, client: httpx.Client, auditor: dict[str, str]
+) -> None:
     before = client.get("/reads", params={"user": "carol", "limit": 1000}).json()["reads"]
-    with service.client(made["token"]) as auditor:
-        auditor.get("/events", params={"limit": 1}, headers={"Last-Event-ID": "5"})
+    with service.client(auditor["token"]) as reader:
+        reader.get("/events", params={"limit": 1}, headers={"Last-Event-ID": "5"})
         for resumed in ({"Last-Event-ID": "3"}, {}):
             headers = {"Accept": "text/event-stream", **resumed}
-            with auditor.stream("GET", "/events", params={"after": 2}, headers=headers) as stream:
+            with reader.stream("GET", "/events", params={"after": 2}, headers=headers) as stream:
                 assert stream.status_code == 200
     after = client.get("/reads", params={"user": "carol", "limit": 1000}).json()["reads"]
     recorded = [(read["query"], read["is_stream"], read["last_event_id"]) for read in after[len(before) :]]

@@ -63,8 +63,9 @@ def test_stream__filtered__follows_only_those(client: httpx.Client, service: Run
 def test_events_of_tokens__other_roles_than_admin_and_auditor__do_not_see_them(
     client: httpx.Client, service: Running, people: dict[str, httpx.Client]
 ) -> None:
+    client.put("/users/audrey", json={})
     last = service.end()
-    made = client.post("/tokens", json={"user": "carol", "role": "auditor"}).json()
+    made = client.post("/tokens", json={"user": "audrey", "role": "auditor"}).json()
     client.put("/users/gina", json={})
     whole = service.events()
     others = [event["position"] for event in whole if not event["topic"].startswith("token.")]
@@ -80,7 +81,7 @@ def test_events_of_tokens__other_roles_than_admin_and_auditor__do_not_see_them(
             stream = _events(response)
             following = [one for one in others if one > last]
             assert [event["position"] for event in itertools.islice(stream, len(following))] == following
-            client.post("/tokens", json={"user": "carol", "role": "auditor"})
+            client.post("/tokens", json={"user": "audrey", "role": "auditor"})
             client.put(f"/users/gina-{who}", json={})
             assert next(stream)["subject"] == f"user/gina-{who}"
         others += [
