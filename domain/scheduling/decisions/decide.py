@@ -14,7 +14,7 @@ from domain.scheduling.decisions.let_go import let_go, stuck_lab
 from domain.scheduling.decisions.new_job import new_job
 from domain.scheduling.decisions.new_sets import next_new_set
 from domain.scheduling.decisions.pending_system import pending_system
-from domain.scheduling.decisions.waking import Waking, wakes_of
+from domain.scheduling.decisions.wake_up_grants import Waking, wakes_of
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP
 

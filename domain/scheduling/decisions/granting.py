@@ -8,8 +8,8 @@ from domain.events import Event
 from domain.recipe.events import RecipeAssigned, RecipeScheduled, RecipeWaiting
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import union
+from domain.scheduling.decisions.demanded_systems import hopeless
 from domain.scheduling.decisions.draft import Draft
-from domain.scheduling.decisions.wanted import hopeless
 from domain.scheduling.safety.completion import Holder, completable, stuck
 from domain.scheduling.safety.plans import Plans
 from domain.scheduling.world.partition import Partition
@@ -109,7 +109,7 @@ def grant(draft: Draft, host: Recipe, system: System, instead: Iterable[int] = (
 def _named_by_access(partition: Partition, host: Recipe, system: System) -> Iterator[str]:
     """Yield the directory entries that decide on access; of two concurrent changes one fails."""
     yield from (f"pool/{name}" for name in partition.directory.pools_of(system.fqdn))
-    group = partition.sets.demand(host).who.group
+    group = partition.sets.demand(host).submitter.group
     if group is not None:
         yield f"group/{group}"
 

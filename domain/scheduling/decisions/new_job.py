@@ -8,13 +8,13 @@ from functools import partial
 from domain.recipe.events import RecipeQueued
 from domain.recipe_set.ending import abort_set
 from domain.scheduling.decisions.choice import choices
+from domain.scheduling.decisions.demanded_systems import of_sufficient_labs
 from domain.scheduling.decisions.draft import Decision, Draft
 from domain.scheduling.decisions.granting import grant, is_safe
 from domain.scheduling.decisions.impossible import why_never, why_not_yet
 from domain.scheduling.decisions.new_sets import free_systems, highest
-from domain.scheduling.decisions.together import SimultaneousStart
-from domain.scheduling.decisions.wanted import of_sufficient_labs
-from domain.scheduling.decisions.why_waits import why_waits
+from domain.scheduling.decisions.simultaneous_start import SimultaneousStart
+from domain.scheduling.decisions.waiting_reason import waiting_reason
 from domain.scheduling.supply.reasons import SET_INCOMPLETE, UNSAFE
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import Trigger
@@ -63,7 +63,7 @@ def _place_one(draft: Draft, recipe_id: int, free: int, together: SimultaneousSt
     elif len(partition.sets.hosts(host.recipe_set_id)) == 1:
         candidates = highest(partition, host, candidates).systems
     if not candidates:
-        return why_waits(partition, host, free)
+        return waiting_reason(partition, host, free)
     fits = candidates & together.systems or of_sufficient_labs(partition, host, candidates)
     if not fits:
         return SET_INCOMPLETE

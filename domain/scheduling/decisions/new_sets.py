@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import union
-from domain.scheduling.decisions.wanted import wanted
+from domain.scheduling.decisions.demanded_systems import demanded_systems
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import NEW_JOB, Trigger
 
@@ -50,22 +50,28 @@ def free_systems(partition: Partition) -> int:
     A wanted system that a wake-up is about to ask is as good as pending: the queue comes first.
     """
     asked = union(partition.systems_of_wake_up(subject) for subject in partition.triggers.pending_wake_ups())
-    return ~wanted(partition, asked)
+    return ~demanded_systems(partition, asked)
 
 
 def highest(partition: Partition, host: Recipe, systems: int) -> Highest:
     """Return where a recipe has its highest effective priority among systems; 0 and none without any."""
     found: dict[int, int] = {}
-    nominal, who = partition.sets.sets[host.recipe_set_id].priority, partition.sets.demand(host).who
+    nominal, submitter = (
+        partition.sets.sets[host.recipe_set_id].priority,
+        partition.sets.demand(host).submitter,
+    )
     access = partition.labs.access
-    for decides, of_class in access.each():
+    for rights, of_class in access.each():
         if here := systems & of_class:
-            effective = min(nominal, access.cap(decides, who))
+            effective = min(nominal, access.cap(rights, submitter))
             found[effective] = found.get(effective, 0) | here
     return Highest(*max(found.items())) if found else Highest(0, 0)
 
 
 def _is_capped(partition: Partition, host: Recipe) -> bool:
     """Return whether the effective priority of a recipe is lower than its nominal one on any system."""
-    nominal, who = partition.sets.sets[host.recipe_set_id].priority, partition.sets.demand(host).who
-    return any(0 < cap < nominal for cap in partition.labs.access.caps(who))
+    nominal, submitter = (
+        partition.sets.sets[host.recipe_set_id].priority,
+        partition.sets.demand(host).submitter,
+    )
+    return any(0 < cap < nominal for cap in partition.labs.access.caps(submitter))

@@ -20,9 +20,9 @@ from domain.recipe_set.kept_systems import end_kept, give_up
 from domain.recipe_set.members import Members
 from domain.recipe_set.provisioning import ProvisioningFailure, provisioning_failed
 from domain.scheduling.decisions.draft import Decision, Draft, recorded
-from domain.scheduling.decisions.out_of_step import out_of_step
-from domain.scheduling.decisions.waking import ask_all
-from domain.scheduling.decisions.whereabouts import tree_label
+from domain.scheduling.decisions.out_of_step import out_of_step_count
+from domain.scheduling.decisions.tree_locations import tree_label
+from domain.scheduling.decisions.wake_up_grants import ask_all
 from domain.scheduling.supply.reasons import (
     DISTRO_LEFT,
     LOAN_OVER,
@@ -194,7 +194,7 @@ def _without_tree(partition: Partition, now: datetime) -> list[int]:
 def _is_gone(partition: Partition, tree_id: int | None, now: datetime) -> bool:
     if tree_id is None or partition.labs.labs_with(tree_id):
         return False
-    return not partition.trees_away.is_away(tree_id, now)
+    return not partition.absent_trees.is_away(tree_id, now)
 
 
 def _lab_controllers(partition: Partition, clock: LoopInput, findings: Findings) -> Iterator[Decision]:
@@ -214,7 +214,7 @@ def _lab_controllers(partition: Partition, clock: LoopInput, findings: Findings)
 
 def _out_of_step(partition: Partition, _: LoopInput, findings: Findings) -> Iterator[Decision]:
     """Count disagreements; a person has to decide whether the recipe or the system is right."""
-    findings.out_of_step += out_of_step(partition)
+    findings.out_of_step += out_of_step_count(partition)
     return iter(())
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from domain.access.submitting import Submitting, Who
+from domain.access.submit_rights import SubmitRights, Submitter
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
 from domain.scheduling.demand.changes import Changes
@@ -20,9 +20,9 @@ from domain.scheduling.demand.demand_counts import DemandCounts, FilterEntry
 from domain.scheduling.demand.lines import Line
 from domain.scheduling.demand.order import Effort, Place, ordered_places
 from domain.scheduling.demand.ranked import Rank, Ranked
+from domain.scheduling.demand.recipe_counts import RecipeCounts
 from domain.scheduling.demand.signatures import Signatures
 from domain.scheduling.demand.submitters import Submitters
-from domain.scheduling.demand.tally import Tally
 from domain.scheduling.supply.filter_key import Demand, FilterKey
 from domain.scheduling.supply.labs import Labs
 from domain.scheduling.supply.rules import fitting
@@ -74,14 +74,14 @@ class Filters:
 
     def add(self, demand: Demand, count: int = 1) -> None:
         """Add `count` unplaced recipes, which are in no line yet."""
-        entry, submitter = self._entry(demand.key), self._submitters.number(demand.who)
+        entry, submitter = self._entry(demand.key), self._submitters.number(demand.submitter)
         entry.unplaced[submitter] = entry.unplaced.get(submitter, 0) + count
         self._submitters.count(submitter, count)
         self._populated |= 1 << entry.number
         self._demand_counts.changed(entry, submitter)
 
     def remove(self, demand: Demand) -> None:
-        entry, submitter = self._entry(demand.key), self._submitters.number(demand.who)
+        entry, submitter = self._entry(demand.key), self._submitters.number(demand.submitter)
         entry.unplaced[submitter] -= 1
         self._submitters.count(submitter, -1)
         if not entry.unplaced[submitter]:
@@ -94,11 +94,15 @@ class Filters:
         """Add the ranks of added recipes to a line."""
         if line not in self._lines:
             self._lines[line] = Line()
-        self._lines[line].add(self._entry(demand.key).number, self._submitters.number(demand.who), *ranks)
+        self._lines[line].add(
+            self._entry(demand.key).number, self._submitters.number(demand.submitter), *ranks
+        )
 
     def dequeue(self, demand: Demand, line: str, rank: Rank) -> None:
         """Remove the rank of a recipe from a line; `remove` comes next."""
-        self._lines[line].discard(self._entry(demand.key).number, self._submitters.number(demand.who), rank)
+        self._lines[line].discard(
+            self._entry(demand.key).number, self._submitters.number(demand.submitter), rank
+        )
 
     def _entry(self, key: FilterKey) -> FilterEntry:
         entry = self._entries.get(key)
@@ -218,14 +222,14 @@ class Filters:
                 found.append((1 << entry.number, fitting))
         return found
 
-    def tally(self, line: str) -> Tally | None:
+    def recipe_counts(self, line: str) -> RecipeCounts | None:
         """Return the counts of the recipes of a line; None if the line is empty."""
         there = self._lines.get(line)
-        return there.tally() if there is not None and there.filters else None
+        return there.recipe_counts() if there is not None and there.filters else None
 
-    def maxima(self, decides: Submitting) -> tuple[int, ...]:
+    def maxima(self, rights: SubmitRights) -> tuple[int, ...]:
         """Return the maximum effective priorities on systems of a class, by submitter number."""
-        return self._submitters.order(decides).maxima
+        return self._submitters.order(rights).maxima
 
     def filters_in(self, line: str) -> Iterator[FilterInLine]:
         """Yield the filters of a line, evaluated, with their recipes."""
@@ -237,7 +241,7 @@ class Filters:
             self._effort.rows += 1
             yield FilterInLine(self._by_number[number], there.by_submitter(number))
 
-    def submitter(self, number: int) -> Who:
+    def submitter(self, number: int) -> Submitter:
         """Return the submitter with a number."""
         return self._submitters[number]
 
@@ -259,13 +263,13 @@ class Filters:
         there = self._lines.get(line)
         return there is not None and filters & there.filters != 0
 
-    def ranked_recipes_of_class(self, line: str, filters: int, decides: Submitting) -> Iterator[Place]:
+    def ranked_recipes_of_class(self, line: str, filters: int, rights: SubmitRights) -> Iterator[Place]:
         """Yield the recipes of a line with these filters in the rank order of systems of a class."""
         there = self._lines.get(line)
         among = 0 if there is None else filters & there.filters
         if there is None or not among:
             return iter(())
-        return ordered_places(there, among, self._submitters.order(decides), self._effort)
+        return ordered_places(there, among, self._submitters.order(rights), self._effort)
 
     def number(self, key: FilterKey) -> int:
         """Return the number of the filter."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from domain.scheduling.demand.first_recipes import FirstRecipes
 from domain.scheduling.demand.ranked import Rank, Ranked
-from domain.scheduling.demand.tally import Tally
+from domain.scheduling.demand.recipe_counts import RecipeCounts
 
 NOBODY: Mapping[int, Ranked[Rank]] = {}
 
@@ -31,7 +31,7 @@ class Line:
         self.only: int | None = None
         self.first_by_submitter: dict[int, FirstRecipes] = {}
         self._by_submitter: dict[int, dict[int, Ranked[Rank]]] = {}
-        self._tally: Tally | None = None
+        self._recipe_counts: RecipeCounts | None = None
 
     def add(self, number: int, submitter: int, *ranks: Rank) -> None:
         if not self.filters:
@@ -42,8 +42,8 @@ class Line:
         self.first_recipes.put(number, _added(self.recipes, number, ranks))
         if self.only is None:
             self._add(number, submitter, ranks)
-        if self._tally is not None:
-            self._tally.add(number, submitter, ranks)
+        if self._recipe_counts is not None:
+            self._recipe_counts.add(number, submitter, ranks)
 
     def _add(self, number: int, submitter: int, ranks: Iterable[Rank]) -> None:
         first = _added(self._by_submitter.setdefault(number, {}), submitter, ranks)
@@ -63,8 +63,8 @@ class Line:
             self.first_recipes.put(number, ranked.first())
         if self.only is None:
             self._discard(number, submitter, rank)
-        if self._tally is not None:
-            self._tally.discard(number, submitter, rank)
+        if self._recipe_counts is not None:
+            self._recipe_counts.discard(number, submitter, rank)
         if not len(ranked):
             del self.recipes[number]
             self.filters &= ~(1 << number)
@@ -89,14 +89,14 @@ class Line:
             return self._by_submitter.get(number, NOBODY)
         return {self.only: self.recipes[number]} if number in self.recipes else NOBODY
 
-    def tally(self) -> Tally:
+    def recipe_counts(self) -> RecipeCounts:
         """Return the counts of recipes. The first call makes them; decisions never need them."""
-        if self._tally is None:
-            self._tally = Tally()
+        if self._recipe_counts is None:
+            self._recipe_counts = RecipeCounts()
             for number in self.recipes:
                 for submitter, ranked in self.by_submitter(number).items():
-                    self._tally.add(number, submitter, ranked.unordered())
-        return self._tally
+                    self._recipe_counts.add(number, submitter, ranked.unordered())
+        return self._recipe_counts
 
 
 def _added(places: dict[int, Ranked[Rank]], place: int, ranks: Iterable[Rank]) -> Rank | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from itertools import chain
 
-from domain.access.submitting import Who
+from domain.access.submit_rights import Submitter
 from domain.recipe.lifecycle import PLACED, UNPLACED
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
@@ -32,14 +32,16 @@ class SharedDemand:
 class RecipeSets:
     """Mutable: `put` each new state of a set or recipe. `filters` and `holders` are kept in step.
 
-    Finished recipes are dropped, and a set with its last recipe. `who_of` returns the owner and group of a
+    Finished recipes are dropped, and a set with its last recipe. `submitter_of` returns the owner and group of a
     recipe as far as policies distinguish them.
 
     `newly_assigned` are the recipes that became assigned in the present batch. They rank with the queued
     recipes until the batch is answered, because a batch is answered in the order at its basis.
     """
 
-    def __init__(self, filters: Filters, holders: Holders, who_of: Callable[[Recipe], Who]) -> None:
+    def __init__(
+        self, filters: Filters, holders: Holders, submitter_of: Callable[[Recipe], Submitter]
+    ) -> None:
         self.sets: dict[int, RecipeSet] = {}
         self.recipes: dict[int, Recipe] = {}
         # Recipes whose watchdog runs, and recipes that have a system.
@@ -48,7 +50,7 @@ class RecipeSets:
         self.newly_assigned: dict[int, None] = {}
         self._filters = filters
         self._holders = holders
-        self._who_of = who_of
+        self._submitter_of = submitter_of
         self._demands: dict[int, Demand] = {}
         # Hosts by owner and group.
         self._people: dict[tuple[str, str | None], dict[int, None]] = {}
@@ -155,7 +157,7 @@ class RecipeSets:
             self._index(host)
 
     def _demand_of(self, host: Recipe, guests: Iterable[Recipe]) -> Demand:
-        return Demand(filter_key(host, guests), self._who_of(host))
+        return Demand(filter_key(host, guests), self._submitter_of(host))
 
     def _begin(self, host: Recipe, demand: Demand) -> None:
         self._demands[host.recipe_id] = demand
@@ -187,10 +189,10 @@ class RecipeSets:
                     self._reindex(host)
 
     def _reindex(self, host: Recipe) -> None:
-        before, who = self._demands[host.recipe_id], self._who_of(host)
-        if who != before.who:
+        before, submitter = self._demands[host.recipe_id], self._submitter_of(host)
+        if submitter != before.submitter:
             self._unindex(host)
-            self._demands[host.recipe_id] = before._replace(who=who)
+            self._demands[host.recipe_id] = before._replace(submitter=submitter)
             self._index(host)
 
     def _index(self, host: Recipe) -> None:

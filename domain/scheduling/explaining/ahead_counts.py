@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.demand.ranked import Rank
-from domain.scheduling.demand.tally import Tally
+from domain.scheduling.demand.recipe_counts import RecipeCounts
 
 
 class AheadCounts:
@@ -17,10 +17,10 @@ class AheadCounts:
     by `effective`, the effective priority of the recipe there.
     """
 
-    def __init__(self, tally: Tally, rank: Rank | None) -> None:
-        self._tally = tally
+    def __init__(self, recipe_counts: RecipeCounts, rank: Rank | None) -> None:
+        self._recipe_counts = recipe_counts
         self._rank = rank
-        self._before_rank = {} if rank is None else tally.before(rank)
+        self._before_rank = {} if rank is None else recipe_counts.before(rank)
         self._sums: dict[tuple[tuple[int, ...], int], BitSlicedNumbers] = {}
         self._for_equal_maxima: dict[tuple[int, int], BitSlicedNumbers] = {}
         self._of_submitter: dict[tuple[int, int, int], BitSlicedNumbers] = {}
@@ -62,7 +62,7 @@ class AheadCounts:
 
     def _counts_of(self, submitter: int, maximum: int, effective: int) -> Iterator[BitSlicedNumbers]:
         own = None if self._rank is None else -self._rank.negative_priority
-        for nominal, counted in self._tally.of(submitter).items():
+        for nominal, counted in self._recipe_counts.of(submitter).items():
             if own is None or (min(nominal, maximum), nominal) > (effective, own):
                 yield counted
         if submitter in self._before_rank and own is not None and min(own, maximum) == effective:

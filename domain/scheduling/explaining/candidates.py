@@ -11,9 +11,9 @@ from typing import Final
 
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import numbers_in
+from domain.scheduling.decisions.demanded_systems import hopeless
 from domain.scheduling.decisions.granting import is_safe
 from domain.scheduling.decisions.pending_system import ranks_for_system
-from domain.scheduling.decisions.wanted import hopeless
 from domain.scheduling.explaining.places import Places, effective_priority, why_before
 from domain.scheduling.explaining.refusals import Refusal, of_system
 from domain.scheduling.supply.reasons import IN_ANOTHER_LAB, LAB_SILENT, SET_INCOMPLETE, TO_BE_ASKED, UNSAFE

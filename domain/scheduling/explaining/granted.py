@@ -10,8 +10,8 @@ from typing import Final
 
 from domain.recipe.state import Recipe
 from domain.scheduling.decisions.decide import iter_decisions
+from domain.scheduling.decisions.demanded_systems import hopeless
 from domain.scheduling.decisions.pending_system import ranks_for_system
-from domain.scheduling.decisions.wanted import hopeless
 from domain.scheduling.explaining.places import effective_priority, why_before
 from domain.scheduling.supply.reasons import SET_INCOMPLETE, UNSAFE
 from domain.scheduling.world.partition import Partition

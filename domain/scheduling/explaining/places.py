@@ -1,8 +1,8 @@
 """The rank of a recipe on thousands of systems at once (design 4.2, 5.2).
 
 Whether a recipe ranks ahead of another on a system depends on their submitters and on the maximum effective
-priorities there, which are equal for systems with equal `Submitting`. So recipes are counted by filter,
-submitter and nominal priority (`tally.py`), and the counts of those ahead are added up per kind of system
+priorities there, which are equal for systems with equal `SubmitRights`. So recipes are counted by filter,
+submitter and nominal priority (`recipe_counts.py`), and the counts of those ahead are added up per kind of system
 (`ahead_counts.py`). For each system, the counts of the filters that it fits are added, by intersecting its
 signature with the bit planes of the counts.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from domain.access.submitting import Submitting
+from domain.access.submit_rights import SubmitRights
 from domain.priority import Priority
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
@@ -33,7 +33,7 @@ class Places:
         self._partition = partition
         self._line = partition.sets.line_of(host) or QUEUED
         self._rank = partition.sets.rank(host)
-        self._who = partition.sets.demand(host).who
+        self._submitter = partition.sets.demand(host).submitter
         self._lines: dict[str, AheadCounts | None] = {}
 
     def before(self, systems: int) -> dict[int, int]:
@@ -50,15 +50,17 @@ class Places:
     def _kinds(self, systems: int) -> Iterator[tuple[int, list[BitSlicedNumbers]]]:
         """Yield systems that agree about the recipes ahead, with these counted by filter, for each line."""
         labs = [of_lab for _, of_lab in self._partition.labs.each() if of_lab & systems]
-        for decides, of_kind in self._partition.labs.access.each():
+        for rights, of_kind in self._partition.labs.access.each():
             alike = systems & of_kind
             for of_lab in labs if alike else ():
                 if some := alike & of_lab:
-                    yield some, self._counts_ahead(self._partition.system(lowest(some)), decides)
+                    yield some, self._counts_ahead(self._partition.system(lowest(some)), rights)
 
-    def _counts_ahead(self, system: System, decides: Submitting) -> list[BitSlicedNumbers]:
-        maxima = self._partition.filters.maxima(decides)
-        effective = min(-self._rank.negative_priority, self._partition.labs.access.cap(decides, self._who))
+    def _counts_ahead(self, system: System, rights: SubmitRights) -> list[BitSlicedNumbers]:
+        maxima = self._partition.filters.maxima(rights)
+        effective = min(
+            -self._rank.negative_priority, self._partition.labs.access.cap(rights, self._submitter)
+        )
         lines = (self._ahead_counts(*asked) for asked in self._lines_ahead(system))
         return [line.counted(maxima, effective) for line in lines if line is not None]
 
@@ -73,8 +75,8 @@ class Places:
     def _ahead_counts(self, line: str, rank: Rank | None) -> AheadCounts | None:
         """Return the counts of a line, or None if the line is empty."""
         if line not in self._lines:
-            tally = self._partition.filters.tally(line)
-            self._lines[line] = None if tally is None else AheadCounts(tally, rank)
+            recipe_counts = self._partition.filters.recipe_counts(line)
+            self._lines[line] = None if recipe_counts is None else AheadCounts(recipe_counts, rank)
         return self._lines[line]
 
 
@@ -99,9 +101,9 @@ def places_on(partition: Partition, system: System) -> Iterator[RankedRecipe]:
 
 def effective_priority(partition: Partition, recipe: Recipe, system: System) -> Priority:
     """Return the effective priority of a recipe that may be submitted to the system (design 5.2)."""
-    decides = partition.labs.access.of(partition.labs.number(system.fqdn))
+    rights = partition.labs.access.of(partition.labs.number(system.fqdn))
     nominal = partition.sets.sets[recipe.recipe_set_id].priority
-    return Priority(min(nominal, partition.labs.access.cap(decides, partition.sets.demand(recipe).who)))
+    return Priority(min(nominal, partition.labs.access.cap(rights, partition.sets.demand(recipe).submitter)))
 
 
 def why_before(partition: Partition, recipe: Recipe, other: Recipe, system: System) -> str:

@@ -8,8 +8,8 @@ from itertools import chain, islice
 
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
-from domain.scheduling.decisions.wanted import hopeless
-from domain.scheduling.decisions.whereabouts import tree_label
+from domain.scheduling.decisions.demanded_systems import hopeless
+from domain.scheduling.decisions.tree_locations import tree_label
 from domain.scheduling.explaining.candidates import NEVER, NOT_ALLOWED, NOT_NOW, Candidate, Candidates
 from domain.scheduling.explaining.refusals import Refusal, refusals, refused_only_by, viable
 from domain.scheduling.supply.reasons import SET_INCOMPLETE, TREE_AWAY
@@ -100,7 +100,7 @@ def why_it_waits(partition: Partition, host: Recipe, asked: WaitingOptions) -> W
         shown = [_one(candidates, refused, partition.labs.number(asked.only), could, lent, not_allowed)]
     rules = _rules(everyone, refused)
     summary = _summary(counted, rules, set_waits=_is_set_incomplete(partition, host, usable))
-    tree_id = partition.trees_away.first_of(partition.sets.key(host).tree_ids)
+    tree_id = partition.absent_trees.first_of(partition.sets.key(host).tree_ids)
     if tree_id is not None:
         summary = f"{TREE_AWAY}: {tree_label(partition, tree_id)}"
     return Waiting(summary, rules, counted, tuple(islice(shown, asked.limit)), count)

@@ -27,7 +27,7 @@ class LabHolders:
 class Holders:
     """Mutable: `bind` and `unbind` each host, `clear` when the usable systems have changed.
 
-    `hopeless` caches the results of `wanted.hopeless` by set and lab; the entry of a set is removed when one
+    `hopeless` caches the results of `demanded_systems.hopeless` by set and lab; the entry of a set is removed when one
     of its recipes changes.
     """
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from domain.access.submitting import Who
+from domain.access.submit_rights import Submitter
 from domain.recipe.state import Recipe
 from domain.requirements.host import forced_system
 from domain.scheduling.supply.labs import Distro
@@ -43,7 +43,7 @@ class Demand(NamedTuple):
     """The filter and the submitter that recipes share: the systems that are viable, and the rank on each."""
 
     key: FilterKey
-    who: Who
+    submitter: Submitter
 
 
 def filter_key(host: Recipe, guests: Iterable[Recipe]) -> FilterKey:

@@ -155,7 +155,7 @@ class Labs:
         """Return all trees with their ids."""
         return self._trees.items()
 
-    def having(self, trees: Mapping[int, Mapping[str, Any]]) -> Labs:
+    def with_more_trees(self, trees: Mapping[int, Mapping[str, Any]]) -> Labs:
         """Return these labs with more distro trees. They share all other data, so the result is read-only."""
         labs = copy(self)
         labs._trees = {**self._trees, **trees}

@@ -3,7 +3,7 @@
 A rule returns a bitmap over all systems (bit n: system number n), so its number of steps does not depend on
 the size of the lab. A system that passes every rule is viable. The rules of `FITTING` depend on what the
 recipe requires, and are evaluated once per `FilterKey`; those of `ACCESS_RULES` depend on the owner and group
-of the job (`Who`).
+of the job (`Submitter`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from domain.access.submitting import Who
+from domain.access.submit_rights import Submitter
 from domain.requirements import from_text, matching
 from domain.scheduling.supply import reasons
 
@@ -66,12 +66,12 @@ def _requirement(labs: Labs, key: FilterKey) -> int:
     return matching(from_text(key.host_requires), labs.columns)
 
 
-def _access(labs: Labs, who: Who) -> int:
-    return labs.access.entitled(who)
+def _access(labs: Labs, submitter: Submitter) -> int:
+    return labs.access.entitled(submitter)
 
 
-def _loan(labs: Labs, who: Who) -> int:
-    return labs.access.not_lent_away(who)
+def _loan(labs: Labs, submitter: Submitter) -> int:
+    return labs.access.not_lent_away(submitter)
 
 
 FITTING: tuple[Rule[FilterKey], ...] = (
@@ -110,11 +110,11 @@ FITTING: tuple[Rule[FilterKey], ...] = (
 )
 
 # Owners decide who may submit to their systems, and pools for all of theirs; force does not override that.
-ACCESS: Rule[Who] = Rule("access", _access, reasons.NO_ACCESS)
+ACCESS: Rule[Submitter] = Rule("access", _access, reasons.NO_ACCESS)
 # Only the borrower may use a system on loan. The loan ends some day, so no recipe is given up for it.
-LOAN: Rule[Who] = Rule("loan", _loan, reasons.ALL_LENT)
+LOAN: Rule[Submitter] = Rule("loan", _loan, reasons.ALL_LENT)
 
-ACCESS_RULES: tuple[Rule[Who], ...] = (ACCESS, LOAN)
+ACCESS_RULES: tuple[Rule[Submitter], ...] = (ACCESS, LOAN)
 
 
 def fitting(labs: Labs, key: FilterKey) -> int:
@@ -130,7 +130,7 @@ def passing(labs: Labs, demand: Demand) -> Iterator[tuple[str, str, int]]:
     for rule in FITTING:
         yield rule.name, rule.of_system, rule.passes(labs, demand.key)
     for admits in ACCESS_RULES:
-        yield admits.name, admits.of_system, admits.passes(labs, demand.who)
+        yield admits.name, admits.of_system, admits.passes(labs, demand.submitter)
 
 
 def could_install(labs: Labs, key: FilterKey) -> int:

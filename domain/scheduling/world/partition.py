@@ -24,12 +24,12 @@ from domain.scheduling.supply.access_updates import AccessUpdates
 from domain.scheduling.supply.availability import Availability
 from domain.scheduling.supply.labs import Labs
 from domain.scheduling.supply.visible import Visible
+from domain.scheduling.world.absent_trees import AbsentTrees
 from domain.scheduling.world.batches import end_batch_unless, newly_assigned, resume
-from domain.scheduling.world.departed import Departed, Name
+from domain.scheduling.world.departed_names import DepartedNames, Name
 from domain.scheduling.world.index_updates import IndexUpdates, looks_alike
 from domain.scheduling.world.partition_queries import PartitionQueries
 from domain.scheduling.world.tentative import Tentative
-from domain.scheduling.world.trees_away import TreesAway
 from domain.scheduling.world.trigger_rules import TriggerKey, TriggerRules
 from domain.scheduling.world.triggers import PENDING_SYSTEM, WAKE_UP, Trigger, Triggers
 from domain.scheduling.world.wake_ups import TRIGGER_RULES, Happened, TriggerRule
@@ -58,10 +58,10 @@ class Partition(PartitionQueries):
         self._access_updates = AccessUpdates(self.directory, self.labs, self.visible)
         self._index_updates = IndexUpdates(self.directory, self.labs, self.filters, self._access_updates)
         self.holders = Holders()
-        self.sets = RecipeSets(self.filters, self.holders, self._access_updates.who_of)
+        self.sets = RecipeSets(self.filters, self.holders, self._access_updates.submitter_of)
         self.triggers = Triggers(self._log_wants, self._rank_of_new)
-        self.trees_away = TreesAway()
-        self.departed = Departed()
+        self.absent_trees = AbsentTrees()
+        self.departed_names = DepartedNames()
         self.systems: dict[str, System] = {}
         self.reserved: dict[str, None] = {}
         # Called before each grant, for explanations, which need the state of that moment.
@@ -139,11 +139,11 @@ class Partition(PartitionQueries):
         """Note departed names, and drop old ones. For a group, `people` are the previous members."""
         subject, at = recorded.subject, recorded.recorded_at
         if isinstance(recorded.event, directory_events.REMOVED):
-            self.departed.note(Name(subject), at)
+            self.departed_names.note(Name(subject), at)
         for user in people:
             if self.directory.has_left(split_subject(subject)[1], user):
-                self.departed.note(Name(subject, user), at)
-        for each in self.departed.due(at, self._is_used):
+                self.departed_names.note(Name(subject, user), at)
+        for each in self.departed_names.due(at, self._is_used):
             if each.user is None:
                 self.directory.forget(each.subject)
             else:
@@ -157,7 +157,7 @@ class Partition(PartitionQueries):
         tree_id = int(name)
         before = self.labs.tree(tree_id)
         self._index_updates.update_tree(name)
-        self.trees_away.changed(tree_id, before, self.labs.tree(tree_id), at)
+        self.absent_trees.changed(tree_id, before, self.labs.tree(tree_id), at)
         self.holders.clear()
 
     def _put_system(self, system: System) -> None:

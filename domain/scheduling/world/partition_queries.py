@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from domain.access.submitting import Who
+from domain.access.submit_rights import Submitter
 from domain.directory.state import Directory
 from domain.events import split_subject
 from domain.recipe.state import Recipe
@@ -46,17 +46,17 @@ class PartitionQueries:
 
     def entitled(self, host: Recipe) -> int:
         """Return the systems that fit a recipe and to which its owner may submit, on loan or not."""
-        key, who = self.sets.demand(host)
-        return self.filters.fitting(key) & self.labs.access.entitled(who)
+        key, submitter = self.sets.demand(host)
+        return self.filters.fitting(key) & self.labs.access.entitled(submitter)
 
-    def who(self, owner: str, group: str | None) -> Who:
+    def submitter(self, owner: str, group: str | None) -> Submitter:
         """Return the owner and group of a job as far as access policies distinguish them."""
-        return self._access_updates.who(owner, group)
+        return self._access_updates.submitter(owner, group)
 
     def viable(self, host: Recipe) -> int:
         """Return the systems that could run a recipe, busy or not: they fit, and may be used."""
-        key, who = self.sets.demand(host)
-        return self.filters.fitting(key) & self.labs.access.may(who)
+        key, submitter = self.sets.demand(host)
+        return self.filters.fitting(key) & self.labs.access.may(submitter)
 
     def in_silent_labs(self) -> int:
         """Return the bitmap of the systems whose lab controller is silent."""

@@ -53,8 +53,8 @@ def pieces(partition: Partition) -> Iterator[Piece]:
     head = {
         "position": partition.position,
         "directory": partition.directory.plain(),
-        "trees_away": partition.trees_away.plain(),
-        "departed": partition.departed.plain(),
+        "trees_away": partition.absent_trees.plain(),
+        "departed": partition.departed_names.plain(),
         "triggers": [trigger._asdict() for trigger in partition.triggers.waiting()],
         "batch": asdict(partition.triggers.batch),
         "newly_assigned": list(partition.sets.newly_assigned),
@@ -100,8 +100,8 @@ def restored(made: Iterable[Piece]) -> Partition:
     for piece in rest:
         found.take(piece)
     partition.directory.restore(head["directory"])
-    partition.trees_away.restore(head["trees_away"])
-    partition.departed.restore(head["departed"])
+    partition.absent_trees.restore(head["trees_away"])
+    partition.departed_names.restore(head["departed"])
     partition.restore(int(head["position"]), found.systems)
     partition.filters.restore(found.evaluated, found.signatures)
     partition.sets.restore(found.recipe_sets, found.recipes, head["newly_assigned"])

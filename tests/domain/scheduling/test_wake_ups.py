@@ -8,7 +8,7 @@ from hashlib import sha256
 import pytest
 
 from domain.recipe.events import RecipeScheduled
-from domain.scheduling.decisions.waking import ask_all
+from domain.scheduling.decisions.wake_up_grants import ask_all
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import WAKE_UP, Trigger
 from domain.scheduling.world.wake_ups import TRIGGER_RULES

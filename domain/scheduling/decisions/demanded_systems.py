@@ -10,16 +10,16 @@ from domain.scheduling.safety.matching import match
 from domain.scheduling.world.partition import Partition
 
 
-def wanted(partition: Partition, asked: int) -> int:
+def demanded_systems(partition: Partition, asked: int) -> int:
     """Return the idle systems of `asked` that are viable for a waiting recipe that is not hopeless there."""
     asked &= partition.available.idle(forced=True)
     if not asked:
         return 0
     labs = ((name, asked & of_lab) for name, of_lab in partition.labs.each())
-    return union(_wanted_in(partition, name, of_lab) for name, of_lab in labs if of_lab)
+    return union(_demanded_in_lab(partition, name, of_lab) for name, of_lab in labs if of_lab)
 
 
-def _wanted_in(partition: Partition, lab_controller: str, asked: int) -> int:
+def _demanded_in_lab(partition: Partition, lab_controller: str, asked: int) -> int:
     found = 0
     idle = {forced: partition.available.idle(forced=forced) & asked for forced in (False, True)}
     for line in (lab_controller, QUEUED, newly_of(lab_controller)):

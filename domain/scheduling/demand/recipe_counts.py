@@ -9,7 +9,7 @@ from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.demand.ranked import Rank
 
 
-class Tally:
+class RecipeCounts:
     """Counts by submitter number and filter number. Mutable."""
 
     def __init__(self) -> None:

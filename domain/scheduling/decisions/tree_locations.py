@@ -16,22 +16,24 @@ MAX_NAMED: Final = 4
 def tree_label(partition: Partition, tree_id: int | None) -> str:
     """Return `60 (Fedora-44)`, or the number alone for a tree that was removed long ago."""
     entry = partition.directory.get("distro-tree", str(tree_id))
-    document = partition.trees_away.last(tree_id) if entry is None else entry.document
+    document = partition.absent_trees.last(tree_id) if entry is None else entry.document
     return str(tree_id) if document is None else f"{tree_id} ({document['name']})"
 
 
-def where(partition: Partition, labs: Labs, tree_ids: Iterable[int | None]) -> str:
+def tree_locations(partition: Partition, labs: Labs, tree_ids: Iterable[int | None]) -> str:
     """Return `60 (Fedora-44) is in lab.south; 3 (Fedora-44) is in lab.east, lab.west`."""
-    return _listed([_where(partition, labs, tree_id) for tree_id in dict.fromkeys(tree_ids)], "; ")
+    return _listed([_tree_location(partition, labs, tree_id) for tree_id in dict.fromkeys(tree_ids)], "; ")
 
 
-def where_of_each(partition: Partition, labs: Labs, recipes: Iterable[Recipe]) -> str:
+def tree_locations_by_recipe(partition: Partition, labs: Labs, recipes: Iterable[Recipe]) -> str:
     """Return `recipes 1, 2: 60 (Fedora-44) is in lab.south; recipe 3: ...`, of all that install a tree."""
     trees = {recipe.recipe_id: recipe.distro_tree_id for recipe in recipes if recipe.distro is None}
-    return _of_each({recipe_id: _where(partition, labs, tree_id) for recipe_id, tree_id in trees.items()})
+    return _of_each(
+        {recipe_id: _tree_location(partition, labs, tree_id) for recipe_id, tree_id in trees.items()}
+    )
 
 
-def which_fits_where(labs: Mapping[int, Sequence[str]]) -> str:
+def labs_by_recipe(labs: Mapping[int, Sequence[str]]) -> str:
     """Return `recipe 1: lab.east; recipes 2, 3: lab.south, lab.west` for labs by recipe id."""
     return _of_each({recipe_id: _listed(names) for recipe_id, names in labs.items()})
 
@@ -45,7 +47,7 @@ def _of_each(texts: Mapping[int, str]) -> str:
     return _listed(list(each), "; ")
 
 
-def _where(partition: Partition, labs: Labs, tree_id: int | None) -> str:
+def _tree_location(partition: Partition, labs: Labs, tree_id: int | None) -> str:
     return f"{tree_label(partition, tree_id)} is in {_listed(sorted(labs.labs_with(tree_id))) or 'no lab'}"
 
 

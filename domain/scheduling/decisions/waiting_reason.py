@@ -14,7 +14,7 @@ from domain.scheduling.supply.reasons import (
 from domain.scheduling.world.partition import Partition
 
 
-def why_waits(partition: Partition, host: Recipe, free: int) -> str:
+def waiting_reason(partition: Partition, host: Recipe, free: int) -> str:
     """Return the reason. `free` are the systems that no waiting recipe is about to be asked to take."""
     viable = partition.viable(host)
     if not viable:

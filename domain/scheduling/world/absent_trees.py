@@ -23,7 +23,7 @@ class Away(NamedTuple):
     document: Mapping[str, Any]
 
 
-class TreesAway:
+class AbsentTrees:
     """Distro trees that left every lab. Mutable."""
 
     def __init__(self) -> None:

@@ -21,7 +21,7 @@ class Name(NamedTuple):
     user: str | None = None
 
 
-class Departed:
+class DepartedNames:
     """Names in the order of the times at which the database recorded their departure. Mutable."""
 
     def __init__(self) -> None:

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from domain.access.submitting import Submitting
+from domain.access.submit_rights import SubmitRights
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
 from domain.scheduling.decisions.choice import choices
+from domain.scheduling.decisions.demanded_systems import of_sufficient_labs
 from domain.scheduling.decisions.draft import Decision, Draft
 from domain.scheduling.decisions.granting import grant, is_safe
 from domain.scheduling.decisions.pending_system import tiers_of
-from domain.scheduling.decisions.wanted import of_sufficient_labs
 from domain.scheduling.demand.order import Place
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import Trigger
@@ -67,7 +67,7 @@ class WakeGroup:
     `best` is valid while `has_best`; None means that no recipe may have one of the systems.
     """
 
-    decides: Submitting
+    rights: SubmitRights
     systems: int
     tiers: Sequence[Sequence[LineSearch]]
     best: BestRecipe | None = None
@@ -150,11 +150,11 @@ def _groups(partition: Partition, asked: int) -> Iterator[WakeGroup]:
     if not by_force:
         return
     fits = partition.filters.filters_fitting(partition.available.idle(forced=False) & asked, by_force)
-    for decides, of_class in partition.labs.access.each() if fits else ():
+    for rights, of_class in partition.labs.access.each() if fits else ():
         if systems := by_force & of_class:
             filters = union(own for own, fitting in fits if fitting & systems)
             if filters:
-                yield WakeGroup(decides, systems, _tiers(partition, systems, filters))
+                yield WakeGroup(rights, systems, _tiers(partition, systems, filters))
 
 
 def _tiers(partition: Partition, systems: int, filters: int) -> list[list[LineSearch]]:
@@ -220,5 +220,5 @@ def _is_any_safe(partition: Partition, host: Recipe, systems: int) -> bool:
 
 def _places(partition: Partition, group: WakeGroup, search: LineSearch) -> Iterator[tuple[Place, LineSearch]]:
     # No two recipes have the same place, so searches are never compared.
-    places = partition.filters.ranked_recipes_of_class(search.line, search.filters, group.decides)
+    places = partition.filters.ranked_recipes_of_class(search.line, search.filters, group.rights)
     return ((place, search) for place in places)
