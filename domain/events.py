@@ -64,7 +64,7 @@ def shown_of(event: Event) -> dict[str, Any]:
 def from_data(topic: str, version: int, data: Mapping[str, Any]) -> Event:
     """Return the event with the stored fields `data`, converted to the present version of its class.
 
-    Raises UnknownTopic or UnknownVersion: a reader that skipped an unknown event would compute a wrong state.
+    Raises UnknownTopic or UnknownVersion, because skipping an event would lead to a wrong state.
     """
     cls = TOPICS.get(topic)
     if cls is None:
@@ -108,8 +108,8 @@ class Basis:
 class Stamp:
     """The actor, cause and time of an event.
 
-    `cause` is a text such as `event/123` or `request/4f…`. `number` numbers the decisions of a commit, which
-    share one basis: each decision sees those before it.
+    `cause` is a text such as `event/123` or `request/4f…`. `number` numbers the decisions of a commit,
+    which share one basis: each decision sees those before it.
     """
 
     at: datetime

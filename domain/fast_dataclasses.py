@@ -1,8 +1,8 @@
 """Fast copies and constructors for frozen dataclasses with slots: the states that are folded from the log.
 
 Folding events is most of the work of a scheduler. Frozen dataclasses are slow to create, because `__init__`
-assigns each field through `object.__setattr__`. The functions here write to an object of a writable class with
-the same slots, and then set its `__class__` to the frozen class. Their code is generated for each class.
+assigns each field through `object.__setattr__`. The functions here write to an object of a writable class
+with the same slots, and then set its `__class__` to the frozen class. Their code is generated per class.
 """
 
 # CPU time in ns for a recipe (23 fields) on CPython 3.11, two fields changed:

@@ -55,7 +55,7 @@ def own_policy(given: Policy | None) -> Policy:
 
 
 def policy_of(entries: Iterable[Form]) -> Policy:
-    """Return the policy of valid entries, sorted and without duplicates, so that equivalent ones are equal."""
+    """Return the policy of valid entries, sorted and without duplicates."""
     return tuple(sorted(set(map(_entry, entries)), key=sort_key))
 
 

@@ -28,7 +28,7 @@ class SubmitRights(NamedTuple):
     borrower: str | None = None
 
     def maximum(self, submitter: Submitter) -> Priority | None:
-        """Return the maximum effective priority, None if not allowed; a loan to another user has no effect."""
+        """Return the maximum effective priority, None if not allowed, without regard to a loan to others."""
         maxima = [entry.maximum for entry in self.entries if _applies_to(entry, submitter) and entry.maximum]
         if maxima:
             return max(maxima)

@@ -39,7 +39,7 @@ def _faults(where: str, entry: Form, exists: Exists) -> Iterator[Fault]:
 
 
 def normalised(entries: Iterable[Form]) -> list[dict[str, Any]]:
-    """Return valid entries for an event, sorted; entries that differ in the maximum become the highest one."""
+    """Return valid entries for an event, sorted; of entries that differ in the maximum, the highest."""
     return policy_form(merged(policy_of(map(_with_default_maximum, entries))))
 
 

@@ -30,7 +30,7 @@ class NameIndex:
         return name in getattr(self, kind) or name.casefold() in self._folded[kind]
 
     def similar(self, kind: str, name: str) -> Sequence[str]:
-        """Return all names of a kind in alphabetical order, or the MAX_COMPARED nearest to an unknown name."""
+        """Return the MAX_COMPARED alphabetically nearest names of a kind, or all if there are fewer."""
         names = self._sorted.get(kind)
         if names is None:
             names = self._sorted[kind] = sorted(getattr(self, kind))

@@ -103,7 +103,7 @@ def _group(directory: Directory, name: str, _: Iterable[System]) -> Decided:
 
 
 def _pool(directory: Directory, name: str, _: Iterable[System]) -> Decided:
-    """Return one event for each system in the pool before the removal, so that readers need only handle these."""
+    """Return the removal, after one event for each system, so that readers need to handle only the latter."""
     subject = f"pool/{name}"
     leaves = [
         (subject, directory_events.PoolSystemRemoved(system=fqdn)) for fqdn in directory.systems_of(name)

@@ -219,7 +219,7 @@ class Directory:
         return self._pools.pools_of(system)
 
     def system_called(self, fqdn: str) -> str | None:
-        """Return the FQDN of a system in its registered spelling, from a name in any case; None if unknown."""
+        """Return the FQDN of a system as registered, from a name in any case; None if unknown."""
         return self._folded.get(fqdn.casefold())
 
     def is_enabled(self, lab_controller: str) -> bool:

@@ -30,7 +30,7 @@ class TokenRequest:
 def faults_of(
     directory: Directory, wanted: TokenRequest, now: datetime, *, is_admin: bool, asking: str | None = None
 ) -> list[Fault]:
-    """Return the faults of a requested token. `asking` is the id of the token that authenticates the request."""
+    """Return the faults of a requested token; the request is authenticated by the token with id `asking`."""
     faults = _role_faults(directory, wanted, is_admin=is_admin)
     if directory.get("user", wanted.user) is None:
         faults.insert(0, Fault("user", unknown_name("user", wanted.user)))
@@ -43,7 +43,7 @@ def faults_of(
 
 
 def _end_faults(directory: Directory, wanted: TokenRequest, asking: str | None) -> list[Fault]:
-    """Return a fault if the new token would expire later than `asking`, which could then be renewed for ever."""
+    """Return a fault if the new token would expire after `asking`: a chain of tokens would never expire."""
     if asking is None:
         return []
     entry = directory.get("token", asking)

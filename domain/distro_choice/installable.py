@@ -262,7 +262,7 @@ class Installable:
         return self._host_match(host_requires).systems & ~hidden
 
     def entitled(self, host_requires: str, submitter: Submitter) -> int:
-        """Return the systems that satisfy a host requirement and to which a submitter may submit, lent or not."""
+        """Return the systems that satisfy a host requirement and admit the submitter, lent or not."""
         return self._host_match(host_requires).systems & self._labs.access.entitled(submitter)
 
     def usable(self, host_requires: str, submitter: Submitter) -> int:

@@ -29,7 +29,7 @@ ParsedRecipe = tuple[Path, Mapping[str, Any], Mapping[str, ParsedRequirement]]
 
 
 class UnknownName(NamedTuple):
-    """An unknown name in a recipe. `kind` is a field of `NameIndex`, `effect` a sentence for the submitter."""
+    """An unknown name in a recipe. `kind` is a field of `NameIndex`, `effect` a sentence for people."""
 
     path: Path
     kind: str

@@ -38,9 +38,9 @@ from domain.scheduling.world.partition import Partition
 
 
 def why_never(partition: Partition, recipe_set_id: int) -> dict[int, str]:
-    """Return the reason for each recipe of a set, guests included; empty if some lab could serve all of them.
+    """Return the abort reason for each recipe of a set, guests included; empty if a lab could serve the set.
 
-    Distro trees that are away for a moment count as if they were still in their labs.
+    A distro tree that left every lab shortly before the submission counts as if it were still there.
     """
     labs = _labs_with_trees_away(partition, recipe_set_id)
     hosts = partition.sets.hosts(recipe_set_id)
@@ -49,8 +49,8 @@ def why_never(partition: Partition, recipe_set_id: int) -> dict[int, str]:
         return {}
     own = {
         host.recipe_id: _why_none(partition, labs, host)
-        for host, any_ in zip(hosts, entitled, strict=True)
-        if not any_
+        for host, systems in zip(hosts, entitled, strict=True)
+        if not systems
     }
     otherwise = SIBLING_IMPOSSIBLE if own else _why_not_together(partition, labs, recipe_set_id)
     return {
@@ -60,7 +60,7 @@ def why_never(partition: Partition, recipe_set_id: int) -> dict[int, str]:
 
 
 def why_not_yet(partition: Partition, recipe_set_id: int) -> dict[int, str]:
-    """Return the reason for each host of a set that needs a distro tree which is away; empty without one."""
+    """Return the reason for each host of a set that needs an absent distro tree, empty for other sets."""
     hosts = partition.sets.hosts(recipe_set_id)
     trees = _absent_trees(partition, recipe_set_id)
     needed = {host.recipe_id: _first_in(trees, partition.sets.key(host)) for host in hosts}
@@ -73,7 +73,7 @@ def why_not_yet(partition: Partition, recipe_set_id: int) -> dict[int, str]:
 
 
 def _absent_trees(partition: Partition, recipe_set_id: int) -> Mapping[int, Mapping[str, Any]]:
-    """Return the trees that the set needs and that were away when it was submitted, as they were."""
+    """Return the last documents of the trees that the set needs and that were absent at its submission."""
     at = partition.sets.sets[recipe_set_id].submitted_at
     hosts = partition.sets.hosts(recipe_set_id)
     needed = dict.fromkeys(tree_id for host in hosts for tree_id in partition.sets.key(host).tree_ids)
@@ -104,11 +104,11 @@ def _some_lab_serves(labs: Labs, entitled: list[int]) -> bool:
 
 
 def _why_not_together(partition: Partition, labs: Labs, recipe_set_id: int) -> str:
-    """Return the reason for a set whose recipes could each run alone."""
+    """Return the reason for a set that no lab can serve, although each recipe could run alone."""
     members = partition.sets.members(recipe_set_id)
-    with_more_trees = [set(labs.labs_with(each.distro_tree_id)) for each in members if each.distro is None]
+    labs_by_tree = [set(labs.labs_with(each.distro_tree_id)) for each in members if each.distro is None]
     named = tree_locations_by_recipe(partition, labs, members)
-    if with_more_trees and not set.intersection(*with_more_trees):
+    if labs_by_tree and not set.intersection(*labs_by_tree):
         return f"{NO_LAB_HAS_ALL_TREES}: {named}"
     hosts = partition.sets.hosts(recipe_set_id)
     fitting_labs = {host.recipe_id: _labs_of(partition, labs, host) for host in hosts}
@@ -118,7 +118,7 @@ def _why_not_together(partition: Partition, labs: Labs, recipe_set_id: int) -> s
 
 
 def _labs_of(partition: Partition, labs: Labs, host: Recipe) -> tuple[str, ...]:
-    """Return the labs with a system for a recipe."""
+    """Return the labs with a system that fits a recipe and to which its job may be submitted."""
     entitled = _entitled(partition, labs, host)
     return tuple(sorted(name for name, lab in labs.each() if entitled & lab))
 

@@ -32,8 +32,8 @@ class SharedDemand:
 class RecipeSets:
     """Mutable: `put` each new state of a set or recipe. `filters` and `holders` are kept in step.
 
-    Finished recipes are dropped, and a set with its last recipe. `submitter_of` returns the owner and group of a
-    recipe as far as policies distinguish them.
+    Finished recipes are dropped, and a set with its last recipe. `submitter_of` returns the submitter of a
+    recipe.
 
     `newly_assigned` are the recipes that became assigned in the present batch. They rank with the queued
     recipes until the batch is answered, because a batch is answered in the order at its basis.

@@ -2,9 +2,9 @@
 
 Whether a recipe ranks ahead of another on a system depends on their submitters and on the maximum effective
 priorities there, which are equal for systems with equal `SubmitRights`. So recipes are counted by filter,
-submitter and nominal priority (`recipe_counts.py`), and the counts of those ahead are added up per kind of system
-(`ahead_counts.py`). For each system, the counts of the filters that it fits are added, by intersecting its
-signature with the bit planes of the counts.
+submitter and nominal priority (`recipe_counts.py`), and the counts of those ahead are added up per kind of
+system (`ahead_counts.py`). For each system, the counts of the filters that it fits are added, by intersecting
+its signature with the bit planes of the counts.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Access and maximum priorities for all systems at once (design 5.1, 5.2).
 
-Systems with equal `SubmitRights` form one access class; there are few classes. Results for a `Submitter` are cached
-until the class of any system changes.
+Systems with equal `SubmitRights` form one access class; there are few classes. Results for a `Submitter` are
+cached until the class of any system changes.
 """
 
 from __future__ import annotations
