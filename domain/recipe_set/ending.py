@@ -34,7 +34,7 @@ def abort(members: Members, recipe: Recipe, reason: str) -> Decided:
 
 
 def end_one(members: Members, recipe: Recipe, event: Event) -> Decided:
-    """Return the events that end a started recipe with `event`; a host's guests are aborted, its system freed."""
+    """Return the events that end a started recipe with `event`, abort its guests and free its system."""
     ended: Decided = [(recipe.subject, event)]
     if recipe.is_guest:
         return ended

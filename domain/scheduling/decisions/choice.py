@@ -13,9 +13,9 @@ from domain.scheduling.world.partition import Partition
 def choices(partition: Partition, host: Recipe, candidates: int, cause: str) -> Iterator[int]:
     """Yield the numbers of the candidates (a bitmap), the preferred one first.
 
-    The pools that the recipe names come first, in their order, then the other systems. Systems of a pool are in
-    random order if the recipe requests that. Otherwise systems of the job's owner come first, then systems
-    that the fewest recipes could use, then by name.
+    The pools that the recipe names come first, in their order, then the other systems. Systems of a pool are
+    in random order if the recipe requests that. Otherwise systems of the job's owner come first; of these or
+    the rest, the systems that the fewest recipes could use, by name.
     """
     pick = _by_chance(host, cause) if host.autopick_random else _by_preference(partition, host)
     for preferred in (*(partition.labs.pool[name] for name in host.autopick_pools), candidates):

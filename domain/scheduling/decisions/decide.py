@@ -56,7 +56,7 @@ def iter_decisions(partition: Partition) -> Iterator[Decision]:
 
 
 class _Answering:
-    """The answers of the unfinished batch, or without one of a new batch of all unanswered triggers. Mutable."""
+    """The answers of the unfinished batch, or of a new one if there is none. Mutable."""
 
     def __init__(self, partition: Partition) -> None:
         self._partition = partition

@@ -19,7 +19,7 @@ from domain.system.state import System
 
 
 def is_safe(partition: Partition, host: Recipe, number: int) -> bool:
-    """Return whether a grant is safe: it completes the set, or all holders can still be completed after it."""
+    """Return whether a grant is safe: it completes the set, or all holders can be completed after it."""
     if partition.sets.is_single(host.recipe_set_id):
         return True
     lab_controller = partition.system(number).lab_controller

@@ -33,7 +33,7 @@ def new_job(partition: Partition, trigger: Trigger) -> Decision:
 
 
 def _place(draft: Draft, recipe_set_id: int) -> None:
-    """Grant systems to the recipes, those with the fewest viable systems first; if none gets any, queue all."""
+    """Grant systems to recipes, those with the fewest viable systems first; if none gets one, queue all."""
     partition = draft.partition
     hosts = partition.sets.hosts(recipe_set_id)
     unclaimed = unclaimed_systems(partition)

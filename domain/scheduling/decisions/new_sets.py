@@ -5,8 +5,8 @@ highest effective priority that one of its recipes has on an unclaimed idle syst
 and submission. A single-recipe set then takes a system on which it has this priority. A set without such a
 system takes nothing from others, and ranks by nominal priority.
 
-Ranks only fall while new sets are answered, because new sets take systems and free none. Therefore a rank that
-was computed earlier is an upper bound: the first set is ranked again, until one remains the first.
+Ranks only fall while new sets are answered, because new sets take systems and free none. So an earlier rank
+is an upper bound: the first set is ranked again, until one remains the first.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def unclaimed_systems(partition: Partition) -> int:
 
 
 def highest(partition: Partition, host: Recipe, systems: int) -> Highest:
-    """Return the highest effective priority of a recipe on `systems`, with these systems; 0 without systems."""
+    """Return the highest effective priority of a recipe on `systems`; 0 without any open to the recipe."""
     by_priority: dict[int, int] = {}
     nominal, submitter = (
         partition.sets.sets[host.recipe_set_id].priority,

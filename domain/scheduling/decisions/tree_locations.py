@@ -26,7 +26,7 @@ def tree_locations(partition: Partition, labs: Labs, tree_ids: Iterable[int | No
 
 
 def tree_locations_by_recipe(partition: Partition, labs: Labs, recipes: Iterable[Recipe]) -> str:
-    """Return `recipes 1, 2: 60 (Fedora-44) is in lab.south; recipe 3: …` for recipes without custom distro."""
+    """Return `recipes 1, 2: 60 (Fedora-44) is in lab.south; recipe 3: …`, without custom distros."""
     trees = {recipe.recipe_id: recipe.distro_tree_id for recipe in recipes if recipe.distro is None}
     return _by_recipe(
         {recipe_id: _tree_location(partition, labs, tree_id) for recipe_id, tree_id in trees.items()}

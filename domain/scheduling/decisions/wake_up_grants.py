@@ -1,8 +1,8 @@
 """The grants of idle systems that the wake-ups of a batch name (design section 4.2).
 
 The recipe with the highest rank on any of these systems is served first; design section 5.5 decides which of
-its candidates the recipe takes. Systems of one access class rank all recipes alike, so the best recipe of each
-class follows from the first recipes of the lines, and the best of these is served.
+its candidates the recipe takes. Systems of one access class rank all recipes alike, so the best recipe of
+each class follows from the first recipes of the lines, and the best of these is served.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Wake(NamedTuple):
 
 
 class BestRecipe(NamedTuple):
-    """The first recipe that may have a system of a group, with its tier, place and candidates in the group."""
+    """The first recipe that may have a system of a group: its tier, its place, and its candidates there."""
 
     tier: int
     place: Place
@@ -75,7 +75,7 @@ class WakeGroup:
 
 
 class WakeUpGrants:
-    """The grants of the systems that wake-ups name. Mutable; valid while nothing else changes the partition."""
+    """The grants of the systems that wake-ups name. Mutable; valid while only its grants happen."""
 
     def __init__(self, partition: Partition, wakes: Sequence[Wake]) -> None:
         self._partition = partition

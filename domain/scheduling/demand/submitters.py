@@ -1,4 +1,4 @@
-"""Numbers for submitters (the `Submitter` of a job), and their order on a system (design 5.2)."""
+"""Numbers for submitters, and their order on systems of an access class (design 5.2)."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ MAX_CACHED: Final = 1_024
 
 
 class Step(NamedTuple):
-    """A row of the table in design 5.2: the submitters whose effective priority equals that of the step."""
+    """A row of the table in design 5.2: the recipes of one nominal priority of these submitters."""
 
     nominal: int
     submitters: tuple[int, ...]
 
 
 class Order(NamedTuple):
-    """The steps in order, and the maximum effective priority by submitter number.
+    """The steps in rank order, and the maximum effective priority by submitter number.
 
-    If `same_for_all`, every submitter has the same maximum, and submitters need not be distinguished.
+    `same_for_all` is True if all maxima are equal, so that submitters need not be distinguished.
     """
 
     steps: tuple[Step, ...]
@@ -44,7 +44,7 @@ class Submitters:
         self._orders: dict[SubmitRights, Order] = {}
 
     def number(self, submitter: Submitter) -> int:
-        """Return the number of a submitter; a new one may take over that of a submitter without recipes."""
+        """Return the number of a submitter. A new one may get the number of a submitter without recipes."""
         number = self._numbers.get(submitter)
         return self._begin(submitter) if number is None else number
 
@@ -81,13 +81,13 @@ class Submitters:
 
 
 def _steps(maxima: Sequence[int]) -> list[Step]:
-    """Return the steps; the effective priority is the lower of the nominal one and the maximum."""
-    found: list[Step] = []
+    """Return the steps by effective priority (the lower of nominal and maximum), then by nominal priority."""
+    steps: list[Step] = []
     for effective in reversed(Priority):
         capped = tuple(number for number, maximum in enumerate(maxima) if maximum == effective)
         if capped:
-            found += [Step(nominal, capped) for nominal in reversed(Priority) if nominal > effective]
+            steps += [Step(nominal, capped) for nominal in reversed(Priority) if nominal > effective]
         not_capped = tuple(number for number, maximum in enumerate(maxima) if maximum >= effective)
         if not_capped:
-            found.append(Step(effective, not_capped))
-    return found
+            steps.append(Step(effective, not_capped))
+    return steps

@@ -27,7 +27,7 @@ from domain.system.state import System
 
 
 class Places:
-    """The places of one recipe that is in a line, or will be, valid while nothing changes."""
+    """The places of one unplaced recipe; a new one counts as queued. Valid while nothing changes."""
 
     def __init__(self, partition: Partition, host: Recipe) -> None:
         self._partition = partition
@@ -40,32 +40,32 @@ class Places:
         """Map each system number in `systems` to the number of eligible recipes ranked ahead of this one."""
         filters = self._partition.filters
         for_all = systems & self._partition.available.usable(forced=False)
-        found = {}
-        for some, ahead in self._kinds(systems):
-            for part, forced_only in ((some & for_all, False), (some & ~for_all, True)):
+        ahead = {}
+        for kind, counts_by_line in self._kinds(systems):
+            for part, forced_only in ((kind & for_all, False), (kind & ~for_all, True)):
                 for number, signature in filters.signatures_of(part, forced_only=forced_only):
-                    found[number] = sum([counted.total(signature) for counted in ahead])
-        return found
+                    ahead[number] = sum([counts.total(signature) for counts in counts_by_line])
+        return ahead
 
     def _kinds(self, systems: int) -> Iterator[tuple[int, list[BitSlicedNumbers]]]:
-        """Yield systems that agree about the recipes ahead, with these counted by filter, for each line."""
+        """Yield each kind of systems, with the recipes ahead there counted by filter, for each line."""
         labs = [of_lab for _, of_lab in self._partition.labs.each() if of_lab & systems]
         for rights, of_kind in self._partition.labs.access.each():
-            alike = systems & of_kind
-            for of_lab in labs if alike else ():
-                if some := alike & of_lab:
-                    yield some, self._counts_ahead(self._partition.system(lowest(some)), rights)
+            of_class = systems & of_kind
+            for of_lab in labs if of_class else ():
+                if kind := of_class & of_lab:
+                    yield kind, self._counts_ahead(self._partition.system(lowest(kind)), rights)
 
     def _counts_ahead(self, system: System, rights: SubmitRights) -> list[BitSlicedNumbers]:
         maxima = self._partition.filters.maxima(rights)
         effective = min(
             -self._rank.negative_priority, self._partition.labs.access.cap(rights, self._submitter)
         )
-        lines = (self._ahead_counts(*asked) for asked in self._lines_ahead(system))
+        lines = (self._ahead_counts(line, rank) for line, rank in self._lines_ahead(system))
         return [line.counted(maxima, effective) for line in lines if line is not None]
 
     def _lines_ahead(self, system: System) -> Iterator[tuple[str, Rank | None]]:
-        """Yield the lines that the system asks up to the recipe, with the rank that limits its own tier."""
+        """Yield the lines with recipes ahead; in the recipe's own tier with its rank, which limits them."""
         for tier in tiers_of(system.lab_controller):
             is_own = self._line in tier
             yield from ((line, self._rank if is_own else None) for line in tier)
@@ -90,7 +90,7 @@ class RankedRecipe(NamedTuple):
 
 
 def places_on(partition: Partition, system: System) -> Iterator[RankedRecipe]:
-    """Yield the recipes that might have a system, in the order in which it asks them."""
+    """Yield the recipes eligible for a system, in the rank order of the system."""
     for rank in ranks_for_system(partition, system):
         recipe = partition.sets.recipes[rank.recipe_id]
         effective = int(effective_priority(partition, recipe, system))

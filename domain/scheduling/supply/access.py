@@ -1,4 +1,4 @@
-"""Access and maximum priorities for all systems at once (design 5.1, 5.2).
+"""The access index: access and maximum priorities for all systems at once (design 5.1, 5.2).
 
 Systems with equal `SubmitRights` form one access class; there are few classes. Results for a `Submitter` are
 cached until the class of any system changes.
@@ -14,7 +14,7 @@ from domain.access.submit_rights import SubmitRights, Submitter
 from domain.scheduling.bitsets.bitmaps import union
 
 NOT_ALLOWED: Final = 0
-"""Stands for a priority where submission is not allowed."""
+"""The maximum effective priority on systems to which a submitter may not submit."""
 
 
 class AccessIndex:
@@ -25,7 +25,7 @@ class AccessIndex:
         self._systems: dict[SubmitRights, int] = {}
         self._of: dict[int, SubmitRights] = {}
         self._maxima: dict[SubmitRights, dict[Submitter, int]] = {}
-        # The number of classes that name a user or group, and the names that have come or gone.
+        # The number of classes that name each user or group, and the names that were added or dropped.
         self._named: Counter[tuple[str, str]] = Counter()
         self._name_changes: dict[tuple[str, str], None] = {}
         self._entitled: dict[Submitter, int] = {}
@@ -70,7 +70,7 @@ class AccessIndex:
                 self._invalidate_maxima(name)
 
     def _invalidate_maxima(self, name: tuple[str, str]) -> None:
-        """Drop the cached maxima of users whose name is in no access class any more."""
+        """Drop the cached maxima of a user or group that no access class names any more."""
         kind, value = name
         for maxima in self._maxima.values():
             for submitter in [each for each in maxima if getattr(each, kind) == value]:
@@ -79,7 +79,7 @@ class AccessIndex:
     # Users and groups
 
     def submitter(self, user: str, group: str | None) -> Submitter:
-        """Return the user and group as far as some access class distinguishes them."""
+        """Return the submitter, with None for a user or group that no access class names."""
         is_named, has_name = ("user", user) in self._named, ("group", group) in self._named
         return Submitter(user if is_named else None, group if has_name else None)
 
@@ -87,7 +87,7 @@ class AccessIndex:
         return ("group", group) in self._named
 
     def name_changes(self) -> dict[tuple[str, str], None]:
-        """Return the users and groups that classes have begun or ceased to name since the last call."""
+        """Return the (kind, name) pairs that classes have begun or ceased to name since the last call."""
         changes, self._name_changes = self._name_changes, {}
         return changes
 
@@ -102,24 +102,24 @@ class AccessIndex:
         return self._systems.items()
 
     def maximum(self, rights: SubmitRights, submitter: Submitter) -> int:
-        """Return the maximum effective priority, loans ignored; `NOT_ALLOWED` without access."""
+        """Return the maximum effective priority on a class, loans ignored; `NOT_ALLOWED` without access."""
         maxima = self._maxima[rights]
         if submitter not in maxima:
             maxima[submitter] = rights.maximum(submitter) or NOT_ALLOWED
         return maxima[submitter]
 
     def cap(self, rights: SubmitRights, submitter: Submitter) -> int:
-        """Return the maximum effective priority; `NOT_ALLOWED` also while lent to somebody else."""
+        """Return the maximum effective priority on a class; `NOT_ALLOWED` if it is lent to another user."""
         return NOT_ALLOWED if rights.is_lent_away(submitter) else self.maximum(rights, submitter)
 
     def caps(self, submitter: Submitter) -> frozenset[int]:
-        """Return the different caps over all classes."""
+        """Return the distinct maximum effective priorities over all classes (`cap`)."""
         if submitter not in self._caps:
             self._caps[submitter] = frozenset(self.cap(rights, submitter) for rights in self._systems)
         return self._caps[submitter]
 
     def entitled(self, submitter: Submitter) -> int:
-        """Return the systems to which a user may submit, on loan or not."""
+        """Return the systems to which a submitter may submit, loans ignored."""
         if submitter not in self._entitled:
             classes = self._systems.items()
             found = (systems for rights, systems in classes if self.maximum(rights, submitter))
@@ -127,7 +127,7 @@ class AccessIndex:
         return self._entitled[submitter]
 
     def not_lent_away(self, submitter: Submitter) -> int:
-        """Return the systems that are not on loan to somebody else."""
+        """Return the systems that are not on loan to another user."""
         if submitter not in self._not_lent:
             classes = self._systems.items()
             self._not_lent[submitter] = union(
@@ -136,7 +136,7 @@ class AccessIndex:
         return self._not_lent[submitter]
 
     def may(self, submitter: Submitter) -> int:
-        """Return the systems that recipes of a user may have."""
+        """Return the systems that access and loans open to a submitter."""
         systems = self._may.get(submitter)
         if systems is None:
             systems = self._may[submitter] = self.entitled(submitter) & self.not_lent_away(submitter)

@@ -1,4 +1,4 @@
-"""Propagation of policies, owners and loans to the access classes and visibility of systems."""
+"""Updates of the access class and visibility of systems after changes of policies, owners and loans."""
 
 from __future__ import annotations
 
@@ -42,10 +42,7 @@ class AccessUpdates:
         return self.submitter(recipe.owner, recipe.group)
 
     def submitter(self, owner: str, group: str | None) -> Submitter:
-        """Return the owner and group of a job as far as policies distinguish them.
-
-        The group is None if the job does not run for it any more.
-        """
+        """Return the submitter of a job, without the group if the job no longer counts for the group."""
         if group is not None and not self._directory.counts_for_group(group, owner):
             group = None
         return self._labs.access.submitter(owner, group)

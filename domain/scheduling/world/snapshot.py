@@ -1,8 +1,8 @@
 """Snapshots: the state of a partition as plain values, so that a scheduler need not fold the whole log.
 
-A snapshot is a cache of the log, never the source of truth. The order of the systems in a snapshot is the
-order of registration, from which their numbers follow. A snapshot includes the systems that fit each filter,
-because evaluating the filters again takes longer than everything else.
+A snapshot can always be computed again from the log. Systems are in the order of registration, from which
+their numbers follow. A snapshot includes the systems that fit each filter, because evaluating the filters
+again would take most of the time of a start.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Piece: TypeAlias = Mapping[str, Any]
 
 T = TypeVar("T")
 
-# 200 states take milliseconds of work. Bitmaps of a large lab are long.
+# The maximum number of states in a piece, so that a piece takes only milliseconds; fewer for long bitmaps.
 PIECE_SIZE: Final = 200
 BITMAPS_IN_A_PIECE: Final = 50
 
@@ -45,10 +45,9 @@ FILTER_TEXTS: Final = ("host_requires",)
 
 
 def pieces(partition: Partition) -> Iterator[Piece]:
-    """Yield the state of a partition between commits, without tentative decisions.
+    """Return an iterator of the pieces of a snapshot. The partition must have no tentative decisions.
 
-    Pieces consist of values, lists and dataclasses, and are made one by one. States are immutable, so the
-    partition may go on meanwhile.
+    Pieces consist of values, lists and dataclasses.
     """
     head = {
         "position": partition.position,
@@ -72,7 +71,7 @@ def pieces(partition: Partition) -> Iterator[Piece]:
 
 
 def _in_pieces(states: Iterable[T], size: int | None = None) -> Iterator[Sequence[T]]:
-    """Return the present items in pieces."""
+    """Yield the present items in lists of at most `size`."""
     held, step = list(states), size or PIECE_SIZE
     return (held[first : first + step] for first in range(0, len(held), step))
 
@@ -92,7 +91,7 @@ def _encode_filters(found: Sequence[Evaluated], texts: Texts) -> Piece:
 
 
 def restored(made: Iterable[Piece]) -> Partition:
-    """Return the partition that `pieces` describe. Dataclasses may have become mappings, and times texts."""
+    """Return the partition from the result of `pieces`, in which dataclasses are mappings and times texts."""
     partition = Partition()
     rest = iter(made)
     head = next(rest, {})
