@@ -62,9 +62,9 @@ class RecipeNeeds(NamedTuple):
 
 
 class TreeOffer(NamedTuple):
-    """A matching tree, its index among the matching trees (newest first), and systems that can install it."""
+    """A matching tree, the number of newer matching trees, and systems that can install the tree."""
 
-    index: int
+    newer_count: int
     tree: Tree
     systems: int
 

@@ -87,7 +87,7 @@ def _offer(installable: Installable, needs: RecipeNeeds, fitting: int, of_lab: i
     return Offer(
         tuple((offer.tree, offer.systems & fitting) for offer in trees),
         tuple(tree for _, tree in guest_trees),
-        (trees[0].index, *(index for index, _ in guest_trees)),
+        (trees[0].newer_count, *(index for index, _ in guest_trees)),
     )
 
 

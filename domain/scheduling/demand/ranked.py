@@ -23,7 +23,7 @@ K = TypeVar("K", bound=tuple[int, ...])
 
 
 class Ranked(Generic[K]):
-    """A sorted set of keys. Mutable. Adding is O(log n); a removed key leaves the heap when it comes first."""
+    """A sorted set of keys. Mutable. Adding is O(log n); a removed key leaves the heap once it is first."""
 
     def __init__(self, keys: Iterable[K] = ()) -> None:
         self._heap: list[K] = sorted(keys)

@@ -27,5 +27,7 @@ def test_xml__of_such_a_text__has_references(capsys: pytest.CaptureFixture[str])
 
 
 def test_taskfile__with_such_a_name__is_refused(run: Callable[..., Result]) -> None:
-    result = run("workflow", "--distro", "F", "--arch", "x86_64", "--task", "/t", "--whiteboard", CONTROL_CHARACTERS)
+    result = run(
+        "workflow", "--distro", "F", "--arch", "x86_64", "--task", "/t", "--whiteboard", CONTROL_CHARACTERS
+    )
     assert result.exit_code == 2 and "U+009B" in result.stderr
