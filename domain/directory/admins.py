@@ -10,10 +10,7 @@ from domain.errors import Refused
 
 
 def require_admin_without(directory: Directory, user: str) -> tuple[str, ...]:
-    """Return the subjects of a remaining admin for the removal of a user or of the user's admin role.
-
-    Returns () for a user who is no admin. Raises Refused if no admin would remain.
-    """
+    """Return the result of `require_admin_left` without this user; () for a user who is no admin."""
     return require_admin_left(directory, without_user=user) if ADMIN in directory.roles_of(user) else ()
 
 

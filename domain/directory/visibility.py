@@ -148,19 +148,19 @@ class VisibilityIndex:
 
     def names_without(self, unknown: frozenset[str], names: NameIndex) -> NameIndex:
         """Return `names` without those that only the `unknown` systems have."""
-        known = self._names_without.get(unknown)
-        if known is None:
+        visible = self._names_without.get(unknown)
+        if visible is None:
             if len(self._names_without) >= MAX_CACHED:
                 self._names_without.clear()
             distinct = dict.fromkeys(own for fqdn, own in self._names.items() if fqdn not in unknown)
-            known = self._names_without[unknown] = _union(distinct)
-        arches = known.arches | {document["arch"] for _, document in self._directory.trees()}
+            visible = self._names_without[unknown] = _union(distinct)
+        arches = visible.arches | {document["arch"] for _, document in self._directory.trees()}
         return replace(
             names,
             systems=names.systems - unknown,
-            keys=names.keys & known.keys,
+            keys=names.keys & visible.keys,
             arches=names.arches & arches,
-            power_types=names.power_types & known.power_types,
+            power_types=names.power_types & visible.power_types,
         )
 
     def _put_names(

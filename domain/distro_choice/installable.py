@@ -123,7 +123,7 @@ class Installable:
         return True
 
     def _mark_access_stale(self, fqdns: Iterable[str]) -> None:
-        """Mark systems of which only the access has changed; the caches stay valid."""
+        """Mark systems after changes of their access only; the caches stay valid."""
         for fqdn in fqdns:
             self._stale.setdefault(fqdn, False)
 

@@ -1,4 +1,4 @@
-"""Specifications of a job and its parts: the fields of which events are made, from a valid document."""
+"""Specifications of a job and its parts: the content of the events of a submission."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def _counted(moment: Moment, seconds: int) -> Deadlines:
 
 
 def recorded(recipe: Recipe, at: datetime, recorded_at: datetime) -> Recipe:
-    """Return a tentative recipe with its recorded deadline, once the time of its commit is known."""
+    """Return a tentative recipe with its recorded deadline, after its commit was recorded."""
     if recipe.deadline is None or recipe.recorded_deadline is not None:
         return recipe
     return changed(recipe, recorded_deadline=recipe.deadline + (recorded_at - at))

@@ -11,7 +11,7 @@ from domain.requirements.operators import EQUALITY, OTHER, SPELLINGS
 from domain.requirements.vocabulary import Element, Vocabulary
 
 _ASKS_NOTHING: Final = "is empty, so this part has no effect"
-# Elements of which only the empty attributes are dropped, because the others still have an effect.
+# Elements that lose only their empty attributes, because the others still have an effect.
 _OPTIONAL: Final[Mapping[str, tuple[str, ...]]] = {
     "device": DEVICE_ATTRIBUTES,
     "system/compatible_with_distro": ("osminor",),

@@ -36,10 +36,7 @@ class ParsedRequirement:
 
 
 class Language:
-    """The requirement language of one vocabulary.
-
-    `read` parses a form to a tree, None if the form has no effect.
-    """
+    """The requirements of one vocabulary; `read` parses a form to a tree, None without effect."""
 
     def __init__(self, read: Callable[[Any, Notes], Node | None]) -> None:
         self._read = read

@@ -71,7 +71,7 @@ class Compatible:
 
 @dataclass(frozen=True)
 class Forced:
-    """Only this system matches, whatever its condition."""
+    """One system: no other system matches, and its condition has no effect."""
 
     fqdn: str
 

@@ -45,10 +45,7 @@ def next_new_set(partition: Partition) -> Trigger:
 
 
 def unclaimed_systems(partition: Partition) -> int:
-    """Return all systems but the idle ones that an unanswered wake-up may give to a recipe in the queue.
-
-    The queue comes first: a new set must not take these systems.
-    """
+    """Return all systems but idle ones that recipes in the queue may get by unanswered wake-ups first."""
     systems = union(map(partition.systems_of_wake_up, partition.triggers.pending_wake_ups()))
     return ~demanded_systems(partition, systems)
 

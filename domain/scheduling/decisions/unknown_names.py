@@ -16,10 +16,7 @@ MAX_NAMES: Final = 4
 
 
 def unknown_names(partition: Partition, language: Language, requirement: str, owner: str) -> str:
-    """Return `there is no pool "smal"; there is no key "HVN"`, empty without unknown names.
-
-    A name that only systems hidden from the owner have is unknown.
-    """
+    """Return `there is no pool "smal"; …` for the names that do not exist, or only in hidden systems."""
     messages = dict.fromkeys(_unknown(partition, language, requirement, owner))
     return "; ".join(islice(messages, MAX_NAMES))
 

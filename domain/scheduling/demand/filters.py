@@ -201,20 +201,16 @@ class Filters:
         return (rank for ranked in lines for rank in ranked)
 
     def signatures_of(self, systems: int, *, forced_only: bool) -> Iterator[tuple[int, int]]:
-        """Yield each system with the bitmap of the filters with unplaced recipes that the system fits.
-
-        With `forced_only`, yield instead the filters that force the system.
-        """
+        """Yield each system with its fitting filters that have recipes, or that force it (`forced_only`)."""
         self._evaluate_all(self._populated)
         filters = self._forcing if forced_only else self._populated
         for number in numbers_in(systems):
             yield number, self._signatures.of(number) & filters
 
     def filters_fitting(self, systems: int, by_force: int) -> list[tuple[int, int]]:
-        """Return the bit of each filter with unplaced recipes, and the bitmap of the systems that fit it.
+        """Return the bit of each filter with unplaced recipes, with the fitting systems if there are any.
 
-        Only `systems` are considered, for filters that force a system `by_force` instead. Filters without
-        such systems are left out.
+        Only `systems` are considered, for filters that force a system `by_force` instead.
         """
         self._evaluate_all(self._populated)
         found = []

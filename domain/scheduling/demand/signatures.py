@@ -33,10 +33,7 @@ class Signatures:
         self._invalid |= 1 << number
 
     def replace(self, systems: int, filters: int, viable: Mapping[int, int], before: int) -> None:
-        """Set the bits of some filters in the signatures of some systems.
-
-        `viable` has a bitmap of fitting systems for each filter, with system numbers reduced by `before`.
-        """
+        """Set the bits of filters for some systems; in `viable`, numbers are reduced by `before`."""
         self._write()
         found = transposed(viable)
         for system in numbers_in(systems):

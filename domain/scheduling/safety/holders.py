@@ -15,7 +15,7 @@ class LabHolders:
     """The sets bound to one lab.
 
     `hosts` counts the hosts that bind each set to the lab. `unread` are the sets that are not in `plans` yet.
-    `stuck` is True if it is known that not all sets can be completed.
+    `stuck` is True if the plans have shown that not all sets can be completed.
     """
 
     hosts: dict[int, int] = field(default_factory=dict)

@@ -45,10 +45,7 @@ class Plans:
             self._keep(recipe_set_id, ())
 
     def plan(self, holder: Holder) -> list[int] | None:
-        """Return a plan for a holder, None if with this holder not all could be completed.
-
-        This may change the plans of other holders, all of which remain valid.
-        """
+        """Return a plan for a holder, None if not all could be completed; other plans may change validly."""
         first = _plan(holder, self.held)
         return _plan(holder, union(each.held for each in self._behind(holder))) if first is None else first
 

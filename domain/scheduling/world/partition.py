@@ -232,8 +232,8 @@ class Partition(PartitionQueries):
     def confirm(self, first_position: int, last_position: int, recorded_at: datetime) -> bool:
         """Confirm the tentative decisions, which the log has at these positions, recorded at this time.
 
-        If other events of the log come in between, or if the commit has more events than the decisions, roll
-        back and return False: the caller must read the commit from the log.
+        If the log has other events in between, or if the commit has more events than the decisions, roll back
+        and return False: the caller must read the commit from the log.
         """
         tentative = self._end_tentative()
         self._answered()
