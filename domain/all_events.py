@@ -1,6 +1,6 @@
-"""All event modules: importing this registers every event by its topic (`domain.events.TOPICS`).
+"""Imports of all event modules, which register every event by its topic in `domain.events.TOPICS`.
 
-Every reader of the log imports it: an event whose module was not imported would be unknown.
+Every reader of the log imports this module, because a topic that is not registered is unknown to the reader.
 """
 
 from __future__ import annotations

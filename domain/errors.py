@@ -1,6 +1,6 @@
 """Errors of Labledger, as one shallow tree.
 
-The docstring of an error is the title that users read. Its message describes the single case.
+The docstring of an error class is the title that users read; the message of an error describes the case.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, order=True)
 class Fault:
-    """One error in an input: its place, and what is wrong there."""
+    """One error in an input: its location, and a message."""
 
     where: str
     message: str
@@ -51,7 +51,7 @@ class Stale(LabledgerError):
 
 
 class Unknown(LabledgerError):
-    """Unknown name or id; the title names the missing subject."""
+    """Unknown name or id; the title of this error names the thing that does not exist."""
 
     def __init__(self, thing: str, why: str = "") -> None:
         self._thing = thing

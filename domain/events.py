@@ -1,8 +1,8 @@
-"""Events, their stamps, and the registry of kinds that `domain.all_events` fills.
+"""Events, their stamps, and the registry of event classes by topic.
 
-An event says in the past tense what happened to one subject. Its fields are plain values (texts, numbers,
-truths, lists of them, and JSON documents where the outside gave one). Its topic is a fixed text, never a
-module path, and its version rises when its fields change; `upcast` brings older stored fields up to date.
+An event is a fact about one subject, named in the past tense. Its fields are texts, numbers, booleans, lists
+of these, and JSON documents. Its topic is a fixed text, never a module path. Its version increases when its
+fields change; `upcast` converts stored fields of an earlier version.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ class Event:
     VERSION: ClassVar[int] = 1
     FIELDS: ClassVar[tuple[str, ...]]
     _FIELD_SET: ClassVar[frozenset[str]]
-    # Fields in the log that no answer contains.
+    # Fields that are stored in the log, but that no API response contains.
     HIDDEN: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
     def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
-        """Return fields of an older `version` in the form of the present version."""
+        """Return stored fields of an older `version`, converted to the present one; raise UnknownVersion."""
         raise UnknownVersion(f"{cls.TOPIC} version {version}, known up to {cls.VERSION}")
 
 
@@ -36,7 +36,7 @@ E = TypeVar("E", bound=Event)
 
 @dataclass_transform(frozen_default=True)
 def event(topic: str, version: int = 1) -> Callable[[type[E]], type[E]]:
-    """Make a class an event: a frozen dataclass, registered under its topic."""
+    """Return a class decorator that makes a class a frozen dataclass and registers it under its topic."""
 
     def register(cls: type[E]) -> type[E]:
         if topic in TOPICS:
@@ -51,27 +51,26 @@ def event(topic: str, version: int = 1) -> Callable[[type[E]], type[E]]:
     return register
 
 
-def data_of(happened: Event) -> dict[str, Any]:
+def data_of(event: Event) -> dict[str, Any]:
     """Return the fields of an event by name, for storing."""
-    return {name: getattr(happened, name) for name in happened.FIELDS}
+    return {name: getattr(event, name) for name in event.FIELDS}
 
 
-def shown_of(happened: Event) -> dict[str, Any]:
-    """Return the fields of an event for answers, without hidden ones."""
-    return {name: value for name, value in data_of(happened).items() if name not in happened.HIDDEN}
+def shown_of(event: Event) -> dict[str, Any]:
+    """Return the fields of an event by name, without hidden ones, for API responses."""
+    return {name: value for name, value in data_of(event).items() if name not in event.HIDDEN}
 
 
 def from_data(topic: str, version: int, data: Mapping[str, Any]) -> Event:
-    """Return the event from the result of `data_of`, upcast to the present version of its kind.
+    """Return the event with the stored fields `data`, converted to the present version of its class.
 
-    Raises UnknownTopic or UnknownVersion: an unknown event must stop the reader, which would otherwise have
-    another history.
+    Raises UnknownTopic or UnknownVersion, because skipping an event would lead to a wrong state.
     """
     cls = TOPICS.get(topic)
     if cls is None:
         raise UnknownTopic(topic)
     if version == cls.VERSION and data.keys() == cls._FIELD_SET:
-        # Like a call of the class, but faster: the log is read event by event.
+        # Faster than a call of the class, because readers of the log create every event here.
         made = object.__new__(cls)
         made.__dict__.update(data)
         return made
@@ -82,9 +81,8 @@ def from_data(topic: str, version: int, data: Mapping[str, Any]) -> Event:
 class Batch:
     """The triggers that are answered together, and how far a commit has answered them.
 
-    The batch holds the triggers behind position `after` up to `upto`; all others up to `after` were answered
-    before it. `left` is the first kind of trigger that the commit leaves unanswered in the batch, None if it
-    leaves none.
+    The batch holds the triggers at positions above `after` and up to `upto`; earlier triggers are answered.
+    `left` is the first kind of trigger that the commit leaves unanswered, None if the batch is answered.
     """
 
     after: int
@@ -94,10 +92,9 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """The basis of a decision: the log position it had read, its time, and its right and rules.
+    """The basis of a decision: the log position read, the time, the epoch of the lease, the policy version.
 
-    `batch` says which triggers are answered once the commit is in the log. Decisions of a policy before
-    version 5 have none.
+    `batch` says which triggers are answered once the commit is in the log, None before policy version 5.
     """
 
     position: int
@@ -111,8 +108,8 @@ class Basis:
 class Stamp:
     """The actor, cause and time of an event.
 
-    `cause` is a text such as `event/123` or `request/4f…`; `number` counts the decisions of one commit, which
-    share their basis: the n-th saw those before it.
+    `cause` is a text such as `event/123` or `request/4f…`. `number` numbers the decisions of a commit,
+    which share one basis: each decision sees those before it.
     """
 
     at: datetime
@@ -123,7 +120,7 @@ class Stamp:
 
 
 class Change(NamedTuple):
-    """An event that was decided and is not yet in the log."""
+    """A decided event that is not in the log yet."""
 
     subject: str
     event: Event
@@ -131,9 +128,9 @@ class Change(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    """An event as the log has it.
+    """An event in the log; `commit_end` is the last position of its commit.
 
-    `commit_end` is the last position of its commit: readers act on whole commits only.
+    Readers use `commit_end` to process whole commits only.
     """
 
     position: int
@@ -146,10 +143,10 @@ class Recorded(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """The place of an event in its subject's history, and its times.
+    """The version and position of an event, the time of the decision, and the time of the database.
 
-    `at` is None for a tentative event: it has no time yet, and sets no deadline. `recorded_at` is None until
-    the event is in the log: the database gives that time.
+    `at` is None if the decision has no time; such an event sets no deadline. `recorded_at` is None until the
+    event is in the log.
     """
 
     version: int
@@ -163,7 +160,7 @@ class Moment(NamedTuple):
 
 
 Decided = list[tuple[str, Event]]
-"""The result of a decision: events with their subjects, in log order."""
+"""Decided events with their subjects, in log order."""
 
 
 def subject(kind: str, name: object) -> str:

@@ -1,9 +1,8 @@
 """Fast copies and constructors for frozen dataclasses with slots: the states that are folded from the log.
 
-A frozen dataclass assigns each field through `object.__setattr__`, and `dataclasses.replace` goes through
-`__init__` as well. Folding events is most of the work of a scheduler. The functions here write to an object
-of a writable class with the same slots, and then assign the frozen class to its `__class__`. Their code is
-generated for each class, as `dataclass` generates its own methods.
+Folding events is most of the work of a scheduler. Frozen dataclasses are slow to create, because `__init__`
+assigns each field through `object.__setattr__`. The functions here write to an object of a writable class
+with the same slots, and then set its `__class__` to the frozen class. Their code is generated per class.
 """
 
 # CPU time in ns for a recipe (23 fields) on CPython 3.11, two fields changed:
@@ -34,7 +33,7 @@ def changed(value: T, **fields: Any) -> T:
 
 
 def _copier(cls: type[Any]) -> Callable[[Any], Any]:
-    """Return a function that makes writable copies: the caller assigns `__class__`."""
+    """Return a function that returns a writable copy, whose `__class__` the caller must set."""
     names: tuple[str, ...] = cls.__slots__
     lines = [f"made.{name} = value.{name}" for name in names]
     copier = _COPIERS[cls] = _generated(cls, "value", lines)
@@ -42,9 +41,9 @@ def _copier(cls: type[Any]) -> Callable[[Any], Any]:
 
 
 def changer(cls: type[T], *names: str) -> Callable[..., T]:
-    """Return a function of a value and these fields, in order, that copies the value with the fields changed.
+    """Return a function of a value and new values of these fields, in order, that returns a changed copy.
 
-    It is worth its code for a change that happens to most values.
+    Such a function is twice as fast as `changed`; use it for frequent changes.
     """
     slots: tuple[str, ...] = cls.__slots__  # type: ignore[attr-defined]
     if unknown := set(names).difference(slots):
@@ -54,14 +53,14 @@ def changer(cls: type[T], *names: str) -> Callable[..., T]:
 
 
 def maker(cls: type[T]) -> Callable[..., T]:
-    """Return a function that makes values of the class from all its fields, in their order."""
+    """Return a fast constructor of the class, whose parameters are all fields in their order."""
     names: tuple[str, ...] = cls.__slots__  # type: ignore[attr-defined]
     lines = [*(f"made.{name} = {name}" for name in names), "made.__class__ = cls"]
     return _generated(cls, ", ".join(names), lines)
 
 
 def _generated(cls: type[Any], parameters: str, lines: Iterable[str]) -> Callable[..., Any]:
-    """Return a function that runs `lines` on `made`, a new writable object, and returns `made`."""
+    """Compile a function that creates a writable object `made`, runs `lines`, and returns `made`."""
     open_class = type(f"Open{cls.__name__}", (), {"__slots__": cls.__slots__})
     namespace: dict[str, Any] = {"new": object.__new__, "Open": open_class, "cls": cls}
     exec("\n ".join([f"def make({parameters}):", "made = new(Open)", *lines, "return made"]), namespace)

@@ -1,10 +1,11 @@
-"""A state machine as a table of rows (from, to, when), which code, diagrams and tests read."""
+"""Life cycles: state machines as tables of rows (from, to, when), which code, diagrams and tests read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 from domain.errors import Refused
 from domain.names import display_subject
@@ -28,7 +29,7 @@ class Lifecycle:
 
     @cached_property
     def final(self) -> frozenset[str]:
-        """Return the states that have no transition to another one."""
+        """Return the states that no transition leaves."""
         return frozenset(self.states) - {before for before, _, _ in self.rows}
 
     def require(self, subject: str, before: str, after: str) -> None:
@@ -46,6 +47,5 @@ class Lifecycle:
 
 
 def fan_in(sources: Iterable[str], targets: Iterable[str], when: str) -> tuple[tuple[str, str, str], ...]:
-    """Return rows from each source to each target, for transitions that many states share."""
-    aims = tuple(targets)
-    return tuple((source, target, when) for source in sources for target in aims)
+    """Return a row from each source to each target, all with the same `when`."""
+    return tuple((source, target, when) for source, target in product(sources, targets))

@@ -19,7 +19,7 @@ WORDS: Final = {
     "recipe-set": "recipe set",
     "recipe": "recipe",
 }
-"""Kind -> its words in a message."""
+"""The words for each kind in messages."""
 
 
 def display_name(kind: str, name: str | int) -> str:
@@ -28,7 +28,7 @@ def display_name(kind: str, name: str | int) -> str:
 
 
 def display_subject(subject: str) -> str:
-    """Return `recipe set 23` for the subject `recipe-set/23`."""
+    """Return `recipe set 23` for the subject `recipe-set/23`; an unknown kind is shown as it is."""
     kind, _, name = subject.partition("/")
     return f"{WORDS.get(kind, kind)} {name}"
 

@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class Priority(IntEnum):
-    """Priorities in ascending order, so `max` is the most urgent. The names are those of the job language."""
+    """Priorities in ascending order: `max` returns the most urgent. The names are those in job documents."""
 
     Low = 1
     Medium = 2

@@ -1,4 +1,4 @@
-"""The states that a decision reads: recipes with their whole sets and systems, at one log position."""
+"""Read sets: the states on which a decision depends, that is recipes with their whole sets and systems."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from domain.system.state import System
 
 @dataclass(frozen=True)
 class ReadSet:
-    """States by subject, including the `neighbours` of each state."""
+    """States by subject, at one log position. For each state, they include those of its `neighbours`."""
 
     states: Mapping[str, State]
 
@@ -39,22 +39,22 @@ class ReadSet:
     def members(self, recipe_set_id: int) -> Members:
         """Return the recipes of a set in the read set, with their systems."""
         recipe_set = self.recipe_set(recipe_set_id)
-        assert recipe_set is not None, f"recipe set {recipe_set_id} was not gathered"
+        assert recipe_set is not None, f"recipe set {recipe_set_id} is not in the read set"
         recipes = [self.recipe(recipe_id) for recipe_id in sorted(recipe_set.recipe_ids)]
         present = tuple(recipe for recipe in recipes if recipe is not None)
         systems = [self.system(fqdn) for fqdn in dict.fromkeys(map(_held, present)) if fqdn is not None]
         return Members(present, {system.fqdn: system for system in systems if system is not None})
 
     def members_on(self, system: System) -> Members | None:
-        """Return the set of the recipe on a system, None if no recipe is on it."""
+        """Return the set of the recipe that has a system, None if no recipe has the system."""
         recipe = None if system.recipe_id is None else self.recipe(system.recipe_id)
         return None if recipe is None else self.members(recipe.recipe_set_id)
 
 
 def members_after(members: Members, decided: Decided) -> Members:
     """Return the members of a set after decided events."""
-    every: tuple[State, ...] = (*members.recipes, *members.systems.values())
-    states = {state.subject: state for state in every}
+    before: tuple[State, ...] = (*members.recipes, *members.systems.values())
+    states = {state.subject: state for state in before}
     for subject, event in decided:
         states[subject] = evolve_tentatively(subject, states[subject], event)
     recipes = tuple(state for state in states.values() if isinstance(state, Recipe))
@@ -63,7 +63,7 @@ def members_after(members: Members, decided: Decided) -> Members:
 
 
 def neighbours(state: State) -> list[str]:
-    """Return the subjects that a read set includes together with a state."""
+    """Return the subjects that a read set must include if it includes this state."""
     if isinstance(state, RecipeSet):
         return [f"recipe/{recipe_id}" for recipe_id in state.recipe_ids]
     if isinstance(state, System):
@@ -73,5 +73,5 @@ def neighbours(state: State) -> list[str]:
 
 
 def _held(recipe: Recipe) -> str | None:
-    """Return the system of an unfinished recipe."""
+    """Return the system of an unfinished recipe, None for a finished one."""
     return None if recipe.finished else recipe.system

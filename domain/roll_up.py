@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from domain.recipe.lifecycle import GIVEN_UP
 
-# Least finished first. Aborted beats cancelled beats completed; one running recipe makes its job running.
+# Least finished first: one running recipe makes its job running. The final states are ordered worst first.
 STATE_ORDER = (
     "running",
     "installing",
@@ -21,7 +21,7 @@ STATE_ORDER = (
     "completed",
 )
 RESULT_ORDER = ("New", "None", "Skip", "Pass", "Warn", "Fail", "Panic")
-# A task that only warned did not do its work, so Warn does not pass either.
+# Warn is a bad result too: a task with this result has not done its work.
 BAD_RESULTS = frozenset({"Warn", "Fail", "Panic"})
 # The best possible result of a cancelled or aborted task or recipe, and therefore of its set and job.
 GIVEN_UP_RESULT = "Warn"
@@ -35,7 +35,7 @@ def state_of(states: Iterable[str]) -> str:
 
 
 def result_of(results: Iterable[str]) -> str:
-    """Return the worst result, `New` without any."""
+    """Return the worst result, or `New` without results."""
     return max(results, key=_RESULT_RANK.__getitem__, default="New")
 
 

@@ -1,4 +1,4 @@
-"""Recipes, recipe sets and systems as one type, by subject."""
+"""One type for the states of recipes, recipe sets and systems, and their common `evolve`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ State = Recipe | RecipeSet | System
 
 
 def evolve(subject: str, state: State | None, event: Event, moment: Moment) -> State:
-    """Return a recipe, recipe set or system after an event."""
+    """Return the state of a recipe, recipe set or system after an event; `state` is None before the first."""
     if state is not None:
         return evolve_existing(state, event, moment)
     kind, name = split_subject(subject)
@@ -24,7 +24,7 @@ def evolve(subject: str, state: State | None, event: Event, moment: Moment) -> S
 
 
 def evolve_existing(state: State, event: Event, moment: Moment) -> State:
-    """Return a present recipe, recipe set or system after an event."""
+    """Return the state after an event that is not the first of its subject."""
     if isinstance(state, Recipe):
         return evolve_recipe(state, state.recipe_id, event, moment)
     if isinstance(state, System):
@@ -33,7 +33,7 @@ def evolve_existing(state: State, event: Event, moment: Moment) -> State:
 
 
 def evolve_tentatively(subject: str, state: State, event: Event) -> State:
-    """Return the state after a decided event, which has no position and no time yet."""
+    """Return the state after a tentative event, which gets position 0 and no time."""
     return evolve(subject, state, event, Moment(state.version + 1, 0, None))
 
 

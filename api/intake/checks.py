@@ -19,7 +19,7 @@ from api.intake.places import TextPlaces
 from api.intake.requirements import LANGUAGES, Required
 from api.intake.unsupported import NOT_YET
 from domain.directory.name_index import NameIndex
-from domain.job.names import check_owners, objects
+from domain.job.names import objects, owner_findings
 from domain.job.retention import RetentionTags
 from domain.requirements.findings import Finding
 from domain.requirements.language import Language, ParsedRequirement
@@ -51,7 +51,7 @@ def check_document(
     findings += _alternatives(recipes, places)
     findings += _requirements(recipes)
     findings += _retention(document, tags)
-    findings += check_owners(document, names, submitter, is_admin=is_admin)
+    findings += owner_findings(document, names, submitter, is_admin=is_admin)
     return job, findings
 
 

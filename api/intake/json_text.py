@@ -12,7 +12,7 @@ from typing import Any, Final, NoReturn
 from api.intake.bodies import check_body, unreadable
 from api.intake.limits import MAX_DEPTH, MAX_FAULTS, MAX_PARTS
 from api.intake.words import refusal
-from domain.characters import STEERING
+from domain.characters import CONTROL_CHARACTERS
 from domain.errors import Fault, FaultyInput
 from domain.requirements.findings import Path, dotted
 
@@ -71,7 +71,7 @@ def parse_json(body: bytes) -> dict[str, Any]:
     unescaped = json.dumps(document, ensure_ascii=False) if "\\u" in text else text
     if strange := _NO_CHARACTER.search(unescaped):
         unreadable("body", f"contains U+{ord(strange.group()):04X}, which is not a character")
-    if STEERING.search(unescaped):
+    if CONTROL_CHARACTERS.search(unescaped):
         positions = positions_of(text)
         found = islice(_steering((), document), MAX_FAULTS)
         raise FaultyInput(Fault(place_of(path, positions)[2], message) for path, message in found)
@@ -81,12 +81,12 @@ def parse_json(body: bytes) -> dict[str, Any]:
 def _steering(path: Path, value: Any) -> Iterator[tuple[Path, str]]:
     """Yield the paths of characters that steer a terminal, with the message. The depth is bounded."""
     if isinstance(value, str):
-        if found := STEERING.search(value):
+        if found := CONTROL_CHARACTERS.search(value):
             yield path, refusal(found)
         return
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, part in parts:
-        if isinstance(name, str) and (found := STEERING.search(name)):
+        if isinstance(name, str) and (found := CONTROL_CHARACTERS.search(name)):
             yield path, f"a key {refusal(found)}"
         else:
             yield from _steering((*path, name), part)

@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from domain.characters import STEERING_CLASS
+from domain.characters import CONTROL_CLASS
 
-_UNPRINTABLE: Final = re.compile(rf"[\x00-\x08\x0b\x0c\x0e-\x1f{STEERING_CLASS}]")
-_CONTROL: Final = re.compile(rf"[\x00-\x1f{STEERING_CLASS}]")
+_UNPRINTABLE: Final = re.compile(rf"[\x00-\x08\x0b\x0c\x0e-\x1f{CONTROL_CLASS}]")
+_CONTROL: Final = re.compile(rf"[\x00-\x1f{CONTROL_CLASS}]")
 
 
 def printable(text: str) -> str:

@@ -16,7 +16,7 @@ from api.intake.limits import MAX_ATTRIBUTES, MAX_DEPTH, MAX_FAULTS, MAX_PARTS
 from api.intake.places import XmlPlaces
 from api.intake.words import refusal
 from api.intake.xml_walk import is_foreign
-from domain.characters import STEERING
+from domain.characters import CONTROL_CHARACTERS
 from domain.errors import Fault, FaultyInput
 
 # The encoding overrules what the document declares: anything but UTF-8 was refused already.
@@ -46,7 +46,7 @@ def parse_xml(body: bytes) -> etree._Element:
     _check_size(root, body)
     if b"<!--" in body:
         _drop_comments(root)
-    if "&#" in text or STEERING.search(text):
+    if "&#" in text or CONTROL_CHARACTERS.search(text):
         _check_characters(root, body)
     return root
 
@@ -89,7 +89,7 @@ def _steering(root: etree._Element) -> Iterator[tuple[etree._Element, str]]:
         texts = [(element, "", node.text), (parent, "", node.tail)]
         texts += [(element, f"{_local(str(name))}: ", str(value)) for name, value in node.attrib.items()]
         for holder, field, text in texts:
-            if holder is not None and text and (found := STEERING.search(text)):
+            if holder is not None and text and (found := CONTROL_CHARACTERS.search(text)):
                 yield holder, field + refusal(found)
 
 

@@ -21,7 +21,7 @@ from domain.subjects import State, evolve_tentatively
 from domain.system.differences import PropertyDifference, differences
 from domain.system.state import System
 from domain.system_admin.policy import leave_pool
-from domain.system_admin.registration import BESIDE, register, unknown_names
+from domain.system_admin.registration import NOT_INVENTORY, register, unknown_names
 
 # Fields that a new system has to have.
 NEEDED = ("lab_controller", "owner")
@@ -228,5 +228,5 @@ def _moved(pools: tuple[str, ...], moves: list[tuple[str, bool]]) -> list[str]:
 
 
 def _document(system: System) -> dict[str, Any]:
-    beside = {name: getattr(system, name) for name in BESIDE if name not in ("fqdn", "pools")}
+    beside = {name: getattr(system, name) for name in NOT_INVENTORY if name not in ("fqdn", "pools")}
     return {**system.inventory, **beside}

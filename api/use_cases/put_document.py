@@ -20,7 +20,7 @@ from domain.errors import FaultyInput, Unknown
 from domain.events import Decided
 from domain.names import display_name
 from domain.read_set import ReadSet
-from domain.system_admin.policy import part_with
+from domain.system_admin.policy import remove_system_references
 from store.requests import AppendRequest, Committed
 
 
@@ -72,7 +72,10 @@ async def _part_with_namesake(parts: WriteParts, request: RequestContext, kind: 
     def decide(gathered: ReadSet) -> Decided:
         systems = (gathered.system(fqdn) for fqdn in fqdns)
         return [
-            change for system in systems if system is not None for change in part_with(system, kind, name)
+            change
+            for system in systems
+            if system is not None
+            for change in remove_system_references(system, kind, name)
         ]
 
     # If-Match and the Idempotency-Key of the request do not apply to this commit.

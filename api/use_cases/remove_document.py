@@ -15,7 +15,7 @@ from domain.errors import Unknown
 from domain.events import Decided
 from domain.names import display_name
 from domain.system.state import System
-from domain.system_admin.policy import part_with
+from domain.system_admin.policy import remove_system_references
 from store.passwords import delete_stale_hashes
 from store.requests import AppendRequest, Committed
 
@@ -61,7 +61,7 @@ def _removal(
     """Return the events, and the versions of everything that the decision used."""
     decided = remove(kind, directory, name, systems)
     versions = {changed: directory.version(changed) for changed, _ in decided}
-    of_systems = [change for system in systems for change in part_with(system, kind, name)]
+    of_systems = [change for system in systems for change in remove_system_references(system, kind, name)]
     parting = {subject for subject, _ in of_systems}
     versions |= {one.subject: one.version for one in systems if one.subject in parting}
     if kind == "user":

@@ -96,7 +96,7 @@ def require_token_quota(parts: WriteParts, wanted: TokenRequest) -> None:
     """
     directory = parts.feed.directory
     if wanted.role != LAB_CONTROLLER:
-        live = directory.live_tokens(wanted.user, parts.clock())
+        live = directory.valid_tokens(wanted.user, parts.clock())
         ends = (entry.document["expires_at"] for entry in live if entry.document["role"] != LAB_CONTROLLER)
         parts.quotas.require_token(wanted.user, ends)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.terminal.tables import UNBOUNDED, Column, Row, Rows
-from domain.characters import STEERING
+from domain.characters import CONTROL_CHARACTERS
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,7 +25,7 @@ class Output:
 
     def document(self, document: Any) -> None:
         # Old texts may have control characters; escapes are equivalent in JSON.
-        click.echo(STEERING.sub(_escape, json.dumps(document, ensure_ascii=False)))
+        click.echo(CONTROL_CHARACTERS.sub(_escape, json.dumps(document, ensure_ascii=False)))
 
     def rows(self, document: Row, name: str, columns: Iterable[Column], *, empty: str) -> None:
         """Print the whole document, or a table of the list under `name`."""
@@ -60,7 +60,7 @@ def _escape(found: re.Match[str]) -> str:
 
 def xml(text: str) -> None:
     """Print XML, with references for the characters that would steer a terminal."""
-    click.echo(STEERING.sub(lambda found: f"&#x{ord(found.group()):X};", text))
+    click.echo(CONTROL_CHARACTERS.sub(lambda found: f"&#x{ord(found.group()):X};", text))
 
 
 def content(written: bytes) -> None:

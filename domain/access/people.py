@@ -1,7 +1,7 @@
 """Permissions of a person on a system (docs/decisions/0020).
 
-One policy applies: that of the system's active pool, else its own. `submit` is separate: it is the union over
-the pools of the system, and the scheduler checks it (`domain.access.submitting`).
+The policy of the system's active pool applies, otherwise that of the system itself. The scheduler checks
+`submit` separately, by the policies of all pools of the system (`domain.access.submit_rights`).
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Person:
 
 
 class Access(NamedTuple):
-    """The access to one system: the policy that applies, its owner, borrower and reserving user.
+    """The policy that applies to one system, and its owner, borrower and reserving user.
 
-    Each of the three is None if there is none, or if the named user no longer exists.
+    A user is None if the system has no such user, or if the user was removed.
     """
 
     policy: Policy
@@ -40,14 +40,14 @@ class Access(NamedTuple):
 
 
 def may(person: Person, access: Access, permission: str) -> bool:
-    """Return whether a person has one of the permissions `OF_PEOPLE`."""
+    """Return whether a person has this permission, one of `OF_PEOPLE`, on a system."""
     if person.user == access.owner or (person.is_admin and permission in OF_ADMINS):
         return True
     if person.user == access.borrower and permission in OF_BORROWERS:
         return True
     if permission != VIEW:
         return any(entry.permission == permission and _names(entry, person) for entry in access.policy)
-    # Any other permission, or a claim on the system, implies view.
+    # Any other permission except `submit` implies view, and so does a reservation.
     return person.user == access.reserved_by or any(
         _names(entry, person) for entry in access.policy if entry.permission != SUBMIT
     )

@@ -22,8 +22,8 @@ PERMISSIONS: Final = (
 )
 
 Form: TypeAlias = Mapping[str, Any]
-"""An entry in documents and events: `{"permission": …}` with one of `"user": …`, `"group": …` and
-`"everybody": true`, and `"maximum_effective_priority": "Medium"` for `submit`.
+"""A policy entry in documents and events: `{"permission": …}` with one of `"user": …`, `"group": …` and
+`"everybody": true`; for `submit` also `"maximum_effective_priority": "Medium"`.
 """
 
 
@@ -41,21 +41,21 @@ class PolicyEntry(NamedTuple):
 
 Policy: TypeAlias = tuple[PolicyEntry, ...]
 
-UNTIL_GIVEN: Final[Policy] = (
+INITIAL_POLICY: Final[Policy] = (
     PolicyEntry(VIEW),
     PolicyEntry(RESERVE),
     PolicyEntry(SUBMIT, maximum=Priority.Urgent),
 )
-"""The policy of a system that never got its own: a lab without policies is open."""
+"""The policy of a system that never got its own; with it, everybody may view, reserve and submit."""
 
 
 def own_policy(given: Policy | None) -> Policy:
     """Return a system's own policy, or the initial one if it never got its own."""
-    return UNTIL_GIVEN if given is None else given
+    return INITIAL_POLICY if given is None else given
 
 
 def policy_of(entries: Iterable[Form]) -> Policy:
-    """Return the policy of valid entries: each once, ordered, so that equivalent policies are equal."""
+    """Return the policy of valid entries, sorted and without duplicates."""
     return tuple(sorted(set(map(_entry, entries)), key=sort_key))
 
 
@@ -71,7 +71,7 @@ def policy_form(policy: Policy) -> list[dict[str, Any]]:
 
 
 def sort_key(entry: PolicyEntry) -> tuple[int, str, str, int]:
-    """Return the sort key: by permission, everybody first, and the highest maximum first."""
+    """Return the sort key: permission, then everybody, users and groups by name, then the highest maximum."""
     order = PERMISSIONS.index(entry.permission)
     return order, entry.group or "", entry.user or "", -(entry.maximum or 0)
 

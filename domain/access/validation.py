@@ -10,14 +10,14 @@ from domain.errors import Fault
 from domain.names import unknown_name
 
 Exists = Callable[[str, str], bool]
-"""A function that returns whether a user or group (the kind) of this name exists."""
+"""A function of a kind (user or group) and a name that returns whether such a user or group exists."""
 
 PRINCIPALS = ("user", "group")
-WHO = (*PRINCIPALS, "everybody")
+GRANTEES = (*PRINCIPALS, "everybody")
 
 
 def faults_of(entries: Iterable[Form], exists: Exists) -> list[Fault]:
-    """Return all faults of entries with the fields of `Form`; a missing one may be None."""
+    """Return all faults of entries with the fields of `Form`; an optional field may be absent or None."""
     return [
         fault
         for number, entry in enumerate(entries)
@@ -26,10 +26,10 @@ def faults_of(entries: Iterable[Form], exists: Exists) -> list[Fault]:
 
 
 def _faults(where: str, entry: Form, exists: Exists) -> Iterator[Fault]:
-    named = [name for name in WHO if entry.get(name)]
+    named = [name for name in GRANTEES if entry.get(name)]
     if len(named) != 1:
-        said = f"names {' and '.join(named)}" if named else "names nobody"
-        yield Fault(where, f'{said}; an entry must have one of "user", "group" and "everybody": true')
+        problem = f"names {' and '.join(named)}" if named else "names nobody"
+        yield Fault(where, f'{problem}; an entry must have one of "user", "group" and "everybody": true')
     for kind in PRINCIPALS:
         name = entry.get(kind)
         if name and not exists(kind, name):
@@ -39,20 +39,20 @@ def _faults(where: str, entry: Form, exists: Exists) -> Iterator[Fault]:
 
 
 def normalised(entries: Iterable[Form]) -> list[dict[str, Any]]:
-    """Return valid entries for an event: ordered, each once, with the highest of several maxima."""
-    return policy_form(merged(policy_of(map(_completed, entries))))
+    """Return valid entries for an event, sorted; of entries that differ in the maximum, the highest."""
+    return policy_form(merged(policy_of(map(_with_default_maximum, entries))))
 
 
-def _completed(entry: Form) -> Form:
-    """Return the entry without nulls; a submit entry without a maximum defaults to Urgent."""
-    said = {name: value for name, value in entry.items() if value is not None}
-    if said["permission"] == SUBMIT:
-        return {"maximum_effective_priority": "Urgent", **said}
-    return said
+def _with_default_maximum(entry: Form) -> Form:
+    """Return the entry without nulls; a submit entry without a maximum gets Urgent."""
+    form = {name: value for name, value in entry.items() if value is not None}
+    if form["permission"] == SUBMIT:
+        return {"maximum_effective_priority": "Urgent", **form}
+    return form
 
 
 def merged(policy: Policy) -> Policy:
-    """Return the policy with each entry once: the first of equal entries has the highest maximum."""
+    """Return a sorted policy without entries that differ from another one only by a lower maximum."""
     return tuple({entry._replace(maximum=None): entry for entry in reversed(policy)}.values())[::-1]
 
 

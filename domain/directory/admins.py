@@ -1,4 +1,4 @@
-"""The rule that at least one admin can always authenticate: nobody else could add an admin."""
+"""The rule that at least one admin can always log in, because only an admin can add an admin."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from domain.errors import Refused
 
 
 def require_admin_without(directory: Directory, user: str) -> tuple[str, ...]:
-    """Check the removal of a user, or of the user's admin role; return () for a user who is no admin."""
+    """Return the result of `require_admin_left` without this user; () for a user who is no admin."""
     return require_admin_left(directory, without_user=user) if ADMIN in directory.roles_of(user) else ()
 
 
@@ -19,21 +19,21 @@ def require_admin_left(
 ) -> tuple[str, ...]:
     """Return the subjects of a remaining admin. Raises Refused if there is none.
 
-    The decision has to check their versions: two concurrent removals could otherwise remove each other's
-    remaining admin.
+    The commit must check the versions of these subjects: otherwise two concurrent removals could each rely on
+    the admin that the other one removes.
     """
     for name, user in directory.items("user"):
         if name == without_user or ADMIN not in directory.roles_of(name):
             continue
-        if left := _credentials_of(directory, name, user, without_token):
-            return left
+        if subjects := _subjects_of_admin(directory, name, user, without_token):
+            return subjects
     raise Refused("no admin who can log in would be left; add another admin first")
 
 
-def _credentials_of(
+def _subjects_of_admin(
     directory: Directory, name: str, user: DirectoryEntry, without_token: str | None
 ) -> tuple[str, ...]:
-    """Return the subjects of an admin's lasting credentials: a password, or a token without an end."""
+    """Return the subjects on which an admin's access depends, () without a password or unlimited token."""
     if directory.credentials.password_of(name) is not None and user.document["roles"] is not None:
         return (f"user/{name}",)
     for token_id, token in directory.tokens_of(name):
@@ -44,7 +44,7 @@ def _credentials_of(
 
 
 def can_any_admin_log_in(directory: Directory, now: datetime) -> bool:
-    """Return whether any admin can authenticate at present, with a password or any valid token."""
+    """Return whether any admin can authenticate at the time `now`, by a password or a valid admin token."""
     return any(
         ADMIN in directory.roles_of(name)
         and (directory.credentials.password_of(name) is not None or _has_token(directory, name, now))

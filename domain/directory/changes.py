@@ -1,4 +1,4 @@
-"""The events of a PUT of a directory entry, from its whole new document."""
+"""The events for PUT requests of directory entries, each with a whole new document."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from domain.system.failures import BROKEN_AFTER
 
 Document = Mapping[str, Any]
 
-# kind -> the events of the first and of every later document.
-_WHOLE: dict[str, tuple[type[Event], type[Event]]] = {
+# The event of the first document of an entry, and that of every later one, by kind.
+_DOCUMENT_EVENTS: dict[str, tuple[type[Event], type[Event]]] = {
     "user": (directory_events.UserRegistered, directory_events.UserChanged),
     "group": (directory_events.GroupRegistered, directory_events.GroupChanged),
     "pool": (directory_events.PoolRegistered, directory_events.PoolChanged),
@@ -25,7 +25,7 @@ _WHOLE: dict[str, tuple[type[Event], type[Event]]] = {
 
 
 def put(kind: str, before: DirectoryEntry | None, document: Document) -> list[Event]:
-    """Return the events that lead from the entry to `document`, none if they are equal."""
+    """Return the events that change an entry to `document` (`before` is None: create), none if equal."""
     if kind == "lab-controller":
         return _lab_controller(before, document)
     event = _put(kind, before, document)
@@ -35,7 +35,7 @@ def put(kind: str, before: DirectoryEntry | None, document: Document) -> list[Ev
 def _put(kind: str, before: DirectoryEntry | None, document: Document) -> Event | None:
     if kind == "user":
         document = _user(before, document)
-    first, later = _WHOLE[kind]
+    first, later = _DOCUMENT_EVENTS[kind]
     event = (first if before is None else later)(**document)
     if before is not None and document_after(before.document, event) == before.document:
         return None
@@ -43,15 +43,15 @@ def _put(kind: str, before: DirectoryEntry | None, document: Document) -> Event 
 
 
 def _user(before: DirectoryEntry | None, document: Document) -> Document:
-    """Return the document with its roles, which stay if they are left out."""
-    said = {name: value for name, value in document.items() if name != "roles"}
+    """Return the document with roles: without them, a user keeps the present ones or gets `submitter`."""
+    fields = {name: value for name, value in document.items() if name != "roles"}
     if (roles := document.get("roles")) is not None:
-        return {**said, "roles": list(dict.fromkeys(roles))}
-    return {**said, "roles": [SUBMITTER] if before is None else before.document["roles"]}
+        return {**fields, "roles": list(dict.fromkeys(roles))}
+    return {**fields, "roles": [SUBMITTER] if before is None else before.document["roles"]}
 
 
 def _lab_controller(before: DirectoryEntry | None, document: Document) -> list[Event]:
-    """Return the events of a lab controller; `broken_after` stays if it is None."""
+    """Return the events of a lab controller; without `broken_after`, an existing one keeps its limit."""
     broken_after = document.get("broken_after")
     if before is None:
         limit = BROKEN_AFTER if broken_after is None else broken_after
@@ -123,7 +123,7 @@ def unknown_names(kind: str, directory: Directory, document: Document) -> list[F
 
 
 def named_in(kind: str, document: Document) -> list[str]:
-    """Return the subjects that a document names; their concurrent removal must be a conflict."""
+    """Return the users or the group in a group or pool document, which the commit must find unchanged."""
     if kind == "group":
         return [f"user/{name}" for name in dict.fromkeys((*document["owners"], *document["members"]))]
     if kind == "pool" and document["owner_group"] is not None:

@@ -1,4 +1,4 @@
-"""Events of directory entries. Each PUT has a whole document, and is one event."""
+"""Events of directory entries. A `…Registered` or `…Changed` event has the whole new document."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class DirectoryEvent(Event):
 
 @event("user.registered", version=2)
 class UserRegistered(DirectoryEvent):
-    """`roles` are those of the user; a login without a role gets the first.
+    """`roles` of the user; a login that asks for no role gets the first one.
 
-    Null if the user was registered before users had roles: then its tokens have them.
+    Null if the user was registered before users had roles: then the roles are those of the user's tokens.
     """
 
     roles: Sequence[str] | None = ("submitter",)
@@ -42,7 +42,7 @@ class UserPasswordSet(DirectoryEvent):
 
 @event("user.removed")
 class UserRemoved(DirectoryEvent):
-    """The name is free; a later registration is another user."""
+    """The user was removed; a later registration of the name is another user."""
 
 
 @event("group.registered")
@@ -102,8 +102,8 @@ class PoolRemoved(DirectoryEvent):
 class LabControllerRegistered(DirectoryEvent):
     """`broken_after` consecutive provisioning failures make a system Broken; 0: never.
 
-    `silent`: it has to be heard before its systems get recipes. False where it was registered before policy
-    version 5: contacts were no condition then.
+    If `silent`, systems of the lab get no recipes until the lab controller is heard. Events before policy
+    version 5 have no `silent`, because systems then got recipes without a contact.
     """
 
     enabled: bool
@@ -132,7 +132,7 @@ class LabControllerDisabled(DirectoryEvent):
 
 @event("lab-controller.silent")
 class LabControllerSilent(DirectoryEvent):
-    """The lab controller has stopped reporting: its systems get no recipes until it is heard."""
+    """The lab controller has stopped reporting: systems of its lab get no recipes until it is heard."""
 
 
 @event("lab-controller.heard")
@@ -147,7 +147,7 @@ class LabControllerRemoved(DirectoryEvent):
 
 @event("distro-tree.registered")
 class DistroTreeRegistered(DirectoryEvent):
-    """`urls` are the tree's places per lab controller; a lab without any does not have the tree."""
+    """`urls` are the URLs of the tree by lab controller; a lab without URLs does not have the tree."""
 
     name: str
     family: str
@@ -166,14 +166,14 @@ class DistroTreeChanged(DistroTreeRegistered):
 
 @event("distro-tree.removed")
 class DistroTreeRemoved(DirectoryEvent):
-    """No lab has the tree until it is registered again; older logs have a change then."""
+    """The tree was removed. After it, older logs have `distro-tree.changed` for a new registration."""
 
 
 @event("token.created", version=2)
 class TokenCreated(DirectoryEvent):
     """`digest` is the SHA-256 of the token in hex; the token itself is not stored.
 
-    `expires_at` is RFC 3339, null if the token has no end.
+    `expires_at` is an RFC 3339 time, null if the token does not expire.
     """
 
     HIDDEN: ClassVar[frozenset[str]] = frozenset({"digest"})

@@ -1,4 +1,4 @@
-"""Users who left a group: their submissions on behalf of it no longer count for the group."""
+"""Former members of groups. Their submissions on behalf of the group no longer count for the group."""
 
 from __future__ import annotations
 
@@ -7,30 +7,31 @@ from typing import Any
 
 
 class FormerMembers:
-    """Mutable: pass the members of a group before and after each change. A returning user has not left."""
+    """The former members of each group, without users who came back. Mutable."""
 
     def __init__(self) -> None:
-        self._gone: dict[str, dict[str, None]] = {}
+        self._former: dict[str, dict[str, None]] = {}
 
     def changed(self, group: str, before: Iterable[str], after: Iterable[str]) -> None:
-        gone = {**self._gone.pop(group, {}), **dict.fromkeys(before)}
+        """Record a change of the users in a group."""
+        former = {**self._former.pop(group, {}), **dict.fromkeys(before)}
         for user in after:
-            gone.pop(user, None)
-        if gone:
-            self._gone[group] = gone
+            former.pop(user, None)
+        if former:
+            self._former[group] = former
 
     def forget(self, group: str, user: str) -> None:
         """Drop the record that a user has left a group."""
-        gone = self._gone.get(group, {})
-        gone.pop(user, None)
-        if not gone:
-            self._gone.pop(group, None)
+        former = self._former.get(group, {})
+        former.pop(user, None)
+        if not former:
+            self._former.pop(group, None)
 
     def has_left(self, group: str, user: str) -> bool:
-        return user in self._gone.get(group, ())
+        return user in self._former.get(group, ())
 
     def plain(self) -> dict[str, Any]:
-        return {group: list(users) for group, users in self._gone.items()}
+        return {group: list(users) for group, users in self._former.items()}
 
     def restore(self, values: Mapping[str, Any]) -> None:
-        self._gone = {group: dict.fromkeys(users) for group, users in values.items()}
+        self._former = {group: dict.fromkeys(users) for group, users in values.items()}

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-# With more names, an unknown one is compared only with its neighbours in alphabetical order.
+# The maximum number of names that `similar` returns: comparing an unknown name with all could take long.
 MAX_COMPARED: Final = 300
 
 
 @dataclass(frozen=True)
 class NameIndex:
-    """All names that a job may use."""
+    """All names that a job may use, by kind; `groups` has the members of each group."""
 
     users: frozenset[str]
     groups: Mapping[str, frozenset[str]]
@@ -26,11 +26,11 @@ class NameIndex:
     power_types: frozenset[str]
 
     def has(self, kind: str, name: str) -> bool:
-        """Return whether the name exists, ignoring case, as in requirements."""
+        """Return whether the name exists, ignoring case as requirements do."""
         return name in getattr(self, kind) or name.casefold() in self._folded[kind]
 
     def similar(self, kind: str, name: str) -> Sequence[str]:
-        """Return the existing names that may resemble an unknown one, in alphabetical order."""
+        """Return the MAX_COMPARED alphabetically nearest names of a kind, or all if there are fewer."""
         names = self._sorted.get(kind)
         if names is None:
             names = self._sorted[kind] = sorted(getattr(self, kind))

@@ -12,7 +12,7 @@ MAX_LENGTH: Final = 1024
 
 
 def faults_of(password: str, user: str, where: str) -> list[Fault]:
-    """Return all faults of a new password. Its length protects it; any characters are allowed."""
+    """Return all faults of a new password. Any characters are allowed, because the length protects it."""
     faults = []
     if len(password) < MIN_LENGTH:
         faults.append(Fault(where, f"has {len(password)} characters, at least {MIN_LENGTH} are required"))

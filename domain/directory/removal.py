@@ -1,4 +1,4 @@
-"""Removal of directory entries, after everything that refers to them by name was removed."""
+"""Removal of directory entries, together with references to them by name in the directory."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from domain.events import Decided
 from domain.names import display_name
 from domain.system.state import System
 
-# The maximum number of names in a message: a longer list would hide the advice after it.
+# The maximum number of names in a message, because advice for the user follows the names.
 MAX_NAMED = 10
 
 
 def remove(kind: str, directory: Directory, name: str, systems: Iterable[System]) -> Decided:
     """Return the events of a removal. Raises Refused for an entry that is still in use.
 
-    `systems` are all systems, for the kinds in `NEEDED_BY_SYSTEMS`.
+    `systems` are all systems for the kinds in `NEEDED_BY_SYSTEMS`, and are not used for others.
     """
     return _REMOVE[kind](directory, name, systems)
 
 
-# The kinds whose removal has to check all systems.
+# The kinds of entries to which systems may refer in a way that forbids the removal.
 NEEDED_BY_SYSTEMS = ("user", "lab-controller")
 
 
@@ -48,8 +48,8 @@ def _user(directory: Directory, name: str, systems: Iterable[System]) -> Decided
 def remove_references(directory: Directory, kind: str, name: str) -> Decided:
     """Return the events that remove a user from groups, a group from its pools, and both from pool policies.
 
-    They also run at a registration: a new user or group must not inherit references to an old one of the same
-    name, which may have been added concurrently with its removal.
+    Call it at a registration too: a reference may have been added concurrently with the removal of an earlier
+    user or group of the same name, and must not apply to the new one.
     """
     if kind == "user":
         groups = [
@@ -103,7 +103,7 @@ def _group(directory: Directory, name: str, _: Iterable[System]) -> Decided:
 
 
 def _pool(directory: Directory, name: str, _: Iterable[System]) -> Decided:
-    """Return one event for each system that leaves the pool, so that readers need not handle removals."""
+    """Return the removal, after one event for each system, so that readers need to handle only the latter."""
     subject = f"pool/{name}"
     leaves = [
         (subject, directory_events.PoolSystemRemoved(system=fqdn)) for fqdn in directory.systems_of(name)
@@ -112,12 +112,12 @@ def _pool(directory: Directory, name: str, _: Iterable[System]) -> Decided:
 
 
 def _lab_controller(directory: Directory, name: str, systems: Iterable[System]) -> Decided:
-    kept = sorted(
+    present = sorted(
         system.fqdn for system in systems if system.lab_controller == name and system.condition != "Removed"
     )
-    if kept:
-        there = f"{display_name('lab-controller', name)} has {_listed(kept)}"
-        raise Refused(f"{there}; remove them, or move them to another lab, first")
+    if present:
+        in_use = f"{display_name('lab-controller', name)} has {_listed(present)}"
+        raise Refused(f"{in_use}; remove them, or move them to another lab, first")
     tokens = revoked(
         token_id for token_id, entry in directory.items("token") if entry.document["lab_controller"] == name
     )
@@ -125,7 +125,7 @@ def _lab_controller(directory: Directory, name: str, systems: Iterable[System]) 
 
 
 def _distro_tree(_: Directory, name: str, __: Iterable[System]) -> Decided:
-    """Return the removal alone: the scheduler aborts the recipes that need the tree."""
+    """Return the removal only: the scheduler aborts the recipes that need the tree later."""
     return [(f"distro-tree/{name}", directory_events.DistroTreeRemoved())]
 
 

@@ -1,4 +1,4 @@
-"""The roles of tokens. The table of routes has the roles for each operation."""
+"""The roles of tokens. The table of routes in the API says which roles each operation accepts."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ ROLES = ADMIN, SUBMITTER, LAB_CONTROLLER, AUDITOR, METRICS = (
     "metrics",
 )
 
-# Roles that see every system, every token, and the log usage of every user.
+# Roles that may read every system, every token, and the log usage of every user.
 SEES_ALL: Final = frozenset((ADMIN, AUDITOR))
 
-# Only an admin creates tokens of these roles: otherwise a user with another role could gain them.
+# Roles of tokens that only an admin may create.
 GIVEN_BY_ADMINS: Final = (ADMIN, LAB_CONTROLLER)

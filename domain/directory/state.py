@@ -1,8 +1,7 @@
 """The directory: users, groups, pools, lab controllers, distro trees, tokens and systems, from the log.
 
-The HTTP API checks requests against it: an unknown user or group of a job is refused, an unknown name in a
-requirement is a warning. The scheduler takes labs, distro trees and names from it. It holds no recipe
-and no usage, so its size is that of the lab.
+The HTTP API checks requests against the directory, and the scheduler takes labs, distro trees and names from
+it. The directory has no recipes and no usage, so its size depends only on the size of the lab.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ FOLDED_EVENTS: tuple[type[Event], ...] = tuple(
 """The events that change a directory."""
 
 # Events of an entry that do not change its document.
-_BESIDE = (
+_OUTSIDE_DOCUMENT = (
     directory_events.PoolSystemAdded,
     directory_events.PoolSystemRemoved,
     directory_events.UserPasswordSet,
@@ -41,9 +40,9 @@ _BESIDE = (
 
 @dataclass(frozen=True, slots=True)
 class DirectoryEntry:
-    """A directory entry: its document, and the version of its aggregate, which continues after a removal.
+    """A directory entry. `version` is that of the aggregate, and continues after a removal.
 
-    `since` is the log position at which the present entry of this name was registered.
+    `since` is the log position of the last registration of this name.
     """
 
     version: int
@@ -53,12 +52,12 @@ class DirectoryEntry:
 
 
 def document_after(document: Document, event: Event) -> Document:
-    """Return the document after an event, in the form of PUT and GET."""
+    """Return the document of an entry after an event."""
     if isinstance(event, directory_events.LabControllerEnabled | directory_events.LabControllerDisabled):
         return {**document, "enabled": isinstance(event, directory_events.LabControllerEnabled)}
     if isinstance(event, directory_events.PoolAccessPolicyChanged):
         return {**document, "access_policy": event.entries}
-    if isinstance(event, _BESIDE):
+    if isinstance(event, _OUTSIDE_DOCUMENT):
         return document
     if isinstance(event, directory_events.REMOVED):
         return {}
@@ -95,7 +94,7 @@ class Directory:
         self._name_index: NameIndex | None = None
 
     def apply(self, recorded: Recorded) -> None:
-        """Apply an event; events of other aggregates are ignored."""
+        """Apply an event; ignore events that are not `FOLDED_EVENTS`."""
         event = recorded.event
         kind, name = split_subject(recorded.subject)
         if isinstance(event, SystemRegistered | SystemInventoryChanged):
@@ -155,10 +154,7 @@ class Directory:
         self._name_index = None
 
     def forget(self, subject: str) -> None:
-        """Drop the remains of a removed document.
-
-        Its version goes, too: only a directory that registers no names may drop it.
-        """
+        """Drop the version of a removed entry. Only a process that registers no names may do this."""
         kind, name = split_subject(subject)
         entry = self._entries.get(kind, {}).get(name)
         if entry is not None and entry.removed:
@@ -185,7 +181,7 @@ class Directory:
         return None if entry is None or entry.removed else entry
 
     def version(self, subject: str) -> int:
-        """Return the version of the present or removed entry; 0 for none, and for a dropped token."""
+        """Return the version of the present or removed entry; 0 if there was none, or if it was dropped."""
         kind, name = split_subject(subject)
         entry = self._entries.get(kind, {}).get(name)
         return entry.version if entry else 0
@@ -198,12 +194,12 @@ class Directory:
     def counts_for_group(self, group: str, user: str) -> bool:
         """Return whether a submission of a user on behalf of a group still counts for the group.
 
-        It ends when the user leaves the group, or the group is removed. A user who comes back has not left; a
-        user who never was in the group cannot leave it (an admin may name any group).
+        It does not if the user has left the group, or if the group was removed. It does for a user who was
+        never in the group, because an admin may name any group.
         """
         entry = self._entries.get("group", {}).get(group)
-        is_gone = entry is not None and entry.removed
-        return not is_gone and not self._former_members.has_left(group, user)
+        is_removed = entry is not None and entry.removed
+        return not is_removed and not self._former_members.has_left(group, user)
 
     def items(self, kind: str) -> Iterator[tuple[str, DirectoryEntry]]:
         """Yield the entries that `get` returns."""
@@ -223,7 +219,7 @@ class Directory:
         return self._pools.pools_of(system)
 
     def system_called(self, fqdn: str) -> str | None:
-        """Return the system of this name, ignoring case, as jobs do."""
+        """Return the FQDN of a system as registered, from a name in any case; None if unknown."""
         return self._folded.get(fqdn.casefold())
 
     def is_enabled(self, lab_controller: str) -> bool:
@@ -240,12 +236,12 @@ class Directory:
         return self.is_enabled(lab_controller) and not self.is_silent(lab_controller)
 
     def broken_after(self, lab_controller: str | None) -> int:
-        """Return the number of failures in a row that make a system of this lab Broken; 0 is never."""
+        """Return the `broken_after` limit of a lab (`Failures.reach`), the default for an unknown lab."""
         entry = None if lab_controller is None else self.get("lab-controller", lab_controller)
         return BROKEN_AFTER if entry is None else int(entry.document.get("broken_after", BROKEN_AFTER))
 
     def trees(self) -> Iterator[tuple[int, Document]]:
-        """Yield the distro trees."""
+        """Return the id and document of each distro tree."""
         return ((int(name), entry.document) for name, entry in self.items("distro-tree"))
 
     def token(self, digest: str, now: datetime) -> tuple[str, Document] | None:
@@ -267,34 +263,34 @@ class Directory:
         return end is None or now < datetime.fromisoformat(end)
 
     def tokens_of(self, user: str) -> Iterator[tuple[str, DirectoryEntry]]:
-        """Yield the tokens of a user that were not revoked; a new token drops the expired ones."""
+        """Yield the tokens of a user that were not revoked; expired ones remain until the next new token."""
         for token_id in self.credentials.tokens_of(user):
             yield token_id, self._entries["token"][token_id]
 
-    def live_tokens(self, user: str, now: datetime) -> Iterator[DirectoryEntry]:
-        """Return the tokens of a user that are valid now."""
+    def valid_tokens(self, user: str, now: datetime) -> Iterator[DirectoryEntry]:
+        """Yield the tokens of a user that are valid now."""
         return (entry for token_id, entry in self.tokens_of(user) if self.counts(token_id, now))
 
     def roles_of(self, user: str) -> tuple[str, ...]:
         """Return the roles of a user, none for an unknown one.
 
-        A user registered before users had roles has those of its tokens.
+        A user registered before users had roles has the roles of its tokens, or `submitter` without tokens.
         """
         entry = self.get("user", user)
         if entry is None:
             return ()
         if entry.document["roles"] is not None:
             return tuple(entry.document["roles"])
-        said = {token.document["role"] for _, token in self.tokens_of(user)}
-        return tuple(role for role in ROLES if role in said) or (SUBMITTER,)
+        token_roles = {token.document["role"] for _, token in self.tokens_of(user)}
+        return tuple(role for role in ROLES if role in token_roles) or (SUBMITTER,)
 
     def name_index(self) -> NameIndex:
-        """Return every name that a job may use."""
+        """Return an index of all names that a job may use, cached until the next event."""
         if self._name_index is None:
-            self._name_index = self._collect()
+            self._name_index = self._build_name_index()
         return self._name_index
 
-    def _collect(self) -> NameIndex:
+    def _build_name_index(self) -> NameIndex:
         return NameIndex(
             users=self._names("user"),
             groups={name: frozenset(entry.document["members"]) for name, entry in self.items("group")},

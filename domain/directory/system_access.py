@@ -1,4 +1,4 @@
-"""The access of people to a system, with the policies of its pools and its present users."""
+"""The access of people to a system: the policy that applies, and the owner, borrower and reserving user."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from domain.system.state import Loan, Reservation, System
 
 
 def access_to(directory: Directory, system: System, policy: Policy | None = None) -> Access:
-    """Return the access; `policy` is the one that applies, if the caller has it already.
+    """Return the access to a system; a caller that has the policy that applies passes it as `policy`.
 
-    A new user does not get the claims of a removed user of the same name.
+    A loan, reservation or ownership of a removed user does not count for a new user of the same name.
     """
 
-    def still(held: Loan | Reservation | None) -> str | None:
-        return held.user if held is not None and directory.had("user", held.user, held.since) else None
+    def present_user(claim: Loan | Reservation | None) -> str | None:
+        return claim.user if claim is not None and directory.had("user", claim.user, claim.since) else None
 
     return Access(
         counting_policy(directory, system) if policy is None else policy,
         system.owner if directory.had("user", system.owner, system.owned_since) else None,
-        still(system.loan),
-        still(system.reservation),
+        present_user(system.loan),
+        present_user(system.reservation),
     )
 
 
@@ -38,7 +38,7 @@ def policy_of_pool(directory: Directory, pool: str) -> Policy | None:
 
 
 class UserGroups:
-    """The groups of a user. Each membership is looked up on demand, because most policies name no group."""
+    """The groups with a user as member. Memberships are looked up on demand: most policies name no group."""
 
     def __init__(self, directory: Directory, user: str) -> None:
         self._directory = directory

@@ -19,7 +19,7 @@ from domain.names import unknown_name
 
 @dataclass(frozen=True)
 class TokenRequest:
-    """A requested token; without an end if `expires_at` is None."""
+    """A requested token; it does not expire if `expires_at` is None."""
 
     user: str
     role: str
@@ -30,7 +30,7 @@ class TokenRequest:
 def faults_of(
     directory: Directory, wanted: TokenRequest, now: datetime, *, is_admin: bool, asking: str | None = None
 ) -> list[Fault]:
-    """Return the faults of a requested token. `asking` is the id of the token of the request itself."""
+    """Return the faults of a requested token; the request is authenticated by the token with id `asking`."""
     faults = _role_faults(directory, wanted, is_admin=is_admin)
     if directory.get("user", wanted.user) is None:
         faults.insert(0, Fault("user", unknown_name("user", wanted.user)))
@@ -43,7 +43,7 @@ def faults_of(
 
 
 def _end_faults(directory: Directory, wanted: TokenRequest, asking: str | None) -> list[Fault]:
-    """Return a fault if the new token would outlive the requesting one, which could then renew itself."""
+    """Return a fault if the new token would expire after `asking`: a chain of tokens would never expire."""
     if asking is None:
         return []
     entry = directory.get("token", asking)
@@ -82,10 +82,10 @@ def _lab_faults(directory: Directory, wanted: TokenRequest) -> list[Fault]:
 
 
 def equals_password_login(token: Mapping[str, Any], roles: Sequence[str]) -> bool:
-    """Return whether a token gives its user the rights of a password: no end, and the widest of the roles.
+    """Return whether a token replaces a password: it does not expire, and has the widest of the user's roles.
 
-    ROLES has wider roles first: a token of one role can create tokens of the next ones. A password does not
-    give the role of a lab controller.
+    ROLES is ordered from the widest role: a token can create tokens of roles after its own. LAB_CONTROLLER is
+    not considered, because a password login does not get it.
     """
     widest = next((role for role in ROLES if role in roles and role != LAB_CONTROLLER), None)
     return token["expires_at"] is None and token["role"] == widest
@@ -102,15 +102,15 @@ def role_given(directory: Directory, wanted: TokenRequest) -> Decided:
 
 
 def revoke(directory: Directory, token_id: str) -> tuple[Decided, tuple[str, ...]]:
-    """Return the events, none for a token that was revoked or has long expired, and the subjects to check.
+    """Return the events, none for a dropped token, and the subjects whose versions the commit must check.
 
     Raises Refused for the last credential of the last admin.
     """
     entry = directory.get("token", token_id)
     if entry is None:
         return [], ()
-    left = require_admin_left(directory, without_token=token_id) if entry.document["role"] == ADMIN else ()
-    return revoked([token_id]), left
+    is_admin = entry.document["role"] == ADMIN
+    return revoked([token_id]), require_admin_left(directory, without_token=token_id) if is_admin else ()
 
 
 def revoked(token_ids: Iterable[str]) -> Decided:

@@ -1,6 +1,6 @@
-"""An index of the access to every system, which tells the systems that are hidden from a user.
+"""An index of the systems that are hidden from a user.
 
-Serving processes use it for reads. Before a change they load the present state of the system.
+API processes use it for reads. Before a change of a system they load its state from the log.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from domain.access.people import Person, is_open_to_all, may, may_submit
 from domain.access.policy import VIEW, Policy
-from domain.access.submitting import submitting
+from domain.access.submit_rights import submit_rights
 from domain.access.validation import mentions
 from domain.directory import events as directory_events
 from domain.directory.name_index import NameIndex
@@ -45,12 +45,12 @@ _OF_PEOPLE = (
     # The right to submit to a system depends on its pools.
     *(directory_events.PoolSystemAdded, directory_events.PoolSystemRemoved),
 )
-# The maximum number of users whose lists are cached.
+# The maximum number of entries per cache; at this number the caches are cleared.
 MAX_CACHED: Final = 1_000
 
 
 class SystemNames(NamedTuple):
-    """The names that one system adds to those that jobs may use."""
+    """The names in the inventory of a system that jobs may use."""
 
     keys: frozenset[str] = frozenset()
     arches: frozenset[str] = frozenset()
@@ -60,36 +60,38 @@ class SystemNames(NamedTuple):
 class VisibilityIndex:
     """Mutable: `apply` the events of the log in order, each after the directory; then query.
 
-    The index has the events of a system and the names in its inventory, but no condition or usage.
+    The index holds systems without inventory, without usage, and with their condition at registration.
     """
 
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
         self._systems: dict[str, System] = {}
-        # The policies of systems that not everybody may view; usually none.
+        # The policies of systems that not everybody may view; usually there are none.
         self._restricted: dict[str, Policy] = {}
         self._by_active_pool: dict[str, dict[str, None]] = {}
-        self._kept: dict[tuple[str, str | None], frozenset[str]] = {}
-        self._unknown: dict[tuple[str, str | None], frozenset[str]] = {}
-        # The names of all systems that jobs may use; equal names of many systems are one object.
-        self._brought: dict[str, SystemNames] = {}
-        self._equal: dict[SystemNames, SystemNames] = {}
-        self._without: dict[frozenset[str], SystemNames] = {}
-        self._each_once: dict[frozenset[str], frozenset[str]] = {}
+        # Caches by user and lab controller.
+        self._hidden_from: dict[tuple[str, str | None], frozenset[str]] = {}
+        self._unknown_to: dict[tuple[str, str | None], frozenset[str]] = {}
+        # The names of each system. Systems with equal names share one object.
+        self._names: dict[str, SystemNames] = {}
+        self._shared_names: dict[SystemNames, SystemNames] = {}
+        # The names of all systems except the unknown ones in the key.
+        self._names_without: dict[frozenset[str], SystemNames] = {}
+        self._shared_sets: dict[frozenset[str], frozenset[str]] = {}
 
     def apply(self, recorded: Recorded) -> None:
         event = recorded.event
         name = split_subject(recorded.subject)[1]
         if isinstance(event, system_events.SystemRegistered | system_events.SystemInventoryChanged):
-            self._bring(name, event)
+            self._put_names(name, event)
         if isinstance(event, FOLDED_EVENTS):
             self._change(name, recorded)
         elif isinstance(event, _OF_POOLS):
             for fqdn in self._by_active_pool.get(name, ()):
-                self._judge(self._systems[fqdn])
+                self._update_restricted(self._systems[fqdn])
         elif not isinstance(event, _OF_PEOPLE):
             return
-        self._forget()
+        self._clear_caches()
 
     def _change(self, fqdn: str, recorded: Recorded) -> None:
         before, event = self._systems.get(fqdn), recorded.event
@@ -102,9 +104,9 @@ class VisibilityIndex:
                 del self._by_active_pool[was][fqdn]
             if system.active_pool is not None:
                 self._by_active_pool.setdefault(system.active_pool, {})[fqdn] = None
-        self._judge(system)
+        self._update_restricted(system)
 
-    def _judge(self, system: System) -> None:
+    def _update_restricted(self, system: System) -> None:
         policy = counting_policy(self._directory, system)
         if is_open_to_all(policy):
             self._restricted.pop(system.fqdn, None)
@@ -112,17 +114,17 @@ class VisibilityIndex:
             self._restricted[system.fqdn] = policy
 
     def hidden_from(self, user: str, lab_controller: str | None = None) -> frozenset[str]:
-        """Return the systems that a user may not view; the user is no admin."""
+        """Return the systems outside this lab that a user may not view, as if the user were no admin."""
         if not self._restricted:
             return frozenset()
-        asked = user, lab_controller
-        hidden = self._kept.get(asked)
+        key = user, lab_controller
+        hidden = self._hidden_from.get(key)
         if hidden is None:
-            if len(self._kept) >= MAX_CACHED:
-                self._forget()
+            if len(self._hidden_from) >= MAX_CACHED:
+                self._clear_caches()
             hidden = frozenset(self._hidden(user, lab_controller))
-            # Thousands of names, equal for most users.
-            hidden = self._kept[asked] = self._each_once.setdefault(hidden, hidden)
+            # Most users have equal sets, which may have thousands of names, so they share one object.
+            hidden = self._hidden_from[key] = self._shared_sets.setdefault(hidden, hidden)
         return hidden
 
     def unknown_to(self, user: str, lab_controller: str | None = None) -> frozenset[str]:
@@ -130,54 +132,54 @@ class VisibilityIndex:
         hidden = self.hidden_from(user, lab_controller)
         if not hidden:
             return hidden
-        asked = user, lab_controller
-        unknown = self._unknown.get(asked)
+        key = user, lab_controller
+        unknown = self._unknown_to.get(key)
         if unknown is None:
             person = Person(user, UserGroups(self._directory, user))
-            found = frozenset(fqdn for fqdn in sorted(hidden) if not self._may_submit(person, fqdn))
-            unknown = self._unknown[asked] = self._each_once.setdefault(found, found)
+            unknown = frozenset(fqdn for fqdn in sorted(hidden) if not self._may_submit(person, fqdn))
+            unknown = self._unknown_to[key] = self._shared_sets.setdefault(unknown, unknown)
         return unknown
 
     def _may_submit(self, person: Person, fqdn: str) -> bool:
         of_pools = (policy_of_pool(self._directory, pool) for pool in self._directory.pools_of(fqdn))
         pools = [policy for policy in of_pools if policy is not None]
         system = self._systems[fqdn]
-        return may_submit(person, submitting(system.access_policy, pools, system.owner).entries)
+        return may_submit(person, submit_rights(system.access_policy, pools, system.owner).entries)
 
     def names_without(self, unknown: frozenset[str], names: NameIndex) -> NameIndex:
-        """Return the names without those that only the `unknown` systems have."""
-        brought = self._without.get(unknown)
-        if brought is None:
-            if len(self._without) >= MAX_CACHED:
-                self._without.clear()
-            kept = dict.fromkeys(some for fqdn, some in self._brought.items() if fqdn not in unknown)
-            brought = self._without[unknown] = _together(kept)
-        arches = brought.arches | {document["arch"] for _, document in self._directory.trees()}
+        """Return `names` without those that only the `unknown` systems have."""
+        visible = self._names_without.get(unknown)
+        if visible is None:
+            if len(self._names_without) >= MAX_CACHED:
+                self._names_without.clear()
+            distinct = dict.fromkeys(own for fqdn, own in self._names.items() if fqdn not in unknown)
+            visible = self._names_without[unknown] = _union(distinct)
+        arches = visible.arches | {document["arch"] for _, document in self._directory.trees()}
         return replace(
             names,
             systems=names.systems - unknown,
-            keys=names.keys & brought.keys,
+            keys=names.keys & visible.keys,
             arches=names.arches & arches,
-            power_types=names.power_types & brought.power_types,
+            power_types=names.power_types & visible.power_types,
         )
 
-    def _bring(
+    def _put_names(
         self, fqdn: str, event: system_events.SystemRegistered | system_events.SystemInventoryChanged
     ) -> None:
         inventory = event.inventory
         power_type = inventory.get("power_type")
-        brought = SystemNames(
+        names = SystemNames(
             frozenset(inventory.get("key_values") or ()),
             frozenset(inventory.get("arches") or ()),
             frozenset([power_type] if power_type else ()),
         )
-        self._brought[fqdn] = self._equal.setdefault(brought, brought)
-        self._without.clear()
+        self._names[fqdn] = self._shared_names.setdefault(names, names)
+        self._names_without.clear()
 
-    def _forget(self) -> None:
-        self._kept.clear()
-        self._unknown.clear()
-        self._each_once.clear()
+    def _clear_caches(self) -> None:
+        self._hidden_from.clear()
+        self._unknown_to.clear()
+        self._shared_sets.clear()
 
     def _hidden(self, user: str, lab_controller: str | None) -> Iterator[str]:
         person = Person(user, UserGroups(self._directory, user))
@@ -194,8 +196,8 @@ class VisibilityIndex:
         return [fqdn for fqdn, system in self._systems.items() if refers_to(system, kind, name)]
 
 
-def _together(some: Iterable[SystemNames]) -> SystemNames:
-    kinds = zip(*some, strict=True)
+def _union(names: Iterable[SystemNames]) -> SystemNames:
+    kinds = zip(*names, strict=True)
     return SystemNames(*(frozenset(chain.from_iterable(kind)) for kind in kinds))
 
 

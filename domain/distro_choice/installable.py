@@ -1,6 +1,6 @@
 """An index of the distro trees that each system could install, and of access, for processes that accept jobs.
 
-It uses the same columns, rules and availability as the scheduler, but does not follow the usage of systems.
+The index uses the columns, rules and availability of the scheduler, but ignores the usage of systems.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
-from domain.access.submitting import Who
+from domain.access.submit_rights import Submitter
 from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
 from domain.directory.state import Directory
 from domain.events import Event, Moment, Recorded, split_subject
@@ -25,7 +25,7 @@ from domain.scheduling.supply.filter_key import FilterKey
 from domain.scheduling.supply.labs import Distro, Labs
 from domain.scheduling.supply.rules import could_install
 from domain.scheduling.supply.visible import Visible
-from domain.scheduling.world.trees_away import TreesAway
+from domain.scheduling.world.absent_trees import AbsentTrees
 from domain.system import events as system_events
 from domain.system.state import System, evolve
 
@@ -53,7 +53,7 @@ Tree: TypeAlias = int | None
 
 
 class RecipeNeeds(NamedTuple):
-    """The requirements of a recipe, both as canonical text, and its guests."""
+    """The requirements of a recipe as canonical texts, its custom distro (`own`), and its guests."""
 
     host_requires: str
     distro_requires: str
@@ -61,10 +61,10 @@ class RecipeNeeds(NamedTuple):
     guests: tuple[RecipeNeeds, ...]
 
 
-class Offered(NamedTuple):
-    """A matching tree, its index among these, newest first, and the systems of a lab that can install it."""
+class TreeOffer(NamedTuple):
+    """A matching tree, the number of newer matching trees, and systems that can install the tree."""
 
-    place: int
+    newer_count: int
     tree: Tree
     systems: int
 
@@ -85,20 +85,20 @@ class Installable:
         self._available = Availability(self._labs)
         self._visible = Visible(directory, self._labs)
         self._access_updates = AccessUpdates(directory, self._labs, self._visible)
-        self._trees_away = TreesAway()
+        self._absent_trees = AbsentTrees()
         self._systems: dict[str, System] = {}
-        # Changed systems, and whether more than their access has changed.
+        # Changed systems; the value is False if only their access has changed.
         self._stale: dict[str, bool] = {}
         self._trees: dict[str, tuple[int, ...]] = {}
         self._ordered: NewestFirst | None = None
         self._costs: dict[tuple[str, str], int] = {}
-        self._could: dict[Distro | Tree, int] = {}
-        self._having: dict[int, int] = {}
-        self._offered: dict[tuple[str | Distro, int], tuple[Offered, ...]] = {}
+        self._installers: dict[Distro | Tree, int] = {}
+        self._with_tree: dict[int, int] = {}
+        self._offered: dict[tuple[str | Distro, int], tuple[TreeOffer, ...]] = {}
         self._host_matches: dict[str, HostMatch] = {}
 
     def apply(self, recorded: Recorded) -> bool:
-        """Apply an event; return whether it may change a result."""
+        """Apply an event; return False if the event changes no result of a query."""
         event = recorded.event
         kind, name = split_subject(recorded.subject)
         if kind in ("user", "group", "pool"):
@@ -123,7 +123,7 @@ class Installable:
         return True
 
     def _mark_access_stale(self, fqdns: Iterable[str]) -> None:
-        """Mark systems whose access has changed; what they could install is unchanged."""
+        """Mark systems after changes of their access only; the caches stay valid."""
         for fqdn in fqdns:
             self._stale.setdefault(fqdn, False)
 
@@ -140,20 +140,20 @@ class Installable:
             self._labs.remove_tree(tree_id)
         else:
             self._labs.put_tree(tree_id, entry.document)
-        self._trees_away.changed(tree_id, before, self._labs.tree(tree_id), at)
+        self._absent_trees.changed(tree_id, before, self._labs.tree(tree_id), at)
         self._invalidate()
 
     def _invalidate(self) -> None:
         """Clear all caches of results."""
-        for kept in (self._could, self._having, self._offered, self._host_matches, self._costs):
-            kept.clear()
+        for cached in (self._installers, self._with_tree, self._offered, self._host_matches, self._costs):
+            cached.clear()
 
     def catch_up(self, limit: int | None = None) -> bool:
-        """Process changed systems before a query, each once however often it changed.
+        """Update the index for changed systems, for at most `limit` of them; return whether none is left.
 
-        With `limit`, process at most that many. Return whether none is left.
+        Call it before a query. A system that changed several times is updated once.
         """
-        # The check comes first because iterating over a dictionary that was emptied is slow.
+        # Check first, because iterating over a dictionary that was emptied is slow.
         for fqdn in list(islice(self._stale, limit)) if self._stale else ():
             system = self._systems[fqdn]
             if self._stale.pop(fqdn):
@@ -162,48 +162,48 @@ class Installable:
             self._access_updates.update_system(system)
         return not self._stale
 
-    def trees_away(self, now: datetime) -> dict[int, Mapping[str, Any]]:
+    def absent_trees(self, now: datetime) -> dict[int, Mapping[str, Any]]:
         """Return the last documents of the distro trees that left every lab during the last day."""
-        return self._trees_away.lately(now)
+        return self._absent_trees.of_last_day(now)
 
-    def having(self, trees: Mapping[int, Mapping[str, Any]]) -> Installable:
-        """Return an index of the same systems with more distro trees, valid until the next event."""
+    def with_more_trees(self, trees: Mapping[int, Mapping[str, Any]]) -> Installable:
+        """Return an index of the same systems with these trees added, valid until the next event."""
         other = copy(self)
-        other._labs, other._ordered = self._labs.having(trees), None
-        other._trees, other._could, other._having, other._offered = {}, {}, {}, {}
+        other._labs, other._ordered = self._labs.with_more_trees(trees), None
+        other._trees, other._installers, other._with_tree, other._offered = {}, {}, {}, {}
         return other
 
     # Queries
 
-    def comparisons(self, wants: Sequence[RecipeNeeds]) -> int:
-        """Return the number of comparisons with values of systems and trees for all requirements together."""
-        every = [member for want in wants for member in (want, *want.guests)]
-        hosts = {want.host_requires: None for want in wants}
+    def comparisons(self, all_needs: Sequence[RecipeNeeds]) -> int:
+        """Return the number of comparisons that evaluate all requirements; equal ones count once."""
+        every = [member for needs in all_needs for member in (needs, *needs.guests)]
+        hosts = {needs.host_requires: None for needs in all_needs}
         distros = {member.distro_requires: None for member in every if member.own is None}
         trees = self._all_trees().columns
         read = map(distro_from_text, distros)
         return comparisons(map(from_text, hosts), self._labs.columns) + comparisons_uncached(read, trees)
 
-    def max_comparisons(self, want: RecipeNeeds) -> int:
-        """Return an upper bound of the comparisons for one recipe, without results shared between recipes."""
-        question = want.host_requires, want.distro_requires
-        kept = self._costs.get(question)
-        if kept is None:
+    def max_comparisons(self, needs: RecipeNeeds) -> int:
+        """Return the number of comparisons for one recipe alone."""
+        key = needs.host_requires, needs.distro_requires
+        cached = self._costs.get(key)
+        if cached is None:
             _make_room(self._costs)
-            kept = self._costs[question] = self.comparisons((want,))
-        return kept
+            cached = self._costs[key] = self.comparisons((needs,))
+        return cached
 
-    def trees_of(self, want: RecipeNeeds) -> Sequence[Tree]:
-        """Return the trees that match the requirement, newest first."""
-        return (None,) if want.own else self._newest_first(want.distro_requires)
+    def trees_of(self, needs: RecipeNeeds) -> Sequence[Tree]:
+        """Return the trees that match the requirement, newest first; None alone for a custom distro."""
+        return (None,) if needs.own else self._newest_first(needs.distro_requires)
 
     def _newest_first(self, distro_requires: str) -> tuple[int, ...]:
-        kept = self._trees.get(distro_requires)
-        if kept is None:
+        cached = self._trees.get(distro_requires)
+        if cached is None:
             _make_room(self._trees)
             found = self._all_trees().fitting(distro_from_text(distro_requires))
-            kept = self._trees[distro_requires] = found
-        return kept
+            cached = self._trees[distro_requires] = found
+        return cached
 
     def _all_trees(self) -> NewestFirst:
         if self._ordered is None:
@@ -214,70 +214,70 @@ class Installable:
 
     def could_install(self, distro: Distro | Tree) -> int:
         """Return the systems that could install a distro tree, or a custom distro of the job."""
-        kept = self._could.get(distro)
-        if kept is None:
-            _make_room(self._could)
+        cached = self._installers.get(distro)
+        if cached is None:
+            _make_room(self._installers)
             key = FilterKey("", None, distro) if isinstance(distro, Distro) else FilterKey("", distro)
-            kept = self._could[distro] = could_install(self._labs, key)
-        return kept
+            cached = self._installers[distro] = could_install(self._labs, key)
+        return cached
 
-    def offered(self, want: RecipeNeeds, of_lab: int) -> tuple[Offered, ...]:
-        """Return the matching trees that a lab could install, newest first.
+    def offered(self, needs: RecipeNeeds, of_lab: int) -> tuple[TreeOffer, ...]:
+        """Return the matching trees that systems of a lab could install, newest first.
 
-        A tree is left out if newer ones cover all its systems, because no system would be given it.
+        A tree is left out if each of its systems can install a newer one, which would be preferred.
         """
-        question = (want.own or want.distro_requires, of_lab)
-        kept = self._offered.get(question)
-        if kept is None:
+        key = (needs.own or needs.distro_requires, of_lab)
+        cached = self._offered.get(key)
+        if cached is None:
             _make_room(self._offered)
-            kept = self._offered[question] = tuple(self._offers(want, of_lab))
-        return kept
+            cached = self._offered[key] = tuple(self._offers(needs, of_lab))
+        return cached
 
-    def _offers(self, want: RecipeNeeds, of_lab: int) -> Iterator[Offered]:
-        served = 0
-        for place, tree in enumerate(self.trees_of(want)):
-            systems = self.could_install(want.own or tree) & of_lab
-            if systems & ~served:
-                served |= systems
-                yield Offered(place, tree, systems)
+    def _offers(self, needs: RecipeNeeds, of_lab: int) -> Iterator[TreeOffer]:
+        covered = 0
+        for index, tree in enumerate(self.trees_of(needs)):
+            systems = self.could_install(needs.own or tree) & of_lab
+            if systems & ~covered:
+                covered |= systems
+                yield TreeOffer(index, tree, systems)
 
     def has(self, of_lab: int, tree_id: int) -> bool:
         """Return whether the lab of these systems has a distro tree."""
-        kept = self._having.get(tree_id)
-        if kept is None:
-            _make_room(self._having)
-            kept = self._having[tree_id] = self._labs.with_tree(tree_id)
-        return bool(kept & of_lab)
+        cached = self._with_tree.get(tree_id)
+        if cached is None:
+            _make_room(self._with_tree)
+            cached = self._with_tree[tree_id] = self._labs.with_tree(tree_id)
+        return bool(cached & of_lab)
 
-    def who(self, owner: str, group: str | None) -> Who:
+    def submitter(self, owner: str, group: str | None) -> Submitter:
         """Return the owner and group of a job as far as access policies distinguish them."""
-        return self._access_updates.who(owner, group)
+        return self._access_updates.submitter(owner, group)
 
     def hidden_from(self, owner: str) -> int:
-        """Return the systems that are hidden from the owner of a job."""
+        """Return the systems that the owner of a job may neither view nor submit to."""
         return self._visible.hidden_from(owner)
 
     def fitting(self, host_requires: str, hidden: int) -> int:
         """Return the systems that satisfy a host requirement in any condition, except hidden ones."""
         return self._host_match(host_requires).systems & ~hidden
 
-    def entitled(self, host_requires: str, who: Who) -> int:
-        """Return the fitting systems to which a user may submit, on loan or not."""
-        return self._host_match(host_requires).systems & self._labs.access.entitled(who)
+    def entitled(self, host_requires: str, submitter: Submitter) -> int:
+        """Return the systems that satisfy a host requirement and admit the submitter, lent or not."""
+        return self._host_match(host_requires).systems & self._labs.access.entitled(submitter)
 
-    def usable(self, host_requires: str, who: Who) -> int:
-        """Return the fitting systems that recipes of a user may have, now or when they come free."""
-        asked = self._host_match(host_requires)
-        return asked.systems & self._available.usable(forced=asked.forced) & self._labs.access.may(who)
+    def usable(self, host_requires: str, submitter: Submitter) -> int:
+        """Return the systems that recipes of a submitter may have, now or when they come free."""
+        match = self._host_match(host_requires)
+        return match.systems & self._available.usable(forced=match.forced) & self._labs.access.may(submitter)
 
     def _host_match(self, host_requires: str) -> HostMatch:
-        kept = self._host_matches.get(host_requires)
-        if kept is None:
+        cached = self._host_matches.get(host_requires)
+        if cached is None:
             _make_room(self._host_matches)
             node = from_text(host_requires)
             systems = matching(node, self._labs.columns) & self._labs.registered
-            kept = self._host_matches[host_requires] = HostMatch(systems, isinstance(node, Forced))
-        return kept
+            cached = self._host_matches[host_requires] = HostMatch(systems, isinstance(node, Forced))
+        return cached
 
     def labs(self) -> Iterator[int]:
         """Yield the systems of each lab that has any."""
@@ -285,10 +285,10 @@ class Installable:
 
     @property
     def everyone(self) -> int:
-        """Return the systems of all labs."""
+        """Return the registered systems of all labs."""
         return self._labs.registered
 
 
-def _make_room(kept: dict[Any, Any]) -> None:
-    if len(kept) >= MAX_CACHED:
-        kept.clear()
+def _make_room(cached: dict[Any, Any]) -> None:
+    if len(cached) >= MAX_CACHED:
+        cached.clear()

@@ -1,4 +1,4 @@
-"""The newest distro trees with which one lab could give every host of a set a system of its own."""
+"""The newest distro trees for a set such that one lab could give each host a system of its own."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from domain.scheduling.safety.matching import match
 
 
 class Offer(NamedTuple):
-    """The trees of a lab for a host, newest first, each with its systems; and a tree for each guest.
+    """The trees that a lab offers a host, newest first, each with its systems, and a tree for each guest.
 
-    `passed_over` counts, for the host and each guest, the newer trees that the lab does not have.
+    `passed_over` counts, for the host and each guest, the newer matching trees that the lab cannot offer.
     """
 
     trees: tuple[tuple[Tree, int], ...]
@@ -22,15 +22,16 @@ class Offer(NamedTuple):
 
     @property
     def newest(self) -> int:
-        """Return the systems for the newest of the trees."""
+        """Return the systems that can install the newest tree."""
         return self.trees[0][1]
 
     @property
-    def any(self) -> int:
+    def any_tree(self) -> int:
+        """Return the systems that can install any of the trees."""
         return union(systems for _, systems in self.trees)
 
     def tree_on(self, number: int) -> Tree:
-        """Return the newest tree for this system."""
+        """Return the newest tree that this system can install."""
         return next(tree for tree, systems in self.trees if systems >> number & 1)
 
 
@@ -38,71 +39,71 @@ Offers: TypeAlias = Sequence[Offer]
 
 
 def in_one_lab(
-    installable: Installable, wants: Sequence[RecipeNeeds], systems: Sequence[int]
+    installable: Installable, all_needs: Sequence[RecipeNeeds], systems: Sequence[int]
 ) -> tuple[Tree, ...] | None:
-    """Return the tree of each host and, after it, of its guests; `systems` are those that fit each host.
+    """Return the tree of each host followed by those of its guests, or None if no lab could serve all hosts.
 
-    The result is None if no lab could serve all hosts. Trees are newest in the order of the document. A lab
-    in which all hosts can have the newest trees it has for them is preferred to one in which some need older
-    ones.
+    `systems` has a bitmap of eligible systems for each host. Labs are ordered by the trees that they pass
+    over, hosts in document order. The first lab that can give each host the newest tree of its offer is
+    chosen, otherwise the first that can give each host any.
     """
-    # For a single recipe the labs need not be compared: its newest tree leads to one that has it.
-    single = len(wants) == 1 and not wants[0].guests
+    # For a single recipe without guests the newest tree decides, so all labs count as one.
+    single = len(all_needs) == 1 and not all_needs[0].guests
     labs: Iterable[int] = (installable.everyone,) if single else installable.labs()
-    found = [offers for of_lab in labs if (offers := _offers(installable, wants, systems, of_lab))]
-    found.sort(key=lambda offers: [offer.passed_over for offer in offers])
-    for offers in found:
+    by_lab = [offers for of_lab in labs if (offers := _offers(installable, all_needs, systems, of_lab))]
+    by_lab.sort(key=lambda offers: [offer.passed_over for offer in offers])
+    for offers in by_lab:
         if (numbers := _matched([offer.newest for offer in offers])) is not None:
             return _trees(offers, numbers)
-    for offers in found:
-        if (numbers := _matched([offer.any for offer in offers])) is not None:
+    for offers in by_lab:
+        if (numbers := _matched([offer.any_tree for offer in offers])) is not None:
             return _trees(offers, numbers)
     return None
 
 
 def _offers(
-    installable: Installable, wants: Sequence[RecipeNeeds], systems: Sequence[int], of_lab: int
+    installable: Installable, all_needs: Sequence[RecipeNeeds], systems: Sequence[int], of_lab: int
 ) -> Offers | None:
-    """Return the offers of a lab for all hosts; None if one has none, or if the lab has too few systems."""
-    if of_lab.bit_count() < len(wants):
+    """Return an offer of a lab for each host; None if a host gets none, or if the lab has too few systems."""
+    if of_lab.bit_count() < len(all_needs):
         return None
-    # Recipes of a set are often alike.
+    # Equal recipes, which are frequent in a set, share one offer.
     offers: dict[RecipeNeeds, Offer] = {}
-    for want, fitting in zip(wants, systems, strict=True):
-        if want not in offers:
-            offer = _offer(installable, want, fitting & of_lab, of_lab) if fitting & of_lab else None
+    for needs, fitting in zip(all_needs, systems, strict=True):
+        if needs not in offers:
+            offer = _offer(installable, needs, fitting & of_lab, of_lab) if fitting & of_lab else None
             if offer is None:
                 return None
-            offers[want] = offer
-    return [offers[want] for want in wants]
+            offers[needs] = offer
+    return [offers[needs] for needs in all_needs]
 
 
-def _offer(installable: Installable, want: RecipeNeeds, fitting: int, of_lab: int) -> Offer | None:
-    able = [each for each in installable.offered(want, of_lab) if each.systems & fitting]
-    guests = [_guest(installable, guest, of_lab) for guest in want.guests]
-    if not able or None in guests:
+def _offer(installable: Installable, needs: RecipeNeeds, fitting: int, of_lab: int) -> Offer | None:
+    trees = [offer for offer in installable.offered(needs, of_lab) if offer.systems & fitting]
+    guests = [_guest(installable, guest, of_lab) for guest in needs.guests]
+    if not trees or None in guests:
         return None
     guest_trees = [guest for guest in guests if guest is not None]
     return Offer(
-        tuple((each.tree, each.systems & fitting) for each in able),
+        tuple((offer.tree, offer.systems & fitting) for offer in trees),
         tuple(tree for _, tree in guest_trees),
-        (able[0].place, *(place for place, _ in guest_trees)),
+        (trees[0].newer_count, *(index for index, _ in guest_trees)),
     )
 
 
 def _guest(installable: Installable, guest: RecipeNeeds, of_lab: int) -> tuple[int, Tree] | None:
-    """Return the number of newer trees that the lab does not have, and the newest one that it has."""
-    for place, tree in enumerate(installable.trees_of(guest)):
+    """Return the newest matching tree in the lab, preceded by the number of newer ones; None without one."""
+    for index, tree in enumerate(installable.trees_of(guest)):
         if tree is None or installable.has(of_lab, tree):
-            return place, tree
+            return index, tree
     return None
 
 
 def _matched(systems: Sequence[int]) -> list[int] | None:
-    # If there is no matching, mostly the number of systems shows it at once.
+    # Compare the numbers first: mostly there is no matching because there are too few systems.
     return match(systems) if union(systems).bit_count() >= len(systems) else None
 
 
 def _trees(offers: Offers, numbers: Sequence[int]) -> tuple[Tree, ...]:
-    given = zip(offers, numbers, strict=True)
-    return tuple(tree for offer, number in given for tree in (offer.tree_on(number), *offer.guests))
+    assigned = zip(offers, numbers, strict=True)
+    return tuple(tree for offer, number in assigned for tree in (offer.tree_on(number), *offer.guests))

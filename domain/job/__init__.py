@@ -1,1 +1,1 @@
-"""A job: recipe sets submitted together; a recipe set: recipes that start together."""
+"""Jobs: recipe sets that are submitted together."""

@@ -14,13 +14,13 @@ CHANGEABLE = JobChanged.FIELDS
 
 
 def change_job(job: Job, changes: Mapping[str, str | None], tags: RetentionTags) -> Decided:
-    """Return the event of `changes`, new values of some fields in CHANGEABLE; none if no value changes.
+    """Return the event for new values of fields in CHANGEABLE, none if no value changes.
 
-    Raises FaultyInput for an unknown retention tag, or one that does not allow the product.
+    Raises FaultyInput for an unknown retention tag, a missing product, or a product that the tag forbids.
     """
-    wanted = JobChanged(**{name: changes.get(name, getattr(job, name)) for name in CHANGEABLE})
-    if wanted == JobChanged(job.whiteboard, job.retention_tag, job.product):
+    changed = JobChanged(**{name: changes.get(name, getattr(job, name)) for name in CHANGEABLE})
+    if changed == JobChanged(job.whiteboard, job.retention_tag, job.product):
         return []
-    if fault := tags.fault(wanted.retention_tag, wanted.product):
+    if fault := tags.fault(changed.retention_tag, changed.product):
         raise FaultyInput([Fault(*fault)])
-    return [(job.subject, wanted)]
+    return [(job.subject, changed)]

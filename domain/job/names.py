@@ -1,4 +1,4 @@
-"""The names that a job uses: unknown ones, and ones that its submitter may not use."""
+"""Checks of the names in a job: whether they exist, and whether the submitter may use them."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ KINDS: Final = {
     "power_types": "power-type",
 }
 
-# Requirement -> the kind of thing that it selects.
-_CHOSEN: Final = {"distro_requires": "distro tree", "host_requires": "system"}
+# The field of a requirement, and the kind of thing that the requirement selects.
+_SELECTED: Final = {"distro_requires": "distro tree", "host_requires": "system"}
 
-Named = tuple[Path, Mapping[str, Any], Mapping[str, ParsedRequirement]]
-"""A recipe with its path, and its parsed requirements by field."""
+ParsedRecipe = tuple[Path, Mapping[str, Any], Mapping[str, ParsedRequirement]]
+"""The path of a recipe in its document, the recipe, and its parsed requirements by field."""
 
 
 class UnknownName(NamedTuple):
-    """An unknown name in a requirement or preference. `kind` is a field of `NameIndex`."""
+    """An unknown name in a recipe. `kind` is a field of `NameIndex`, `effect` a sentence for people."""
 
     path: Path
     kind: str
@@ -41,26 +41,26 @@ class UnknownName(NamedTuple):
         return unknown_name(KINDS[self.kind], self.name)
 
 
-def check_owners(
+def owner_findings(
     document: Mapping[str, Any], names: NameIndex, submitter: str, *, is_admin: bool
 ) -> list[Finding]:
-    """Return the faults of the user and the group of a job; the rest of the document need not be valid."""
+    """Return the faults of `user` and `group` in a job document, whose other fields need not be valid."""
     return [
         *_owner(document.get("user"), names, submitter, is_admin=is_admin),
         *_group(document.get("group"), names, submitter, is_admin=is_admin),
     ]
 
 
-def unknown_names(recipes: Iterable[Named], names: NameIndex) -> Iterator[UnknownName]:
-    """Yield the unknown names; the recipes need not be valid otherwise."""
-    for path, recipe, readings in recipes:
-        yield from _filter_names(path, readings, names)
-        yield from _pool_names(path, recipe.get("autopick"), names)
-        yield from _distro_names(path, recipe.get("distro"), names)
+def unknown_names(recipes: Iterable[ParsedRecipe], names: NameIndex) -> Iterator[UnknownName]:
+    """Yield the unknown names in requirements, preferred pools and custom distros of recipes."""
+    for path, recipe, requirements in recipes:
+        yield from _unknown_in_requirements(path, requirements, names)
+        yield from _unknown_pools(path, recipe.get("autopick"), names)
+        yield from _unknown_arch(path, recipe.get("distro"), names)
 
 
 def recipes_of(document: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    """Yield the recipes of a document, which need not be valid, with their paths, each before its guests."""
+    """Yield the recipes of a document with their paths, each host before its guests; skip invalid parts."""
     for set_path, recipe_set in objects(document, (), "recipe_sets"):
         for path, recipe in objects(recipe_set, set_path, "recipes"):
             yield path, recipe
@@ -68,11 +68,11 @@ def recipes_of(document: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str,
 
 
 def objects(parent: Mapping[str, Any], path: Path, field: str) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    """Yield the items of a list that are objects, with their paths."""
-    members = parent.get(field)
-    for index, member in enumerate(members if isinstance(members, list) else ()):
-        if isinstance(member, Mapping):
-            yield (*path, field, index), member
+    """Yield the items of a list field that are objects, with their paths."""
+    items = parent.get(field)
+    for index, item in enumerate(items if isinstance(items, list) else ()):
+        if isinstance(item, Mapping):
+            yield (*path, field, index), item
 
 
 def _owner(user: Any, names: NameIndex, submitter: str, *, is_admin: bool) -> Iterator[Finding]:
@@ -93,32 +93,32 @@ def _group(group: Any, names: NameIndex, submitter: str, *, is_admin: bool) -> I
         yield Finding(("group",), f'{submitter} is not a member of group "{group}"')
 
 
-def _filter_names(
-    path: Path, readings: Mapping[str, ParsedRequirement], names: NameIndex
+def _unknown_in_requirements(
+    path: Path, requirements: Mapping[str, ParsedRequirement], names: NameIndex
 ) -> Iterator[UnknownName]:
-    for field, reading in readings.items():
-        what = _CHOSEN[field]
-        for mention in reading.mentions:
+    for field, requirement in requirements.items():
+        for mention in requirement.mentions:
             if not names.has(mention.kind, mention.name):
-                effect = f"This part matches {_matched(mention, what)}"
+                effect = f"This part matches {_matched(mention, _SELECTED[field])}"
                 yield UnknownName((*path, field, *mention.path), mention.kind, mention.name, effect)
 
 
-def _matched(mention: Mention, what: str) -> str:
+def _matched(mention: Mention, selected: str) -> str:
+    """Return the distro trees or systems (`selected`) that match a part with an unknown name, in words."""
     if not mention.excludes:
-        return f"no {what}"
-    return f"every {what} that has another {WORDS[KINDS[mention.kind]]}"
+        return f"no {selected}"
+    return f"every {selected} that has another {WORDS[KINDS[mention.kind]]}"
 
 
-def _pool_names(path: Path, autopick: Any, names: NameIndex) -> Iterator[UnknownName]:
+def _unknown_pools(path: Path, autopick: Any, names: NameIndex) -> Iterator[UnknownName]:
     pools = autopick.get("pools") if isinstance(autopick, Mapping) else None
     for index, pool in enumerate(pools if isinstance(pools, list) else ()):
         if isinstance(pool, str) and pool not in names.pools:
             yield UnknownName((*path, "autopick", "pools", index), "pools", pool, "It prefers no system")
 
 
-def _distro_names(path: Path, distro: Any, names: NameIndex) -> Iterator[UnknownName]:
-    """Yield the architecture of a custom distro if no system has it."""
+def _unknown_arch(path: Path, distro: Any, names: NameIndex) -> Iterator[UnknownName]:
+    """Yield the architecture of a custom distro if neither a system nor a distro tree has it."""
     arch = distro.get("arch") if isinstance(distro, Mapping) else None
     if isinstance(arch, str) and arch and not names.has("arches", arch):
         yield UnknownName((*path, "distro", "arch"), "arches", arch, "No system can install this distro")

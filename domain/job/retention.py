@@ -1,4 +1,4 @@
-"""Retention tags: the time for which results of a job are to be kept, and whether they need a product."""
+"""Retention tags: how long to keep the results of a job, and whether the job must name a product."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 @dataclass(frozen=True)
 class RetentionTag:
-    """A retention tag; 0 `days` mean for ever. A job names a product exactly if its tag needs one."""
+    """A retention tag; 0 `days` means for ever. A job must name a product if `needs_product`, else none."""
 
     name: str
     days: int
@@ -29,14 +29,14 @@ DEFAULT_TAGS: Final = (
 
 
 class RetentionTags:
-    """The tags of a service. The first one is the default of a job."""
+    """The configured retention tags. The first one is the default for jobs."""
 
     def __init__(self, tags: Iterable[RetentionTag] = DEFAULT_TAGS) -> None:
         self._tags = {tag.name: tag for tag in tags}
         self.default = next(iter(self._tags))
 
     def fault(self, name: str, product: str | None) -> tuple[str, str] | None:
-        """Return the faulty field and the message; None if the tag exists and allows the product."""
+        """Return the faulty field and a message; None if the tag exists and the product suits the tag."""
         tag = self._tags.get(name)
         if tag is None:
             return "retention_tag", f"must be one of {', '.join(self._tags)}"

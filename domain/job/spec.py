@@ -1,4 +1,4 @@
-"""An accepted job, reduced to the fields that scheduling needs; `document` has the rest."""
+"""Specifications of a job and its parts: the content of the events of a submission."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from domain.priority import Priority
 
-# The tag of stored jobs that name none.
+# The tag of jobs whose stored document has no `retention_tag`.
 DEFAULT_RETENTION_TAG: Final = "scratch"
 
 
 @dataclass(frozen=True)
 class TaskSpec:
-    """`fetch` is {"url", "subdir"?}."""
+    """A task; `fetch` is `{"url": …}`, optionally with `"subdir"`."""
 
     name: str
     role: str | None
@@ -27,7 +27,7 @@ class RecipeSpec:
     """A recipe of a job. Both requirements are canonical text (`domain.requirements`).
 
     `distro` is a custom distro, as in `RecipeNew`; `distro_requires` is then empty.
-    `guestname` and `guestargs` are those of a guest, which has no guests itself.
+    Only guests have `guestname` and `guestargs`, and only hosts have `guests`.
     """
 
     whiteboard: str
@@ -55,7 +55,7 @@ class RecipeSetSpec:
 
 @dataclass(frozen=True)
 class JobSpec:
-    """A job; `owner` is None if the submitter owns the job."""
+    """A job with its normalised `document`; `owner` is None if the submitter owns the job."""
 
     whiteboard: str
     owner: str | None

@@ -12,7 +12,7 @@ from domain.job.spec import DEFAULT_RETENTION_TAG
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job without the state of its recipes. `since` is the log position of its submission."""
+    """A job without the states of its recipes. `since` is the log position of the submission."""
 
     job_id: int
     version: int

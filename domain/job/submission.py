@@ -1,4 +1,4 @@
-"""The events of a submission."""
+"""Submission of a job: the events of the job, its recipe sets and its recipes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from domain.recipe_set.events import RecipeSetSubmitted
 
 @dataclass(frozen=True)
 class Ids:
-    """The ids of a new job's parts, in document order; each kind has its own numbers."""
+    """The ids of a new job and its parts, in document order; a guest follows its host."""
 
     job: int
     recipe_sets: tuple[int, ...]
@@ -56,8 +56,8 @@ def submit(
 ) -> Decided:
     """Return the events of a submission, in log order: the job, then each set followed by its recipes.
 
-    `tree_ids` are the distro trees that the recipes install, one for each in document order; None for a
-    custom distro, and if no tree matches.
+    `tree_ids` has one distro tree for each recipe in document order; None for a custom distro, and if no tree
+    matches.
     """
     job = JobSubmitted(
         owner=spec.owner or submitter,
@@ -79,10 +79,10 @@ def submit(
             recipe_ids=tuple(member.recipe_id for member in members),
         )
         decided.append((f"recipe-set/{recipe_set_id}", submitted))
-        place = _Place(ids.job, recipe_set_id, job.owner, spec.group, recipe_set.priority.name)
+        common = _CommonFields(ids.job, recipe_set_id, job.owner, spec.group, recipe_set.priority.name)
         for member in members:
-            new = _new(member, place, task_ids, next(trees))
-            decided.append((f"recipe/{member.recipe_id}", new))
+            event = _recipe_new(member, common, task_ids, next(trees))
+            decided.append((f"recipe/{member.recipe_id}", event))
     return decided
 
 
@@ -94,7 +94,7 @@ class _Member:
 
 
 def _members(recipe_set: RecipeSetSpec, ids: Iterator[int]) -> Iterator[_Member]:
-    """Return the recipes of a set, each host before its guests."""
+    """Yield the recipes of a set with their ids, each host before its guests."""
     for recipe in recipe_set.recipes:
         host_id = next(ids)
         yield _Member(host_id, recipe, None)
@@ -103,7 +103,9 @@ def _members(recipe_set: RecipeSetSpec, ids: Iterator[int]) -> Iterator[_Member]
 
 
 @dataclass(frozen=True)
-class _Place:
+class _CommonFields:
+    """The fields of `RecipeNew` that all recipes of a set have in common."""
+
     job_id: int
     recipe_set_id: int
     owner: str
@@ -111,14 +113,16 @@ class _Place:
     priority: str
 
 
-def _new(member: _Member, place: _Place, task_ids: Iterator[int], tree_id: int | None) -> RecipeNew:
+def _recipe_new(
+    member: _Member, common: _CommonFields, task_ids: Iterator[int], tree_id: int | None
+) -> RecipeNew:
     recipe = member.recipe
     return RecipeNew(
-        job_id=place.job_id,
-        recipe_set_id=place.recipe_set_id,
-        owner=place.owner,
-        group=place.group,
-        priority=place.priority,
+        job_id=common.job_id,
+        recipe_set_id=common.recipe_set_id,
+        owner=common.owner,
+        group=common.group,
+        priority=common.priority,
         whiteboard=recipe.whiteboard,
         role=recipe.role,
         host_requires=recipe.host_requires,

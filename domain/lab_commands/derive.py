@@ -1,6 +1,6 @@
-"""Derivation of commands for lab controllers from events: (state before, event) -> command.
+"""Derivation of commands for lab controllers from an event and the state before the event.
 
-An event leads to one command at most, whose id is the event's position (docs/decisions/0003).
+An event leads to at most one command, whose id is the position of the event (docs/decisions/0003).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from domain.system.state import System
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command; `recipe_id` is None if a person has the system.
+    """A command; `recipe_id` is None if a person has reserved the system.
 
-    `distro_tree_id` is None if nothing is installed, and for a custom distro of the recipe.
+    `distro_tree_id` is set only for `provision`, and None for a custom distro of the recipe.
     """
 
     kind: str
@@ -31,7 +31,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class PlacedRecipe:
-    """A recipe with a system, before an event. `host_state` is None unless it is a guest."""
+    """The state of a placed recipe before an event. `host_state` is that of its host, None without a host."""
 
     recipe_id: int
     state: str
@@ -42,7 +42,7 @@ class PlacedRecipe:
 
 
 def of_recipe(before: PlacedRecipe, event: Event) -> Command | None:
-    """Return the command that follows from an event that changes the state of the recipe."""
+    """Return the command that follows from an event of a recipe, or None."""
     state = str(getattr(event, "STATE", before.state))
     rules = _HOST if before.host_state is None else _GUEST
     kind = next((kind for kind, applies in rules if applies(before, state)), None)
@@ -61,7 +61,7 @@ _HOST: Final[tuple[_Rule, ...]] = (
     ("release", lambda before, state: before.state in STARTED and state not in STARTED),
 )
 _GUEST: Final[tuple[_Rule, ...]] = (
-    # A guest is aborted while its host continues. One that ends by itself or with its host is not stopped.
+    # A guest is cancelled or aborted while its host continues. A guest that completes needs no command.
     ("stop", lambda before, state: _runs_on_host(before) and state in GIVEN_UP),
 )
 
@@ -71,18 +71,18 @@ def _runs_on_host(guest: PlacedRecipe) -> bool:
 
 
 def of_system(before: System, event: Event) -> Command | None:
-    """Return the command that follows from an event of a reserved system, None for other events."""
-    rule = _PERSON.get(type(event))
+    """Return the command that follows from an event of a system that a person has reserved, or None."""
+    rule = _RESERVED.get(type(event))
     if rule is None or before.reservation is None or not rule[1](before, event):
         return None
     tree = before.reservation.distro_tree_id if rule[0] == "provision" else None
     return Command(rule[0], before.lab_controller, before.fqdn, None, tree)
 
 
-_PERSON: Final[dict[type[Event], tuple[str, Callable[[System, Any], bool]]]] = {
-    # With a distro tree, the system is installed first.
+_RESERVED: Final[dict[type[Event], tuple[str, Callable[[System, Any], bool]]]] = {
+    # A reservation with a distro tree begins with the provisioning.
     SystemWaiting: ("provision", lambda _, event: event.recipe_id is None),
-    # The system was provisioned, or the person has used it.
+    # The lab controller may have begun to provision, or the person has used the system.
     SystemReservationEnded: (
         "release",
         lambda before, _: before.usage in ("waiting", "installing", "running"),

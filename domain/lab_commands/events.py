@@ -1,4 +1,4 @@
-"""Events of commands. A command itself follows from another event, whose position is its id."""
+"""Events of commands. A command has no first event: it follows from a recipe or system event (`derive`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The states of a command, and the event for each report."""
+"""The states of a command, and the event for each reported state."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COMMAND = Lifecycle(
 
 
 def state_after(past: Sequence[Event]) -> str:
-    """Return the state of a command after its events."""
+    """Return the state of a command from its events: `queued` without any."""
     return str(getattr(past[-1], "STATE", "queued")) if past else "queued"
 
 

@@ -1,4 +1,4 @@
-"""Events of recipes. Every state has its own event, so that the log reads as a history."""
+"""Events of recipes. Each state has its own event class."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from domain.events import Event, event
 
 @event("recipe.new", version=2)
 class RecipeNew(Event):
-    """A new recipe; `tasks` are {"task_id", "name", "role", "params"}, and "fetch" if given.
+    """A recipe was submitted; each of the `tasks` is {"task_id", "name", "role", "params"[, "fetch"]}.
 
     `distro_tree_id` is null if no tree matches, and for a custom distro: `distro` is then {"arch", "osmajor",
     "osminor", ...}. `host_recipe_id` is set for a guest. `reservesys` is {"duration_seconds", "when"}.
@@ -53,7 +53,7 @@ class RecipeQueued(Event):
 
 @event("recipe.assigned")
 class RecipeAssigned(Event):
-    """`reason` says why the recipe lost its system; null if a sibling got one."""
+    """The recipe is bound to a lab: a sibling got a system (`reason` is null), or the recipe lost its own."""
 
     STATE: ClassVar[str] = "assigned"
     lab_controller: str
@@ -89,7 +89,7 @@ class RecipeRunning(Event):
 class RecipeReserved(Event):
     """The recipe keeps its system for `seconds`, or until a person returns the system.
 
-    `reason` is set if the recipe is to be aborted: it is aborted with that reason afterwards.
+    With a `reason`, the recipe was given up: afterwards it is aborted for that reason.
     """
 
     STATE: ClassVar[str] = "reserved"
@@ -99,7 +99,7 @@ class RecipeReserved(Event):
 
     @classmethod
     def upcast(cls, data: dict[str, Any], version: int) -> dict[str, Any]:
-        # Version 1 was only for recipes whose last task had ended.
+        # Version 1 had no `reason`.
         return data if version == 1 else super().upcast(data, version)
 
 
@@ -127,7 +127,7 @@ class TaskStarted(Event):
 
 @event("recipe.task-result", version=2)
 class TaskResult(Event):
-    """`logs` are {"name", "url", "size_bytes", "sha256"}; the last two are null if unknown."""
+    """Each of the `logs` is {"name", "url", "size_bytes", "sha256"}; size and hash may be null."""
 
     task_id: int
     result: str
@@ -155,13 +155,13 @@ class TaskAborted(Event):
 
 @event("recipe.watchdog-set")
 class WatchdogSet(Event):
-    """The watchdog expires this many seconds after the event."""
+    """The lab controller has set the watchdog, which expires this many seconds after the event."""
 
     seconds: int
 
 
 def state_of_open_tasks(event: Event) -> str | None:
-    """Return the state that an event of a recipe gives to its open tasks; None if they go on."""
+    """Return the new state of the open tasks of a recipe after an event; None if they stay open."""
     if isinstance(event, RecipeReserved):
         return None if event.reason is None else "aborted"
     return str(event.STATE) if isinstance(event, RecipeCancelled | RecipeAborted) else None

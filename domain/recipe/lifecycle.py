@@ -1,4 +1,4 @@
-"""The states of recipes and tasks, with the reason for each transition (design section 2)."""
+"""The life cycles of recipes and tasks, with the case for each transition (design section 2)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ UNPLACED = ("new", "queued", "assigned")
 BEFORE_START = (*UNPLACED, "scheduled")
 STARTED = ("waiting", "installing", "running", "reserved")
 PLACED = ("scheduled", *STARTED)
-# In these states of a recipe its open tasks end, too.
+# When a recipe enters one of these states, its open tasks end too.
 GIVEN_UP = ("cancelled", "aborted")
 FINISHED = ("completed", *GIVEN_UP)
 UNFINISHED = UNPLACED + PLACED

@@ -1,4 +1,4 @@
-"""The place of a recipe: its system, and the lab that it is bound to."""
+"""The place of a recipe: its system and the lab controller to which it is bound, each None without one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NOWHERE: Place = (None, None)
 
 
 def place_after(before: Place, event: Event) -> Place:
-    """Return the place after an event; most events keep it, including the end of the recipe."""
+    """Return the place after an event of the recipe. A recipe that ends keeps its place."""
     if isinstance(event, RecipeScheduled):
         return event.system, event.lab_controller
     if isinstance(event, RecipeAssigned):

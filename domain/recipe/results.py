@@ -1,4 +1,4 @@
-"""The results of a recipe, reduced to the parts on which later reports depend."""
+"""The results of a recipe, reduced to counts, kinds and digests, on which later decisions depend."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _DIGEST_BYTES: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The number of results and of their logs, and the kinds of results in the order of their first report.
+    """The numbers of results and logs, the kinds of results by first report, and the digests of all results.
 
     `digests` are sets, each at least twice as large as the next. An added result merges the small sets:
-    n results cost n log n copies, and a search looks into log n sets.
+    adding n results copies O(n log n) digests, and `has` looks into O(log n) sets.
     """
 
     result_count: int = 0
@@ -26,12 +26,12 @@ class Results:
     digests: tuple[frozenset[str], ...] = ()
 
     def has(self, result: TaskResult) -> bool:
-        """Return whether a result with this task, path and content was reported."""
+        """Return whether an equal result was reported before."""
         digest = _digest(result)
         return any(digest in level for level in self.digests)
 
     def after(self, result: TaskResult) -> Results:
-        """Return the results with one more."""
+        """Return the results after one more result."""
         kinds = self.kinds if result.result in self.kinds else (*self.kinds, result.result)
         digests = _with(self.digests, _digest(result))
         return _results(self.result_count + 1, self.log_count + log_count(result), kinds, digests)

@@ -30,13 +30,14 @@ class Task:
 class Recipe:
     """A recipe; `submission` is the log position of its first event.
 
-    `recorded_deadline` is when its watchdog expires. It counts from the time at which the database recorded
-    the event that set it, and is None until that event is in the log. Decisions before policy version 5 used
-    `deadline`, which counts from the time that the event itself names.
+    The watchdog expires at `recorded_deadline`, which counts from the time at which the database recorded the
+    event that set the watchdog. It is None until that event is in the log, or without a watchdog. Decisions
+    before policy version 5 used `deadline`, which counts from the time of the decision.
 
-    `abort_reason` is set while a recipe that was given up keeps its system: it is aborted for it afterwards.
+    `abort_reason` is set while a recipe that was given up keeps its system (`RecipeReserved.reason`).
 
-    A guest recipe names its host's id; its system is its host's, and it never moves that system.
+    A guest has the id of its host in `host_recipe_id`, and the system of its host in `system`. Its events
+    never change the usage of that system.
     """
 
     recipe_id: int
@@ -57,7 +58,7 @@ class Recipe:
     state: str = "new"
     system: str | None = None
     lab_controller: str | None = None
-    # Set only if no distro tree was found, for the reason.
+    # Kept only without a distro tree: the abort reason names the unknown names in it.
     distro_requires: str = ""
     deadline: datetime | None = None
     recorded_deadline: datetime | None = None
@@ -85,8 +86,8 @@ class Recipe:
         return self.state in STARTED
 
     def task(self, task_id: int) -> Task | None:
-        place = _place(self.tasks, task_id)
-        return None if place is None else self.tasks[place]
+        index = _index(self.tasks, task_id)
+        return None if index is None else self.tasks[index]
 
 
 def evolve(recipe: Recipe | None, recipe_id: int, event: Event, moment: Moment) -> Recipe:
@@ -106,15 +107,15 @@ def evolve(recipe: Recipe | None, recipe_id: int, event: Event, moment: Moment) 
     deadlines = watchdog.after_state(recipe, event, moment)
     system, lab_controller = place_after((recipe.system, recipe.lab_controller), event)
     tasks = recipe.tasks
-    ended = recipe_events.state_of_open_tasks(event)
-    if ended is not None:
-        tasks = tuple(_given_up(task, ended) for task in tasks)
+    task_state = recipe_events.state_of_open_tasks(event)
+    if task_state is not None:
+        tasks = tuple(_with_open_task_ended(task, task_state) for task in tasks)
     if isinstance(event, recipe_events.RecipeReserved):
         recipe = changed(recipe, abort_reason=event.reason)
-    return _moved(recipe, moment.version, state, system, lab_controller, tasks, *deadlines)
+    return _with_state(recipe, moment.version, state, system, lab_controller, tasks, *deadlines)
 
 
-_moved = changer(
+_with_state = changer(
     Recipe, "version", "state", "system", "lab_controller", "tasks", "deadline", "recorded_deadline"
 )
 
@@ -143,7 +144,7 @@ def _begin(recipe_id: int, event: recipe_events.RecipeNew, moment: Moment) -> Re
     )
 
 
-def _given_up(task: Task, state: str) -> Task:
+def _with_open_task_ended(task: Task, state: str) -> Task:
     return changed(task, state=state) if task.state in OPEN_TASK else task
 
 
@@ -159,13 +160,13 @@ def _with_task(tasks: tuple[Task, ...], event: Event) -> tuple[Task, ...]:
         event, recipe_events.TaskStarted | recipe_events.TaskCompleted | recipe_events.TaskAborted
     ):
         return tasks
-    place = _place(tasks, event.task_id)
-    if place is None:
+    index = _index(tasks, event.task_id)
+    if index is None:
         return tasks
-    return (*tasks[:place], changed(tasks[place], state=_TASK_STATES[type(event)]), *tasks[place + 1 :])
+    return (*tasks[:index], changed(tasks[index], state=_TASK_STATES[type(event)]), *tasks[index + 1 :])
 
 
-def _place(tasks: tuple[Task, ...], task_id: int) -> int | None:
-    """Return the index of a task; tasks are in the order of their ids."""
-    place = bisect_left(tasks, task_id, key=attrgetter("task_id"))
-    return place if place < len(tasks) and tasks[place].task_id == task_id else None
+def _index(tasks: tuple[Task, ...], task_id: int) -> int | None:
+    """Return the index of a task, None if there is none; tasks are sorted by id."""
+    index = bisect_left(tasks, task_id, key=attrgetter("task_id"))
+    return index if index < len(tasks) and tasks[index].task_id == task_id else None

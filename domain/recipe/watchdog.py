@@ -1,4 +1,4 @@
-"""Watchdogs of recipes: before the first task, in a task, and while the system is kept (design 4.5)."""
+"""Deadlines of recipes: for the first task, during a task, and while the system is kept (design 4.5)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FIRST_TASK_SECONDS: Final = 10_800
 TASK_SECONDS: Final = 1_800
 
 Deadlines: TypeAlias = tuple[datetime | None, datetime | None]
-"""The deadlines from the time that the event itself names, and from the time at which it was recorded."""
+"""Deadlines that count from the time of the decision, and from the time at which the event was recorded."""
 
 NEVER: Final[Deadlines] = (None, None)
 
@@ -27,20 +27,20 @@ OVERRIDE: Final = "KILLTIMEOVERRIDE"
 
 
 def of_task(params: Mapping[str, str]) -> int:
-    """Return the seconds from the start of a task: those of the job, else the default."""
-    asked = params.get(OVERRIDE, "")
-    # A text that is no number of seconds, or a number with 8 digits or more, is ignored.
-    sensible = asked.isascii() and asked.isdecimal() and 0 < len(asked) < 8
-    return int(asked) if sensible else TASK_SECONDS
+    """Return the seconds that a task may take: by its parameters, otherwise the default."""
+    override = params.get(OVERRIDE, "")
+    # A value that is not a decimal number of at most 7 digits is ignored.
+    is_valid = override.isascii() and override.isdecimal() and 0 < len(override) < 8
+    return int(override) if is_valid else TASK_SECONDS
 
 
 def after_state(recipe: Recipe, event: Event, moment: Moment) -> Deadlines:
-    """Return the deadlines of `recipe` after an event that changes its state."""
+    """Return the deadlines after an event that changes the state; `recipe` is the state before the event."""
     if moment.at is None:
         return recipe.deadlines
     if isinstance(event, recipe_events.RecipeReserved):
         return _counted(moment, event.seconds)
-    # A task of the host installs the guest at any time; until then only the watchdog of the host counts.
+    # A task of the host installs a guest at any time, so a guest has no deadline until it is installing.
     begins = recipe_events.RecipeInstalling if recipe.is_guest else recipe_events.RecipeWaiting
     if isinstance(event, begins):
         return _counted(moment, FIRST_TASK_SECONDS)
@@ -48,7 +48,7 @@ def after_state(recipe: Recipe, event: Event, moment: Moment) -> Deadlines:
 
 
 def after_report(recipe: Recipe, event: Event, moment: Moment) -> Deadlines:
-    """Return the deadlines after an event that keeps the state; `recipe` contains the event already."""
+    """Return the deadlines after an event that keeps the state; `recipe` has the tasks after the event."""
     if moment.at is None:
         return recipe.deadlines
     if isinstance(event, recipe_events.WatchdogSet):
@@ -59,14 +59,14 @@ def after_report(recipe: Recipe, event: Event, moment: Moment) -> Deadlines:
 
 
 def _counted(moment: Moment, seconds: int) -> Deadlines:
-    """Return the deadlines that count from both times of an event."""
+    """Return the deadlines this many seconds after both times of an event."""
     assert moment.at is not None, "an event without a time sets no deadline"
-    left = timedelta(seconds=seconds)
-    return moment.at + left, None if moment.recorded_at is None else moment.recorded_at + left
+    delay = timedelta(seconds=seconds)
+    return moment.at + delay, None if moment.recorded_at is None else moment.recorded_at + delay
 
 
 def recorded(recipe: Recipe, at: datetime, recorded_at: datetime) -> Recipe:
-    """Complete the deadlines of a recipe whose decision was made `at` a time and recorded at another."""
+    """Return a tentative recipe with its recorded deadline, after its commit was recorded."""
     if recipe.deadline is None or recipe.recorded_deadline is not None:
         return recipe
     return changed(recipe, recorded_deadline=recipe.deadline + (recorded_at - at))

@@ -1,1 +1,1 @@
-"""Recipe sets: recipes that start together, in one lab, and their common decisions."""
+"""Recipe sets: recipes that start together in one lab."""

@@ -1,6 +1,6 @@
-"""The end of recipes by cancellation or abort, with the recipes that depend on them (design section 2).
+"""Cancellation and abort of recipes (design section 2).
 
-Before the start the whole set ends; after it only the recipe itself and the guests of a host.
+Before a set has started, all of its recipes end together. Later a recipe ends alone, or with its guests.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ def cancel_set(members: Members, reason: str) -> Decided:
 
 
 def abort_set(members: Members, reasons: dict[int, str]) -> Decided:
-    """Return the events that abort a set, with a reason for each recipe."""
+    """Return the events that abort a set; `reasons` are by recipe id."""
     ended = members.all_of(lambda recipe: RecipeAborted(reason=reasons[recipe.recipe_id]))
     return ended + members.freeing(members.hosts)
 
 
 def abort(members: Members, recipe: Recipe, reason: str) -> Decided:
-    """Return the events that abort a recipe, none if it has finished."""
+    """Return the events that abort a recipe, and its set if that has not started; none if it has finished."""
     if recipe.finished:
         return []
     if not members.started:
@@ -42,7 +42,7 @@ def end_one(members: Members, recipe: Recipe, event: Event) -> Decided:
 
 
 def guests_end(members: Members, host: Recipe) -> Decided:
-    """Return the events that abort the unfinished guests of a host; a guest has none."""
+    """Return the events that abort the unfinished guests of a host."""
     return [
         (guest.subject, RecipeAborted(reason=HOST_ENDED))
         for guest in members.guests_of(host)

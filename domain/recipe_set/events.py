@@ -1,4 +1,4 @@
-"""Events of a recipe set as a whole; all other events are of its recipes."""
+"""Events of recipe sets. Changes of state are events of the recipes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Recipes that keep their systems after their last task, or after an abort (`reservesys`).
+"""Recipes that keep their systems after their last task, or after they were given up (`reservesys`).
 
-An aborted recipe meets every condition: its result is Warn at least, and an aborted task counts as any
-result.
+A recipe that was given up meets every condition in `WHEN`, as if it had the worst result.
 """
 
 from __future__ import annotations
@@ -21,17 +20,17 @@ from domain.system.lifecycle import WITHOUT_RECIPES
 
 DEFAULT_SECONDS: Final = 86_400
 
-# In earlier states the lab controller has not begun, so there is nothing to inspect on the system.
+# States in which a recipe that is given up keeps its system: earlier there is nothing to inspect on it.
 KEPT_FROM: Final = ("installing", "running")
 
 
 def _at_least(recipe: Recipe, result: str) -> bool:
-    """Return whether some result is this bad, or a task was aborted, which counts as any result."""
+    """Return whether some result is `result` or worse; an aborted task counts as the worst."""
     worst = result_of(recipe.results.kinds)
-    return RESULT_ORDER.index(worst) >= RESULT_ORDER.index(result) or _given_up(recipe)
+    return RESULT_ORDER.index(worst) >= RESULT_ORDER.index(result) or _has_aborted_task(recipe)
 
 
-def _given_up(recipe: Recipe) -> bool:
+def _has_aborted_task(recipe: Recipe) -> bool:
     return any(task.state == "aborted" for task in recipe.tasks)
 
 
@@ -39,26 +38,26 @@ WHEN: Final[dict[str, Callable[[Recipe], bool]]] = {
     "always": lambda _: True,
     "onwarn": lambda recipe: _at_least(recipe, "Warn"),
     "onfail": lambda recipe: _at_least(recipe, "Fail"),
-    "onabort": _given_up,
+    "onabort": _has_aborted_task,
 }
 
 
 def kept_seconds(recipe: Recipe) -> int | None:
     """Return the seconds for which a recipe keeps its system after its last task; None if it does not."""
-    asked = recipe.reservesys
-    if asked is None or not WHEN[asked["when"]](recipe):
+    reservesys = recipe.reservesys
+    if reservesys is None or not WHEN[reservesys["when"]](recipe):
         return None
-    return int(asked["duration_seconds"])
+    return int(reservesys["duration_seconds"])
 
 
 def give_up(members: Members, recipe: Recipe, reason: str) -> Decided:
-    """Return the events of a recipe that its lab controller or the service gives up.
+    """Return the events that give up a recipe, none if it has finished.
 
-    It keeps its system first, if its job asked for that; `end_kept` aborts it then. Empty if it has finished.
+    The recipe is aborted, or first keeps its system if its job requested that; `end_kept` aborts it later.
     """
     if not _is_kept_when_given_up(members, recipe):
         return abort(members, recipe, reason)
-    assert recipe.system is not None and recipe.reservesys is not None, "it is kept"
+    assert recipe.system is not None and recipe.reservesys is not None, "the recipe keeps its system"
     seconds = int(recipe.reservesys["duration_seconds"])
     kept: Decided = [
         (recipe.subject, RecipeReserved(system=recipe.system, seconds=seconds, reason=reason)),
@@ -76,16 +75,16 @@ def _is_kept_when_given_up(members: Members, recipe: Recipe) -> bool:
 
 
 def end_kept(members: Members, recipe: Recipe) -> Decided:
-    """Return the events of a recipe that kept its system, whose time is over or whose system is returned."""
+    """Return the events that end a reserved recipe: aborted if it was given up, otherwise completed."""
     if recipe.abort_reason is not None:
         return end_one(members, recipe, RecipeAborted(reason=recipe.abort_reason))
     return end_one(members, recipe, RecipeCompleted())
 
 
 def give_back(members: Members, recipe: Recipe) -> Decided:
-    """Return the events of a recipe that returns the system that it kept, none if the recipe has ended.
+    """Return the events of a reserved recipe whose system a person returns, none if it has finished.
 
-    Raises Refused for a recipe in another state.
+    Raises Refused for a recipe that is neither reserved nor finished.
     """
     if recipe.finished:
         return []

@@ -1,4 +1,4 @@
-"""The present recipes of a set with their systems, as input of decisions."""
+"""Members: the recipes of a set with their systems, as input of decisions."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from domain.system.usage import freed
 
 @dataclass(frozen=True)
 class Members:
-    """All recipes of a set, including guests, by ascending id, and their systems by name."""
+    """The recipes of a set including guests, sorted by id, and their systems by name."""
 
     recipes: tuple[Recipe, ...]
     systems: Mapping[str, System]
 
     @cached_property
     def hosts(self) -> tuple[Recipe, ...]:
-        """Return the recipes that need their own system."""
+        """Return the recipes that are not guests, and so need a system of their own."""
         return tuple(recipe for recipe in self.recipes if not recipe.is_guest)
 
     @cached_property
@@ -31,12 +31,12 @@ class Members:
 
     @cached_property
     def holding(self) -> tuple[Recipe, ...]:
-        """Return the hosts that have a system and have not started."""
+        """Return the hosts that are scheduled."""
         return tuple(host for host in self.hosts if host.state == "scheduled")
 
     @cached_property
     def started(self) -> bool:
-        """Return whether the set has started; from then on each recipe ends separately."""
+        """Return whether the set has started, that is no recipe is in a state before the start."""
         return not any(recipe.state in BEFORE_START for recipe in self.recipes)
 
     def recipe(self, recipe_id: int) -> Recipe:
@@ -51,15 +51,15 @@ class Members:
             return None
         return self.systems[host.system]
 
-    def together(self, host: Recipe, event: Event) -> Decided:
-        """Return an event of a host that has not started, and of its guests."""
+    def with_guests(self, host: Recipe, event: Event) -> Decided:
+        """Return the same event for a host and its guests, except finished ones."""
         return [(recipe.subject, event) for recipe in (host, *self.guests_of(host)) if not recipe.finished]
 
     def freeing(self, hosts: Iterable[Recipe]) -> Decided:
-        """Return the events of the systems that these hosts leave."""
+        """Return the events that free the systems of these hosts."""
         systems = [self.system_of(host) for host in hosts]
         return [freed(system) for system in systems if system is not None]
 
     def all_of(self, make: Callable[[Recipe], Event]) -> Decided:
-        """Return an event for every unfinished recipe."""
+        """Return an event for every unfinished recipe, created by `make`."""
         return [(recipe.subject, make(recipe)) for recipe in self.unfinished]

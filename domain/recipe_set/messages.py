@@ -1,4 +1,4 @@
-"""The reports of lab controllers on recipes; `reports.py` decides what follows."""
+"""The reports of lab controllers on recipes; `reports.py` returns the events that follow."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ResultLog:
 
 @dataclass(frozen=True)
 class ReportTaskResult:
-    """A task has one more result. A result with the same path and content is a repetition."""
+    """A task has one more result. A result that equals an earlier one in all fields is a repetition."""
 
     task_id: int
     result: str
@@ -55,14 +55,14 @@ class ReportCompleted:
 
 @dataclass(frozen=True)
 class ReportAborted:
-    """The lab controller aborts the recipe."""
+    """The lab controller has given up the recipe."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class ReportWatchdog:
-    """The watchdog of the recipe expires this many seconds from now."""
+    """The lab controller sets the watchdog of the recipe to expire this many seconds from now."""
 
     seconds: int
 

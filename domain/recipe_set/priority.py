@@ -1,4 +1,4 @@
-"""The change of a recipe set's priority, which is possible until the set starts."""
+"""Changes of the priority of a recipe set, which are possible until the set starts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from domain.roll_up import state_of
 
 
 def change_priority(recipe_set: RecipeSet, members: Members, priority: Priority) -> Decided:
-    """Return the events, none if the set has that priority. Raises Refused once the set has started."""
+    """Return the event of a new priority, none if unchanged. Raises Refused for a started or finished set."""
     if recipe_set.priority == priority:
         return []
     name = display_subject(recipe_set.subject)

@@ -1,6 +1,6 @@
-"""The consequences of a failed provisioning: the recipe is aborted, and the system may become Broken.
+"""Failed provisioning: the recipe is given up, and its system may become Broken.
 
-Both change in one commit, so that a broken system is not offered to another recipe.
+Both happen in one commit, so that no other recipe gets the broken system in between.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from domain.system.lifecycle import BROKEN
 from domain.system.state import System
 from domain.system.usage import condition_reason, is_automated
 
-# A recipe that is aborted in one of these states was not provisioned.
+# If a recipe is aborted in one of these states, provisioning counts as failed.
 BEFORE_FIRST_TASK = ("waiting", "installing")
 
 
 @dataclass(frozen=True)
 class ProvisioningFailure:
-    """A report that a system was not provisioned. `is_power` is True if a power command failed."""
+    """The reason of a failed provisioning; `is_power` is True if a power command failed."""
 
     reason: str
     is_power: bool = False
@@ -34,9 +34,9 @@ class ProvisioningFailure:
 def provisioning_failed(
     members: Members, recipe: Recipe, failure: ProvisioningFailure, broken_after: int
 ) -> Decided:
-    """Return the events of a recipe and its system; none for a recipe that was aborted before or has ended.
+    """Return the events of a recipe and its system, none for a recipe that has finished or was given up.
 
-    `broken_after` is the limit of the system's lab controller. A guest says nothing about the system.
+    `broken_after` is the limit of the lab controller. A failure of a guest does not count for the system.
     """
     if recipe.abort_reason is not None or recipe.finished:
         return []
@@ -51,7 +51,7 @@ def provisioning_failed(
 
 
 def why_broken_by_power(system: System, failure: ProvisioningFailure, broken_after: int) -> str | None:
-    """Return the reason for which a failed power command makes a system Broken; None if it does not."""
+    """Return the reason why a failed power command makes a system Broken; None if it does not."""
     if broken_after == 0 or not failure.is_power or not is_automated(system.condition):
         return None
     return f"a power command failed: {failure.reason}"
@@ -59,17 +59,16 @@ def why_broken_by_power(system: System, failure: ProvisioningFailure, broken_aft
 
 def _count(members: Members, recipe: Recipe, reason: str, broken_after: int) -> Decided:
     system = _system(members, recipe)
-    row = system.failures.one_more(recipe.job_id, distro_name(recipe.distro_tree_id, recipe.distro))
-    # Lists, as in the log: `verify` compares recomputed decisions with it.
-    event = SystemProvisioningFailed(
-        recipe_id=recipe.recipe_id, reason=reason, jobs=list(row.jobs), distros=list(row.distros)
-    )
+    failures = system.failures.one_more(recipe.job_id, distro_name(recipe.distro_tree_id, recipe.distro))
+    jobs, distros = list(failures.jobs), list(failures.distros)
+    # Lists, because `verify` compares recomputed events with events from the log, which have lists.
+    event = SystemProvisioningFailed(recipe_id=recipe.recipe_id, reason=reason, jobs=jobs, distros=distros)
     failed: Decided = [(system.subject, event)]
-    if is_automated(system.condition) and row.reach(broken_after):
-        in_a_row = f"provisioning failed for {len(row.jobs)} jobs and {len(row.distros)} distros in a row"
+    if is_automated(system.condition) and failures.reach(broken_after):
+        in_a_row = f"provisioning failed for {len(jobs)} jobs and {len(distros)} distros in a row"
         why = f"{in_a_row}, last for recipe {recipe.recipe_id}: {reason}"
         return failed + _with_broken_system(members, recipe, why)
-    # After the event of the usage: a kept system is running, which would reset the failures.
+    # The failure comes last, because a kept system becomes running, which resets the failures.
     return give_up(members, recipe, reason) + failed
 
 

@@ -1,7 +1,7 @@
 """Reports of a lab controller on a recipe, and the events that follow from them (docs/http.md, progress).
 
-A repeated report changes nothing; a report that contradicts the recipe's state is refused. The events of a
-recipe and its system are decided together, for one commit. The guests of a host end with it.
+A repeated report leads to no events. A report that contradicts the state of the recipe is refused. The events
+of a recipe, its guests and its system belong to one commit.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from domain.system import events as system_events
 from domain.system.failures import BROKEN_AFTER
 from domain.system.lifecycle import USAGE
 
-# States that follow `installing`: a report of `installing` is then repeated or late.
+# States in which a report of `installing` is repeated or late.
 AFTER_INSTALLING = ("running", "reserved", "completed")
 PANIC = "panic during installation"
 
-# Of one recipe, as in Beaker.
+# Maxima for one recipe, as in Beaker.
 MAX_RESULTS: Final = 7_500
 MAX_LOGS: Final = 7_500
 
 
 def report(members: Members, recipe: Recipe, message: Report, broken_after: int = BROKEN_AFTER) -> Decided:
-    """Return the events that follow from a report, none for a report that changes nothing.
+    """Return the events that follow from a report, none for a repeated report.
 
-    `broken_after` is the limit of the recipe's lab controller. Raises Refused when the report contradicts the
+    `broken_after` is the limit of the recipe's lab controller. Raises Refused if the report contradicts the
     state.
     """
     if recipe.system is None:
@@ -73,7 +73,7 @@ def _task_running(members: Members, recipe: Recipe, message: ReportTaskRunning) 
 
 
 def _start(members: Members, recipe: Recipe, task: Task) -> Decided:
-    """Return the events up to the start of a task: what follows the start implies it."""
+    """Return the events of the start of a task, and of a recipe whose earlier reports were lost."""
     decided = [] if recipe.state == "running" else _move(members, recipe, *_until_running(recipe))
     TASK.require(f"task {task.task_id} of {recipe.subject}", task.state, "running")
     return [*decided, (recipe.subject, recipe_events.TaskStarted(task_id=task.task_id))]
@@ -93,7 +93,7 @@ def _task_result(members: Members, recipe: Recipe, message: ReportTaskResult) ->
 
 
 def _panic(members: Members, recipe: Recipe, message: ReportTaskResult, broken_after: int) -> Decided:
-    """Return the events of a panic before the first task, which is a panic of the installation."""
+    """Return the events of a panic before the first task, which counts as failed provisioning."""
     _task(recipe, message.task_id)
     reason = f"{PANIC}: {message.message}" if message.message else PANIC
     failed = provisioning_failed(members, recipe, ProvisioningFailure(reason), broken_after)
@@ -120,7 +120,7 @@ def _require_room(recipe: Recipe, result: recipe_events.TaskResult) -> None:
 
 
 def _task_ended(members: Members, recipe: Recipe, message: ReportTaskEnded) -> Decided:
-    """Return the end of a task, which starts first unless it is aborted."""
+    """Return the events of the end of a task; a new task that completes starts first."""
     task = _task(recipe, message.task_id)
     if task.state == message.state:
         return []
@@ -135,7 +135,7 @@ def _task_ended(members: Members, recipe: Recipe, message: ReportTaskEnded) -> D
 
 
 def _completed(members: Members, recipe: Recipe, _: ReportCompleted) -> Decided:
-    """Return the end of a recipe whose tasks have ended, or its reservation if its job asked for that."""
+    """Return the events of a recipe whose tasks have ended: it is completed, or reserved by `reservesys`."""
     if recipe.state in ("completed", "reserved"):
         return []
     is_unstarted = recipe.state in BEFORE_FIRST_TASK
@@ -143,7 +143,7 @@ def _completed(members: Members, recipe: Recipe, _: ReportCompleted) -> Decided:
     open_tasks = [str(task.task_id) for task in recipe.tasks if task.state in OPEN_TASK]
     if open_tasks:
         raise Refused(f"recipe {recipe.recipe_id} has unfinished tasks: {', '.join(open_tasks)}")
-    # All tasks were aborted, and the reports before that are lost.
+    # Only possible if all tasks were aborted, and the reports of the start were lost.
     moved = _move(members, recipe, *_until_running(recipe)) if is_unstarted else []
     seconds = kept_seconds(recipe)
     if seconds is not None:
@@ -170,12 +170,12 @@ def _on(recipe: Recipe) -> str:
 
 
 def _until_running(recipe: Recipe) -> tuple[str, ...]:
-    """Return the states up to `running`: a started task implies `installing`, whose report may be lost."""
+    """Return the states from the present one up to `running`; a report of `installing` may be lost."""
     return ("installing", "running") if recipe.state == "waiting" else ("running",)
 
 
 def _move(members: Members, recipe: Recipe, *states: str) -> Decided:
-    """Move a recipe through states in turn, and a host's system with it."""
+    """Return the events that move a recipe through states in turn, and for a host also its system."""
     RECIPE.require(recipe.subject, recipe.state, states[0])
     on = _on(recipe)
     if recipe.is_guest:

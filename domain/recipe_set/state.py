@@ -13,9 +13,9 @@ from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitte
 
 @dataclass(frozen=True, slots=True)
 class RecipeSet:
-    """A recipe set; `submission` is the log position of its first event: the order of submission.
+    """A recipe set; `submission` is the log position of its first event, which orders sets by submission.
 
-    `submitted_at` is when the database recorded that event; None until then.
+    `submitted_at` is the time at which the database recorded that event.
     """
 
     recipe_set_id: int

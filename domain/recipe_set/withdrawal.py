@@ -1,4 +1,4 @@
-"""The withdrawal of systems from a set that has not started; its recipes keep their rank."""
+"""Withdrawal of systems from a set; its recipes keep their rank."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from domain.recipe_set.members import Members
 
 
 def withdraw(members: Members, host: Recipe, reason: str) -> Decided:
-    """Return the events of a recipe that loses its system, without those of the system.
+    """Return the events of the recipes of a set from which the system of `host` is withdrawn.
 
-    The set stays in its lab as long as it holds another system there.
+    The recipe is assigned if its set holds another system, which binds the set to the lab. Otherwise all
+    recipes are queued. The caller adds the events of the system.
     """
     if any(other.recipe_id != host.recipe_id for other in members.holding):
         assert host.lab_controller is not None, f"{host.subject} is scheduled in no lab"
-        return members.together(host, RecipeAssigned(lab_controller=host.lab_controller, reason=reason))
+        return members.with_guests(host, RecipeAssigned(lab_controller=host.lab_controller, reason=reason))
     return members.all_of(lambda _: RecipeQueued(reason=reason))
 
 

@@ -1,4 +1,4 @@
-"""The requirement language of jobs for systems and distro trees, and its evaluation."""
+"""The language in which jobs require systems and distro trees, and its evaluation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Column index of inventories: for each property, the systems of each value.
+"""Column index of inventories: for each property and value, the systems with that value.
 
 A bitmap is an int; bit n stands for system number n.
 """
@@ -16,7 +16,7 @@ from domain.requirements.vocabulary import SYSTEM, Vocabulary
 
 
 class PropertyColumn:
-    """The systems of each value of one property, and the systems with any value.
+    """The systems with each value of one property (`holders`), and with any value (`with_value`).
 
     Mutable: `put` new or changed systems.
     """
@@ -53,7 +53,7 @@ class PropertyColumn:
             del self.holders[value]
 
     def holding(self, op: str, operand: Hashable) -> int:
-        """Return the systems with a value that passes; each distinct value is tested once."""
+        """Return the systems with a value for which `value op operand` is true; test each value once."""
         if op == "==":
             return self.holders.get(operand, 0)
         items = self.holders.items()
@@ -70,9 +70,9 @@ class PropertyColumn:
 
 
 class Columns:
-    """The columns of all properties. Mutable. The cost of adding a system is independent of their number.
+    """The columns of all properties. Mutable.
 
-    A column is built at the first query of its property: most properties are never queried.
+    A column is built at the first query of its property, because most properties are never queried.
     """
 
     def __init__(self, vocabulary: Vocabulary = SYSTEM) -> None:
@@ -80,7 +80,7 @@ class Columns:
         self.everyone = 0
         self._inventories: dict[int, Inventory] = {}
         self._columns: dict[str, PropertyColumn] = {}
-        # A cache for callers, by property; cleared when a system is new or has another value of the property.
+        # A cache for callers, by property; cleared when the values of the property change for any system.
         self.kept: dict[str, dict[Hashable, Any]] = {name: {} for name in vocabulary.properties}
 
     def __getitem__(self, name: str) -> PropertyColumn:
@@ -103,7 +103,7 @@ class Columns:
 
     def _unread(self, before: Inventory, after: Inventory) -> frozenset[str]:
         """Return the changed properties whose columns are not built."""
-        # Identical fields need not be read: mostly only the user or the pools of the system have changed.
+        # Properties of identical fields are not read: mostly only the user or the pools have changed.
         others = {name for name in before.keys() | after.keys() if before.get(name) is not after.get(name)}
         return frozenset(
             name

@@ -1,4 +1,4 @@
-"""The work of host requirements: the maximum number of comparisons with values of systems."""
+"""The cost of requirements: the maximum number of comparisons with values of systems or distro trees."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ DEVICE_COST: Final = 16
 def comparisons(nodes: Iterable[Node], columns: Columns) -> int:
     """Return the number of comparisons that evaluate all requirements once.
 
-    A question takes one comparison for each distinct value of its property. Equal questions are answered
-    once, unless a property has more different questions than the cache has room for.
+    A question takes one comparison for each distinct value of its property. Equal questions count once,
+    unless there are more distinct questions about their property than fit in the cache.
     """
     asked = Counter(question for node in nodes for question in _questions(node))
     distinct_count = Counter(name for question in asked for name in properties(question))
@@ -67,7 +67,7 @@ def _cost(question: Question, columns: Columns) -> int:
 
 
 def _leaf_cost(leaf: Leaf, columns: Columns) -> int:
-    """Return the comparisons for one leaf. An index answers equality, so that counts as one."""
+    """Return the comparisons for one leaf: 1 for equality, which the column answers without comparisons."""
     if leaf.op in (*EQUALITY, OTHER):
         return 1
     about = columns.vocabulary.elements[leaf.element].about
@@ -75,7 +75,7 @@ def _leaf_cost(leaf: Leaf, columns: Columns) -> int:
 
 
 def _weight(op: str, value: object) -> int:
-    """Return 1 for an operator or a simple pattern, and 1 more for each further wildcard inside a pattern."""
+    """Return 1, plus 1 for each wildcard inside a pattern, except at its ends."""
     if op != "like":
         return 1
     inside = str(value)[1:-1]

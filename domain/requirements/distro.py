@@ -1,4 +1,4 @@
-"""distroRequires: which distro tree a recipe installs."""
+"""Distro requirements (`distroRequires`), and the distro trees that satisfy them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from_text = DISTRO.from_text
 
 
 class NewestFirst:
-    """All distro trees, latest first by the time at which they were added; ties go to the higher id."""
+    """All distro trees, the one added last first; of trees added at the same time, the higher id first."""
 
     def __init__(self, trees: Iterable[Mapping[str, Any]]) -> None:
         ordered = sorted(trees, key=lambda tree: (tree["added_at"], tree["id"]), reverse=True)
@@ -34,6 +34,6 @@ class NewestFirst:
         self._ids = [tree["id"] for tree in ordered]
 
     def fitting(self, node: Node) -> tuple[int, ...]:
-        """Return the ids of the trees that satisfy a requirement."""
+        """Return the ids of the trees that satisfy a requirement, newest first."""
         digits = f"{matching(node, self.columns):b}"[::-1]
         return tuple(tree_id for tree_id, digit in zip(self._ids, digits, strict=False) if digit == "1")

@@ -1,4 +1,4 @@
-"""Empty values in requirements: clients of Beaker write them, and Beaker ignores the elements with them."""
+"""Removal of elements with empty values, which clients of Beaker write and Beaker ignores."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from domain.requirements.operators import EQUALITY, OTHER, SPELLINGS
 from domain.requirements.vocabulary import Element, Vocabulary
 
 _ASKS_NOTHING: Final = "is empty, so this part has no effect"
-# Elements with several attributes: an empty one is dropped, and the others still count.
+# Elements that lose only their empty attributes, because the others still have an effect.
 _OPTIONAL: Final[Mapping[str, tuple[str, ...]]] = {
     "device": DEVICE_ATTRIBUTES,
     "system/compatible_with_distro": ("osminor",),
@@ -19,9 +19,9 @@ _OPTIONAL: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def without_empty(form: Any, vocabulary: Vocabulary, path: Path, report: Report) -> Any:
-    """Return the form without the parts whose value is empty and has no meaning; report each of them.
+    """Return a submitted form without the parts whose empty value has no meaning; report each of them.
 
-    Forms that were stored keep such parts: their meaning does not change afterwards.
+    Stored forms may have such parts, and keep their meaning.
     """
     if not isinstance(form, Mapping):
         return form
@@ -65,7 +65,7 @@ def _without(
 
 
 def _meaningless(element: Element, form: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the attributes whose empty text has no meaning."""
+    """Return the attributes for which an empty text has no meaning."""
     if element.empty_counts or element.empty_means_none:
         return ()
     if element.spellings[0] == "key_value" and SPELLINGS.get(form.get("op", "==")) in (*EQUALITY, OTHER):

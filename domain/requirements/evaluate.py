@@ -1,8 +1,8 @@
 """Evaluation of a requirement for all systems at once.
 
-The logic is three-valued: a system satisfies a requirement, does not, or its inventory does not say. A set
-that is missing (arches, pools, keys, flags, devices) counts as empty. For any other missing property, neither
-a question nor its negation is true.
+The logic is three-valued: the result for a system is true, false or unknown. A missing list (arches, pools,
+keys, flags, devices) counts as empty. For any other missing property, a question and its negation are
+unknown.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ DISKS: Final = "distinct disks"
 
 
 class Ternary(NamedTuple):
-    """Two bitmaps that do not overlap; a system in neither does not satisfy the requirement."""
+    """Two bitmaps that do not overlap; for a system in neither, the result is false."""
 
     true: int
     unknown: int
@@ -66,7 +66,7 @@ def evaluate(node: Node, columns: Columns) -> Ternary:
 
 
 def _question(node: Question, columns: Columns) -> Ternary:
-    """Return the answer to one question, from the cache if possible: many requirements share questions."""
+    """Return the result of one question, from the cache if possible: many requirements share questions."""
     if columns.vocabulary is not SYSTEM or (isinstance(node, Leaf) and node.op == "=="):
         return _answer(node, columns)
     (about,) = properties(node)
@@ -157,7 +157,7 @@ def _disk(inner: Node, columns: Columns) -> Ternary:
 
 
 def distinct_disks(columns: Columns) -> tuple[Columns, Sequence[int]]:
-    """Return the distinct disks as columns of their own, and by disk number the systems that have it."""
+    """Return columns of the distinct disks, and by disk number the systems that have the disk."""
     holders = holders_of_each(columns, "disks")
     kept = columns.kept["disks"]
     disks: Columns | None = kept.get(DISKS)
@@ -174,7 +174,7 @@ def _numbers_in(bitmap: int) -> Iterator[int]:
 
 
 def properties(node: Node) -> frozenset[str]:
-    """Return the names of the columns on which the answer depends."""
+    """Return the names of the system properties on which the result of a host requirement depends."""
     match node:
         case All(children) | Either(children) | Not(children):
             return frozenset().union(*map(properties, children))

@@ -1,7 +1,7 @@
-"""Names that a requirement excludes and that the lab does not have.
+"""Unknown names after `!=` in a requirement.
 
-`!=` with such a name matches the systems that have a value, so it becomes `other`. The submission decides
-this once: the meaning of a stored requirement does not depend on the names of a later day.
+At submission, `!=` with an unknown name becomes `other`, which matches only systems that have some value. So
+the meaning of a stored requirement does not depend on names that are added later.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ HasName = Callable[[str, str], bool]
 
 
 def with_other(reading: ParsedRequirement, vocabulary: Vocabulary, has_name: HasName) -> ParsedRequirement:
-    """Return the reading with `other` in place of `!=` where the lab does not have the name."""
+    """Return the requirement with `other` in place of each `!=` with an unknown name of a list or key."""
     excluded = dict.fromkeys((each.kind, each.name) for each in reading.mentions if each.excludes)
     unknown = {(kind, name) for kind, name in excluded if not has_name(kind, name)}
     if not unknown:

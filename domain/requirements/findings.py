@@ -10,7 +10,7 @@ Report: TypeAlias = Callable[[Path, str], None]
 
 
 class Finding(NamedTuple):
-    """A message at a path; `unknown` is the spelling of an unknown element, `spellings` has all spellings."""
+    """A message at a path. For an unknown element, `unknown` is its spelling, `spellings` the valid ones."""
 
     path: Path
     message: str

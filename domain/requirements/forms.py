@@ -1,4 +1,4 @@
-"""Conversion of a tree to its JSON form, and to its canonical text."""
+"""Conversion of a requirement tree to its JSON form, and to its canonical text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _JOINED: Mapping[type[Node], str] = {All: "and", Either: "or", Not: "not", Disk:
 
 
 def to_form(node: Node) -> dict[str, Any]:
-    """Return the form that `parse` reads to an equal tree."""
+    """Return the JSON form of a tree; parsing the form gives an equal tree."""
     match node:
         case All(children) | Either(children) | Not(children):
             return {_JOINED[type(node)]: _forms(children)}

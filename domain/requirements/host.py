@@ -1,4 +1,4 @@
-"""hostRequires: which systems may run a recipe."""
+"""Host requirements (`hostRequires`), which select the systems for a recipe."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from domain.requirements.operands import plain
 from domain.requirements.parse import both, read_node
 from domain.requirements.vocabulary import SYSTEM
 
-# Laptops, prototypes and resources have to be required explicitly.
+# Added to a requirement that names no system type: other types must be required explicitly.
 _ORDINARY: Final = Leaf("system_type", "==", "Machine")
 
 
@@ -26,7 +26,7 @@ def _read(form: Any, notes: Notes) -> Node | None:
 
 
 def _forced(form: Mapping[str, Any], notes: Notes) -> Node | None:
-    """Return the forced system, which excludes other requirements."""
+    """Return the node of a forced system, None if it is no text; report other requirements beside it."""
     if len(form) > 1:
         notes.report((), "a forced system cannot be combined with other requirements")
     try:
@@ -45,8 +45,8 @@ HOST: Final = Language(_read)
 
 def forced_system(text: str) -> str | None:
     """Return the system that a requirement (canonical text) forces, None if it forces none."""
+    # Nearly all requirements force no system, and need not be parsed.
     if '"force"' not in text:
-        # Nearly all requirements: no parsing needed.
         return None
     node = HOST.from_text(text)
     return node.fqdn if isinstance(node, Forced) else None

@@ -1,4 +1,4 @@
-"""The properties of systems, disks and distro trees, with their places in the documents."""
+"""The properties of systems, disks and distro trees, with their paths in the documents."""
 
 from __future__ import annotations
 

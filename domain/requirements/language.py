@@ -1,4 +1,4 @@
-"""Whole requirements, parsed once for each distinct text and stored as canonical text."""
+"""Whole requirements: parsing of JSON forms and canonical texts, with a cache of parsed requirements."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_CACHED_LENGTH: Final = 4096
 
 @dataclass(frozen=True)
 class ParsedRequirement:
-    """A parsed requirement; `node` is complete only if there are no findings."""
+    """A parsed requirement. If there are findings, `node` lacks the faulty parts."""
 
     node: Node
     findings: tuple[Finding, ...]
@@ -36,14 +36,14 @@ class ParsedRequirement:
 
 
 class Language:
-    """The requirements of one vocabulary. `read` parses a form to a tree, None if it has no effect."""
+    """The requirements of one vocabulary; `read` parses a form to a tree, None without effect."""
 
     def __init__(self, read: Callable[[Any, Notes], Node | None]) -> None:
         self._read = read
         self._cached = lru_cache(_CACHED)(self._examine)
 
     def examine(self, form: Any) -> ParsedRequirement:
-        """Return the reading of a form of JSON values; readings are cached."""
+        """Parse a form of JSON values, or return the cached result for an equal form."""
         text = json.dumps(form)
         return self._cached(text) if len(text) <= _MAX_CACHED_LENGTH else self._examine(text)
 

@@ -1,4 +1,4 @@
-"""Parsing of one element to its leaf, by its row of the vocabulary."""
+"""Parsing of one element of a form to a leaf, by the vocabulary."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_FINDINGS: Final = 1_000
 class Mention(NamedTuple):
     """A name in a requirement, which may be unknown. `kind` is a field of `NameIndex`.
 
-    `excludes`: the part matches what does not have the name.
+    `excludes` is True if the part matches systems or trees without the name.
     """
 
     path: Path
@@ -31,7 +31,7 @@ class Mention(NamedTuple):
 
 @dataclass
 class Notes:
-    """The results of parsing beside the tree."""
+    """The results of parsing besides the tree: findings, names, and the elements in order."""
 
     findings: list[Finding] = field(default_factory=list)
     mentions: list[Mention] = field(default_factory=list)
@@ -47,7 +47,7 @@ Build = Callable[[Element, Mapping[str, Any], str], Node | None]
 
 
 def read_leaf(element: Element, form: Mapping[str, Any], path: Path, notes: Notes) -> Node | None:
-    """Return the leaf, None if it has no effect or is invalid."""
+    """Return the leaf of an element, None if the element has no effect or is invalid; add to `notes`."""
     name = element.spellings[0]
     notes.elements.append(name)
     if not _has_valid_attributes(element, form, path, notes) or element.ignored:
@@ -96,7 +96,7 @@ def _key_value(element: Element, form: Mapping[str, Any], op: str) -> KeyValue:
 
 
 def _device(element: Element, form: Mapping[str, Any], op: str) -> Device | None:
-    """Return the leaf, None without attributes: then it has no effect."""
+    """Return the leaf, None without attributes, because such an element has no effect."""
     given = [name for name in element.attributes if form.get(name) is not None]
     attributes = tuple((name, _text(form, name)) for name in given)
     return Device(op, attributes) if attributes else None
@@ -115,7 +115,7 @@ def _text(form: Mapping[str, Any], attribute: str) -> str:
 
 
 def _mention(element: Element, kind: str, leaf: Node, path: Path, notes: Notes) -> None:
-    """Note the name in a leaf, unless it is a pattern or an operand of an ordering."""
+    """Add the name in a leaf to `notes`, unless it is a pattern or is compared by order."""
     name = _NAMED[type(leaf)](leaf) if type(leaf) in _NAMED else None
     if name:
         excludes = getattr(leaf, "op", "==") in NEGATIVE

@@ -1,4 +1,4 @@
-"""The requirement language as frozen values: first the logic, then the questions about one system."""
+"""The nodes of requirement trees: logical operators, questions about a system or tree, and force."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import TypeAlias
 
 @dataclass(frozen=True)
 class All:
-    """Conjunction: every child holds. Without children: no constraint."""
+    """Conjunction: every child is true. Without children: no constraint."""
 
     children: tuple[Node, ...]
 
 
 @dataclass(frozen=True)
 class Either:
-    """Disjunction: at least one child holds. Without children: no constraint."""
+    """Disjunction: at least one child is true. Without children: no constraint."""
 
     children: tuple[Node, ...]
 
 
 @dataclass(frozen=True)
 class Not:
-    """Negation: some child does not hold. Without children: no constraint."""
+    """Negation: at least one child is false. Without children: no constraint."""
 
     children: tuple[Node, ...]
 
@@ -38,7 +38,7 @@ class Leaf:
 
 @dataclass(frozen=True)
 class KeyValue:
-    """A comparison of a key that users define. Without a value: the system has the key at all."""
+    """A user-defined key compared with a value. Without a value: the system has the key with any value."""
 
     key: str
     op: str
@@ -47,7 +47,7 @@ class KeyValue:
 
 @dataclass(frozen=True)
 class Device:
-    """A single device has all these attributes; with `!=`, no device has."""
+    """Some device has all these attributes; with `!=`, no device has all of them."""
 
     op: str
     attributes: tuple[tuple[str, str], ...]
@@ -55,7 +55,7 @@ class Device:
 
 @dataclass(frozen=True)
 class Disk:
-    """A single disk satisfies `inner`, whose leaves are about disks."""
+    """Some disk satisfies `inner`, whose leaves are about disks."""
 
     inner: Node
 
@@ -71,7 +71,7 @@ class Compatible:
 
 @dataclass(frozen=True)
 class Forced:
-    """This system and no other; the condition of the system does not matter."""
+    """One system: no other system matches, and its condition has no effect."""
 
     fqdn: str
 

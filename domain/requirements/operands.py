@@ -1,6 +1,6 @@
-"""Parsing of the values of leaves, with one function per kind.
+"""Parsing of the values of elements, with one function per kind of value.
 
-Each takes the attributes of the leaf and raises `ValueError` with the message for the submitter.
+Each takes the attributes of an element and raises `ValueError` with a message for the submitter.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MAX_SIZE_BYTES: Final = 2**63 - 1
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,19}")
-# At most 4 decimal places, so the text of every such number is short.
+# At most 4 decimal places, so that the canonical text of a number is short.
 _DECIMAL: Final = re.compile(r"[+-]?[0-9]{1,10}(\.[0-9]{1,4})?")
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -57,7 +57,7 @@ def plain(raw: Any) -> str:
 
 
 def pattern(leaf: Mapping[str, Any]) -> str:
-    """Return a pattern as text, even for a property that is no text."""
+    """Return the pattern of `like`, which is text also for a numeric property."""
     if "units" in leaf:
         raise ValueError("a pattern cannot have units: it is matched against the number of bytes")
     return plain(leaf["value"])
@@ -93,7 +93,7 @@ def truth(leaf: Mapping[str, Any]) -> bool:
 
 
 def anything_but_no(leaf: Mapping[str, Any]) -> bool:
-    """Return True for any text but no, which is refused: the opposite cannot be required."""
+    """Return True for any value except false, 0, no and empty text, which are refused."""
     raw = leaf["value"]
     if raw is False or (raw is not True and plain(raw).strip().casefold() in ("", "false", "0", "no")):
         raise ValueError("must be true; the opposite cannot be required")

@@ -18,7 +18,7 @@ EQUALITY: Final = ("==", "!=")
 MATCHING: Final = (*EQUALITY, "like")
 EVERY: Final = (*EQUALITY, ">", ">=", "<", "<=", "like")
 
-# True for a list that has members, but not this one. `!=` is also true for an empty list.
+# True for a list that has members, but not this one; `!=` is also true for an empty list.
 OTHER: Final = "other"
 NEGATIVE: Final = ("!=", OTHER)
 MATCHING_NAMES: Final = (*MATCHING, OTHER)
@@ -35,12 +35,12 @@ _COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
 
 
 def fold(value: Any) -> Any:
-    """Return text in one case: for the language, `14E4` and `14e4` are equal."""
+    """Return text case-folded, other values unchanged: comparisons ignore case."""
     return value.casefold() if isinstance(value, str) else value
 
 
 def test(op: str, operand: Any) -> Test:
-    """Return the function `value op operand` of a value; both are folded."""
+    """Return a function that returns `value op operand` for a value; value and operand must be folded."""
     if op == "like":
         matches = like(operand)
         return lambda value: matches(value if isinstance(value, str) else as_text(value))
@@ -49,12 +49,12 @@ def test(op: str, operand: Any) -> Test:
 
 
 def as_text(number: Any) -> str:
-    """Return a number in the form that people write, against which patterns are matched."""
+    """Return a number as text for patterns, a whole float without its decimal point."""
     return str(int(number) if isinstance(number, float) and number.is_integer() else number)
 
 
 def keyed_test(op: str, operand: str | None) -> Test:
-    """Return the question about a value of a key: None passes all; two whole numbers compare as numbers."""
+    """Return a test of the values of a key. Without operand all pass; whole numbers compare as numbers."""
     if operand is None:
         return lambda value: True
     passes = test(op, operand)

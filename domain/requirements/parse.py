@@ -1,4 +1,4 @@
-"""Parsing of the JSON form of a requirement to its tree, with all faults at once.
+"""Parsing of the JSON form of a requirement to a tree, which reports all faults.
 
 A form is `{"and": [...]}`, `{"or": [...]}`, `{"not": [...]}`, `{"disk": [...]}`, or one element with its
 attributes: `{"element": "memory", "op": ">=", "value": 8192}`. Parts without effect are left out and needless
@@ -48,7 +48,7 @@ def _negated(children: Iterable[Node]) -> Node | None:
 
 
 def _on_one_disk(children: Iterable[Node]) -> Node:
-    """Return the requirement of a disk, which has an effect even without children."""
+    """Return the requirement of a disk; without children, the system must have any disk."""
     return Disk(both(children) or All(()))
 
 
@@ -60,7 +60,7 @@ JOINS: Final[Mapping[str, Callable[[Iterable[Node]], Node | None]]] = {
 
 
 def read_node(form: Any, vocabulary: Vocabulary, path: Path, notes: Notes) -> Node | None:
-    """Return the tree of a form, None if it has no effect; faults are added to `notes` and skipped."""
+    """Return the tree of a form, None if the form has no effect; report faulty parts and leave them out."""
     if not isinstance(form, Mapping):
         notes.report(path, "must be an object")
         return None

@@ -1,4 +1,4 @@
-"""Patterns: `%` stands for any text and `_` for one character; there is no escape."""
+"""Patterns of `like`: `%` matches any text and `_` one character; there is no escape character."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Matches: TypeAlias = Callable[[str], bool]
 
 
 def like(pattern: str) -> Matches:
-    """Return a function that matches a text with the pattern; both are folded.
+    """Return a function that matches a text with a pattern; both must be folded.
 
-    A new pattern is matched with every name of a lab. Nearly all patterns are one piece of a name without
-    `_`, for which string methods are twice as fast as a regular expression.
+    A pattern is matched with every value in a lab. For patterns without `_`, which nearly all are, string
+    methods are twice as fast as a regular expression.
     """
     if "_" in pattern:
         return _expression(pattern)
@@ -41,7 +41,7 @@ def _ends(head: str, tail: str) -> Matches:
 
 
 def _pieces(head: str, middle: Sequence[str], tail: str) -> Matches:
-    """Match pieces from left to right: the leftmost match of a middle piece always suffices."""
+    """Return a function that matches pieces from left to right; the leftmost match always suffices."""
 
     def matches(text: str) -> bool:
         if not text.startswith(head):
@@ -58,9 +58,10 @@ def _pieces(head: str, middle: Sequence[str], tail: str) -> Matches:
 
 
 def _expression(pattern: str) -> Matches:
-    """Match with a regular expression. Atomic groups prevent backtracking on a hostile `%_a%_a…`.
+    """Return a function that matches with a regular expression.
 
-    They are correct because the leftmost match of each piece suffices, as in `_pieces`.
+    Its atomic groups prevent exponential backtracking on a hostile `%_a%_a…`. They lose no match, because
+    the leftmost match of each piece suffices, as in `_pieces`.
     """
     head, *pieces = (
         "".join("." if c == "_" else re.escape(c) for c in piece) for piece in pattern.split("%")

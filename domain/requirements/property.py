@@ -1,6 +1,6 @@
 """Properties of documents, with functions that read their values.
 
-A reader returns the folded values of a property: none if it is unknown, one value, or all members of a set.
+A reader returns the folded values of a property: () if unknown, one value, or all members of a list.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ EXCLUSION_ATTRIBUTES: Final = ("arch", "family", "version")
 
 @dataclass(frozen=True)
 class Property:
-    """A property. A missing set counts as empty; any other missing value is unknown.
+    """A property of a document. `read` depends only on the `fields` of the document.
 
-    `read` depends only on the `fields` of the document. `many` is True for a set.
+    `many` is True for a list: a missing one counts as empty, any other missing value is unknown.
     """
 
     read: Callable[[Inventory], Values]
@@ -80,7 +80,7 @@ def _keyed(field: str, inventory: Inventory) -> Values:
 
 
 def _records(field: str, attributes: tuple[str, ...], inventory: Inventory) -> Values:
-    """Return the whole list as one value, so that equal systems are tested once."""
+    """Return the whole list as one value, so that systems with equal lists are tested once."""
     records = inventory.get(field)
     return () if records is None else (tuple(_record(record, attributes) for record in records),)
 
@@ -94,7 +94,7 @@ def _count(field: str, inventory: Inventory) -> Values:
 
 
 def _total(field: str, attribute: str, inventory: Inventory) -> Values:
-    """Return a sum; it is unknown if there are no records, or if one of them lacks the attribute."""
+    """Return the sum of an attribute, unknown without records or if a record lacks the attribute."""
     parts = [record.get(attribute) for record in inventory.get(field) or ()]
     return (sum(parts),) if parts and None not in parts else ()
 

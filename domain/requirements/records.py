@@ -20,7 +20,7 @@ EACH: Final = "holders of each"
 
 
 def key_value(node: KeyValue, columns: Columns) -> int:
-    """Return the systems that have the key with such a value; with `!=` or `other`, those that do not."""
+    """Return the systems that have the key with a matching value; with `!=` or `other`, all others."""
     key, value = fold(node.key), fold(node.value)
     is_negative = node.op in NEGATIVE
     passes = keyed_test("==" if is_negative else node.op, value)
@@ -31,7 +31,7 @@ def key_value(node: KeyValue, columns: Columns) -> int:
 
 
 def device(node: Device, columns: Columns) -> int:
-    """Return the systems that have such a device; with `!=`, those without. The type is never a pattern."""
+    """Return the systems that have a matching device; with `!=`, all others. `type` is never a pattern."""
     op = "like" if node.op == "like" else "=="
     wanted = [(name, test("==" if name == "type" else op, fold(value))) for name, value in node.attributes]
     true = _union(
@@ -48,7 +48,7 @@ def compatible(node: Compatible, columns: Columns) -> int:
     arch, family, version = fold(node.arch), fold(node.family), fold(node.version)
 
     def excludes(exclusion: dict[str, str | int]) -> bool:
-        """Return whether an exclusion applies; a requirement without a version concerns all versions."""
+        """Return whether an exclusion applies; if no version is required, that of any version does."""
         same = (exclusion.get("arch"), exclusion.get("family")) == (arch, family)
         return same and (version is None or exclusion.get("version") in (None, version))
 

@@ -1,4 +1,4 @@
-"""The elements of the language: one row each. A new element is a new row."""
+"""The vocabularies of the requirement language, with one row for each element."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _BYTES: Final = ("value", "units")
 
 @dataclass(frozen=True)
 class Element:
-    """An element that compares a property. The first spelling is canonical. `operators` may be empty.
+    """An element that compares the property `about`. The first spelling is canonical.
 
-    `names`: the value is a name of this kind. `empty_counts`: an empty text is an ordinary value.
+    `names` is the kind of name that the value is, if any. `empty_counts`: an empty text is an ordinary value.
     `empty_means_none`: an empty text selects systems without a value. `ignored`: the element has no effect.
     """
 

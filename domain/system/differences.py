@@ -7,10 +7,7 @@ from typing import Any, NamedTuple
 
 
 class PropertyDifference(NamedTuple):
-    """A changed property; `before` and `after` are None if unknown.
-
-    The properties of an object are separate, such as `cpu.cores`. A list is one property.
-    """
+    """A changed property such as `cpu.cores`, or a whole list; `before` and `after` are None if unknown."""
 
     property: str
     before: Any
@@ -18,7 +15,7 @@ class PropertyDifference(NamedTuple):
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[PropertyDifference]:
-    """Return the differences, sorted by property. A missing property is unknown, like null."""
+    """Return the differences, sorted by property. A missing property equals null."""
     was, becomes = dict(_flat(before)), dict(_flat(after))
     names = sorted({*was, *becomes})
     return [

@@ -1,7 +1,4 @@
-"""Events of systems. Every usage has its own event.
-
-A system can be waiting, installing or running without a recipe while a person has reserved it.
-"""
+"""Events of systems. Each usage has its own event class; `recipe_id` is null during a reservation."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from domain.events import Event, event
 
 @event("system.registered")
 class SystemRegistered(Event):
-    """`inventory` is the document of the API without the other fields of this event."""
+    """`inventory` is the system document of the API without `fqdn`, `pools` and the fields of this event."""
 
     lab_controller: str
     owner: str
@@ -63,9 +60,9 @@ class SystemConditionChanged(Event):
 
 @event("system.provisioning-failed")
 class SystemProvisioningFailed(Event):
-    """The system was not installed for a recipe.
+    """Provisioning for a recipe failed.
 
-    `jobs` and `distros` are those of all failures in a row, this one included (`domain.system.failures`).
+    `jobs` and `distros` are those of all failures in a row including this one (`domain.system.failures`).
     """
 
     recipe_id: int
@@ -103,9 +100,9 @@ class SystemUndrained(Event):
 
 @event("system.reservation-begun")
 class SystemReservationBegun(Event):
-    """A person reserved the system until `until` (RFC 3339; null: without an end).
+    """A person reserved the system until an RFC 3339 time; `until` is null if the reservation has no end.
 
-    `distro_tree_id` is provisioned first, unless it is null.
+    The distro tree is provisioned first, unless `distro_tree_id` is null.
     """
 
     user: str
@@ -122,7 +119,7 @@ class SystemReservationEnded(Event):
 class SystemAccessPolicyChanged(Event):
     """`entries` are the whole new policy of the system, in the form of `domain.access.policy`.
 
-    `active_pool` is the pool whose policy applies instead, except for `submit`; null: there is none.
+    The policy of `active_pool`, if not null, applies instead for all permissions except `submit`.
     """
 
     entries: Sequence[Mapping[str, Any]]

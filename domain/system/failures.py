@@ -1,4 +1,4 @@
-"""The provisioning failures of a system since its last success, which separate bad systems from bad jobs."""
+"""The provisioning failures of a system in a row, which show whether the system is bad or only a job."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from typing import Any, Final, TypeVar
 T = TypeVar("T")
 
 BROKEN_AFTER: Final = 2
-"""The limit of a lab controller whose document names none."""
+"""The default limit of a lab controller."""
 
 MAX_BROKEN_AFTER: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Failures:
-    """`jobs` and `distros` are those of the failures in a row, each once, oldest first."""
+    """The distinct jobs and distros of consecutive failures, oldest first, up to MAX_BROKEN_AFTER of each."""
 
     jobs: tuple[int, ...] = ()
     distros: tuple[str, ...] = ()
 
     def one_more(self, job_id: int, distro: str) -> Failures:
-        """Return the failures with one more. No limit needs more than `MAX_BROKEN_AFTER` of a kind."""
+        """Return the failures after one more failure."""
         return Failures(_with(self.jobs, job_id), _with(self.distros, distro))
 
     def reach(self, broken_after: int) -> bool:
-        """Return whether they come from this many jobs and from this many distros; never with a limit of 0.
+        """Return whether this many jobs and this many distros have failed; False for a limit of 0.
 
-        A bad job or a bad distro tree fails on every system, so a single one does not show a bad system.
+        Both must be different, because a bad job or a bad distro fails on every system.
         """
         return 0 < broken_after <= min(len(self.jobs), len(self.distros))
 
@@ -37,11 +37,11 @@ NO_FAILURES: Final = Failures()
 
 
 def distro_name(distro_tree_id: int | None, own: Mapping[str, Any] | None) -> str:
-    """Return the name of a failed distro: its tree, or the version and arch of a custom distro."""
+    """Return the name of a distro for `Failures.distros`: `tree 3`, or `RHEL9.2 x86_64` for a custom one."""
     if own is None:
         return f"tree {distro_tree_id}"
     return f"{own['osmajor']}.{own.get('osminor') or '0'} {own['arch']}"
 
 
-def _with(values: tuple[T, ...], one: T) -> tuple[T, ...]:
-    return values if one in values or len(values) == MAX_BROKEN_AFTER else (*values, one)
+def _with(values: tuple[T, ...], value: T) -> tuple[T, ...]:
+    return values if value in values or len(values) == MAX_BROKEN_AFTER else (*values, value)

@@ -6,12 +6,12 @@ from domain.lifecycle import Lifecycle, fan_in
 
 CONDITIONS = ("Automated", "Manual", "Broken", "Removed")
 BROKEN = "Broken"
-# A recipe loses a system that gets one of these conditions, unless the recipe forces a Broken system.
+# In these conditions a system loses its recipe, unless the recipe has not started and forces a Broken system.
 WITHOUT_RECIPES = (BROKEN, "Removed")
 # The condition in which people may reserve a system without a loan.
 FOR_PEOPLE = "Manual"
 WITH_RECIPE = ("scheduled", "waiting", "installing", "running")
-# State of a placed recipe -> usage of its system.
+# The usage of a system by the state of its recipe.
 MIRRORED = {**{usage: usage for usage in WITH_RECIPE}, "reserved": "running"}
 
 USAGE = Lifecycle(

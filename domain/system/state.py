@@ -16,9 +16,9 @@ from domain.system.failures import NO_FAILURES, Failures
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """A reservation by a person; `until` is None if it has no end. A distro tree is provisioned first.
+    """A reservation by a person; `until` is None if it has no end, `since` the log position of its begin.
 
-    `since` is the log position at which it began.
+    The distro tree is provisioned first, unless `distro_tree_id` is None.
     """
 
     user: str
@@ -29,7 +29,7 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class Loan:
-    """A loan to a person; `until` is None if it has no end, `since` is the log position at which it began."""
+    """A loan to a person; `until` is None if it has no end, `since` the log position of its begin."""
 
     user: str
     until: datetime | None
@@ -38,12 +38,12 @@ class Loan:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A system; `recipe_id` is the recipe that has it.
+    """A system; `recipe_id` is the recipe that has the system.
 
-    `since` is the log position of its present usage, `owned_since` that of its present owner. `access_policy`
-    is its own policy, None if it never got one. If there is an `active_pool`, the policy of that pool counts
-    instead for all permissions except `submit`. `failures` are the provisioning failures since the last
-    success, or since the last change of the condition.
+    `since` is the log position of the last event of usage, `owned_since` that of the last change of owner.
+    `access_policy` is the system's own policy, None if it never got one. The policy of the `active_pool`, if
+    any, applies instead for all permissions except `submit`. `failures` are the provisioning failures since
+    the system was last running, or since the last change of its condition.
     """
 
     fqdn: str
@@ -86,15 +86,15 @@ def evolve(system: System | None, fqdn: str, event: Event, moment: Moment) -> Sy
     if usage is not None:
         failures = NO_FAILURES if usage == "running" else system.failures
         recipe_id = getattr(event, "recipe_id", None)
-        return _used(system, moment.version, usage, recipe_id, moment.position, failures)
+        return _with_usage(system, moment.version, usage, recipe_id, moment.position, failures)
     return changed(system, version=moment.version, **_change(system, event, moment))
 
 
-_used = changer(System, "version", "usage", "recipe_id", "since", "failures")
+_with_usage = changer(System, "version", "usage", "recipe_id", "since", "failures")
 
 
 def _change(system: System, event: Event, moment: Moment) -> dict[str, Any]:
-    """Return the changed fields, except for the version, after an event that does not change the usage."""
+    """Return the fields that an event changes, except for `version` and the fields of usage."""
     if isinstance(event, system_events.SystemReservationBegun):
         return {"reservation": _reservation(event, moment.position)}
     if isinstance(event, system_events.SystemOwnerChanged):
@@ -113,8 +113,8 @@ def _reservation(event: system_events.SystemReservationBegun, position: int) -> 
     return Reservation(event.user, _time(event.until), event.distro_tree_id, position)
 
 
-def _time(written: str | None) -> datetime | None:
-    return None if written is None else datetime.fromisoformat(written)
+def _time(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
 
 
 _CHANGES: dict[type[Event], Callable[[Any], dict[str, Any]]] = {

@@ -1,4 +1,4 @@
-"""The usage of a freed system, and whether recipes may have a system at all (design sections 1 and 2)."""
+"""The usage of a freed system, and the rules for systems that recipes may have (design sections 1 and 2)."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from domain.system.state import Loan, System
 
 
 def freed(system: System) -> tuple[str, Event]:
-    """Return the event of a freed system: pending if recipes may have it without force, else idle."""
-    wanted = is_automated(system.condition) and not system.draining
-    return system.subject, SystemPending() if wanted else SystemIdle()
+    """Return the event of a freed system: pending if Automated and not draining, otherwise idle."""
+    is_eligible = is_automated(system.condition) and not system.draining
+    return system.subject, SystemPending() if is_eligible else SystemIdle()
 
 
 def condition_reason(system: System, reason: str) -> str:
-    """Return the reason for everything that follows from the system's condition."""
-    said = f"{system.fqdn} is {system.condition}"
-    return f"{said}: {reason}" if reason else said
+    """Return `FQDN is CONDITION: REASON`, the reason of events that follow from a change of condition."""
+    text = f"{system.fqdn} is {system.condition}"
+    return f"{text}: {reason}" if reason else text
 
 
 def is_automated(condition: str) -> bool:
@@ -28,14 +28,14 @@ def is_automated(condition: str) -> bool:
 
 
 def is_open(system: System, lab_enabled: bool) -> bool:
-    """Return whether a recipe that forces the system may have it, now or when it becomes free."""
+    """Return whether a recipe that forces the system may have it, now or when it comes free."""
     return (
         lab_enabled and not system.draining and system.reservation is None and system.condition != "Removed"
     )
 
 
 def why_not_usable(system: System, lab_enabled: bool, *, forced: bool) -> Iterator[str]:
-    """Return all reasons for which recipes may not have the system, now or when it becomes free."""
+    """Yield all reasons why recipes may not have the system, neither now nor when it comes free."""
     if not lab_enabled:
         yield f"its lab is disabled: {system.lab_controller}"
     if system.draining:
@@ -47,7 +47,7 @@ def why_not_usable(system: System, lab_enabled: bool, *, forced: bool) -> Iterat
 
 
 def lent_to(loan: Loan) -> str:
-    """Return the borrower and the end of a loan, to be appended to the reason that a system is lent."""
+    """Return the borrower and the end of a loan, as a suffix of a reason."""
     return f"{loan.user}{_until(loan.until)}"
 
 
@@ -56,7 +56,7 @@ def _until(until: datetime | None) -> str:
 
 
 def is_usable(system: System, lab_enabled: bool) -> bool:
-    """Return whether any recipe for which the system is viable may have it, now or when it becomes free."""
+    """Return whether recipes may have the system without force, now or when it comes free."""
     return is_automated(system.condition) and is_open(system, lab_enabled)
 
 

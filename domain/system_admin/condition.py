@@ -1,4 +1,4 @@
-"""Changes of a system's condition, and their effect on the recipe on it (design section 2)."""
+"""Changes of a system's condition, and their effect on the recipe that has the system (design section 2)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from domain.system.usage import condition_reason, freed, is_automated
 
 
 def change_condition(system: System, members: Members | None, condition: str, reason: str) -> Decided:
-    """Return the events, none if the system is in that condition.
+    """Return the events of a change of condition, none if the system has that condition already.
 
-    `members` is the recipe set of the recipe on the system.
+    `members` is the set of the recipe that has the system, None without such a recipe.
     """
     if system.condition == condition:
         return []
@@ -47,9 +47,9 @@ def _with_recipe(system: System, members: Members, recipe: Recipe, reason: str) 
 
 
 def _without_recipe(system: System) -> Decided:
-    """Return the event that makes a free system pending or idle, if it has to change."""
-    wanted = is_automated(system.condition) and not system.draining
-    if wanted or system.usage == "pending":
+    """Return the event that makes a system without user pending or idle; none for one that stays idle."""
+    is_eligible = is_automated(system.condition) and not system.draining
+    if is_eligible or system.usage == "pending":
         return [freed(system)]
     return []
 

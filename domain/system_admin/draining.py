@@ -11,7 +11,7 @@ from domain.system.usage import freed, is_automated
 
 
 def drain(system: System, reason: str) -> Decided:
-    """Return the events, none if the system is draining already."""
+    """Return the events that start draining, none if the system is draining; a pending one becomes idle."""
     if system.draining:
         return []
     decided: Decided = [(system.subject, SystemDrained(reason=reason))]
@@ -21,7 +21,7 @@ def drain(system: System, reason: str) -> Decided:
 
 
 def undrain(system: System) -> Decided:
-    """Return the events, none if the system is not draining. A free Automated system becomes pending."""
+    """Return the events that end draining, none if it is off. An idle Automated system becomes pending."""
     if not system.draining:
         return []
     decided: Decided = [(system.subject, SystemUndrained())]

@@ -17,8 +17,8 @@ from domain.system.state import System
 
 def change_inventory(system: System, changes: Mapping[str, Any]) -> Decided:
     """Return the event of the inventory with `changes` merged into it, none if nothing changes."""
-    inventory = sound(merged(system.inventory, changes))
-    if inventory == sound(system.inventory):
+    inventory = without_empty_cpu(merged(system.inventory, changes))
+    if inventory == without_empty_cpu(system.inventory):
         return []
     return [(system.subject, SystemInventoryChanged(inventory=inventory))]
 
@@ -37,15 +37,15 @@ def merged(inventory: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str
     return result
 
 
-def sound(inventory: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the inventory without an empty CPU, so that an unknown CPU has one representation."""
+def without_empty_cpu(inventory: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the inventory without an empty `cpu`, so that an unknown CPU has only one representation."""
     return {name: value for name, value in inventory.items() if name != "cpu" or value}
 
 
 def move_to_lab(system: System, lab_controller: str) -> Decided:
-    """Return the event, none if the system is in that lab.
+    """Return the event of a move, none if the system is in that lab.
 
-    Raises Refused while a recipe or a person has the system: a recipe set stays in one lab.
+    Raises Refused while a recipe or a person has the system.
     """
     if system.lab_controller == lab_controller:
         return []

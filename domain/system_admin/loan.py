@@ -13,9 +13,9 @@ from domain.system_admin.reservation import end
 
 
 def lend(system: System, loan: Loan, until: str | None) -> Decided:
-    """Return the event of a loan, none if the same loan exists. Raises Refused.
+    """Return the event of a loan, none if an equal loan exists. A present recipe or reservation continues.
 
-    `until` is the end of the loan as text. A present recipe or reservation continues.
+    `until` is the end of the loan as text. Raises Refused for a Removed system, or one lent to another user.
     """
     if system.loan == loan:
         return []
@@ -27,9 +27,9 @@ def lend(system: System, loan: Loan, until: str | None) -> Decided:
 
 
 def end_loan(system: System, reason: str) -> Decided:
-    """Return the events of the end of a loan, none without a loan. A recipe on the system continues.
+    """Return the events of the end of a loan, none without a loan. A recipe that has the system continues.
 
-    A reservation that only the loan allowed ends too.
+    A reservation by the borrower ends too, unless the system is Manual and so allows it without a loan.
     """
     if system.loan is None:
         return []
@@ -40,7 +40,7 @@ def end_loan(system: System, reason: str) -> Decided:
 
 
 def give_back(system: System, user: str, reason: str) -> Decided:
-    """Return the events that end a user's loan and reservation of a system."""
+    """Return the events that end the loan and the reservation that a user has of a system."""
     ended: Decided = []
     if system.loan is not None and system.loan.user == user:
         ended.append((system.subject, SystemLoanEnded(reason=reason)))

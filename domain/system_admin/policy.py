@@ -21,37 +21,37 @@ def change_policy(
     active_pool: str | None,
     pools: Sequence[str],
 ) -> Decided:
-    """Return the event, none if nothing changes.
+    """Return the event of a new policy and active pool, none if nothing changes.
 
-    `entries` come from `domain.access.validation.normalised`; `pools` are the pools of the system. Raises
-    Refused for an active pool that the system is not in.
+    `entries` are a result of `domain.access.validation.normalised`, `pools` the pools of the system. Raises
+    Refused for an active pool that does not have the system.
     """
     if active_pool is not None and active_pool not in pools:
         raise Refused(f"system {system.fqdn} is not in pool {active_pool}, so its policy cannot apply")
     own = None if system.access_policy is None else policy_form(system.access_policy)
     if own == list(entries) and system.active_pool == active_pool:
         return []
-    return _becomes(system, entries, active_pool)
+    return _changed(system, entries, active_pool)
 
 
 def leave_pool(system: System, pool: str) -> Decided:
-    """Return the event that makes a system's own policy apply again, none if the pool was not active."""
+    """Return the event that ends the active pool of a system, none if `pool` is not the active pool."""
     if system.active_pool != pool:
         return []
-    return _becomes(system, policy_form(own_policy(system.access_policy)), None)
+    return _changed(system, policy_form(own_policy(system.access_policy)), None)
 
 
-def part_with(system: System, kind: str, name: str) -> Decided:
+def remove_system_references(system: System, kind: str, name: str) -> Decided:
     """Return the events that remove references to a removed user, group or pool, whose name may be reused."""
     if kind == "pool":
         return leave_pool(system, name)
     reason = f"{display_name(kind, name)} was removed"
     decided = give_back(system, name, reason) if kind == "user" else []
     if mentions(system.access_policy or (), kind, name):
-        left = without(own_policy(system.access_policy), kind, name)
-        decided += _becomes(system, policy_form(left), system.active_pool)
+        rest = without(own_policy(system.access_policy), kind, name)
+        decided += _changed(system, policy_form(rest), system.active_pool)
     return decided
 
 
-def _becomes(system: System, entries: Sequence[Mapping[str, Any]], active_pool: str | None) -> Decided:
+def _changed(system: System, entries: Sequence[Mapping[str, Any]], active_pool: str | None) -> Decided:
     return [(system.subject, SystemAccessPolicyChanged(entries=entries, active_pool=active_pool))]

@@ -12,14 +12,14 @@ from domain.events import Decided
 from domain.names import unknown_name
 from domain.system.events import SystemPending, SystemRegistered
 from domain.system.usage import is_automated
-from domain.system_admin.inventory import sound
+from domain.system_admin.inventory import without_empty_cpu
 
-# The fields of a system's document that are not part of its inventory.
-BESIDE = ("fqdn", "lab_controller", "owner", "condition", "pools")
+# The fields of a system document that are not part of the inventory.
+NOT_INVENTORY = ("fqdn", "lab_controller", "owner", "condition", "pools")
 
 
 def unknown_names(directory: Directory, document: Mapping[str, Any]) -> list[Fault]:
-    """Return a fault for each unknown name in the document, or partial document, of a system."""
+    """Return a fault for each unknown name in a whole or partial document of a system."""
     faults = [
         Fault(field, unknown_name(kind, document[field]))
         for field, kind in (("lab_controller", "lab-controller"), ("owner", "user"))
@@ -34,13 +34,15 @@ def unknown_names(directory: Directory, document: Mapping[str, Any]) -> list[Fau
 
 
 def register(document: Mapping[str, Any]) -> Decided:
-    """Return the events of a new system: registered, in its pools, and pending if it is Automated."""
+    """Return the events of a new system: registration, addition to its pools, and pending if Automated."""
     subject = f"system/{document['fqdn']}"
     registered = SystemRegistered(
         lab_controller=document["lab_controller"],
         owner=document["owner"],
         condition=document["condition"],
-        inventory=sound({name: value for name, value in document.items() if name not in BESIDE}),
+        inventory=without_empty_cpu(
+            {name: value for name, value in document.items() if name not in NOT_INVENTORY}
+        ),
     )
     decided: Decided = [(subject, registered)]
     decided += [

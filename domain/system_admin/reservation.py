@@ -18,14 +18,14 @@ from domain.system.lifecycle import FOR_PEOPLE
 from domain.system.state import System
 from domain.system.usage import freed
 
-# The prefix of the reason with which a reservation ends when its installation failed.
+# The prefix of the reason for which a reservation ends if provisioning fails.
 NOT_PROVISIONED = "it could not be provisioned"
 
 
 def require_lab(system: System, distro_tree_id: int | None, directory: Directory) -> None:
-    """Raise Refused if the lab of the system is disabled, or could not install a distro tree on the system.
+    """Raise Refused if the lab of the system is disabled, or the system cannot install the distro tree.
 
-    A system without registered architectures is not checked for them.
+    The architecture of the tree is not checked for a system without registered architectures.
     """
     if not directory.is_enabled(system.lab_controller):
         raise Refused(f"system {system.fqdn} is in a disabled lab: {system.lab_controller}")
@@ -41,9 +41,9 @@ def require_lab(system: System, distro_tree_id: int | None, directory: Directory
 
 
 def reserve(system: System, user: str, until: str | None, distro_tree_id: int | None) -> Decided:
-    """Return the events of a reservation. Raises Refused.
+    """Return the events of a reservation. Raises Refused if the system is in use, lent or not reservable.
 
-    `until` is an RFC 3339 time. With a distro tree the system is provisioned first.
+    `until` is an RFC 3339 time, None without an end. With a distro tree the system is provisioned first.
     """
     if system.reservation is not None:
         raise Refused(f"system {system.fqdn} is reserved by {system.reservation.user}")
@@ -52,8 +52,8 @@ def reserve(system: System, user: str, until: str | None, distro_tree_id: int | 
     if system.loan is not None and system.loan.user != user:
         raise Refused(f"system {system.fqdn} is on loan to {system.loan.user}")
     if system.condition == "Removed" or (system.condition != FOR_PEOPLE and system.loan is None):
-        said = f"a person can reserve only a {FOR_PEOPLE} system, or one on loan to them"
-        raise Refused(f"system {system.fqdn} is {system.condition}; {said}")
+        rule = f"a person can reserve only a {FOR_PEOPLE} system, or one on loan to them"
+        raise Refused(f"system {system.fqdn} is {system.condition}; {rule}")
     if system.draining:
         raise Refused(f"system {system.fqdn} is draining")
     if system.usage != "idle":
@@ -64,9 +64,9 @@ def reserve(system: System, user: str, until: str | None, distro_tree_id: int | 
 
 
 def provisioning(system: System, state: str, reason: str) -> Decided:
-    """Return the events of the provisioning state `running`, `completed` or `failed`.
+    """Return the events for a reported state of provisioning: `running`, `completed` or `failed`.
 
-    Return none if the reservation has ended, or is past that state already.
+    Returns none if the reservation has ended, or if the report is repeated or late.
     """
     if system.reservation is None or system.usage not in ("waiting", "installing"):
         return []
@@ -78,7 +78,7 @@ def provisioning(system: System, state: str, reason: str) -> Decided:
             return []
         event = SystemInstalling(recipe_id=None)
     elif system.usage == "waiting":
-        # The report of the start was lost; the log gets its event anyway.
+        # The report of the start was lost, so its event is added here.
         return [(system.subject, SystemInstalling(recipe_id=None)), (system.subject, event)]
     return [(system.subject, event)]
 

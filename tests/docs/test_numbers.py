@@ -27,7 +27,7 @@ from domain.recipe import watchdog
 from domain.recipe_set import kept_systems, reports
 from domain.requirements import comparisons
 from domain.scheduling.decisions import timers
-from domain.scheduling.world import trees_away
+from domain.scheduling.world import absent_trees
 from domain.system import failures
 from runtime.settings import Settings
 from store import contacts, sql
@@ -110,7 +110,7 @@ ROWS = {
     "docs/watching.md": WATCHING,
     "docs/operation.md": OPERATION,
     "docs/how-to/run-a-lab.md": (f"Up to {inventory_file.SYSTEMS_IN_PART} systems are one commit",),
-    "docs/scheduling.md": (f"away from every lab for {trees_away.AWAY_SECONDS} s",),
+    "docs/scheduling.md": (f"away from every lab for {absent_trees.AWAY_SECONDS} s",),
     "docs/performance.md": (
         f"{bench_submit.CLIENTS} clients submit for `--seconds`",
         f"{bench_database.GRANTS_AT_ONCE} allocations to a commit",

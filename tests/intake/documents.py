@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 Documents = st.SearchStrategy[dict[str, Any]]
-STEERING = (*range(0x7F, 0xA0), 0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-CONTROL = "".join(map(chr, [*range(0x20), *STEERING, 0xFFFE, 0xFFFF]))
+CONTROL_CHARACTERS = (*range(0x7F, 0xA0), 0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+CONTROL = "".join(map(chr, [*range(0x20), *CONTROL_CHARACTERS, 0xFFFE, 0xFFFF]))
 
 
 def text(*, least: int = 0, lines: bool = False) -> st.SearchStrategy[str]:

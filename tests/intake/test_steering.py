@@ -13,12 +13,12 @@ from domain.errors import Fault, FaultyInput
 from tests.intake.jobs import job_document, read_json
 
 # A C1 control (CSI), a bidirectional override, an isolate, a line separator, DEL.
-STEERING = ["\x9b", "\u202e", "\u2066", "\u2028", "\x7f"]
+CONTROL_CHARACTERS = ["\x9b", "\u202e", "\u2066", "\u2028", "\x7f"]
 # A right-to-left mark and a soft hyphen affect only their own text.
 HARMLESS = "\u05d0\u200f\xad \t"
 
 
-@pytest.mark.parametrize("character", STEERING)
+@pytest.mark.parametrize("character", CONTROL_CHARACTERS)
 def test_text__with_a_character_that_steers__is_refused_by_its_name(character: str) -> None:
     for check in (printable, one_line):
         with pytest.raises(ValueError, match=f"U\\+{ord(character):04X}"):
@@ -29,7 +29,7 @@ def test_text__of_other_scripts__is_taken() -> None:
     assert printable(HARMLESS) == HARMLESS
 
 
-@pytest.mark.parametrize("character", STEERING)
+@pytest.mark.parametrize("character", CONTROL_CHARACTERS)
 @pytest.mark.parametrize("written", ["{}", "&#x{:X};", "&#{};"], ids=["itself", "hexadecimal", "decimal"])
 @pytest.mark.parametrize(
     ("place", "where", "field"),
@@ -67,7 +67,7 @@ def test_xml__with_it_in_a_comment__is_taken_as_comments_are_dropped() -> None:
     assert parse_xml("<job><!-- \u202e --></job>".encode()).tag == "job"
 
 
-@pytest.mark.parametrize("character", STEERING)
+@pytest.mark.parametrize("character", CONTROL_CHARACTERS)
 @pytest.mark.parametrize("written", ["{}", "\\u{:04x}"], ids=["itself", "escaped"])
 def test_json__with_such_a_character__names_line_column_and_path(character: str, written: str) -> None:
     text = character if written == "{}" else written.format(ord(character))

@@ -7,10 +7,10 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from unittest.mock import patch
 
-from domain.access.submitting import Submitting
+from domain.access.submit_rights import SubmitRights
 from domain.priority import Priority
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
-from domain.scheduling.decisions import decide, granting, new_job, pending_system, waking
+from domain.scheduling.decisions import decide, granting, new_job, pending_system, wake_up_grants
 from domain.scheduling.decisions.pending_system import tiers_of
 from domain.scheduling.demand import recipe_sets
 from domain.scheduling.world import triggers
@@ -22,7 +22,7 @@ from domain.scheduling.world.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WA
 def without_safety() -> Iterator[None]:
     """Treat every grant as safe."""
     with ExitStack() as stack:
-        for module in (granting, new_job, pending_system, waking):
+        for module in (granting, new_job, pending_system, wake_up_grants):
             stack.enter_context(patch.object(module, "is_safe", lambda *_: True))
         yield
 
@@ -40,7 +40,7 @@ def _queued_first(lab_controller: str) -> tuple[tuple[str, ...], ...]:
 def without_assigned_first() -> Iterator[None]:
     with (
         patch.object(pending_system, "tiers_of", _queued_first),
-        patch.object(waking, "tiers_of", _queued_first),
+        patch.object(wake_up_grants, "tiers_of", _queued_first),
     ):
         yield
 
@@ -58,11 +58,13 @@ def without_basis() -> AbstractContextManager[object]:
 @contextmanager
 def without_ranks_over_all() -> Iterator[None]:
     """Answer a wake-up system by system, in the order of names."""
-    with without_basis(), patch.object(waking, "_best_recipes", _of_the_first_by_name):
+    with without_basis(), patch.object(wake_up_grants, "_best_recipes", _of_the_first_by_name):
         yield
 
 
-def _of_the_first_by_name(partition: Partition, groups: list[waking.WakeGroup]) -> list[waking.BestRecipe]:
+def _of_the_first_by_name(
+    partition: Partition, groups: list[wake_up_grants.WakeGroup]
+) -> list[wake_up_grants.BestRecipe]:
     for number in sorted(
         numbers_in(union(group.systems for group in groups)), key=partition.labs.names.__getitem__
     ):
@@ -72,12 +74,12 @@ def _of_the_first_by_name(partition: Partition, groups: list[waking.WakeGroup]) 
     return []
 
 
-def _of_one(group: waking.WakeGroup, number: int) -> waking.WakeGroup:
+def _of_one(group: wake_up_grants.WakeGroup, number: int) -> wake_up_grants.WakeGroup:
     tiers = [[replace(search) for search in tier] for tier in group.tiers]
     return replace(group, systems=1 << number, tiers=tiers, has_best=False)
 
 
-_best_recipes = waking._best_recipes
+_best_recipes = wake_up_grants._best_recipes
 
 
 def without_rank_of_new_sets() -> AbstractContextManager[object]:
@@ -91,11 +93,11 @@ def without_looking_first() -> AbstractContextManager[object]:
 
 def without_maxima() -> AbstractContextManager[object]:
     """Ignore maximum effective priorities."""
-    return patch.object(Submitting, "maximum", lambda *asked: _maximum(*asked) and Priority.Urgent)
+    return patch.object(SubmitRights, "maximum", lambda *asked: _maximum(*asked) and Priority.Urgent)
 
 
 def without_access() -> AbstractContextManager[object]:
-    return patch.object(Submitting, "maximum", lambda *_: Priority.Urgent)
+    return patch.object(SubmitRights, "maximum", lambda *_: Priority.Urgent)
 
 
-_maximum = Submitting.maximum
+_maximum = SubmitRights.maximum

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from domain.priority import Priority
-from domain.scheduling.decisions import new_job, pending_system, waking
+from domain.scheduling.decisions import new_job, pending_system, wake_up_grants
 from domain.scheduling.demand.ranked import Rank
 from domain.scheduling.demand.recipe_sets import RecipeSets
 from domain.scheduling.world import partition
@@ -24,7 +24,7 @@ LONG = 1 << 20
 
 
 def everything_is_safe(patch: pytest.MonkeyPatch) -> None:
-    for module in (new_job, pending_system, waking):
+    for module in (new_job, pending_system, wake_up_grants):
         patch.setattr(module, "is_safe", lambda *_: True)
 
 

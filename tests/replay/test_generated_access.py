@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from domain.access.policy import Policy, policy_of
-from domain.access.submitting import Who, submitting
+from domain.access.submit_rights import Submitter, submit_rights
 from domain.priority import Priority
 from replay.workload.generated_access import with_access, without_policies
 from replay.workload.generated_lab import generate_lab
@@ -46,10 +46,10 @@ def test_access__of_every_system__lets_everybody_submit_and_some_group_before_ot
     groups = [group["name"] for group in RULED["groups"]]
     found = set()
     for own, pools in _found():
-        judged = submitting(own, pools, "nobody")
-        everybody = judged.maximum(Who("somebody", None))
+        judged = submit_rights(own, pools, "nobody")
+        everybody = judged.maximum(Submitter("somebody", None))
         assert everybody is not None
-        best = max(judged.maximum(Who("somebody", group)) or 0 for group in groups)
+        best = max(judged.maximum(Submitter("somebody", group)) or 0 for group in groups)
         assert best == Priority.Urgent
         found.add(everybody)
     assert found == {Priority.Low, Priority.Medium, Priority.Normal, Priority.High, Priority.Urgent}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from domain.access.submitting import Submitting, Who
+from domain.access.submit_rights import SubmitRights, Submitter
 from domain.events import Recorded
 from domain.priority import Priority
 from domain.scheduling.decisions import choice
@@ -84,17 +84,17 @@ def tracking_apart(patch: pytest.MonkeyPatch) -> None:
 
 def ignore_loans(patch: pytest.MonkeyPatch) -> None:
     """Ignore loans when systems are granted."""
-    patch.setattr(Submitting, "is_lent_away", lambda *_: False)
+    patch.setattr(SubmitRights, "is_lent_away", lambda *_: False)
 
 
 def ignore_maximum_priorities(patch: pytest.MonkeyPatch) -> None:
     """Ignore maximum priorities of access policies."""
-    maximum = Submitting.maximum
+    maximum = SubmitRights.maximum
 
-    def uncapped(self: Submitting, who: Who) -> Priority | None:
+    def uncapped(self: SubmitRights, who: Submitter) -> Priority | None:
         return None if maximum(self, who) is None else Priority.Urgent
 
-    patch.setattr(Submitting, "maximum", uncapped)
+    patch.setattr(SubmitRights, "maximum", uncapped)
 
 
 def wall_clock(patch: pytest.MonkeyPatch) -> None:

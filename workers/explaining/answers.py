@@ -162,7 +162,7 @@ def _refused(partition: Partition, recipe: Mapping[str, Any]) -> tuple[Refusal, 
     if "owner" not in recipe:
         return refused_by_filter(partition.labs, recipe["host_requires"])
     trees = recipe["distro_tree_id"], own_distro(recipe["distro"]), tuple(recipe["guest_tree_ids"])
-    who = partition.who(recipe["owner"], recipe["group"])
+    who = partition.submitter(recipe["owner"], recipe["group"])
     return refusals(partition.labs, Demand(FilterKey(recipe["host_requires"], *trees), who))
 
 

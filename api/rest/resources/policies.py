@@ -15,7 +15,7 @@ from api.rest.contract.operation import operation
 from api.rest.middleware.principal import request_of
 from api.rest.ports import ChangeParts
 from api.use_cases.change_policy import change_pool_policy, change_system_policy
-from domain.access.policy import UNTIL_GIVEN, policy_form
+from domain.access.policy import INITIAL_POLICY, policy_form
 from domain.access.validation import normalised
 from domain.errors import Unknown
 from domain.names import display_name
@@ -63,7 +63,7 @@ class AccessPolicies:
             raise Unknown(display_name("system", fqdn))
         resp.etag = str(versions[0]["version"])
         own: Any = rows[0]["access_policy"]
-        entries = policy_form(UNTIL_GIVEN) if own is None else own
+        entries = policy_form(INITIAL_POLICY) if own is None else own
         answer = {"fqdn": fqdn, "entries": entries, "active_pool": rows[0]["active_pool"]}
         paging.answer_read(resp, at, answer)
 

@@ -1,4 +1,4 @@
-"""Bit-sliced numbers: a number for every system, so that many change or compare in a few steps."""
+"""Bit-sliced numbers: a number for each system, such that one step changes or compares many of them."""
 
 from __future__ import annotations
 
@@ -39,8 +39,7 @@ class BitSlicedNumbers:
             while borrow:
                 plane = self._planes[digit]
                 self._planes[digit] = plane = plane ^ borrow
-                # Members without this bit have it now, and borrow. The complement of an integer would be
-                # slower.
+                # Members whose bit was 0 have it set now and borrow. `~before` would be slower.
                 borrow &= plane
                 digit += 1  # noqa: PLW2901  (the borrow moves up)
 
@@ -54,7 +53,7 @@ class BitSlicedNumbers:
         ]
 
     def change(self, number: int, before: int, after: int) -> None:
-        """Change the number of one system from `before` to `after`, at the cost of the bits that differ."""
+        """Change the number of one system from `before` to `after`; only the bits that differ cost time."""
         bit, digit, differs = 1 << number, 0, before ^ after
         self._planes += [0] * (after.bit_length() - len(self._planes))
         while differs:
@@ -84,18 +83,18 @@ class BitSlicedNumbers:
 
     def total(self, among: int) -> int:
         """Return the sum of the numbers of the systems in a bitmap."""
-        found, worth = 0, 1
-        # Called for every system of a lab: a generator would take as long as the sum itself.
+        total, weight = 0, 1
+        # A loop, because this is called for every system of a lab and a generator would take twice as long.
         for plane in self._planes:
-            found += worth * (among & plane).bit_count()
-            worth += worth
-        return found
+            total += weight * (among & plane).bit_count()
+            weight += weight
+        return total
 
     def value(self, number: int) -> int:
         return sum((plane >> number & 1) << digit for digit, plane in enumerate(self._planes))
 
     def least(self, among: int) -> int:
-        """Return the systems of `among` that have the smallest number."""
+        """Return the systems of `among` whose number is the smallest."""
         for plane in reversed(self._planes):
             larger = among & plane
             if larger and larger != among:

@@ -14,9 +14,9 @@ WORD: Final = 8 * BYTES
 
 
 def numbers_in(bitmap: int) -> Iterator[int]:
-    """Yield the numbers whose bits are set, ascending, one step for each.
+    """Yield the numbers whose bits are set, ascending, in one step for each.
 
-    The second number costs one step for the whole bitmap, because the rest is converted to binary digits.
+    The first number is cheap; the second one converts the rest of the bitmap to binary digits.
     """
     if not bitmap:
         return
@@ -27,10 +27,10 @@ def numbers_in(bitmap: int) -> Iterator[int]:
         return
     digits = f"{rest:b}"
     end = first + len(digits)
-    place = digits.rfind("1")
-    while place >= 0:
-        yield end - place
-        place = digits.rfind("1", 0, place)
+    index = digits.rfind("1")
+    while index >= 0:
+        yield end - index
+        index = digits.rfind("1", 0, index)
 
 
 def lowest(bitmap: int) -> int:
@@ -39,7 +39,7 @@ def lowest(bitmap: int) -> int:
 
 
 def nth(bitmap: int, index: int) -> int:
-    """Return the number of the set bit with this index (from 0, ascending), by bisection."""
+    """Return the n-th smallest number of a bitmap, counted from 0, by bisection."""
     low, width = 0, bitmap.bit_length()
     while width > 1:
         half = width // 2
@@ -53,36 +53,36 @@ def nth(bitmap: int, index: int) -> int:
 
 
 def union(bitmaps: Iterable[int]) -> int:
-    together = 0
+    result = 0
     for bitmap in bitmaps:
-        together |= bitmap
-    return together
+        result |= bitmap
+    return result
 
 
 def transposed(rows: Mapping[int, int]) -> dict[int, int]:
     """Return, for each number that occurs in any row, the bitmap of the rows in which it occurs."""
-    found: dict[int, int] = {}
+    columns: dict[int, int] = {}
     for first in sorted({row - row % WORD for row in rows}):
-        for number, word in _word(rows, first):
-            found[number] = found.get(number, 0) | word << first
-    return found
+        for number, word in _words(rows, first):
+            columns[number] = columns.get(number, 0) | word << first
+    return columns
 
 
-def _word(rows: Mapping[int, int], first: int) -> Iterator[tuple[int, int]]:
-    """Yield the numbers that occur in 64 rows, each with the bitmap of these rows as one word.
+def _words(rows: Mapping[int, int], first: int) -> Iterator[tuple[int, int]]:
+    """Yield the numbers that occur in 64 rows, each with the 64-bit bitmap of the rows in which it occurs.
 
-    There is no step per bit. A row written as binary digits has one byte per number. Eight rows share these
-    bytes, one bit each; eight such strings, interleaved byte by byte, are the words.
+    There is no step per bit: a row as binary digits has one byte per number. Eight rows are combined in one
+    byte string, one bit each. Eight such strings, interleaved byte by byte, are the words.
     """
     width = max(rows.get(row, 0).bit_length() for row in range(first, first + WORD))
     ones = int.from_bytes(b"\1" * width)
     words = bytearray(width * BYTES)
-    for place in range(BYTES):
-        together = 0
-        for digit in range(8):
-            bitmap = rows.get(first + 8 * place + digit)
+    for offset in range(BYTES):
+        eight_rows = 0
+        for bit in range(8):
+            bitmap = rows.get(first + 8 * offset + bit)
             if bitmap:
-                together |= (int.from_bytes(f"{bitmap:0{width}b}".encode()) & ones) << digit
-        words[place::BYTES] = together.to_bytes(width)
+                eight_rows |= (int.from_bytes(f"{bitmap:0{width}b}".encode()) & ones) << bit
+        words[offset::BYTES] = eight_rows.to_bytes(width)
     columns = unpack(f"<{width}Q", words)
     return ((number, word) for number, word in enumerate(reversed(columns)) if word)

@@ -1,4 +1,4 @@
-"""The choice between several idle systems for a recipe (design section 5.5)."""
+"""The order of preference of several idle systems for a recipe (design section 5.5)."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from domain.scheduling.world.partition import Partition
 
 
 def choices(partition: Partition, host: Recipe, candidates: int, cause: str) -> Iterator[int]:
-    """Yield the candidates (a bitmap) by number, the preferred one first.
+    """Yield the numbers of the candidates (a bitmap), the preferred one first.
 
-    The pools that the job names come first, in their order, then the rest. Within each: by chance if the job
-    says so, otherwise the submitter's own systems, then those that the fewest recipes could use, then by
-    name.
+    The pools that the recipe names come first, in their order, then the other systems. Systems of a pool are
+    in random order if the recipe requests that. Otherwise systems of the job's owner come first; of these or
+    the rest, the systems that the fewest recipes could use, by name.
     """
     pick = _by_chance(host, cause) if host.autopick_random else _by_preference(partition, host)
-    for group in (*(partition.labs.pool[name] for name in host.autopick_pools), candidates):
-        left = candidates & group
+    for preferred in (*(partition.labs.pool[name] for name in host.autopick_pools), candidates):
+        left = candidates & preferred
         while left:
             number = pick(left)
             left &= ~(1 << number)
@@ -28,7 +28,7 @@ def choices(partition: Partition, host: Recipe, candidates: int, cause: str) -> 
 
 
 def _by_chance(host: Recipe, cause: str) -> Callable[[int], int]:
-    """Return a random choice that depends only on the log, so that a replay chooses the same."""
+    """Return a pseudo-random choice that depends only on the log, so that a replay makes the same choice."""
     digest = int.from_bytes(sha256(f"{cause}/{host.recipe_id}".encode()).digest())
     return lambda left: nth(left, digest % left.bit_count())
 

@@ -1,6 +1,6 @@
-"""Decisions as a pure function of the partition, which is the log up to the basis.
+"""Decisions as a function of the partition, which is folded from the log up to the basis.
 
-A decision is a value. The scheduler process commits it, and afterwards confirms it or rolls it back.
+A decision is a value. The scheduler process appends its events to the log, then confirms or rolls back.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Final
 
-from domain.scheduling.decisions.draft import Decision, recorded
+from domain.scheduling.decisions.draft import Decision, with_batch
 from domain.scheduling.decisions.let_go import let_go, stuck_lab
 from domain.scheduling.decisions.new_job import new_job
 from domain.scheduling.decisions.new_sets import next_new_set
 from domain.scheduling.decisions.pending_system import pending_system
-from domain.scheduling.decisions.waking import Waking, wakes_of
+from domain.scheduling.decisions.wake_up_grants import WakeUpGrants, wakes_of
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, WAKE_UP
 
@@ -29,12 +29,11 @@ Answer = Callable[[], Decision]
 def decide(
     partition: Partition, limit: int, now: datetime | None = None, behind: int | None = None
 ) -> list[Decision]:
-    """Answer triggers of one batch, each decision seeing those before it, until there are `limit`.
+    """Return up to `limit` decisions that answer triggers of one batch; each one sees those before it.
 
-    The caller then calls `confirm` or `rollback` of the partition. An empty result needs neither: the
-    triggers are answered. The decisions happen `now`; a caller that will not commit them passes no time. A
-    caller that recomputes decisions passes the position that they come after as `behind`
-    (`Partition.begin_tentative`).
+    Afterwards call `confirm` or `rollback` of the partition; after an empty result call neither. `now` is the
+    time of the decisions, None if they will not be committed. For `behind`, see
+    `Partition.begin_tentative`.
     """
     partition.begin_tentative(now, behind)
     answering = _Answering(partition)
@@ -43,54 +42,56 @@ def decide(
         decisions.append(answer())
     if not decisions:
         partition.answered()
-    return recorded(partition, decisions)
+    return with_batch(partition, decisions)
 
 
 def iter_decisions(partition: Partition) -> Iterator[Decision]:
-    """Yield the same decisions one by one, for a look at the state between two of them."""
+    """Yield the same decisions one by one, so that the caller can inspect the partition between them.
+
+    The caller begins the tentative decisions and rolls them back.
+    """
     answering = _Answering(partition)
     while (answer := answering.next()) is not None:
         yield answer()
 
 
 class _Answering:
-    """The answers of the present batch, or of a new one with all waiting triggers. Mutable."""
+    """The answers of the unfinished batch, or of a new one if there is none. Mutable."""
 
     def __init__(self, partition: Partition) -> None:
         self._partition = partition
-        self._waking: Waking | None = None
+        self._wake_up_grants: WakeUpGrants | None = None
         self._has_begun = False
 
     def next(self) -> Answer | None:
         """Return the function that makes the next decision; None when the batch is answered.
 
-        The decision is not made yet, so that the caller can record in a commit whether anything is left after
-        it.
+        The decision is not made yet. So a caller that has enough decisions knows whether a trigger is left.
         """
         if not self._has_begun:
             self._begin()
-        found = self._found()
-        if found is None and not self._has_begun:
-            # The rest of an earlier batch had no result.
-            self._waking = None
+        answer = self._find()
+        if answer is None and not self._has_begun:
+            # The rest of an earlier batch led to no decision, so begin a new batch.
+            self._wake_up_grants = None
             self._begin()
-            found = self._found()
+            answer = self._find()
         self._has_begun = True
-        return found
+        return answer
 
     def _begin(self) -> None:
-        """Begin a new batch unless one is unfinished; recipes of the last batch then rank as assigned."""
+        """Begin a new batch unless one is unfinished; newly assigned recipes then rank as assigned."""
         if self._partition.triggers.left() is None:
             self._partition.sets.end_batch()
         self._partition.triggers.begin(self._partition.position)
         self._partition.triggers.rank_again()
 
-    def _found(self) -> Answer | None:
+    def _find(self) -> Answer | None:
         triggers = self._partition.triggers
         while (kind := triggers.left()) is not None:
-            found = _FIND[kind](self)
-            if found is not None:
-                return found
+            answer = _FIND[kind](self)
+            if answer is not None:
+                return answer
             triggers.finish(kind)
         return None
 
@@ -103,10 +104,10 @@ class _Answering:
         return lambda: pending_system(self._partition, trigger)
 
     def wake_up(self) -> Answer | None:
-        if self._waking is None:
+        if self._wake_up_grants is None:
             wake_ups = self._partition.triggers.of_batch(WAKE_UP)
-            self._waking = Waking(self._partition, wakes_of(self._partition, wake_ups))
-        return None if self._waking.next() is None else self._waking.grant_next
+            self._wake_up_grants = WakeUpGrants(self._partition, wakes_of(self._partition, wake_ups))
+        return None if self._wake_up_grants.next() is None else self._wake_up_grants.grant_next
 
     def new_job(self) -> Answer:
         trigger = next_new_set(self._partition)

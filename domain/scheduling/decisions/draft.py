@@ -1,4 +1,4 @@
-"""Drafts: decisions in the making, whose events are applied tentatively at once for the next step."""
+"""Drafts of decisions, whose events are applied tentatively to the partition as they are added."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from domain.scheduling.world.triggers import Trigger
 
 @dataclass(frozen=True)
 class Decision:
-    """The answer to one trigger, and the versions of the aggregates that it depends on.
+    """The answer to one trigger: events, and the versions of the aggregates on which they depend.
 
-    `batch` records the triggers that are answered after the commit of the decision.
+    `batch` records which triggers are answered by the commit of the decision.
     """
 
     trigger: Trigger
@@ -24,7 +24,7 @@ class Decision:
 
 
 class Draft:
-    """The events of a decision so far. Mutable; call `decision` at the end."""
+    """An unfinished decision. Mutable; call `decision` at the end. It is true if it has any events."""
 
     def __init__(self, partition: Partition, trigger: Trigger) -> None:
         self.partition = partition
@@ -32,15 +32,15 @@ class Draft:
         self._events: list[tuple[str, Event]] = []
         self._expected: dict[str, int] = {}
 
-    def happen(self, events: Iterable[tuple[str, Event]]) -> None:
-        """Add events of recipes and systems, in log order."""
+    def add(self, events: Iterable[tuple[str, Event]]) -> None:
+        """Add events of recipes and systems in log order, and apply them tentatively."""
         for subject, event in events:
             before = self.partition.apply_tentatively(subject, event)
             self._expected.setdefault(subject, before.version)
             self._events.append((subject, event))
 
-    def rest_on(self, subjects: Iterable[str]) -> None:
-        """Add directory entries to the optimistic version check of the commit."""
+    def depend_on(self, subjects: Iterable[str]) -> None:
+        """Add directory entries to the version check of the commit."""
         for subject in subjects:
             self._expected.setdefault(subject, self.partition.directory.version(subject))
 
@@ -51,7 +51,7 @@ class Draft:
         return Decision(self.trigger, tuple(self._events), tuple(self._expected.items()))
 
 
-def recorded(partition: Partition, decisions: list[Decision]) -> list[Decision]:
-    """Return the decisions of one commit with the triggers that are answered after it."""
+def with_batch(partition: Partition, decisions: list[Decision]) -> list[Decision]:
+    """Return the decisions of one commit with the present batch of the partition."""
     batch = partition.triggers.batch
     return [replace(decision, batch=batch) for decision in decisions]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from domain.events import Event
 from domain.recipe.events import RecipeAssigned, RecipeScheduled, RecipeWaiting
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import union
+from domain.scheduling.decisions.demanded_systems import hopeless
 from domain.scheduling.decisions.draft import Draft
-from domain.scheduling.decisions.wanted import hopeless
 from domain.scheduling.safety.completion import Holder, completable, stuck
 from domain.scheduling.safety.plans import Plans
 from domain.scheduling.world.partition import Partition
@@ -19,18 +19,18 @@ from domain.system.state import System
 
 
 def is_safe(partition: Partition, host: Recipe, number: int) -> bool:
-    """Return whether a grant is safe: the system completes the set, or all holders can still be completed."""
+    """Return whether a grant is safe: it completes the set, or all holders can be completed after it."""
     if partition.sets.is_single(host.recipe_set_id):
         return True
     lab_controller = partition.system(number).lab_controller
     if hopeless(partition, host.recipe_set_id, lab_controller):
         return False
     hosts = partition.sets.hosts(host.recipe_set_id)
-    rest = [each for each in hosts if each.state != "scheduled" and each.recipe_id != host.recipe_id]
-    if not rest:
+    missing = [other for other in hosts if other.state != "scheduled" and other.recipe_id != host.recipe_id]
+    if not missing:
         return True
     held = _held(partition, hosts) | 1 << number
-    holder = Holder(host.recipe_set_id, held, _wants(partition, rest, lab_controller))
+    holder = Holder(host.recipe_set_id, held, _wants(partition, missing, lab_controller))
     plans = plans_of(partition, lab_controller)
     if plans is None:
         return _is_safe_beside_stuck(partition, holder, lab_controller)
@@ -38,21 +38,18 @@ def is_safe(partition: Partition, host: Recipe, number: int) -> bool:
 
 
 def _is_safe_beside_stuck(partition: Partition, holder: Holder, lab_controller: str) -> bool:
-    """Return whether a grant is safe while holders are stuck.
+    """Return whether a grant is safe while the holders of a lab cannot all be completed.
 
-    Until one of them has let go, no set may become a holder that waits for others.
+    A set that could be completed before all others does not affect them, so it is safe unless a let-go is
+    due. Any other set is safe only if all holders could be completed with it.
     """
     others = [
         other for other in holders(partition, lab_controller) if other.recipe_set_id != holder.recipe_set_id
     ]
-    if _comes_first(holder, others) and not partition.triggers.waits(LET_GO, lab_controller):
+    held = union(other.held for other in (holder, *others))
+    if completable(holder, held) and not partition.triggers.waits(LET_GO, lab_controller):
         return True
     return not stuck([holder, *others])
-
-
-def _comes_first(holder: Holder, others: Sequence[Holder]) -> bool:
-    """Return whether a holder could be completed before all others, and so does not affect them."""
-    return completable(holder, union(each.held for each in (holder, *others)))
 
 
 def plans_of(partition: Partition, lab_controller: str) -> Plans | None:
@@ -70,8 +67,8 @@ def holders(partition: Partition, lab_controller: str) -> list[Holder]:
 
 def _holder(partition: Partition, recipe_set_id: int, lab_controller: str) -> Holder:
     hosts = partition.sets.hosts(recipe_set_id)
-    rest = [host for host in hosts if host.state != "scheduled"]
-    return Holder(recipe_set_id, _held(partition, hosts), _wants(partition, rest, lab_controller))
+    missing = [host for host in hosts if host.state != "scheduled"]
+    return Holder(recipe_set_id, _held(partition, hosts), _wants(partition, missing, lab_controller))
 
 
 def _held(partition: Partition, hosts: Iterable[Recipe]) -> int:
@@ -86,30 +83,30 @@ def _wants(partition: Partition, hosts: Iterable[Recipe], lab_controller: str) -
 
 
 def grant(draft: Draft, host: Recipe, system: System, instead: Iterable[int] = ()) -> None:
-    """Schedule recipe and system and assign the siblings; the last recipe of a set starts the set.
+    """Add the events that schedule a recipe and a system, assign its siblings, and start a complete set.
 
-    `instead` are the other systems that the recipe could have had, for an observer.
+    `instead` are the numbers of other systems that the recipe could have had, for `Partition.on_grant`.
     """
     if draft.partition.on_grant is not None:
         draft.partition.on_grant(draft.trigger, host, system, instead)
-    draft.rest_on(_named_by_access(draft.partition, host, system))
+    draft.depend_on(_named_by_access(draft.partition, host, system))
     members = draft.partition.members(host.recipe_set_id)
     scheduled = RecipeScheduled(system=system.fqdn, lab_controller=system.lab_controller)
-    draft.happen(members.together(host, scheduled))
-    draft.happen([(system.subject, SystemScheduled(recipe_id=host.recipe_id))])
+    draft.add(members.with_guests(host, scheduled))
+    draft.add([(system.subject, SystemScheduled(recipe_id=host.recipe_id))])
     for sibling in members.recipes:
         if sibling.recipe_id == host.recipe_id or sibling.is_guest:
             continue
         if sibling.state in ("new", "queued"):
             assigned = RecipeAssigned(lab_controller=system.lab_controller, reason=None)
-            draft.happen(members.together(sibling, assigned))
+            draft.add(members.with_guests(sibling, assigned))
     _start(draft, host.recipe_set_id)
 
 
 def _named_by_access(partition: Partition, host: Recipe, system: System) -> Iterator[str]:
-    """Yield the directory entries that decide on access; of two concurrent changes one fails."""
+    """Yield the pools of the system and the group of the submitter, on which access depends."""
     yield from (f"pool/{name}" for name in partition.directory.pools_of(system.fqdn))
-    group = partition.sets.demand(host).who.group
+    group = partition.sets.demand(host).submitter.group
     if group is not None:
         yield f"group/{group}"
 
@@ -121,6 +118,6 @@ def _start(draft: Draft, recipe_set_id: int) -> None:
     members = draft.partition.members(recipe_set_id)
     for host in hosts:
         assert host.system is not None, f"{host.subject} is scheduled"
-        draft.happen(members.together(host, RecipeWaiting(system=host.system)))
+        draft.add(members.with_guests(host, RecipeWaiting(system=host.system)))
         waiting: Event = SystemWaiting(recipe_id=host.recipe_id)
-        draft.happen([(f"system/{host.system}", waiting)])
+        draft.add([(f"system/{host.system}", waiting)])

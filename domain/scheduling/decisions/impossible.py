@@ -11,8 +11,13 @@ from typing import Any
 from domain.recipe.state import Recipe
 from domain.requirements.distro import DISTRO
 from domain.requirements.host import HOST
+from domain.scheduling.decisions.tree_locations import (
+    labs_by_recipe,
+    tree_label,
+    tree_locations,
+    tree_locations_by_recipe,
+)
 from domain.scheduling.decisions.unknown_names import unknown_names
-from domain.scheduling.decisions.whereabouts import tree_label, where, where_of_each, which_fits_where
 from domain.scheduling.safety.matching import match
 from domain.scheduling.supply.filter_key import FilterKey
 from domain.scheduling.supply.labs import Labs
@@ -33,9 +38,9 @@ from domain.scheduling.world.partition import Partition
 
 
 def why_never(partition: Partition, recipe_set_id: int) -> dict[int, str]:
-    """Return the reason for each recipe of a set, guests included; empty if some lab could serve all of them.
+    """Return the abort reason for each recipe of a set, guests included; empty if a lab could serve the set.
 
-    Distro trees that are away for a moment count as if they were still in their labs.
+    A distro tree that left every lab shortly before the submission counts as if it were still there.
     """
     labs = _labs_with_trees_away(partition, recipe_set_id)
     hosts = partition.sets.hosts(recipe_set_id)
@@ -44,8 +49,8 @@ def why_never(partition: Partition, recipe_set_id: int) -> dict[int, str]:
         return {}
     own = {
         host.recipe_id: _why_none(partition, labs, host)
-        for host, any_ in zip(hosts, entitled, strict=True)
-        if not any_
+        for host, systems in zip(hosts, entitled, strict=True)
+        if not systems
     }
     otherwise = SIBLING_IMPOSSIBLE if own else _why_not_together(partition, labs, recipe_set_id)
     return {
@@ -55,9 +60,9 @@ def why_never(partition: Partition, recipe_set_id: int) -> dict[int, str]:
 
 
 def why_not_yet(partition: Partition, recipe_set_id: int) -> dict[int, str]:
-    """Return the reason for each host of a set that needs a distro tree which is away; empty without one."""
+    """Return the reason for each host of a set that needs an absent distro tree, empty for other sets."""
     hosts = partition.sets.hosts(recipe_set_id)
-    trees = _trees_away(partition, recipe_set_id)
+    trees = _absent_trees(partition, recipe_set_id)
     needed = {host.recipe_id: _first_in(trees, partition.sets.key(host)) for host in hosts}
     own = {
         recipe_id: f"{TREE_AWAY}: {tree_label(partition, tree_id)}"
@@ -67,12 +72,12 @@ def why_not_yet(partition: Partition, recipe_set_id: int) -> dict[int, str]:
     return {host.recipe_id: own.get(host.recipe_id, SIBLING_TREE_AWAY) for host in hosts} if own else {}
 
 
-def _trees_away(partition: Partition, recipe_set_id: int) -> Mapping[int, Mapping[str, Any]]:
-    """Return the trees that the set needs and that were away when it was submitted, as they were."""
+def _absent_trees(partition: Partition, recipe_set_id: int) -> Mapping[int, Mapping[str, Any]]:
+    """Return the last documents of the trees that the set needs and that were absent at its submission."""
     at = partition.sets.sets[recipe_set_id].submitted_at
     hosts = partition.sets.hosts(recipe_set_id)
     needed = dict.fromkeys(tree_id for host in hosts for tree_id in partition.sets.key(host).tree_ids)
-    found = {tree_id: partition.trees_away.document(tree_id, at) for tree_id in needed if tree_id and at}
+    found = {tree_id: partition.absent_trees.document(tree_id, at) for tree_id in needed if tree_id and at}
     return {tree_id: document for tree_id, document in found.items() if document is not None}
 
 
@@ -81,8 +86,8 @@ def _first_in(trees: Mapping[int, object], key: FilterKey) -> int | None:
 
 
 def _labs_with_trees_away(partition: Partition, recipe_set_id: int) -> Labs:
-    trees = _trees_away(partition, recipe_set_id)
-    return partition.labs.having(trees) if trees else partition.labs
+    trees = _absent_trees(partition, recipe_set_id)
+    return partition.labs.with_more_trees(trees) if trees else partition.labs
 
 
 def _fitting(partition: Partition, labs: Labs, host: Recipe) -> int:
@@ -91,7 +96,7 @@ def _fitting(partition: Partition, labs: Labs, host: Recipe) -> int:
 
 
 def _entitled(partition: Partition, labs: Labs, host: Recipe) -> int:
-    return _fitting(partition, labs, host) & labs.access.entitled(partition.sets.demand(host).who)
+    return _fitting(partition, labs, host) & labs.access.entitled(partition.sets.demand(host).submitter)
 
 
 def _some_lab_serves(labs: Labs, entitled: list[int]) -> bool:
@@ -99,21 +104,21 @@ def _some_lab_serves(labs: Labs, entitled: list[int]) -> bool:
 
 
 def _why_not_together(partition: Partition, labs: Labs, recipe_set_id: int) -> str:
-    """Return the reason for a set whose recipes could each run alone."""
+    """Return the reason for a set that no lab can serve, although each recipe could run alone."""
     members = partition.sets.members(recipe_set_id)
-    having = [set(labs.labs_with(each.distro_tree_id)) for each in members if each.distro is None]
-    named = where_of_each(partition, labs, members)
-    if having and not set.intersection(*having):
+    labs_by_tree = [set(labs.labs_with(each.distro_tree_id)) for each in members if each.distro is None]
+    named = tree_locations_by_recipe(partition, labs, members)
+    if labs_by_tree and not set.intersection(*labs_by_tree):
         return f"{NO_LAB_HAS_ALL_TREES}: {named}"
     hosts = partition.sets.hosts(recipe_set_id)
     fitting_labs = {host.recipe_id: _labs_of(partition, labs, host) for host in hosts}
     if not set.intersection(*map(set, fitting_labs.values())):
-        return f"{FIT_IN_DIFFERENT_LABS}: {which_fits_where(fitting_labs)}"
+        return f"{FIT_IN_DIFFERENT_LABS}: {labs_by_recipe(fitting_labs)}"
     return f"{NO_LAB_FOR_ALL}: {named}" if named else NO_LAB_FOR_ALL
 
 
 def _labs_of(partition: Partition, labs: Labs, host: Recipe) -> tuple[str, ...]:
-    """Return the labs with a system for a recipe."""
+    """Return the labs with a system that fits a recipe and to which its job may be submitted."""
     entitled = _entitled(partition, labs, host)
     return tuple(sorted(name for name, lab in labs.each() if entitled & lab))
 
@@ -128,7 +133,7 @@ def _why_none(partition: Partition, labs: Labs, host: Recipe) -> str:
     reason = why_none(labs, key, visible)
     if reason == NO_SYSTEM_MATCHES:
         return _with(reason, unknown_names(partition, HOST, host.host_requires, host.owner))
-    return _with(reason, where(partition, labs, key.tree_ids) if reason in ABOUT_TREES else "")
+    return _with(reason, tree_locations(partition, labs, key.tree_ids) if reason in ABOUT_TREES else "")
 
 
 def _unknown_of_trees(partition: Partition, host: Recipe) -> str:

@@ -1,4 +1,4 @@
-"""The answer to a new recipe set (design section 4.1): grant idle systems, queue it, or give it up."""
+"""The decision on a new recipe set (design section 4.1): grant idle systems, queue the set, or abort it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from functools import partial
 from domain.recipe.events import RecipeQueued
 from domain.recipe_set.ending import abort_set
 from domain.scheduling.decisions.choice import choices
+from domain.scheduling.decisions.demanded_systems import of_sufficient_labs
 from domain.scheduling.decisions.draft import Decision, Draft
 from domain.scheduling.decisions.granting import grant, is_safe
 from domain.scheduling.decisions.impossible import why_never, why_not_yet
-from domain.scheduling.decisions.new_sets import free_systems, highest
-from domain.scheduling.decisions.together import SimultaneousStart
-from domain.scheduling.decisions.wanted import of_sufficient_labs
-from domain.scheduling.decisions.why_waits import why_waits
+from domain.scheduling.decisions.new_sets import highest, unclaimed_systems
+from domain.scheduling.decisions.simultaneous_start import SimultaneousStart
+from domain.scheduling.decisions.waiting_reason import waiting_reason
 from domain.scheduling.supply.reasons import SET_INCOMPLETE, UNSAFE
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import Trigger
@@ -24,7 +24,7 @@ def new_job(partition: Partition, trigger: Trigger) -> Decision:
     draft = Draft(partition, trigger)
     recipe_set_id = int(trigger.name)
     if never := why_never(partition, recipe_set_id):
-        draft.happen(abort_set(partition.members(recipe_set_id), never))
+        draft.add(abort_set(partition.members(recipe_set_id), never))
     elif not_yet := why_not_yet(partition, recipe_set_id):
         _queue(draft, recipe_set_id, not_yet)
     else:
@@ -33,14 +33,14 @@ def new_job(partition: Partition, trigger: Trigger) -> Decision:
 
 
 def _place(draft: Draft, recipe_set_id: int) -> None:
-    """Place the recipes with the fewest viable systems first; if none gets a system, queue all."""
+    """Grant systems to recipes, those with the fewest viable systems first; if none gets one, queue all."""
     partition = draft.partition
     hosts = partition.sets.hosts(recipe_set_id)
-    free = free_systems(partition)
-    together = SimultaneousStart(partition, hosts, free)
+    unclaimed = unclaimed_systems(partition)
+    together = SimultaneousStart(partition, hosts, unclaimed)
     reasons: dict[int, str] = {}
     for host in sorted(hosts, key=lambda host: (partition.viable(host).bit_count(), host.recipe_id)):
-        reason = _place_one(draft, host.recipe_id, free, together)
+        reason = _place_one(draft, host.recipe_id, unclaimed, together)
         if reason is not None:
             reasons[host.recipe_id] = reason
     if len(reasons) == len(hosts):
@@ -50,20 +50,20 @@ def _place(draft: Draft, recipe_set_id: int) -> None:
 def _queue(draft: Draft, recipe_set_id: int, reasons: Mapping[int, str]) -> None:
     members = draft.partition.members(recipe_set_id)
     for host in draft.partition.sets.hosts(recipe_set_id):
-        draft.happen(members.together(host, RecipeQueued(reason=reasons[host.recipe_id])))
+        draft.add(members.with_guests(host, RecipeQueued(reason=reasons[host.recipe_id])))
 
 
-def _place_one(draft: Draft, recipe_id: int, free: int, together: SimultaneousStart) -> str | None:
-    """Place a recipe; return None, or the reason why it gets no system."""
+def _place_one(draft: Draft, recipe_id: int, unclaimed: int, together: SimultaneousStart) -> str | None:
+    """Grant a system to a recipe; return None, or the reason if it gets no system."""
     partition = draft.partition
     host = partition.sets.recipes[recipe_id]
-    candidates = partition.idle(host) & free
+    candidates = partition.idle(host) & unclaimed
     if host.lab_controller is not None:
         candidates &= partition.labs.lab_controller[host.lab_controller]
     elif len(partition.sets.hosts(host.recipe_set_id)) == 1:
         candidates = highest(partition, host, candidates).systems
     if not candidates:
-        return why_waits(partition, host, free)
+        return waiting_reason(partition, host, unclaimed)
     fits = candidates & together.systems or of_sufficient_labs(partition, host, candidates)
     if not fits:
         return SET_INCOMPLETE

@@ -1,12 +1,12 @@
 """The order of the new sets of a batch (design sections 4.2 and 5.2).
 
-A system ranks recipes by effective priority, but a new set is answered whole. So a set ranks by the recipe of
-it that ranks highest on a free system: by its effective priority there, nominal priority and submission. A
-recipe that is alone in its set then takes one of the systems on which it ranks that high: on these, every set
-behind it ranks lower. A set without any free system takes nothing from others, and ranks by nominal priority.
+A system ranks recipes by effective priority, but a new set is answered as a whole. So a set ranks by the
+highest effective priority that one of its recipes has on an unclaimed idle system, then by nominal priority
+and submission. A single-recipe set then takes a system on which it has this priority. A set without such a
+system takes nothing from others, and ranks by nominal priority.
 
-Ranks only fall while new sets are answered, because these take systems and free none. Therefore the first set
-by the ranks found so far is ranked again, until one keeps its place.
+Ranks only fall while new sets are answered, because new sets take systems and free none. So an earlier rank
+is an upper bound: the first set is ranked again, until one remains the first.
 """
 
 from __future__ import annotations
@@ -15,57 +15,60 @@ from typing import NamedTuple
 
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import union
-from domain.scheduling.decisions.wanted import wanted
+from domain.scheduling.decisions.demanded_systems import demanded_systems
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import NEW_JOB, Trigger
 
 
 class Highest(NamedTuple):
-    """The highest effective priority of a recipe on some systems, and those on which it has that."""
+    """The highest effective priority of a recipe on some systems, and the systems on which it has that."""
 
     effective: int
     systems: int
 
 
 def next_new_set(partition: Partition) -> Trigger:
-    """Return the new set of the batch that ranks first; the batch has one."""
+    """Return the new set of the batch that ranks first; the batch must have a new set."""
     triggers = partition.triggers
     while True:
         trigger = triggers.first(NEW_JOB)
         recipe_set = partition.sets.sets[int(trigger.name)]
         hosts = partition.sets.hosts(recipe_set.recipe_set_id)
-        # All recipes of a set have one owner and one nominal priority.
+        # One host stands for all, because a set has one submitter and one nominal priority.
         if not _is_capped(partition, hosts[0]):
             return trigger
-        free = free_systems(partition)
-        found = [highest(partition, host, partition.idle(host) & free).effective for host in hosts]
-        effective = max(found) or recipe_set.priority
+        unclaimed = unclaimed_systems(partition)
+        priorities = [highest(partition, host, partition.idle(host) & unclaimed).effective for host in hosts]
+        effective = max(priorities) or recipe_set.priority
         if not triggers.rank_first((-effective, -recipe_set.priority, recipe_set.submission)):
             return trigger
 
 
-def free_systems(partition: Partition) -> int:
-    """Return the systems that no waiting recipe is about to be asked to take.
-
-    A wanted system that a wake-up is about to ask is as good as pending: the queue comes first.
-    """
-    asked = union(partition.systems_of_wake_up(subject) for subject in partition.triggers.pending_wake_ups())
-    return ~wanted(partition, asked)
+def unclaimed_systems(partition: Partition) -> int:
+    """Return all systems but idle ones that recipes in the queue may get by unanswered wake-ups first."""
+    systems = union(map(partition.systems_of_wake_up, partition.triggers.pending_wake_ups()))
+    return ~demanded_systems(partition, systems)
 
 
 def highest(partition: Partition, host: Recipe, systems: int) -> Highest:
-    """Return where a recipe has its highest effective priority among systems; 0 and none without any."""
-    found: dict[int, int] = {}
-    nominal, who = partition.sets.sets[host.recipe_set_id].priority, partition.sets.demand(host).who
+    """Return the highest effective priority of a recipe on `systems`; 0 without any open to the recipe."""
+    by_priority: dict[int, int] = {}
+    nominal, submitter = (
+        partition.sets.sets[host.recipe_set_id].priority,
+        partition.sets.demand(host).submitter,
+    )
     access = partition.labs.access
-    for decides, of_class in access.each():
-        if here := systems & of_class:
-            effective = min(nominal, access.cap(decides, who))
-            found[effective] = found.get(effective, 0) | here
-    return Highest(*max(found.items())) if found else Highest(0, 0)
+    for rights, of_class in access.each():
+        if own := systems & of_class:
+            effective = min(nominal, access.cap(rights, submitter))
+            by_priority[effective] = by_priority.get(effective, 0) | own
+    return Highest(*max(by_priority.items())) if by_priority else Highest(0, 0)
 
 
 def _is_capped(partition: Partition, host: Recipe) -> bool:
-    """Return whether the effective priority of a recipe is lower than its nominal one on any system."""
-    nominal, who = partition.sets.sets[host.recipe_set_id].priority, partition.sets.demand(host).who
-    return any(0 < cap < nominal for cap in partition.labs.access.caps(who))
+    """Return whether a recipe has a lower effective than nominal priority on some system open to it."""
+    nominal, submitter = (
+        partition.sets.sets[host.recipe_set_id].priority,
+        partition.sets.demand(host).submitter,
+    )
+    return any(0 < cap < nominal for cap in partition.labs.access.caps(submitter))

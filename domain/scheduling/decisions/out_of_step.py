@@ -1,4 +1,4 @@
-"""A check for recipes and systems that disagree about their relation, which never happens without a fault."""
+"""A check for recipes and systems that contradict each other, which only a bug in Labledger can cause."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from domain.system.lifecycle import MIRRORED, WITH_RECIPE
 from domain.system.state import System
 
 
-def out_of_step(partition: Partition) -> int:
-    """Return the number of these recipes and systems, by going through all systems and placed recipes."""
+def out_of_step_count(partition: Partition) -> int:
+    """Return the number of systems and placed recipes that are out of step; a pair may count twice."""
     placed = (partition.sets.recipes[recipe_id] for recipe_id in partition.sets.placed)
-    systems = sum(not _system_in_step(partition, system) for system in partition.systems.values())
-    return systems + sum(not _recipe_in_step(partition, recipe) for recipe in placed)
+    systems = sum(not _is_system_in_step(partition, system) for system in partition.systems.values())
+    return systems + sum(not _is_recipe_in_step(partition, recipe) for recipe in placed)
 
 
-def _system_in_step(partition: Partition, system: System) -> bool:
+def _is_system_in_step(partition: Partition, system: System) -> bool:
     """Return whether the usage of a system agrees with its recipe, or with its reservation by a person."""
     if system.recipe_id is None:
         return system.usage not in WITH_RECIPE or system.reservation is not None
@@ -25,8 +25,8 @@ def _system_in_step(partition: Partition, system: System) -> bool:
     return system.usage == MIRRORED[recipe.state]
 
 
-def _recipe_in_step(partition: Partition, recipe: Recipe) -> bool:
-    """Return whether the system of a recipe names the recipe; a guest uses the system of its host."""
+def _is_recipe_in_step(partition: Partition, recipe: Recipe) -> bool:
+    """Return whether the system of a placed recipe names the recipe; True for guests, which have none."""
     if recipe.is_guest:
         return True
     return recipe.system is not None and partition.systems[recipe.system].recipe_id == recipe.recipe_id

@@ -1,4 +1,4 @@
-"""The choice of a recipe for a pending system (design section 4.2)."""
+"""The decision on a pending system (design section 4.2): grant it to a recipe, or make it idle."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from domain.system.state import System
 
 
 def pending_system(partition: Partition, trigger: Trigger) -> Decision:
-    """Give the system to the first recipe in rank order that may have it; without one it becomes idle."""
+    """Return a grant to the first recipe in rank order whose grant is safe; otherwise the system is idle."""
     draft = Draft(partition, trigger)
-    _ask(draft, trigger.name)
+    _grant_first(draft, trigger.name)
     if not draft:
-        draft.happen([(f"system/{trigger.name}", SystemIdle())])
+        draft.add([(f"system/{trigger.name}", SystemIdle())])
     return draft.decision()
 
 
-def _ask(draft: Draft, fqdn: str) -> None:
+def _grant_first(draft: Draft, fqdn: str) -> None:
     partition = draft.partition
     system, number = partition.systems[fqdn], partition.labs.number(fqdn)
     if not partition.available.usable(forced=True) >> number & 1:
@@ -38,13 +38,13 @@ def _ask(draft: Draft, fqdn: str) -> None:
 
 
 def ranks_for_system(partition: Partition, system: System) -> Iterator[Rank]:
-    """Yield the ranks of the recipes that might have a system, in its rank order, while nothing changes."""
+    """Yield the ranks of the recipes eligible for a system, in its rank order, while nothing changes."""
     forced_only = is_for_forced_only(partition, system)
     for lines in tiers_of(system.lab_controller):
-        asked = [
+        places = [
             partition.filters.ranked_recipes(system.fqdn, line, forced_only=forced_only) for line in lines
         ]
-        yield from (place.rank for place in heapq.merge(*asked))
+        yield from (place.rank for place in heapq.merge(*places))
 
 
 def is_for_forced_only(partition: Partition, system: System) -> bool:
@@ -53,9 +53,9 @@ def is_for_forced_only(partition: Partition, system: System) -> bool:
 
 
 def tiers_of(lab_controller: str) -> tuple[tuple[str, ...], ...]:
-    """Return the lines that a system of the lab asks, by tier: the assigned recipes, then the queued ones.
+    """Return the lines that a system of the lab considers, by tier: assigned recipes, then queued ones.
 
-    Recipes that became assigned in the present batch rank with the queued ones: the batch is answered in the
-    order at its basis, and its first grants give no claim to its other systems.
+    Recipes that became assigned in the present batch rank with the queued ones, because a batch is answered
+    in the rank order at its basis.
     """
     return (lab_controller,), (QUEUED, newly_of(lab_controller))

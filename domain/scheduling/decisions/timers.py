@@ -1,7 +1,7 @@
-"""The consistency loop (design section 4.5): decisions that no event triggers.
+"""The consistency loop (design section 4.5): decisions that no event triggers, such as expired deadlines.
 
 The time and the last contacts of lab controllers are passed as data. The cause of a decision names the timer
-that ran out. States that should never occur are counted, and corrected if possible.
+(`timer/watchdog/12`). States that should never occur are counted, and corrected if possible.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from domain.recipe_set.ending import abort_set
 from domain.recipe_set.kept_systems import end_kept, give_up
 from domain.recipe_set.members import Members
 from domain.recipe_set.provisioning import ProvisioningFailure, provisioning_failed
-from domain.scheduling.decisions.draft import Decision, Draft, recorded
-from domain.scheduling.decisions.out_of_step import out_of_step
-from domain.scheduling.decisions.waking import ask_all
-from domain.scheduling.decisions.whereabouts import tree_label
+from domain.scheduling.decisions.draft import Decision, Draft, with_batch
+from domain.scheduling.decisions.out_of_step import out_of_step_count
+from domain.scheduling.decisions.tree_locations import tree_label
+from domain.scheduling.decisions.wake_up_grants import grant_all_idle
 from domain.scheduling.supply.reasons import (
     DISTRO_LEFT,
     LOAN_OVER,
@@ -41,9 +41,9 @@ SILENT_AFTER_SECONDS: Final = 300
 
 @dataclass(frozen=True)
 class LoopInput:
-    """The time, and when each lab controller was last heard.
+    """The time, and the time of the last contact of each lab controller.
 
-    `may_end` is False while the clocks are in doubt: then no deadline expires, and no lab controller becomes
+    `may_end` is False while the clock is not trusted: then no deadline expires, and no lab controller becomes
     silent.
     """
 
@@ -54,7 +54,7 @@ class LoopInput:
 
 @dataclass
 class Findings:
-    """Counts of what the loop has found so far. The last two stay 0, unless there is a fault in Labledger."""
+    """Counts of the corrections of the loop. The last two are 0 unless Labledger has a bug."""
 
     watchdogs_expired: int = 0
     reservations_ended: int = 0
@@ -73,19 +73,21 @@ class Findings:
 
 
 def correct(partition: Partition, clock: LoopInput, findings: Findings) -> list[Decision]:
-    """Return decisions for one commit; the caller confirms them or rolls them back, as after `decide`.
+    """Return the decisions of all checks for one commit, and count them in `findings`.
 
-    Unanswered triggers may wait meanwhile: deadlines expire under any load.
+    The caller confirms them or rolls them back, as after `decide`. Unanswered triggers do not prevent
+    corrections, so that deadlines expire under any load.
     """
     partition.begin_tentative(clock.now)
     checks = (check for check in CHECKS if clock.may_end or check not in ENDING)
-    return recorded(partition, [each for check in checks for each in check(partition, clock, findings)])
+    decisions = [decision for check in checks for decision in check(partition, clock, findings)]
+    return with_batch(partition, decisions)
 
 
 def hear(partition: Partition, clock: LoopInput, findings: Findings) -> list[Decision]:
-    """Return the decisions of a turn that looks at contacts only, for one commit."""
+    """Return the decisions about contacts of lab controllers only, for one commit."""
     partition.begin_tentative(clock.now)
-    return recorded(partition, list(_lab_controllers(partition, clock, findings)))
+    return with_batch(partition, list(_lab_controllers(partition, clock, findings)))
 
 
 def is_waiting_for_a_lab(partition: Partition) -> bool:
@@ -99,22 +101,21 @@ def is_waiting_for_a_lab(partition: Partition) -> bool:
 def _watchdogs(partition: Partition, clock: LoopInput, findings: Findings) -> Iterator[Decision]:
     for recipe_id in sorted(partition.sets.on_clock):
         recipe = partition.sets.recipes[recipe_id]
-        # A guest that an earlier decision ended with its host has no deadline any more.
         deadline = recipe.recorded_deadline
+        # An earlier decision of this loop may have ended a guest with its host.
         if deadline is None or deadline > clock.now or recipe.finished:
             continue
         findings.watchdogs_expired += 1
         draft = _draft(partition, f"watchdog/{recipe_id}")
         members = partition.members(recipe.recipe_set_id)
-        draft.happen(_after_watchdog(partition, members, recipe))
+        draft.add(_after_watchdog(partition, members, recipe))
         yield draft.decision()
 
 
 def _after_watchdog(partition: Partition, members: Members, recipe: Recipe) -> Decided:
     """Return the events of a recipe whose deadline has expired.
 
-    Only an installing recipe counts as a failure of its system: earlier the lab controller has not begun with
-    it.
+    Only an installing recipe counts as failed provisioning: for a waiting one the lab has not begun.
     """
     if recipe.state == "reserved":
         return end_kept(members, recipe)
@@ -131,29 +132,29 @@ def _reservations(partition: Partition, clock: LoopInput, findings: Findings) ->
             continue
         findings.reservations_ended += 1
         draft = _draft(partition, f"reservation/{fqdn}")
-        draft.happen(end_reservation(partition.systems[fqdn], RESERVATION_OVER))
+        draft.add(end_reservation(partition.systems[fqdn], RESERVATION_OVER))
         yield draft.decision()
 
 
 def _loans(partition: Partition, clock: LoopInput, findings: Findings) -> Iterator[Decision]:
-    """End the loans whose time is over. Recipes of the borrower go on."""
+    """End the loans whose time is over. Recipes of the borrower continue."""
     for system in _lent(partition):
         assert system.loan is not None
         if system.loan.until is None or system.loan.until > clock.now:
             continue
         findings.loans_ended += 1
         draft = _draft(partition, f"loan/{system.fqdn}")
-        draft.happen(end_loan(partition.systems[system.fqdn], LOAN_OVER))
+        draft.add(end_loan(partition.systems[system.fqdn], LOAN_OVER))
         yield draft.decision()
 
 
 def _lent(partition: Partition) -> list[System]:
-    found = (system for system in partition.systems.values() if system.loan is not None)
-    return sorted(found, key=lambda system: system.fqdn)
+    lent = (system for system in partition.systems.values() if system.loan is not None)
+    return sorted(lent, key=lambda system: system.fqdn)
 
 
 def _distro_trees(partition: Partition, clock: LoopInput, findings: Findings) -> Iterator[Decision]:
-    """Give up each set that waits for a tree which has been away from every lab for 600 s."""
+    """Abort each unplaced set with a recipe whose distro tree no lab has had for 600 s."""
     for recipe_set_id in _without_tree(partition, clock.now):
         members = partition.members(recipe_set_id)
         if any(recipe.state not in UNPLACED for recipe in members.recipes):
@@ -163,42 +164,41 @@ def _distro_trees(partition: Partition, clock: LoopInput, findings: Findings) ->
         draft = _draft(partition, f"distro-tree/{gone[0].distro_tree_id}")
         own = {r.recipe_id: f"{DISTRO_LEFT}: {tree_label(partition, r.distro_tree_id)}" for r in gone}
         reasons = {r.recipe_id: own.get(r.recipe_id, SIBLING_IMPOSSIBLE) for r in members.recipes}
-        draft.rest_on(_registered_trees(partition, gone))
-        draft.happen(abort_set(members, reasons))
+        draft.depend_on(_registered_trees(partition, gone))
+        draft.add(abort_set(members, reasons))
         yield draft.decision()
 
 
 def _registered_trees(partition: Partition, recipes: Iterable[Recipe]) -> list[str]:
-    """Return the subjects of the recipes' trees that the directory knows, for the version check.
+    """Return the subjects of the recipes' trees for the version check, without trees that were dropped.
 
-    A tree that comes back before the commit makes the commit a conflict. The directory forgets a removed tree
-    after a day.
+    A tree that returns to a lab before the commit makes the commit a conflict.
     """
     subjects = {f"distro-tree/{recipe.distro_tree_id}": None for recipe in recipes}
     return [subject for subject in subjects if partition.directory.version(subject)]
 
 
 def _without_tree(partition: Partition, now: datetime) -> list[int]:
-    """Return the sets in a line whose filter names such a tree; mostly there is no such filter.
+    """Return the sets with a queued or assigned recipe whose distro tree is gone.
 
-    A new set is in no line: its own answer says why no system can serve it.
+    A new set is not included: the decision on it aborts it if necessary.
     """
-    found: dict[int, None] = {}
+    sets: dict[int, None] = {}
     for entry in partition.filters.in_use():
         if any(_is_gone(partition, tree_id, now) for tree_id in entry.key.tree_ids):
             ranks = partition.filters.ranks_of(entry)
-            found.update((partition.sets.recipes[rank.recipe_id].recipe_set_id, None) for rank in ranks)
-    return sorted(found)
+            sets.update((partition.sets.recipes[rank.recipe_id].recipe_set_id, None) for rank in ranks)
+    return sorted(sets)
 
 
 def _is_gone(partition: Partition, tree_id: int | None, now: datetime) -> bool:
     if tree_id is None or partition.labs.labs_with(tree_id):
         return False
-    return not partition.trees_away.is_away(tree_id, now)
+    return not partition.absent_trees.is_away(tree_id, now)
 
 
 def _lab_controllers(partition: Partition, clock: LoopInput, findings: Findings) -> Iterator[Decision]:
-    """Mark lab controllers as silent that have stopped reporting, and as heard once they report again."""
+    """Mark lab controllers as silent that have stopped reporting, and as heard once they report."""
     limit = clock.now - timedelta(seconds=SILENT_AFTER_SECONDS)
     for name, entry in partition.directory.items("lab-controller"):
         heard = clock.last_heard.get(name)
@@ -213,17 +213,17 @@ def _lab_controllers(partition: Partition, clock: LoopInput, findings: Findings)
 
 
 def _out_of_step(partition: Partition, _: LoopInput, findings: Findings) -> Iterator[Decision]:
-    """Count disagreements; a person has to decide whether the recipe or the system is right."""
-    findings.out_of_step += out_of_step(partition)
+    """Count recipes and systems that contradict each other; a person must decide which state is right."""
+    findings.out_of_step += out_of_step_count(partition)
     return iter(())
 
 
 def _idle_but_wanted(partition: Partition, _: LoopInput, findings: Findings) -> Iterator[Decision]:
-    """Grant idle systems that a recipe wants: a fault, unless a waiting trigger is about to do so."""
+    """Grant idle systems to eligible recipes: the scheduler missed them, unless a trigger is unanswered."""
     if partition.triggers:
         return
     trigger = Trigger(partition.position, TIMER, "consistency")
-    for decision in ask_all(partition, trigger):
+    for decision in grant_all_idle(partition, trigger):
         findings.idle_but_wanted += 1
         yield decision
 
@@ -231,12 +231,11 @@ def _idle_but_wanted(partition: Partition, _: LoopInput, findings: Findings) -> 
 Check = Callable[[Partition, LoopInput, Findings], Iterator[Decision]]
 
 CHECKS: tuple[Check, ...] = (
-    # First, while no decision is tentative: the wake-ups of other corrections are answered once they are in
-    # the log.
+    # First, because tentative decisions of other checks ease constraints: their wake-ups are answered later.
     _idle_but_wanted,
     _watchdogs,
     _reservations,
-    # After the reservations, so that a system which a person has just returned is not returned twice.
+    # After the reservations, so that no reservation ends twice.
     _loans,
     _distro_trees,
     _lab_controllers,

@@ -1,4 +1,4 @@
-"""Names in a requirement that the lab does not have, in the words of a reason."""
+"""The unknown names in a requirement, as text of a reason."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ MAX_NAMES: Final = 4
 
 
 def unknown_names(partition: Partition, language: Language, requirement: str, owner: str) -> str:
-    """Return `there is no pool "smal"; there is no key "HVN"`, empty if the owner may know all names."""
-    found = dict.fromkeys(_unknown(partition, language, requirement, owner))
-    return "; ".join(islice(found, MAX_NAMES))
+    """Return `there is no pool "smal"; …` for the names that do not exist, or only in hidden systems."""
+    messages = dict.fromkeys(_unknown(partition, language, requirement, owner))
+    return "; ".join(islice(messages, MAX_NAMES))
 
 
 def _unknown(partition: Partition, language: Language, requirement: str, owner: str) -> Iterator[str]:

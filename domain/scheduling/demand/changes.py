@@ -1,4 +1,4 @@
-"""Changed systems that filters are not re-evaluated for yet, and the filters concerned."""
+"""Changed systems for which filters must be re-evaluated, and the filters that the changes affect."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from domain.scheduling.demand.demand_counts import FilterEntry
 
 
 class Changes:
-    """Changed systems. Mutable.
+    """Changed systems and properties. Mutable. Filters are given by number.
 
-    They accumulate until a query needs them, because many at a time cost little more than one. Filters are
-    given by number. The properties that a filter names are looked up when a property has changed.
+    Changes accumulate until the next query, because many at a time cost little more than one. The properties
+    that a filter names are looked up at the first `take` that needs them.
     """
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class Changes:
         self._looked_up = 0
 
     def note(self, number: int, changed: frozenset[str] | None) -> None:
-        """Note the changed properties of a system; None if every filter is concerned."""
+        """Record the changed properties of a system; None if the change affects every filter."""
         if changed is None:
             self._concerns_all = True
         elif not changed:
@@ -34,13 +34,13 @@ class Changes:
         self.systems |= 1 << number
 
     def gone(self, filters: int) -> None:
-        """Drop filters, whose numbers may be reused from now on."""
+        """Drop filters, whose numbers may be reused for others."""
         self._looked_up &= ~filters
         for name in self._naming:
             self._naming[name] &= ~filters
 
     def take(self, evaluated: int, entries: Mapping[int, FilterEntry]) -> tuple[int, int]:
-        """Return the changed systems and, of the evaluated filters, those concerned; begin anew."""
+        """Return the changed systems and those of the `evaluated` filters that are affected, and reset."""
         systems, concerned = self.systems, evaluated
         if not self._concerns_all:
             self._look_up(evaluated & ~self._looked_up, entries)

@@ -1,6 +1,6 @@
 """The number of unplaced recipes that could use each system.
 
-The counts are computed only for a query, because recipes come and go far more often.
+The counts are updated only for a query, because recipes come and go far more often than that.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from domain.scheduling.supply.filter_key import FilterKey
 
 @dataclass
 class FilterEntry:
-    """A filter and the number of its unplaced recipes, by submitter number.
+    """A filter, its number, and the numbers of its unplaced recipes by submitter number.
 
-    `fitting` is the bitmap of the systems that fit the filter; None until it is evaluated.
+    `fitting` is the bitmap of the systems that fit the filter; None until the filter is evaluated.
     """
 
     key: FilterKey
@@ -28,7 +28,7 @@ class FilterEntry:
 
 
 class DemandCounts:
-    """Counts for evaluated filters, by filter number; `entries` are all filters. Mutable."""
+    """Counts by system over the evaluated filters; `entries` are all filters by number. Mutable."""
 
     def __init__(
         self, access: AccessIndex, submitters: Submitters, entries: Mapping[int, FilterEntry]
@@ -37,52 +37,52 @@ class DemandCounts:
         self._submitters = submitters
         self._entries = entries
         self._numbers = BitSlicedNumbers()
-        # The number of recipes counted on their systems, by filter and submitter; and the pairs whose count
-        # has changed.
+        # The numbers of recipes that `_numbers` includes, by filter and submitter.
         self._counted: dict[int, dict[int, int]] = {}
-        self._miscounted: dict[tuple[int, int], None] = {}
-        # The versions of access and submitter numbers at which the counts were made.
-        self._as_of = (0, 0)
+        # The pairs of filter and submitter for which `_counted` is out of date.
+        self._outdated: dict[tuple[int, int], None] = {}
+        # The versions of access and submitter numbers for which the counts are valid.
+        self._versions = (0, 0)
 
     def changed(self, entry: FilterEntry, submitter: int) -> None:
-        """Note that the number of recipes of a filter and submitter has changed."""
-        self._miscounted[entry.number, submitter] = None
+        """Record that the number of recipes of a filter and submitter has changed."""
+        self._outdated[entry.number, submitter] = None
 
     def evaluated(self, entry: FilterEntry) -> None:
-        """Note that a filter has been evaluated; none of its recipes is counted."""
-        self._miscounted.update(((entry.number, submitter), None) for submitter in entry.unplaced)
+        """Record that a filter was evaluated, so that its recipes must be counted."""
+        self._outdated.update(((entry.number, submitter), None) for submitter in entry.unplaced)
 
     def invalidate(self, entry: FilterEntry) -> None:
         """Remove the counts of a filter whose systems are to be re-evaluated."""
         counted = self._counted.pop(entry.number, {})
-        if entry.fitting is not None and self._as_of == self._now():
+        if entry.fitting is not None and self._versions == self._now():
             for submitter, amount in counted.items():
                 self._numbers.subtract(entry.fitting & self._may(submitter), amount)
         self.evaluated(entry)
 
     def counted(self) -> BitSlicedNumbers:
         """Return the counts by system, brought up to date."""
-        if self._as_of != self._now():
-            self._numbers, self._as_of = BitSlicedNumbers(), self._now()
+        if self._versions != self._now():
+            self._numbers, self._versions = BitSlicedNumbers(), self._now()
             self._counted.clear()
             for entry in self._entries.values():
                 self.evaluated(entry)
-        for number, submitter in self._miscounted:
+        for number, submitter in self._outdated:
             self._count(number, submitter)
-        self._miscounted.clear()
+        self._outdated.clear()
         return self._numbers
 
     def _count(self, number: int, submitter: int) -> None:
         entry = self._entries.get(number)
         if entry is None or entry.fitting is None:
             return
-        there, counted = entry.unplaced.get(submitter, 0), self._counted.setdefault(number, {})
-        more = there - counted.pop(submitter, 0)
-        if there:
-            counted[submitter] = there
-        if more:
-            change = self._numbers.add if more > 0 else self._numbers.subtract
-            change(entry.fitting & self._may(submitter), abs(more))
+        count, counted = entry.unplaced.get(submitter, 0), self._counted.setdefault(number, {})
+        difference = count - counted.pop(submitter, 0)
+        if count:
+            counted[submitter] = count
+        if difference:
+            change = self._numbers.add if difference > 0 else self._numbers.subtract
+            change(entry.fitting & self._may(submitter), abs(difference))
 
     def _may(self, submitter: int) -> int:
         return self._access.may(self._submitters[submitter])

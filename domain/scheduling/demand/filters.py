@@ -1,10 +1,9 @@
 """The index from filters to systems and back. Recipes with the same filter share one entry.
 
-An entry has the bitmap of the systems that fit its filter; access is kept per submitter (`access.py`). A
-system has the bitmap of the entries that it fits, its signature. A line has the first recipes of each filter
-and submitter. So a new recipe looks at one entry, and a pending system at a few entries that want it, instead
-of the whole queue or lab. `Effort` counts the entries and recipes visited, and a test compares the counts
-with the size of the lab.
+An entry has the bitmap of the systems that fit its filter; access is stored per submitter (`access.py`). A
+system has a signature, the bitmap of the filters that it fits. A line has the first recipe of each filter and
+submitter. So a new recipe needs one entry, and a pending system a few entries, instead of the whole queue or
+lab. `Effort` counts the visited entries and recipes; a test checks that they do not grow with the lab.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from domain.access.submitting import Submitting, Who
+from domain.access.submit_rights import SubmitRights, Submitter
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
 from domain.scheduling.demand.changes import Changes
@@ -20,9 +19,9 @@ from domain.scheduling.demand.demand_counts import DemandCounts, FilterEntry
 from domain.scheduling.demand.lines import Line
 from domain.scheduling.demand.order import Effort, Place, ordered_places
 from domain.scheduling.demand.ranked import Rank, Ranked
+from domain.scheduling.demand.recipe_counts import RecipeCounts
 from domain.scheduling.demand.signatures import Signatures
 from domain.scheduling.demand.submitters import Submitters
-from domain.scheduling.demand.tally import Tally
 from domain.scheduling.supply.filter_key import Demand, FilterKey
 from domain.scheduling.supply.labs import Labs
 from domain.scheduling.supply.rules import fitting
@@ -33,7 +32,7 @@ EVERY = -1
 
 
 class Evaluated(NamedTuple):
-    """The result of evaluating a filter; its number is its bit in the signatures of systems."""
+    """An evaluated filter: its number (its bit in signatures) and the bitmap of the systems that fit it."""
 
     key: FilterKey
     number: int
@@ -41,16 +40,16 @@ class Evaluated(NamedTuple):
 
 
 class FilterInLine(NamedTuple):
-    """The recipes of one filter in a line, by submitter."""
+    """A filter, and its recipes in one line by submitter number."""
 
     entry: FilterEntry
     recipes: Mapping[int, Ranked[Rank]]
 
 
 class Filters:
-    """The entries of one partition. Mutable."""
+    """The filters of one partition. Mutable."""
 
-    # Up to this many entries are kept without recipes, for the next recipe with the same filter.
+    # Entries without recipes are dropped only above this number of entries: the next recipe may need them.
     MAX_SPARE = 4_096
 
     def __init__(self, labs: Labs, effort: Effort) -> None:
@@ -60,7 +59,7 @@ class Filters:
         self._max_entries = self.MAX_SPARE
         self._by_number: dict[int, FilterEntry] = {}
         self._free_numbers: list[int] = []
-        # Bitmaps of entries: evaluated, with unplaced recipes, forcing a system.
+        # Bitmaps of filters by number: evaluated ones, with unplaced recipes, and those that force a system.
         self._evaluated_bits = 0
         self._populated = 0
         self._forcing = 0
@@ -73,15 +72,15 @@ class Filters:
     # Add and remove recipes
 
     def add(self, demand: Demand, count: int = 1) -> None:
-        """Add `count` unplaced recipes, which are in no line yet."""
-        entry, submitter = self._entry(demand.key), self._submitters.number(demand.who)
+        """Add `count` unplaced recipes, which the caller then adds to a line by `enqueue`."""
+        entry, submitter = self._entry(demand.key), self._submitters.number(demand.submitter)
         entry.unplaced[submitter] = entry.unplaced.get(submitter, 0) + count
         self._submitters.count(submitter, count)
         self._populated |= 1 << entry.number
         self._demand_counts.changed(entry, submitter)
 
     def remove(self, demand: Demand) -> None:
-        entry, submitter = self._entry(demand.key), self._submitters.number(demand.who)
+        entry, submitter = self._entry(demand.key), self._submitters.number(demand.submitter)
         entry.unplaced[submitter] -= 1
         self._submitters.count(submitter, -1)
         if not entry.unplaced[submitter]:
@@ -91,14 +90,18 @@ class Filters:
         self._demand_counts.changed(entry, submitter)
 
     def enqueue(self, demand: Demand, line: str, *ranks: Rank) -> None:
-        """Add the ranks of added recipes to a line."""
+        """Add the ranks of recipes with this demand to a line."""
         if line not in self._lines:
             self._lines[line] = Line()
-        self._lines[line].add(self._entry(demand.key).number, self._submitters.number(demand.who), *ranks)
+        self._lines[line].add(
+            self._entry(demand.key).number, self._submitters.number(demand.submitter), *ranks
+        )
 
     def dequeue(self, demand: Demand, line: str, rank: Rank) -> None:
-        """Remove the rank of a recipe from a line; `remove` comes next."""
-        self._lines[line].discard(self._entry(demand.key).number, self._submitters.number(demand.who), rank)
+        """Remove the rank of a recipe from a line."""
+        self._lines[line].discard(
+            self._entry(demand.key).number, self._submitters.number(demand.submitter), rank
+        )
 
     def _entry(self, key: FilterKey) -> FilterEntry:
         entry = self._entries.get(key)
@@ -143,10 +146,10 @@ class Filters:
         return [self._signatures.of(number) for number in range(len(self._labs.names))]
 
     def restore(self, evaluated: Iterable[Evaluated], signatures: Iterable[int]) -> None:
-        """Restore the results from a snapshot; there are no recipes yet."""
-        for found in evaluated:
-            self._begin(found.key, found.number).fitting = found.fitting
-            self._evaluated_bits |= 1 << found.number
+        """Restore the results from a snapshot, before any recipe is added."""
+        for result in evaluated:
+            self._begin(result.key, result.number).fitting = result.fitting
+            self._evaluated_bits |= 1 << result.number
         self._signatures.restore(signatures)
         self._free_numbers = [
             each for each in range(self._evaluated_bits.bit_length()) if each not in self._by_number
@@ -156,13 +159,13 @@ class Filters:
     # Changes of systems and distro trees
 
     def system_changed(self, number: int, changed: frozenset[str] | None) -> None:
-        """Note the result of `Labs.put`: only entries that name a changed property are evaluated again."""
-        # While no entry has been evaluated, the change concerns none.
+        """Mark filters for re-evaluation for a system; `changed` is the result of `Labs.put`."""
+        # Without evaluated filters there is nothing to re-evaluate.
         if self._evaluated_bits:
             self._changes.note(number, changed)
 
     def tree_changed(self, tree_id: int) -> None:
-        """Invalidate the entries that name the tree; they are evaluated when they are next needed."""
+        """Invalidate the entries whose filters name the tree, until a query needs them."""
         for number in numbers_in(self._evaluated_bits):
             if tree_id in self._by_number[number].key.tree_ids:
                 self._invalidate(self._by_number[number])
@@ -179,7 +182,7 @@ class Filters:
         return entry.fitting
 
     def least_demanded(self, among: int) -> int:
-        """Return the systems of `among` that the fewest unplaced recipes could use."""
+        """Return the systems of `among` that the smallest number of unplaced recipes could use."""
         self._evaluate_all(self._populated)
         return self.demand_counts().least(among)
 
@@ -198,16 +201,16 @@ class Filters:
         return (rank for ranked in lines for rank in ranked)
 
     def signatures_of(self, systems: int, *, forced_only: bool) -> Iterator[tuple[int, int]]:
-        """Yield each system with the bitmap of the filters with unplaced recipes that it fits."""
+        """Yield each system with its fitting filters that have recipes, or that force it (`forced_only`)."""
         self._evaluate_all(self._populated)
-        asked = self._forcing if forced_only else self._populated
+        filters = self._forcing if forced_only else self._populated
         for number in numbers_in(systems):
-            yield number, self._signatures.of(number) & asked
+            yield number, self._signatures.of(number) & filters
 
     def filters_fitting(self, systems: int, by_force: int) -> list[tuple[int, int]]:
-        """Return the filters of unplaced recipes, as bitmaps of one, with those of the systems that fit them.
+        """Return the bit of each filter with unplaced recipes, with the fitting systems if there are any.
 
-        Filters that force a system are matched with the systems `by_force` instead.
+        Only `systems` are considered, for filters that force a system `by_force` instead.
         """
         self._evaluate_all(self._populated)
         found = []
@@ -218,17 +221,17 @@ class Filters:
                 found.append((1 << entry.number, fitting))
         return found
 
-    def tally(self, line: str) -> Tally | None:
+    def recipe_counts(self, line: str) -> RecipeCounts | None:
         """Return the counts of the recipes of a line; None if the line is empty."""
         there = self._lines.get(line)
-        return there.tally() if there is not None and there.filters else None
+        return there.recipe_counts() if there is not None and there.filters else None
 
-    def maxima(self, decides: Submitting) -> tuple[int, ...]:
-        """Return the maximum effective priorities on systems of a class, by submitter number."""
-        return self._submitters.order(decides).maxima
+    def maxima(self, rights: SubmitRights) -> tuple[int, ...]:
+        """Return the maximum effective priority of each submitter, by number, on systems of a class."""
+        return self._submitters.order(rights).maxima
 
     def filters_in(self, line: str) -> Iterator[FilterInLine]:
-        """Yield the filters of a line, evaluated, with their recipes."""
+        """Evaluate and yield the filters of a line, with their recipes."""
         there = self._lines.get(line)
         if there is None:
             return
@@ -237,12 +240,12 @@ class Filters:
             self._effort.rows += 1
             yield FilterInLine(self._by_number[number], there.by_submitter(number))
 
-    def submitter(self, number: int) -> Who:
+    def submitter(self, number: int) -> Submitter:
         """Return the submitter with a number."""
         return self._submitters[number]
 
     def ranked_recipes(self, fqdn: str, line: str, *, forced_only: bool) -> Iterator[Place]:
-        """Yield the recipes of a line that may have the system, in its rank order, while nothing changes.
+        """Yield the places of the eligible recipes of a line on a system, while nothing changes.
 
         With `forced_only`, yield only recipes that force the system.
         """
@@ -259,13 +262,13 @@ class Filters:
         there = self._lines.get(line)
         return there is not None and filters & there.filters != 0
 
-    def ranked_recipes_of_class(self, line: str, filters: int, decides: Submitting) -> Iterator[Place]:
-        """Yield the recipes of a line with these filters in the rank order of systems of a class."""
+    def ranked_recipes_of_class(self, line: str, filters: int, rights: SubmitRights) -> Iterator[Place]:
+        """Yield the places of the recipes of a line with these filters on systems of a class."""
         there = self._lines.get(line)
         among = 0 if there is None else filters & there.filters
         if there is None or not among:
             return iter(())
-        return ordered_places(there, among, self._submitters.order(decides), self._effort)
+        return ordered_places(there, among, self._submitters.order(rights), self._effort)
 
     def number(self, key: FilterKey) -> int:
         """Return the number of the filter."""
@@ -297,7 +300,7 @@ class Filters:
         entry.fitting = None
 
     def _catch_up(self) -> None:
-        """Re-evaluate the entries concerned for all changed systems at once."""
+        """Re-evaluate the affected filters for all changed systems at once."""
         if not self._changes.systems:
             return
         systems, concerned = self._changes.take(self._evaluated_bits, self._by_number)

@@ -18,10 +18,10 @@ FirstOfFilter = tuple[Rank, int]
 
 
 class FirstRecipes:
-    """The first recipe of each filter. Mutable; filters are given by the numbers of their entries.
+    """The first recipe of each filter. Mutable; filters are given by number.
 
-    A caller searches some of the filters and mostly needs only the first recipe. Bit-sliced ranks find it at
-    once, however many recipes come before it.
+    A caller searches a few of the filters, and mostly needs only the first recipe of these. Bit-sliced
+    submissions find that recipe without visiting the recipes of other filters.
     """
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class FirstRecipes:
         self.nominal = [0] * (HIGHEST + 1)
         self._first: dict[int, Rank] = {}
         self._submission = BitSlicedNumbers()
-        # The numbers that remain in `_submission` for filters without recipes.
+        # The submissions that remain in `_submission` for filters that have lost their last recipe.
         self._left: dict[int, int] = {}
 
     def __bool__(self) -> bool:
@@ -56,19 +56,19 @@ class FirstRecipes:
         return self._first.get(number)
 
     def ordered(self, among: int) -> Iterator[FirstOfFilter]:
-        """Yield the filters of a bitmap by their first recipes."""
+        """Yield the filters of a bitmap in the rank order of their first recipes."""
         for nominal in EVERY_NOMINAL:
             left = among & self.nominal[nominal]
             if left:
                 yield from self.of_one_priority(left)
 
     def of_one_priority(self, left: int) -> Iterator[FirstOfFilter]:
-        """Yield the filters of a bitmap by submission; their first recipes have the same nominal priority."""
+        """Yield the filters of a bitmap by submission of their first recipes, all of one nominal priority."""
         while left:
             together = self._submission.least(left)
             left ^= together
             if together & together - 1:
-                # Recipes of one set with different filters.
+                # Several recipes of one set, which have the same submission.
                 yield from sorted((self._first[number], number) for number in numbers_in(together))
             else:
                 number = together.bit_length() - 1

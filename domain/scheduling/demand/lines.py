@@ -1,4 +1,4 @@
-"""The recipes of one line: the queued ones, or those assigned to a lab."""
+"""Lines of recipes: the queued ones, those assigned to a lab, and those newly assigned to a lab."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from domain.scheduling.demand.first_recipes import FirstRecipes
 from domain.scheduling.demand.ranked import Rank, Ranked
-from domain.scheduling.demand.tally import Tally
+from domain.scheduling.demand.recipe_counts import RecipeCounts
 
 NOBODY: Mapping[int, Ranked[Rank]] = {}
 
@@ -17,11 +17,10 @@ def newly_of(lab_controller: str) -> str:
 
 
 class Line:
-    """The recipes of a line by the number of their filter. Mutable; `filters` is the bitmap of these.
+    """The recipes of a line by filter number. Mutable; `filters` is the bitmap of the filters with recipes.
 
     `first_recipes` has the first recipe of each filter over all submitters, `first_by_submitter` that of each
-    submitter. While all recipes have the same submitter, `only`, these are equal, and only the former is
-    kept.
+    submitter. While all recipes have one submitter, `only`, `first_by_submitter` is empty.
     """
 
     def __init__(self) -> None:
@@ -31,19 +30,19 @@ class Line:
         self.only: int | None = None
         self.first_by_submitter: dict[int, FirstRecipes] = {}
         self._by_submitter: dict[int, dict[int, Ranked[Rank]]] = {}
-        self._tally: Tally | None = None
+        self._recipe_counts: RecipeCounts | None = None
 
     def add(self, number: int, submitter: int, *ranks: Rank) -> None:
         if not self.filters:
             self.only = submitter
         elif self.only is not None and self.only != submitter:
-            self._tell_apart(self.only)
+            self._index_by_submitter(self.only)
         self.filters |= 1 << number
         self.first_recipes.put(number, _added(self.recipes, number, ranks))
         if self.only is None:
             self._add(number, submitter, ranks)
-        if self._tally is not None:
-            self._tally.add(number, submitter, ranks)
+        if self._recipe_counts is not None:
+            self._recipe_counts.add(number, submitter, ranks)
 
     def _add(self, number: int, submitter: int, ranks: Iterable[Rank]) -> None:
         first = _added(self._by_submitter.setdefault(number, {}), submitter, ranks)
@@ -51,7 +50,7 @@ class Line:
             self.first_by_submitter[submitter] = FirstRecipes()
         self.first_by_submitter[submitter].put(number, first)
 
-    def _tell_apart(self, only: int) -> None:
+    def _index_by_submitter(self, only: int) -> None:
         self.only = None
         for number, ranked in self.recipes.items():
             self._add(number, only, ranked)
@@ -63,8 +62,8 @@ class Line:
             self.first_recipes.put(number, ranked.first())
         if self.only is None:
             self._discard(number, submitter, rank)
-        if self._tally is not None:
-            self._tally.discard(number, submitter, rank)
+        if self._recipe_counts is not None:
+            self._recipe_counts.discard(number, submitter, rank)
         if not len(ranked):
             del self.recipes[number]
             self.filters &= ~(1 << number)
@@ -89,21 +88,21 @@ class Line:
             return self._by_submitter.get(number, NOBODY)
         return {self.only: self.recipes[number]} if number in self.recipes else NOBODY
 
-    def tally(self) -> Tally:
-        """Return the counts of recipes. The first call makes them; decisions never need them."""
-        if self._tally is None:
-            self._tally = Tally()
+    def recipe_counts(self) -> RecipeCounts:
+        """Return the counts of recipes, computed at the first call. Only explanations need them."""
+        if self._recipe_counts is None:
+            self._recipe_counts = RecipeCounts()
             for number in self.recipes:
                 for submitter, ranked in self.by_submitter(number).items():
-                    self._tally.add(number, submitter, ranked.unordered())
-        return self._tally
+                    self._recipe_counts.add(number, submitter, ranked.unordered())
+        return self._recipe_counts
 
 
-def _added(places: dict[int, Ranked[Rank]], place: int, ranks: Iterable[Rank]) -> Rank | None:
-    """Add ranks to those of a key; return the first of them all."""
-    ranked = places.get(place)
+def _added(by_key: dict[int, Ranked[Rank]], key: int, ranks: Iterable[Rank]) -> Rank | None:
+    """Add ranks to the set of a key; return the first rank of the set."""
+    ranked = by_key.get(key)
     if ranked is None:
-        ranked = places[place] = Ranked(ranks)
+        ranked = by_key[key] = Ranked(ranks)
     else:
         for rank in ranks:
             ranked.add(rank)

@@ -1,8 +1,8 @@
 """The recipes of a line in the rank order of a system (design 5.2).
 
 The order is by effective priority, nominal priority and submission. Recipes with the same filter and
-submitter have the same order on every system. Therefore only the first recipe of each filter and submitter is
-compared, and mostly it suffices to find the very first.
+submitter have the same order on every system. Therefore only the first recipes of each filter and submitter
+are compared, and mostly the caller needs only the first of all.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from domain.scheduling.demand.submitters import Order
 ANY_SUBMITTER: Final = -1
 """The submitter number of a search over all submitters."""
 
-# Up to this many submitters are compared one by one. For more, the first recipes of the filters are bounds.
-FEW: Final = 3
-# Maximum number of filters that are tried before all submitters are compared after all.
+# Up to this many submitters, their first recipes are merged at once, without looking for the very first.
+MAX_MERGED_AT_ONCE: Final = 3
+# Maximum number of filters that are examined to find the very first recipe.
 MAX_TRIES: Final = 4
 
 
@@ -37,8 +37,7 @@ class Place(NamedTuple):
 class Effort:
     """Counts of the work done for triggers, which tests compare with the size of the lab.
 
-    `evaluations` are filters evaluated for the systems of a lab or some of them; `rows` are entries and
-    recipes visited.
+    `evaluations` counts evaluations of filters, `rows` the visited entries and recipes.
     """
 
     evaluations: int = 0
@@ -54,11 +53,14 @@ class First(NamedTuple):
 
 
 class RecipeRun(NamedTuple):
-    """Heap entry: a partly consumed run of recipes, keyed by the place of its next recipe on this system."""
+    """A heap entry: the place of the next recipe of a run with one filter and submitter, and the later ones.
+
+    `maximum` is the maximum effective priority of the submitter on the system.
+    """
 
     place: Place
     maximum: int
-    behind: Iterator[Rank]
+    later: Iterator[Rank]
 
 
 class SubmitterFilters(NamedTuple):
@@ -77,7 +79,7 @@ def ordered_places(line: Line, filters: int, order: Order, effort: Effort) -> It
         place = _place(first.rank, maximum)
         while runs and runs[0].place < place:
             yield _next(runs)
-        # Most callers take only this place, and so look at one recipe.
+        # Push the rest of the run only now, because most callers stop after the first place.
         yield place
         _push_run(runs, maximum, _behind(line, first))
     while runs:
@@ -96,43 +98,43 @@ def _firsts(line: Line, filters: int, order: Order) -> Iterator[First]:
 
 def _of_step(line: Line, filters: int, nominal: int, submitters: Sequence[int]) -> Iterator[First]:
     """Yield the first recipes of one nominal priority, by submission."""
-    there = [
+    searched = [
         SubmitterFilters(submitter, left)
         for submitter in submitters
         if submitter in line.first_by_submitter
         and (left := filters & line.first_by_submitter[submitter].nominal[nominal])
     ]
-    if not there:
+    if not searched:
         return
-    soonest = _soonest(line, there) if len(there) > FEW else None
-    if soonest is not None:
-        yield soonest
-    for first in heapq.merge(*(_of_one(line, *left) for left in there)):
-        if first != soonest:
+    earliest = _earliest(line, searched) if len(searched) > MAX_MERGED_AT_ONCE else None
+    if earliest is not None:
+        yield earliest
+    for first in heapq.merge(*(_of_submitter(line, *left) for left in searched)):
+        if first != earliest:
             yield first
 
 
-def _of_one(line: Line, submitter: int, filters: int) -> Iterator[First]:
+def _of_submitter(line: Line, submitter: int, filters: int) -> Iterator[First]:
     return (
         First(rank, number, submitter)
         for rank, number in line.first_by_submitter[submitter].of_one_priority(filters)
     )
 
 
-def _soonest(line: Line, there: Sequence[SubmitterFilters]) -> First | None:
-    """Return the very first of these recipes, or None if comparing all submitters is cheaper.
+def _earliest(line: Line, searched: Sequence[SubmitterFilters]) -> First | None:
+    """Return the very first of these recipes, or None if it is not found among MAX_TRIES filters.
 
-    The first recipes of the filters, of any submitter, are lower bounds.
+    The first recipe of a filter over all submitters is a lower bound for the recipes of each submitter.
     """
     best: First | None = None
-    firsts = line.first_recipes.ordered(union(left.filters for left in there))
+    firsts = line.first_recipes.ordered(union(left.filters for left in searched))
     for _, (bound, number) in zip(range(MAX_TRIES), firsts, strict=False):
         if best is not None and best.rank < bound:
             return best
         of_filter = line.by_submitter(number)
         first = min(
             First(rank, number, left.submitter)
-            for left in there
+            for left in searched
             if left.filters >> number & 1 and (rank := of_filter[left.submitter].first()) is not None
         )
         best = first if best is None else min(best, first)
@@ -142,19 +144,19 @@ def _soonest(line: Line, there: Sequence[SubmitterFilters]) -> First | None:
 
 
 def _behind(line: Line, first: First) -> Iterator[Rank]:
-    """Return the recipes with the filter and submitter of `first`, including that one."""
+    """Return the recipes with the filter and submitter of `first`, beginning with `first` itself."""
     if first.submitter == ANY_SUBMITTER:
         return iter(line.recipes[first.number])
     return iter(line.by_submitter(first.number)[first.submitter])
 
 
 def _place(rank: Rank, maximum: int) -> Place:
-    """Return the place of a rank on a system: effective priority first, the lower of nominal and maximum."""
+    """Return the place of a rank on a system with this maximum effective priority."""
     return Place(max(rank.negative_priority, -maximum), rank)
 
 
 def _push_run(runs: list[RecipeRun], maximum: int, ranks: Iterator[Rank]) -> None:
-    """Push the run without its first recipe, which is consumed already."""
+    """Push a run without its first recipe, which was yielded already."""
     next(ranks)
     following = next(ranks, None)
     if following is not None:

@@ -1,4 +1,4 @@
-"""The unfinished recipe sets of a partition: members, places in the lines, held systems."""
+"""The unfinished recipe sets of a partition, with indexes of their recipes by demand, line and lab."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from itertools import chain
 
-from domain.access.submitting import Who
+from domain.access.submit_rights import Submitter
 from domain.recipe.lifecycle import PLACED, UNPLACED
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
@@ -22,7 +22,7 @@ BOUND = ("assigned", "scheduled")
 
 @dataclass(slots=True)
 class SharedDemand:
-    """The recipes with one demand: the number of unplaced ones, and their ranks by line."""
+    """The number of unplaced recipes with one demand, and the ranks of these recipes by line."""
 
     demand: Demand
     unplaced: int = 0
@@ -30,25 +30,27 @@ class SharedDemand:
 
 
 class RecipeSets:
-    """Mutable: `put` each new state of a set or recipe. `filters` and `holders` are kept in step.
+    """Mutable: `put` each new state of a set or recipe. This class updates `filters` and `holders`.
 
-    Finished recipes are dropped, and a set with its last recipe. `who_of` returns the owner and group of a
-    recipe as far as policies distinguish them.
+    Finished recipes are dropped, and a set with its last recipe. `submitter_of` returns the submitter of a
+    recipe.
 
     `newly_assigned` are the recipes that became assigned in the present batch. They rank with the queued
     recipes until the batch is answered, because a batch is answered in the order at its basis.
     """
 
-    def __init__(self, filters: Filters, holders: Holders, who_of: Callable[[Recipe], Who]) -> None:
+    def __init__(
+        self, filters: Filters, holders: Holders, submitter_of: Callable[[Recipe], Submitter]
+    ) -> None:
         self.sets: dict[int, RecipeSet] = {}
         self.recipes: dict[int, Recipe] = {}
-        # Recipes whose watchdog runs, and recipes that have a system.
+        # Recipes with a running watchdog, and placed recipes.
         self.on_clock: dict[int, None] = {}
         self.placed: dict[int, None] = {}
         self.newly_assigned: dict[int, None] = {}
         self._filters = filters
         self._holders = holders
-        self._who_of = who_of
+        self._submitter_of = submitter_of
         self._demands: dict[int, Demand] = {}
         # Hosts by owner and group.
         self._people: dict[tuple[str, str | None], dict[int, None]] = {}
@@ -56,7 +58,7 @@ class RecipeSets:
     # States
 
     def put_set(self, recipe_set: RecipeSet) -> None:
-        """Store a new set, whose recipes come next, or a set with another priority, and so another rank."""
+        """Store a new set before its recipes, or a set whose priority has changed, and so its rank."""
         hosts = self.hosts(recipe_set.recipe_set_id)
         for host in hosts:
             self._unindex(host)
@@ -65,15 +67,15 @@ class RecipeSets:
             self._index(host)
 
     def put(self, recipe: Recipe, *, drop_finished: bool = True, newly_assigned: bool = False) -> None:
-        """Store a state of a recipe; `drop_finished` is False for a tentative state."""
+        """Store a state of a recipe; `drop_finished` is False if the state is tentative."""
         before = self.recipes.get(recipe.recipe_id)
-        stood = None if before is None else self.line_of(before)
+        line_before = None if before is None else self.line_of(before)
         _keep(self.newly_assigned, recipe, newly_assigned)
         self.recipes[recipe.recipe_id] = recipe
         self._holders.hopeless.pop(recipe.recipe_set_id, None)
         self._note(recipe)
         if before is not None and recipe.recipe_id in self._demands:
-            self._move(before, stood, recipe)
+            self._move(before, line_before, recipe)
         elif before is None and recipe.recipe_id == self.sets[recipe.recipe_set_id].recipe_ids[-1]:
             self._complete(recipe.recipe_set_id)
         if recipe.finished and drop_finished:
@@ -90,7 +92,7 @@ class RecipeSets:
                 self._filters.enqueue(demand, lab_of(host), rank)
 
     def refresh(self, recipe: Recipe) -> None:
-        """Replace a recipe by one that differs in times only."""
+        """Replace a recipe by a state that differs only in its deadlines."""
         self.recipes[recipe.recipe_id] = recipe
 
     def restore(
@@ -106,7 +108,7 @@ class RecipeSets:
         self._index_all()
 
     def _index_all(self) -> None:
-        """Do `_complete` for all sets at once: most recipes have no guests and share their demand."""
+        """Do `_complete` for all sets at once: most recipes have no guests, and many share a demand."""
         guests: dict[int, list[Recipe]] = {}
         for recipe in self.recipes.values():
             if recipe.host_recipe_id is not None:
@@ -133,7 +135,7 @@ class RecipeSets:
                 self._filters.enqueue(shared.demand, line, *ranks)
 
     def _want(self, shared: SharedDemand, host: Recipe) -> None:
-        """Do `_index` for a recipe, except for the filters."""
+        """Do `_index` for a recipe, but collect the updates of the filters in `shared`."""
         if host.state in UNPLACED:
             shared.unplaced += 1
             line = self.line_of(host)
@@ -155,7 +157,7 @@ class RecipeSets:
             self._index(host)
 
     def _demand_of(self, host: Recipe, guests: Iterable[Recipe]) -> Demand:
-        return Demand(filter_key(host, guests), self._who_of(host))
+        return Demand(filter_key(host, guests), self._submitter_of(host))
 
     def _begin(self, host: Recipe, demand: Demand) -> None:
         self._demands[host.recipe_id] = demand
@@ -173,24 +175,24 @@ class RecipeSets:
         if not self.members(recipe.recipe_set_id):
             del self.sets[recipe.recipe_set_id]
 
-    def is_for(self, group: str, user: str | None = None) -> bool:
-        """Return whether an unfinished recipe is on behalf of a group, by this user or by anybody."""
+    def has_recipe_for(self, group: str, user: str | None = None) -> bool:
+        """Return whether an unfinished recipe is on behalf of a group, owned by `user` if given."""
         if user is not None:
             return (user, group) in self._people
         return any(group == other for _, other in self._people)
 
     def reindex(self, users: Collection[str], groups: Collection[str | None]) -> None:
-        """Re-index recipes owned by these users or groups; their access class may have changed."""
+        """Re-index the recipes of these users or groups, whose submitter may have changed."""
         for (owner, group), theirs in self._people.items():
             if owner in users or group in groups:
                 for host in map(self.recipes.__getitem__, theirs):
                     self._reindex(host)
 
     def _reindex(self, host: Recipe) -> None:
-        before, who = self._demands[host.recipe_id], self._who_of(host)
-        if who != before.who:
+        before, submitter = self._demands[host.recipe_id], self._submitter_of(host)
+        if submitter != before.submitter:
             self._unindex(host)
-            self._demands[host.recipe_id] = before._replace(who=who)
+            self._demands[host.recipe_id] = before._replace(submitter=submitter)
             self._index(host)
 
     def _index(self, host: Recipe) -> None:
@@ -213,19 +215,19 @@ class RecipeSets:
         if host.state in BOUND:
             self._holders.unbind(lab_of(host), host.recipe_set_id)
 
-    def _move(self, before: Recipe, stood: str | None, host: Recipe) -> None:
-        """Move a recipe from its previous line to its present one; an unchanged place is not touched."""
+    def _move(self, before: Recipe, line_before: str | None, host: Recipe) -> None:
+        """Update the indexes for a new state of a recipe, which was in the line `line_before`."""
         demand, rank = self._demands[host.recipe_id], self.rank(host)
-        stands = self.line_of(host)
-        wanted, wants = before.state in UNPLACED, host.state in UNPLACED
-        if stood is not None and stood != stands:
-            self._filters.dequeue(demand, stood, rank)
-        if wanted and not wants:
+        line = self.line_of(host)
+        was_unplaced, is_unplaced = before.state in UNPLACED, host.state in UNPLACED
+        if line_before is not None and line_before != line:
+            self._filters.dequeue(demand, line_before, rank)
+        if was_unplaced and not is_unplaced:
             self._filters.remove(demand)
-        elif wants and not wanted:
+        elif is_unplaced and not was_unplaced:
             self._filters.add(demand)
-        if stands is not None and stands != stood:
-            self._filters.enqueue(demand, stands, rank)
+        if line is not None and line != line_before:
+            self._filters.enqueue(demand, line, rank)
         if before.state in BOUND:
             self._holders.unbind(lab_of(before), before.recipe_set_id)
         if host.state in BOUND:
@@ -234,17 +236,16 @@ class RecipeSets:
     # Queries
 
     def line_of(self, host: Recipe) -> str | None:
-        """Return the line of a recipe: that of the queued ones, one of its lab, or None."""
+        """Return the line of a queued or assigned recipe, None for other states."""
         if host.state == "assigned":
             lab_controller = lab_of(host)
             return newly_of(lab_controller) if host.recipe_id in self.newly_assigned else lab_controller
         return QUEUED if host.state == "queued" else None
 
     def rank_of_set(self, recipe_set_id: int) -> tuple[int, ...]:
-        """Return the sort key of a new set: effective priority, nominal priority and submission.
+        """Return the highest possible sort key of a new set: its effective priority is the nominal one.
 
-        It ranks as high as possible: its effective priority is the nominal one. The key of a set that has
-        ended is empty.
+        The key of a set that has ended is empty.
         """
         recipe_set = self.sets.get(recipe_set_id)
         if recipe_set is None:
@@ -252,7 +253,7 @@ class RecipeSets:
         return -recipe_set.priority, -recipe_set.priority, recipe_set.submission
 
     def rank(self, host: Recipe) -> Rank:
-        """Return the rank of a recipe in its line. On a system, the effective priority precedes it."""
+        """Return the rank of a recipe in its line."""
         recipe_set = self.sets[host.recipe_set_id]
         return Rank(-recipe_set.priority, recipe_set.submission, host.recipe_id)
 
@@ -279,7 +280,7 @@ class RecipeSets:
         return tuple([recipe for recipe in self.members(recipe_set_id) if recipe.host_recipe_id is None])
 
     def missing(self, recipe_set_id: int) -> tuple[Recipe, ...]:
-        """Return the hosts that have no system yet."""
+        """Return the hosts that are not scheduled, in a set that has not started."""
         return tuple([host for host in self.hosts(recipe_set_id) if host.state != "scheduled"])
 
 

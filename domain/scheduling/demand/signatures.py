@@ -11,50 +11,50 @@ from domain.scheduling.bitsets.bitmaps import WORD, numbers_in, transposed, unio
 class Signatures:
     """Signatures by system. Mutable.
 
-    Filters accumulate until a query needs them, because many at a time cost little more than one.
+    Added filters accumulate until the next query, because writing many at a time costs little more than one.
     """
 
     def __init__(self) -> None:
         self._of = defaultdict[int, int](int)
-        self._waiting: dict[int, int] = {}
-        # Invalidated filters whose bits are still set in the signatures.
-        self._gone = 0
+        self._unwritten: dict[int, int] = {}
+        # Invalidated filters whose bits may still be set in the signatures.
+        self._invalid = 0
 
     def add(self, number: int, systems: int) -> None:
-        """Set the systems that fit a filter."""
-        self._waiting[number] = systems
-        if len(self._waiting) >= WORD:
-            # A query must not wait for thousands of filters.
+        """Set the systems that fit a newly evaluated filter."""
+        self._unwritten[number] = systems
+        if len(self._unwritten) >= WORD:
+            # Otherwise a query could take as long as writing thousands of filters.
             self._write()
 
     def remove(self, number: int) -> None:
         """Invalidate a filter."""
-        self._waiting.pop(number, None)
-        self._gone |= 1 << number
+        self._unwritten.pop(number, None)
+        self._invalid |= 1 << number
 
     def replace(self, systems: int, filters: int, viable: Mapping[int, int], before: int) -> None:
-        """Set the signatures of some systems for some filters: by filter, system numbers less `before`."""
+        """Set the bits of filters for some systems; in `viable`, numbers are reduced by `before`."""
         self._write()
         found = transposed(viable)
         for system in numbers_in(systems):
             self._of[system] = self._of[system] & ~filters | found.get(system - before, 0)
 
     def restore(self, signatures: Iterable[int]) -> None:
-        """Restore the signatures of all systems, by number; nothing was added yet."""
+        """Restore the signatures of all systems, by number, before any `add`."""
         self._of.update(enumerate(signatures))
 
     def of(self, system: int) -> int:
         self._write()
         signature = self._of[system]
-        return signature & ~self._gone if self._gone else signature
+        return signature & ~self._invalid if self._invalid else signature
 
     def _write(self) -> None:
-        if not self._waiting:
+        if not self._unwritten:
             return
-        rows, self._waiting = self._waiting, {}
-        if self._gone & union(1 << number for number in rows):
+        rows, self._unwritten = self._unwritten, {}
+        if self._invalid & union(1 << number for number in rows):
             for system, signature in self._of.items():
-                self._of[system] = signature & ~self._gone
-            self._gone = 0
+                self._of[system] = signature & ~self._invalid
+            self._invalid = 0
         for system, signature in transposed(rows).items():
             self._of[system] |= signature

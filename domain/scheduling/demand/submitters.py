@@ -1,11 +1,11 @@
-"""Numbers for submitters (the `Who` of a job), and their order on a system (design 5.2)."""
+"""Numbers for submitters, and their order on systems of an access class (design 5.2)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from domain.access.submitting import Submitting, Who
+from domain.access.submit_rights import SubmitRights, Submitter
 from domain.priority import Priority
 from domain.scheduling.supply.access import AccessIndex
 
@@ -14,16 +14,16 @@ MAX_CACHED: Final = 1_024
 
 
 class Step(NamedTuple):
-    """A row of the table in design 5.2: the submitters whose effective priority equals that of the step."""
+    """A row of the table in design 5.2: the recipes of one nominal priority of these submitters."""
 
     nominal: int
     submitters: tuple[int, ...]
 
 
 class Order(NamedTuple):
-    """The steps in order, and the maximum effective priority by submitter number.
+    """The steps in rank order, and the maximum effective priority by submitter number.
 
-    If `same_for_all`, every submitter has the same maximum, and submitters need not be distinguished.
+    `same_for_all` is True if all maxima are equal, so that submitters need not be distinguished.
     """
 
     steps: tuple[Step, ...]
@@ -37,57 +37,57 @@ class Submitters:
     def __init__(self, access: AccessIndex) -> None:
         self.version = 0
         self._access = access
-        self._submitters: list[Who] = []
-        self._numbers: dict[Who, int] = {}
+        self._submitters: list[Submitter] = []
+        self._numbers: dict[Submitter, int] = {}
         # The number of recipes by submitter number.
         self._recipes: list[int] = []
-        self._orders: dict[Submitting, Order] = {}
+        self._orders: dict[SubmitRights, Order] = {}
 
-    def number(self, who: Who) -> int:
-        """Return the number of a submitter; a new one may take over that of a submitter without recipes."""
-        number = self._numbers.get(who)
-        return self._begin(who) if number is None else number
+    def number(self, submitter: Submitter) -> int:
+        """Return the number of a submitter. A new one may get the number of a submitter without recipes."""
+        number = self._numbers.get(submitter)
+        return self._begin(submitter) if number is None else number
 
-    def _begin(self, who: Who) -> int:
+    def _begin(self, submitter: Submitter) -> int:
         self._orders.clear()
         if 0 in self._recipes:
             number = self._recipes.index(0)
             del self._numbers[self._submitters[number]]
-            self._submitters[number] = who
+            self._submitters[number] = submitter
             self.version += 1
         else:
             number = len(self._submitters)
-            self._submitters.append(who)
+            self._submitters.append(submitter)
             self._recipes.append(0)
-        self._numbers[who] = number
+        self._numbers[submitter] = number
         return number
 
     def count(self, number: int, more: int) -> None:
         """Change the number of recipes of a submitter."""
         self._recipes[number] += more
 
-    def __getitem__(self, number: int) -> Who:
+    def __getitem__(self, number: int) -> Submitter:
         return self._submitters[number]
 
-    def order(self, decides: Submitting) -> Order:
+    def order(self, rights: SubmitRights) -> Order:
         """Return the order on systems of an access class."""
-        order = self._orders.get(decides)
+        order = self._orders.get(rights)
         if order is None:
             if len(self._orders) >= MAX_CACHED:
                 self._orders.clear()
-            maxima = tuple(self._access.cap(decides, who) for who in self._submitters)
-            order = self._orders[decides] = Order(tuple(_steps(maxima)), maxima, len({*maxima}) == 1)
+            maxima = tuple(self._access.cap(rights, submitter) for submitter in self._submitters)
+            order = self._orders[rights] = Order(tuple(_steps(maxima)), maxima, len({*maxima}) == 1)
         return order
 
 
 def _steps(maxima: Sequence[int]) -> list[Step]:
-    """Return the steps; the effective priority is the lower of the nominal one and the maximum."""
-    found: list[Step] = []
+    """Return the steps by effective priority (the lower of nominal and maximum), then by nominal priority."""
+    steps: list[Step] = []
     for effective in reversed(Priority):
         capped = tuple(number for number, maximum in enumerate(maxima) if maximum == effective)
         if capped:
-            found += [Step(nominal, capped) for nominal in reversed(Priority) if nominal > effective]
+            steps += [Step(nominal, capped) for nominal in reversed(Priority) if nominal > effective]
         not_capped = tuple(number for number, maximum in enumerate(maxima) if maximum >= effective)
         if not_capped:
-            found.append(Step(effective, not_capped))
-    return found
+            steps.append(Step(effective, not_capped))
+    return steps

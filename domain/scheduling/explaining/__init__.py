@@ -1,4 +1,4 @@
 """Explanations: why a recipe waits, why it got its system, and which systems could run a recipe.
 
-Explanations use the same rules and bitmaps as the decisions of the scheduler (design 5).
+Explanations use the same rules and bitmaps as decisions (design 5).
 """

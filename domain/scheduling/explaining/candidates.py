@@ -1,4 +1,4 @@
-"""The state of each system from the view of a waiting recipe: its occupant, recipes ahead, and reasons."""
+"""The candidates of an unplaced recipe: for each system its occupant, the recipes ahead, and reasons."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Final
 
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import numbers_in
+from domain.scheduling.decisions.demanded_systems import hopeless
 from domain.scheduling.decisions.granting import is_safe
 from domain.scheduling.decisions.pending_system import ranks_for_system
-from domain.scheduling.decisions.wanted import hopeless
 from domain.scheduling.explaining.places import Places, effective_priority, why_before
 from domain.scheduling.explaining.refusals import Refusal, of_system
 from domain.scheduling.supply.reasons import IN_ANOTHER_LAB, LAB_SILENT, SET_INCOMPLETE, TO_BE_ASKED, UNSAFE
@@ -27,7 +27,7 @@ NOT_ALLOWED: Final = "not allowed"
 NOT_NOW: Final = "not now"
 PASSED_OVER: Final = "passed over"
 
-# What ends the possession of a system.
+# The deadlines that end the possession of a system (`Occupant.until_by`).
 WATCHDOG: Final = "watchdog"
 RESERVATION: Final = "reservation"
 KEPT: Final = "reservesys"
@@ -39,9 +39,8 @@ MAX_AHEAD: Final = 3
 class Occupant:
     """The recipe or person that has a system, since a log position.
 
-    `until` is the time at which the service takes the system back unless something moves it: the end of a
-    reservation, the end of the time for which a recipe keeps its system, or the expiry of its watchdog.
-    `until_by` says which of these. Both are None if nothing ends the possession.
+    `until` is the present deadline: the end of a reservation, the end of the time for which a recipe keeps
+    its system, or the expiry of its watchdog; `until_by` says which. Both are None without a deadline.
     """
 
     usage: str
@@ -54,7 +53,7 @@ class Occupant:
 
 @dataclass(frozen=True)
 class Ahead:
-    """A recipe that the system asks earlier, and the criterion."""
+    """A recipe that ranks ahead on the system; `by` is the criterion."""
 
     recipe_id: int
     priority: str
@@ -66,8 +65,8 @@ class Ahead:
 class Candidate:
     """A system with a `verdict` (never, not allowed, not now or passed over) and all `reasons` for it.
 
-    `before` counts the recipes that the system asks earlier than this one; `ahead` are the first of them.
-    Both are for systems that could be asked, now or when they come free.
+    `before` counts the recipes that rank ahead of this one on the system; `ahead` has the first of them.
+    Both are set only for usable systems.
     """
 
     fqdn: str
@@ -93,27 +92,27 @@ class Candidates:
     def ordered(self, numbers: int, limit: int) -> Iterator[int]:
         """Yield the viable systems of `numbers`: idle ones, then other usable ones, then the rest.
 
-        Each of these kinds is ordered by the number of recipes ahead, then by name, and cut off at `limit`.
+        Each kind is sorted by the number of recipes ahead, then by name, and has at most `limit` systems.
         """
         idle, names = self._partition.idle(self._host), self._partition.labs.names
 
-        def place(number: int) -> tuple[int, str]:
+        def sort_key(number: int) -> tuple[int, str]:
             return self._before.get(number, 0), names[number]
 
-        for some in (numbers & idle, numbers & self._usable & ~idle, numbers & ~self._usable):
-            yield from nsmallest(limit, numbers_in(some), key=place)
+        for kind in (numbers & idle, numbers & self._usable & ~idle, numbers & ~self._usable):
+            yield from nsmallest(limit, numbers_in(kind), key=sort_key)
 
     def before(self, number: int) -> int:
-        """Return the number of recipes that a usable system asks earlier than this one."""
+        """Return the number of recipes that rank ahead of this one on a usable system."""
         return self._before[number]
 
     def first_in_order(self, unknown: int = 0) -> int:
-        """Return how many of the usable systems, `unknown` ones excluded, ask no other recipe earlier."""
+        """Return the number of usable systems, except `unknown` ones, on which no recipe ranks ahead."""
         excluded = set(numbers_in(unknown))
         return sum(not before for number, before in self._before.items() if number not in excluded)
 
     def refused(self, number: int, verdict: str) -> Candidate:
-        """Return the candidate for a system that some rule refuses."""
+        """Return the candidate for a system that some rule excludes."""
         system = self._partition.system(number)
         reasons = [_reason_of(refusal, system) for refusal in of_system(self._refused, number)]
         return self._candidate(system, verdict, reasons)

@@ -10,8 +10,8 @@ from typing import Final
 
 from domain.recipe.state import Recipe
 from domain.scheduling.decisions.decide import iter_decisions
+from domain.scheduling.decisions.demanded_systems import hopeless
 from domain.scheduling.decisions.pending_system import ranks_for_system
-from domain.scheduling.decisions.wanted import hopeless
 from domain.scheduling.explaining.places import effective_priority, why_before
 from domain.scheduling.supply.reasons import SET_INCOMPLETE, UNSAFE
 from domain.scheduling.world.partition import Partition
@@ -23,9 +23,7 @@ MAX_SHOWN: Final = 5
 
 @dataclass(frozen=True)
 class Rival:
-    """Another recipe that the system was viable for, with the reason `why` it ranked lower or was passed
-    over.
-    """
+    """Another recipe for which the system was viable; `why` is the reason why it did not get the system."""
 
     recipe_id: int
     priority: str
@@ -35,7 +33,10 @@ class Rival:
 
 @dataclass(frozen=True)
 class Choice:
-    """An idle system that the recipe could have had, with the criteria of the choice (design 5.5)."""
+    """An idle system that the recipe could have had, with the criteria of the choice (design 5.5).
+
+    `takers` is the number of unplaced recipes that could use the system.
+    """
 
     fqdn: str
     pool: str | None
@@ -47,10 +48,9 @@ class Choice:
 class Granted:
     """The explanation of a grant.
 
-    `passed_over` are the recipes that ranked higher, `behind` the next lower ones; both are empty for a new
-    job. `choices` are the systems that a new job could have had, the granted one first. Of `behind` and
-    `choices` only the first entries are given: `behind_count` and `choices_count` are the lengths of the
-    whole lists.
+    `passed_over` are the recipes that ranked higher, `behind` those that ranked lower; both are empty for a
+    new set. `choices` are the systems that a recipe of a new set could have had, the granted one first.
+    `behind` and `choices` have at most MAX_SHOWN items; `behind_count` and `choices_count` count all.
     """
 
     summary: str
@@ -73,9 +73,9 @@ def why_granted(
 ) -> Granted | None:
     """Return why a recipe got its system; None if the grant is not among the first `limit` decisions.
 
-    The partition is at the basis of the decision, which is recomputed. The grant is explained from the state
-    at that very moment, including earlier grants of the same decision. `unseen` systems are not shown as
-    choices.
+    The partition must be at the basis of the decision, which is recomputed here. The grant is explained from
+    the state just before it, with earlier grants of the same decision. `unseen` systems are left out of
+    `choices`.
     """
     found: list[Granted] = []
 
@@ -133,7 +133,7 @@ _SUMMARIES: Final = {
 
 
 def _rivals(partition: Partition, host: Recipe, system: System) -> tuple[tuple[Rival, ...], list[Recipe]]:
-    """Return the recipes that ranked higher, with the reason, and all recipes that ranked lower."""
+    """Return the recipes that ranked higher, with reasons, and all recipes that ranked lower."""
     sets, rank = partition.sets, partition.sets.rank(host)
     order = ranks_for_system(partition, system)
     before = [sets.recipes[other.recipe_id] for other in takewhile(lambda other: other != rank, order)]

@@ -1,10 +1,10 @@
 """The rank of a recipe on thousands of systems at once (design 4.2, 5.2).
 
 Whether a recipe ranks ahead of another on a system depends on their submitters and on the maximum effective
-priorities there, which are equal for systems with equal `Submitting`. So recipes are counted by filter,
-submitter and nominal priority (`tally.py`), and the counts of those ahead are added up per kind of system
-(`ahead_counts.py`). For each system, the counts of the filters that it fits are added, by intersecting its
-signature with the bit planes of the counts.
+priorities there, which are equal for systems with equal `SubmitRights`. So recipes are counted by filter,
+submitter and nominal priority (`recipe_counts.py`), and the counts of those ahead are added up per kind of
+system (`ahead_counts.py`). For each system, the counts of the filters that it fits are added, by intersecting
+its signature with the bit planes of the counts.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from domain.access.submitting import Submitting
+from domain.access.submit_rights import SubmitRights
 from domain.priority import Priority
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
@@ -27,43 +27,45 @@ from domain.system.state import System
 
 
 class Places:
-    """The places of one recipe that is in a line, or will be, valid while nothing changes."""
+    """The places of one unplaced recipe; a new one counts as queued. Valid while nothing changes."""
 
     def __init__(self, partition: Partition, host: Recipe) -> None:
         self._partition = partition
         self._line = partition.sets.line_of(host) or QUEUED
         self._rank = partition.sets.rank(host)
-        self._who = partition.sets.demand(host).who
+        self._submitter = partition.sets.demand(host).submitter
         self._lines: dict[str, AheadCounts | None] = {}
 
     def before(self, systems: int) -> dict[int, int]:
         """Map each system number in `systems` to the number of eligible recipes ranked ahead of this one."""
         filters = self._partition.filters
         for_all = systems & self._partition.available.usable(forced=False)
-        found = {}
-        for some, ahead in self._kinds(systems):
-            for part, forced_only in ((some & for_all, False), (some & ~for_all, True)):
+        ahead = {}
+        for kind, counts_by_line in self._kinds(systems):
+            for part, forced_only in ((kind & for_all, False), (kind & ~for_all, True)):
                 for number, signature in filters.signatures_of(part, forced_only=forced_only):
-                    found[number] = sum([counted.total(signature) for counted in ahead])
-        return found
+                    ahead[number] = sum([counts.total(signature) for counts in counts_by_line])
+        return ahead
 
     def _kinds(self, systems: int) -> Iterator[tuple[int, list[BitSlicedNumbers]]]:
-        """Yield systems that agree about the recipes ahead, with these counted by filter, for each line."""
+        """Yield each kind of systems, with the recipes ahead there counted by filter, for each line."""
         labs = [of_lab for _, of_lab in self._partition.labs.each() if of_lab & systems]
-        for decides, of_kind in self._partition.labs.access.each():
-            alike = systems & of_kind
-            for of_lab in labs if alike else ():
-                if some := alike & of_lab:
-                    yield some, self._counts_ahead(self._partition.system(lowest(some)), decides)
+        for rights, of_kind in self._partition.labs.access.each():
+            of_class = systems & of_kind
+            for of_lab in labs if of_class else ():
+                if kind := of_class & of_lab:
+                    yield kind, self._counts_ahead(self._partition.system(lowest(kind)), rights)
 
-    def _counts_ahead(self, system: System, decides: Submitting) -> list[BitSlicedNumbers]:
-        maxima = self._partition.filters.maxima(decides)
-        effective = min(-self._rank.negative_priority, self._partition.labs.access.cap(decides, self._who))
-        lines = (self._ahead_counts(*asked) for asked in self._lines_ahead(system))
+    def _counts_ahead(self, system: System, rights: SubmitRights) -> list[BitSlicedNumbers]:
+        maxima = self._partition.filters.maxima(rights)
+        effective = min(
+            -self._rank.negative_priority, self._partition.labs.access.cap(rights, self._submitter)
+        )
+        lines = (self._ahead_counts(line, rank) for line, rank in self._lines_ahead(system))
         return [line.counted(maxima, effective) for line in lines if line is not None]
 
     def _lines_ahead(self, system: System) -> Iterator[tuple[str, Rank | None]]:
-        """Yield the lines that the system asks up to the recipe, with the rank that limits its own tier."""
+        """Yield the lines with recipes ahead; in the recipe's own tier with its rank, which limits them."""
         for tier in tiers_of(system.lab_controller):
             is_own = self._line in tier
             yield from ((line, self._rank if is_own else None) for line in tier)
@@ -73,8 +75,8 @@ class Places:
     def _ahead_counts(self, line: str, rank: Rank | None) -> AheadCounts | None:
         """Return the counts of a line, or None if the line is empty."""
         if line not in self._lines:
-            tally = self._partition.filters.tally(line)
-            self._lines[line] = None if tally is None else AheadCounts(tally, rank)
+            recipe_counts = self._partition.filters.recipe_counts(line)
+            self._lines[line] = None if recipe_counts is None else AheadCounts(recipe_counts, rank)
         return self._lines[line]
 
 
@@ -88,7 +90,7 @@ class RankedRecipe(NamedTuple):
 
 
 def places_on(partition: Partition, system: System) -> Iterator[RankedRecipe]:
-    """Yield the recipes that might have a system, in the order in which it asks them."""
+    """Yield the recipes eligible for a system, in the rank order of the system."""
     for rank in ranks_for_system(partition, system):
         recipe = partition.sets.recipes[rank.recipe_id]
         effective = int(effective_priority(partition, recipe, system))
@@ -99,9 +101,9 @@ def places_on(partition: Partition, system: System) -> Iterator[RankedRecipe]:
 
 def effective_priority(partition: Partition, recipe: Recipe, system: System) -> Priority:
     """Return the effective priority of a recipe that may be submitted to the system (design 5.2)."""
-    decides = partition.labs.access.of(partition.labs.number(system.fqdn))
+    rights = partition.labs.access.of(partition.labs.number(system.fqdn))
     nominal = partition.sets.sets[recipe.recipe_set_id].priority
-    return Priority(min(nominal, partition.labs.access.cap(decides, partition.sets.demand(recipe).who)))
+    return Priority(min(nominal, partition.labs.access.cap(rights, partition.sets.demand(recipe).submitter)))
 
 
 def why_before(partition: Partition, recipe: Recipe, other: Recipe, system: System) -> str:

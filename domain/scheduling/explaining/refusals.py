@@ -1,4 +1,4 @@
-"""The systems that each rule keeps from a recipe."""
+"""Refusals: the systems that each rule excludes for a recipe."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ REQUIREMENT = FITTING[-1]
 
 
 class Refusal(NamedTuple):
-    """A rule, its reason for a single system, and the bitmap of the systems that it keeps out."""
+    """A rule, its reason for a single system, and the bitmap of the systems that the rule excludes."""
 
     rule: str
     says: str
@@ -27,7 +27,7 @@ def refusals(labs: Labs, demand: Demand) -> tuple[Refusal, ...]:
 
 
 def refused_by_filter(labs: Labs, host_requires: str) -> tuple[Refusal, ...]:
-    """Return the refusal of a host requirement alone, without a distro and without access rules."""
+    """Return the refusal by a host requirement alone, without distro and access rules."""
     key = FilterKey(host_requires, None)
     return (Refusal(REQUIREMENT.name, REQUIREMENT.of_system, _kept_out(labs, REQUIREMENT.passes(labs, key))),)
 
@@ -49,5 +49,5 @@ def of_system(refused: Iterable[Refusal], number: int) -> Iterator[Refusal]:
 def refused_only_by(refused: Iterable[Refusal], *rules: str) -> int:
     """Return the systems that some of these rules refuse, and no other rule."""
     refused = list(refused)
-    some = union(refusal.systems for refusal in refused if refusal.rule in rules)
-    return some & ~union(refusal.systems for refusal in refused if refusal.rule not in rules)
+    by_rules = union(refusal.systems for refusal in refused if refusal.rule in rules)
+    return by_rules & ~union(refusal.systems for refusal in refused if refusal.rule not in rules)

@@ -8,8 +8,8 @@ from itertools import chain, islice
 
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
-from domain.scheduling.decisions.wanted import hopeless
-from domain.scheduling.decisions.whereabouts import tree_label
+from domain.scheduling.decisions.demanded_systems import hopeless
+from domain.scheduling.decisions.tree_locations import tree_label
 from domain.scheduling.explaining.candidates import NEVER, NOT_ALLOWED, NOT_NOW, Candidate, Candidates
 from domain.scheduling.explaining.refusals import Refusal, refusals, refused_only_by, viable
 from domain.scheduling.supply.reasons import SET_INCOMPLETE, TREE_AWAY
@@ -19,7 +19,7 @@ from domain.scheduling.world.partition import Partition
 
 @dataclass(frozen=True)
 class RuleCount:
-    """The number of systems that pass a rule by itself, and of those that pass it and all earlier rules."""
+    """A rule with the number of systems that pass it, and (`left`) that pass it and all earlier rules."""
 
     name: str
     reason: str
@@ -29,7 +29,7 @@ class RuleCount:
 
 @dataclass(frozen=True)
 class Counted:
-    """The number of systems by their state from the view of the recipe; `usable` ones may be idle or busy."""
+    """The numbers of systems by what they are for the recipe; `usable` ones may be idle or busy."""
 
     registered: int
     viable: int
@@ -42,10 +42,9 @@ class Counted:
 
 @dataclass(frozen=True)
 class Waiting:
-    """The explanation of a recipe that waits.
+    """The explanation of an unplaced recipe.
 
-    `systems` are those that could run it, or could but for access or a loan; the first `limit` of them.
-    `systems_count` is the length of the whole list.
+    `systems` are its first candidates, up to the limit; `systems_count` is the number of all candidates.
     """
 
     summary: str
@@ -57,9 +56,9 @@ class Waiting:
 
 @dataclass(frozen=True)
 class WaitingOptions:
-    """The options of an explanation: at most `limit` systems, without `unseen` ones, or `only` one system.
+    """The options of an explanation: the maximum number of systems, or the one system to show (`only`).
 
-    `unknown` are the unseen systems that are not counted, either.
+    `unseen` systems are not shown. `unknown` systems, a part of them, are not counted either.
     """
 
     limit: int
@@ -69,7 +68,7 @@ class WaitingOptions:
 
 
 def why_it_waits(partition: Partition, host: Recipe, asked: WaitingOptions) -> Waiting:
-    """Explain a recipe that has no system and needs one of its own."""
+    """Return why a recipe that is not a guest has no system."""
     seen, unknown = ~_bitmap(partition, asked.unseen), _bitmap(partition, asked.unknown)
     refused = _without(unknown, refusals(partition.labs, partition.sets.demand(host)))
     candidates = Candidates(partition, host, refused)
@@ -100,7 +99,7 @@ def why_it_waits(partition: Partition, host: Recipe, asked: WaitingOptions) -> W
         shown = [_one(candidates, refused, partition.labs.number(asked.only), could, lent, not_allowed)]
     rules = _rules(everyone, refused)
     summary = _summary(counted, rules, set_waits=_is_set_incomplete(partition, host, usable))
-    tree_id = partition.trees_away.first_of(partition.sets.key(host).tree_ids)
+    tree_id = partition.absent_trees.first_of(partition.sets.key(host).tree_ids)
     if tree_id is not None:
         summary = f"{TREE_AWAY}: {tree_label(partition, tree_id)}"
     return Waiting(summary, rules, counted, tuple(islice(shown, asked.limit)), count)
@@ -136,13 +135,13 @@ def _rules(everyone: int, refused: Iterable[Refusal]) -> tuple[RuleCount, ...]:
 
 
 def _is_set_incomplete(partition: Partition, host: Recipe, usable: int) -> bool:
-    """Return whether each lab with usable systems has too few for the others of its set."""
+    """Return whether every lab with usable systems for the recipe is hopeless for its set."""
     labs = [name for name, of_lab in partition.labs.each() if of_lab & usable]
     return bool(labs) and all(hopeless(partition, host.recipe_set_id, name) for name in labs)
 
 
 def _summary(counted: Counted, rules: Iterable[RuleCount], *, set_waits: bool) -> str:
-    """Return a summary of the nearest kind of systems: usable, else viable, else lent, else not allowed."""
+    """Return a sentence about the usable systems; without any, about the viable, lent or forbidden ones."""
     viable, lent, not_allowed = counted.viable, counted.lent, counted.not_allowed
     if set_waits:
         return f"{_systems(viable)} could run it, but {SET_INCOMPLETE}"

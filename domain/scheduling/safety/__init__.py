@@ -1,1 +1,1 @@
-"""Deadlock avoidance: sets that hold systems, and the plans to complete them."""
+"""Deadlock avoidance: holders, and the plans to complete them."""

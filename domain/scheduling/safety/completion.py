@@ -1,10 +1,9 @@
-"""The safety rule: no holders that wait for each other for ever (design section 4.3).
+"""The safety rule: no holders wait for each other for ever (design section 4.3).
 
-A holder is a set with some but not all of its systems. A state is safe if there is an order in which every
-holder can be completed: by a matching over usable systems, including busy ones, which come free, but
-excluding systems of holders that come later. Completing a holder only frees systems, so any holder that can
-be completed may come next, and all such orders are equivalent. Labs share no systems, so each lab is checked
-separately.
+A holder is a set with some but not all of its systems. A state is safe if all holders can be completed in
+some order. A holder can be completed if its missing systems can be matched with usable systems, busy or idle,
+that no later holder has. Completing a holder frees its systems, so any holder that can be completed may come
+next. Labs share no systems, so each lab is checked separately.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from domain.scheduling.safety.matching import match
 
 @dataclass(frozen=True)
 class Holder:
-    """A holder: the bitmap `held` of its systems, and the systems it wants.
+    """A set with the bitmap of its systems (`held`).
 
-    `wants` has, for each recipe without a system, the bitmap of the usable systems of the lab.
+    `wants` has, for each recipe without a system, the bitmap of its usable systems in the lab.
     """
 
     recipe_set_id: int
@@ -29,7 +28,7 @@ class Holder:
 
 
 def stuck(holders: Sequence[Holder]) -> list[Holder]:
-    """Return the holders that cannot be completed after all others; the state is safe if there is none."""
+    """Return the holders that no order completes; the state is safe if there are none."""
     left = list(holders)
     while left:
         held = union(holder.held for holder in left)
@@ -46,10 +45,10 @@ def stuck(holders: Sequence[Holder]) -> list[Holder]:
 
 
 def completable(holder: Holder, held: int) -> bool:
-    """Return whether each of its recipes can have a system that is not among the `held`."""
+    """Return whether each missing system of a holder can be one that is not in `held`."""
     return match([want & ~held for want in holder.wants]) is not None
 
 
 def impossible(holders: Sequence[Holder]) -> list[Holder]:
-    """Return the holders that could not be completed even if all others gave their systems back."""
+    """Return the holders that could not be completed even if all others released their systems."""
     return [holder for holder in holders if not completable(holder, holder.held)]

@@ -1,4 +1,4 @@
-"""Partially placed sets per lab, with a lazily computed and cached completion plan."""
+"""The sets that are bound to each lab, with cached completion plans."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from domain.scheduling.safety.plans import Plans
 
 @dataclass
 class LabHolders:
-    """The sets of one lab.
+    """The sets bound to one lab.
 
-    `hosts` counts the hosts that bind each set to the lab. `unread` are the sets not in `plans` yet. `stuck`
-    is True if the plans were computed and some set cannot be completed.
+    `hosts` counts the hosts that bind each set to the lab. `unread` are the sets that are not in `plans` yet.
+    `stuck` is True if the plans have shown that not all sets can be completed.
     """
 
     hosts: dict[int, int] = field(default_factory=dict)
@@ -27,8 +27,8 @@ class LabHolders:
 class Holders:
     """Mutable: `bind` and `unbind` each host, `clear` when the usable systems have changed.
 
-    `hopeless` caches the results of `wanted.hopeless` by set and lab; the entry of a set is removed when one
-    of its recipes changes.
+    `hopeless` caches the results of `demanded_systems.hopeless` by set and lab; the entry of a set is removed
+    when one of its recipes changes.
     """
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ class Holders:
         if bound.stuck:
             return None
         for recipe_set_id in list(bound.unread):
-            # A holder that cannot be completed beside some others cannot be completed beside all of them.
+            # Holders that cannot all be completed remain so if more are added, so stop here.
             if not bound.plans.put(read(recipe_set_id)):
                 bound.stuck = True
                 return None

@@ -1,4 +1,4 @@
-"""Matchings: a different system for each of several recipes."""
+"""Bipartite matching: a different system for each of several recipes."""
 
 from __future__ import annotations
 
@@ -10,18 +10,15 @@ from domain.scheduling.bitsets.bitmaps import lowest, numbers_in
 def match(wants: Sequence[int]) -> list[int] | None:
     """Return a different system number for each bitmap of candidates, or None if there is no such choice.
 
-    The recipes with the fewest candidates choose first. A recipe without a free candidate makes others move
-    along the shortest augmenting path.
+    The recipes with the fewest candidates choose first. If a recipe has no free candidate, others move along
+    the shortest augmenting path.
     """
     matching = Matching(wants)
     return matching.numbers if matching.complete() else None
 
 
 class Matching:
-    """A matching of recipes and systems. Mutable.
-
-    `numbers` are the systems by the index of their recipe.
-    """
+    """A matching of recipes and systems. Mutable. `numbers` has the system of each recipe, -1 if none."""
 
     def __init__(self, wants: Sequence[int]) -> None:
         self.numbers = [-1] * len(wants)
@@ -37,9 +34,9 @@ class Matching:
         return all(self._add(index) for index in order)
 
     def can_have(self, index: int, number: int) -> bool:
-        """Return whether a recipe can have one of its candidates while each other recipe has one, too.
+        """Return whether a recipe can have this candidate in a complete matching; if so, move to it.
 
-        The matching is complete before and after; a recipe that has the system moves.
+        The matching must be complete before, and is complete after.
         """
         before, bit = self.numbers[index], 1 << number
         if number == before:
@@ -55,13 +52,13 @@ class Matching:
     def fix(self, index: int, number: int) -> None:
         """Give a recipe a system that it can have, for good."""
         is_possible = self.can_have(index, number)
-        assert is_possible, "a recipe is given what it can have"
+        assert is_possible, "the recipe can have the system"
         self._wants[index] = 1 << number
 
     def _add(self, index: int, seen: int = 0) -> bool:
-        """Give the recipe a system that is not `seen`; return False if that is impossible beside the others.
+        """Give the recipe a system outside `seen`, moving others if necessary; return False if impossible.
 
-        The search is breadth first and visits each recipe once, so several recipes with the same candidates
+        The search is breadth first and visits each system once, so several recipes with the same candidates
         cost hardly more than one.
         """
         asked_by, queue = dict[int, int](), [index]
@@ -78,7 +75,7 @@ class Matching:
         return False
 
     def _move(self, index: int, asking: int, number: int, asked_by: dict[int, int]) -> None:
-        """Move each recipe on the path to the next system; its own goes to the recipe that asks for it."""
+        """Move each recipe on the path to its next system; the recipe before gets the former one."""
         self._taken |= 1 << number
         while True:
             before = self.numbers[asking]

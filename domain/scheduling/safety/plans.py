@@ -1,10 +1,9 @@
 """Completion plans for all holders of a lab, updated as holders come, grow and go (design section 4.3).
 
-The plan of a holder has one system for each of its recipes without a system: one that it wants, no system
-twice, none that it holds. A holder waits for the holders that hold systems of its plan. If no holder waits
-for itself, directly or through others, there is an order in which all are completed. Conversely, if there is
-such an order, the plans that complete each holder in its turn have this property. So a state is safe exactly
-if such plans exist.
+The plan of a holder has a different system for each of its recipes without a system, and none that the holder
+has. A holder waits for the other holders that have systems of its plan. A state is safe exactly if there are
+plans such that no holder waits for itself, directly or through others: then, and only then, there is an order
+in which all holders can be completed.
 
 When a holder goes, the plans of the others remain valid, because no plan waits for it any more. A holder that
 comes or grows needs a new plan, and only holders that wait for it may need another one.
@@ -20,7 +19,7 @@ from domain.scheduling.safety.matching import match
 
 
 class Plans:
-    """Plans of holders that can all be completed. Mutable. `held` are the systems of all of them."""
+    """Plans of holders that can all be completed. Mutable. `held` is the bitmap of all their systems."""
 
     def __init__(self) -> None:
         self.held = 0
@@ -30,7 +29,7 @@ class Plans:
         self._planned: dict[int, dict[int, None]] = {}
 
     def put(self, holder: Holder) -> bool:
-        """Add a holder; return False, without adding it, if some holder could not be completed then."""
+        """Add a holder; return False without adding it if then not all holders could be completed."""
         plan = self.plan(holder)
         if plan is None:
             return False
@@ -46,15 +45,15 @@ class Plans:
             self._keep(recipe_set_id, ())
 
     def plan(self, holder: Holder) -> list[int] | None:
-        """Return a plan for a holder in place of its present one; None if no plan lets all be completed."""
+        """Return a plan for a holder, None if not all could be completed; other plans may change validly."""
         first = _plan(holder, self.held)
         return _plan(holder, union(each.held for each in self._behind(holder))) if first is None else first
 
     def _behind(self, holder: Holder) -> list[Holder]:
-        """Return the holders that no plan completes while this holder keeps its systems.
+        """Return the holders that can only be completed after this holder.
 
-        A waiting holder that has an alternative plan switches to it at once. The alternative is valid in the
-        present state, too: it avoids the systems of this holder and of the returned holders.
+        A holder that waits for this one, but has another plan, switches to that plan. The other plan avoids
+        the systems of this holder and of the returned holders, so it is valid in any case.
         """
         left = self._waiting_for(holder)
         while left:
@@ -74,16 +73,16 @@ class Plans:
 
     def _waiting_for(self, holder: Holder) -> list[Holder]:
         """Return the holders that wait for this one, directly or through others, by their present plans."""
-        found: dict[int, Holder] = {holder.recipe_set_id: holder}
-        look_at = [holder]
-        while look_at:
-            for number in numbers_in(look_at.pop().held):
+        waiting: dict[int, Holder] = {holder.recipe_set_id: holder}
+        unvisited = [holder]
+        while unvisited:
+            for number in numbers_in(unvisited.pop().held):
                 for recipe_set_id in self._planned.get(number, ()):
-                    if recipe_set_id not in found:
-                        found[recipe_set_id] = self._holders[recipe_set_id]
-                        look_at.append(found[recipe_set_id])
-        del found[holder.recipe_set_id]
-        return list(found.values())
+                    if recipe_set_id not in waiting:
+                        waiting[recipe_set_id] = self._holders[recipe_set_id]
+                        unvisited.append(waiting[recipe_set_id])
+        del waiting[holder.recipe_set_id]
+        return list(waiting.values())
 
     def _keep(self, recipe_set_id: int, plan: Iterable[int]) -> None:
         for number in self._plans.pop(recipe_set_id, ()):
@@ -98,6 +97,6 @@ class Plans:
 
 
 def _plan(holder: Holder, held: int) -> list[int] | None:
-    """Return systems for the recipes of a holder that are neither `held` nor held by itself."""
+    """Return a plan for a holder with systems that are neither in `held` nor its own; None without one."""
     free = ~(held | holder.held)
     return match([want & free for want in holder.wants])

@@ -1,7 +1,7 @@
-"""Access and maximum priorities for all systems at once (design 5.1, 5.2).
+"""The access index: access and maximum priorities for all systems at once (design 5.1, 5.2).
 
-Systems with equal `Submitting` form one access class; there are few classes. Results for a `Who` are cached
-until the class of any system changes.
+Systems with equal `SubmitRights` form one access class; there are few classes. Results for a `Submitter` are
+cached until the class of any system changes.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from domain.access.submitting import Submitting, Who
+from domain.access.submit_rights import SubmitRights, Submitter
 from domain.scheduling.bitsets.bitmaps import union
 
 NOT_ALLOWED: Final = 0
-"""Stands for a priority where submission is not allowed."""
+"""The maximum effective priority on systems to which a submitter may not submit."""
 
 
 class AccessIndex:
@@ -22,26 +22,26 @@ class AccessIndex:
 
     def __init__(self) -> None:
         self.version = 0
-        self._systems: dict[Submitting, int] = {}
-        self._of: dict[int, Submitting] = {}
-        self._maxima: dict[Submitting, dict[Who, int]] = {}
-        # The number of classes that name a user or group, and the names that have come or gone.
+        self._systems: dict[SubmitRights, int] = {}
+        self._of: dict[int, SubmitRights] = {}
+        self._maxima: dict[SubmitRights, dict[Submitter, int]] = {}
+        # The number of classes that name each user or group, and the names that were added or dropped.
         self._named: Counter[tuple[str, str]] = Counter()
         self._name_changes: dict[tuple[str, str], None] = {}
-        self._entitled: dict[Who, int] = {}
-        self._not_lent: dict[Who, int] = {}
-        self._may: dict[Who, int] = {}
-        self._caps: dict[Who, frozenset[int]] = {}
+        self._entitled: dict[Submitter, int] = {}
+        self._not_lent: dict[Submitter, int] = {}
+        self._may: dict[Submitter, int] = {}
+        self._caps: dict[Submitter, frozenset[int]] = {}
 
-    def put(self, number: int, decides: Submitting) -> bool:
+    def put(self, number: int, rights: SubmitRights) -> bool:
         """Set the access class of a system; return whether it changed."""
         before, bit = self._of.get(number), 1 << number
-        if before == decides:
+        if before == rights:
             return False
-        self._of[number] = decides
-        if decides not in self._systems:
-            self._begin(decides)
-        self._systems[decides] |= bit
+        self._of[number] = rights
+        if rights not in self._systems:
+            self._begin(rights)
+        self._systems[rights] |= bit
         if before is not None:
             self._systems[before] &= ~bit
             if not self._systems[before]:
@@ -52,17 +52,17 @@ class AccessIndex:
         self._caps.clear()
         return True
 
-    def _begin(self, decides: Submitting) -> None:
-        self._systems[decides] = 0
-        self._maxima[decides] = {}
-        for name in _names(decides):
+    def _begin(self, rights: SubmitRights) -> None:
+        self._systems[rights] = 0
+        self._maxima[rights] = {}
+        for name in _names(rights):
             self._named[name] += 1
             if self._named[name] == 1:
                 self._name_changes[name] = None
 
-    def _end(self, decides: Submitting) -> None:
-        del self._systems[decides], self._maxima[decides]
-        for name in _names(decides):
+    def _end(self, rights: SubmitRights) -> None:
+        del self._systems[rights], self._maxima[rights]
+        for name in _names(rights):
             self._named[name] -= 1
             if not self._named[name]:
                 del self._named[name]
@@ -70,83 +70,83 @@ class AccessIndex:
                 self._invalidate_maxima(name)
 
     def _invalidate_maxima(self, name: tuple[str, str]) -> None:
-        """Drop the cached maxima of users whose name is in no access class any more."""
+        """Drop the cached maxima of a user or group that no access class names any more."""
         kind, value = name
         for maxima in self._maxima.values():
-            for who in [each for each in maxima if getattr(each, kind) == value]:
-                del maxima[who]
+            for submitter in [each for each in maxima if getattr(each, kind) == value]:
+                del maxima[submitter]
 
     # Users and groups
 
-    def who(self, user: str, group: str | None) -> Who:
-        """Return the user and group as far as some access class distinguishes them."""
+    def submitter(self, user: str, group: str | None) -> Submitter:
+        """Return the submitter, with None for a user or group that no access class names."""
         is_named, has_name = ("user", user) in self._named, ("group", group) in self._named
-        return Who(user if is_named else None, group if has_name else None)
+        return Submitter(user if is_named else None, group if has_name else None)
 
     def names_group(self, group: str) -> bool:
         return ("group", group) in self._named
 
     def name_changes(self) -> dict[tuple[str, str], None]:
-        """Return the users and groups that classes have begun or ceased to name since the last call."""
+        """Return the (kind, name) pairs that classes have begun or ceased to name since the last call."""
         changes, self._name_changes = self._name_changes, {}
         return changes
 
     # Queries
 
-    def of(self, number: int) -> Submitting:
+    def of(self, number: int) -> SubmitRights:
         """Return the access class of a system."""
         return self._of[number]
 
-    def each(self) -> Iterable[tuple[Submitting, int]]:
+    def each(self) -> Iterable[tuple[SubmitRights, int]]:
         """Return every access class with the bitmap of its systems."""
         return self._systems.items()
 
-    def maximum(self, decides: Submitting, who: Who) -> int:
-        """Return the maximum effective priority, loans ignored; `NOT_ALLOWED` without access."""
-        maxima = self._maxima[decides]
-        if who not in maxima:
-            maxima[who] = decides.maximum(who) or NOT_ALLOWED
-        return maxima[who]
+    def maximum(self, rights: SubmitRights, submitter: Submitter) -> int:
+        """Return the maximum effective priority on a class, loans ignored; `NOT_ALLOWED` without access."""
+        maxima = self._maxima[rights]
+        if submitter not in maxima:
+            maxima[submitter] = rights.maximum(submitter) or NOT_ALLOWED
+        return maxima[submitter]
 
-    def cap(self, decides: Submitting, who: Who) -> int:
-        """Return the maximum effective priority; `NOT_ALLOWED` also while lent to somebody else."""
-        return NOT_ALLOWED if decides.is_lent_away(who) else self.maximum(decides, who)
+    def cap(self, rights: SubmitRights, submitter: Submitter) -> int:
+        """Return the maximum effective priority on a class; `NOT_ALLOWED` if it is lent to another user."""
+        return NOT_ALLOWED if rights.is_lent_away(submitter) else self.maximum(rights, submitter)
 
-    def caps(self, who: Who) -> frozenset[int]:
-        """Return the different caps over all classes."""
-        if who not in self._caps:
-            self._caps[who] = frozenset(self.cap(decides, who) for decides in self._systems)
-        return self._caps[who]
+    def caps(self, submitter: Submitter) -> frozenset[int]:
+        """Return the distinct maximum effective priorities over all classes (`cap`)."""
+        if submitter not in self._caps:
+            self._caps[submitter] = frozenset(self.cap(rights, submitter) for rights in self._systems)
+        return self._caps[submitter]
 
-    def entitled(self, who: Who) -> int:
-        """Return the systems to which a user may submit, on loan or not."""
-        if who not in self._entitled:
+    def entitled(self, submitter: Submitter) -> int:
+        """Return the systems to which a submitter may submit, loans ignored."""
+        if submitter not in self._entitled:
             classes = self._systems.items()
-            found = (systems for decides, systems in classes if self.maximum(decides, who))
-            self._entitled[who] = union(found)
-        return self._entitled[who]
+            found = (systems for rights, systems in classes if self.maximum(rights, submitter))
+            self._entitled[submitter] = union(found)
+        return self._entitled[submitter]
 
-    def not_lent_away(self, who: Who) -> int:
-        """Return the systems that are not on loan to somebody else."""
-        if who not in self._not_lent:
+    def not_lent_away(self, submitter: Submitter) -> int:
+        """Return the systems that are not on loan to another user."""
+        if submitter not in self._not_lent:
             classes = self._systems.items()
-            self._not_lent[who] = union(
-                systems for decides, systems in classes if not decides.is_lent_away(who)
+            self._not_lent[submitter] = union(
+                systems for rights, systems in classes if not rights.is_lent_away(submitter)
             )
-        return self._not_lent[who]
+        return self._not_lent[submitter]
 
-    def may(self, who: Who) -> int:
-        """Return the systems that recipes of a user may have."""
-        systems = self._may.get(who)
+    def may(self, submitter: Submitter) -> int:
+        """Return the systems that access and loans open to a submitter."""
+        systems = self._may.get(submitter)
         if systems is None:
-            systems = self._may[who] = self.entitled(who) & self.not_lent_away(who)
+            systems = self._may[submitter] = self.entitled(submitter) & self.not_lent_away(submitter)
         return systems
 
 
-def _names(decides: Submitting) -> Iterator[tuple[str, str]]:
+def _names(rights: SubmitRights) -> Iterator[tuple[str, str]]:
     """Yield the users and groups that an access class names."""
-    users = {entry.user: None for entry in decides.entries}
-    users |= {decides.owner: None, decides.borrower: None}
+    users = {entry.user: None for entry in rights.entries}
+    users |= {rights.owner: None, rights.borrower: None}
     yield from (("user", user) for user in users if user is not None)
-    groups = {entry.group: None for entry in decides.entries}
+    groups = {entry.group: None for entry in rights.entries}
     yield from (("group", group) for group in groups if group is not None)

@@ -1,11 +1,11 @@
-"""Propagation of policies, owners and loans to the access classes and visibility of systems."""
+"""Updates of the access class and visibility of systems after changes of policies, owners and loans."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
 from domain.access.policy import Policy, policy_of
-from domain.access.submitting import Who, submitting
+from domain.access.submit_rights import Submitter, submit_rights
 from domain.directory.state import Directory
 from domain.recipe.state import Recipe
 from domain.scheduling.supply.labs import Labs
@@ -13,7 +13,7 @@ from domain.scheduling.supply.visible import Visible
 from domain.system.state import System
 
 # There are many systems, but few policies.
-_submitting = lru_cache(4096)(submitting)
+_submit_rights = lru_cache(4096)(submit_rights)
 
 
 class AccessUpdates:
@@ -29,8 +29,8 @@ class AccessUpdates:
         """Update the access class and visibility of a system from its policy, pools, owner and loan."""
         policies = tuple(map(self._policy_of, self._directory.pools_of(system.fqdn)))
         borrower = system.loan and system.loan.user
-        decides = _submitting(system.access_policy, policies, system.owner, borrower)
-        self._labs.access.put(self._labs.number(system.fqdn), decides)
+        rights = _submit_rights(system.access_policy, policies, system.owner, borrower)
+        self._labs.access.put(self._labs.number(system.fqdn), rights)
         self._visible.put(system)
 
     def pool_changed(self, pool: str) -> tuple[str, ...]:
@@ -38,17 +38,14 @@ class AccessUpdates:
         self._policies.pop(pool, None)
         return self._directory.systems_of(pool)
 
-    def who_of(self, recipe: Recipe) -> Who:
-        return self.who(recipe.owner, recipe.group)
+    def submitter_of(self, recipe: Recipe) -> Submitter:
+        return self.submitter(recipe.owner, recipe.group)
 
-    def who(self, owner: str, group: str | None) -> Who:
-        """Return the owner and group of a job as far as policies distinguish them.
-
-        The group is None if the job does not run for it any more.
-        """
+    def submitter(self, owner: str, group: str | None) -> Submitter:
+        """Return the submitter of a job, without the group if the job no longer counts for the group."""
         if group is not None and not self._directory.counts_for_group(group, owner):
             group = None
-        return self._labs.access.who(owner, group)
+        return self._labs.access.submitter(owner, group)
 
     def _policy_of(self, pool: str) -> Policy:
         policy = self._policies.get(pool)

@@ -1,4 +1,4 @@
-"""Bitmaps of the systems that recipes may get: by condition, draining, reservation, usage and lab."""
+"""Bitmaps of usable and idle systems, by condition, draining, reservation, usage and lab."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ class Availability:
         self._idle = 0
         self._open = 0
         self._automated = 0
-        # Broken systems, which only recipes that force them may have.
+        # The bitmap of Broken systems.
         self.broken = 0
         self._serving: dict[str, None] = {}
         self._facts: dict[str, tuple[bool, bool, bool, str, bool]] = {}
         self._in_serving_labs: int | None = 0
 
     def put(self, system: System) -> bool:
-        """Store a new state of a system; return whether it changes who may have the system when free."""
+        """Store a new state of a system; return whether more than its being idle has changed."""
         before = self._facts.get(system.fqdn)
-        # The lab is considered in `usable`, because a lab changes for all its systems at once.
+        # `usable` checks the lab itself, because a lab changes for all its systems at once.
         is_open_now, automated = is_open(system, lab_enabled=True), is_automated(system.condition)
         place = system.lab_controller, system.condition == "Broken"
         facts = (system.usage == "idle", is_open_now, automated, *place)
@@ -43,7 +43,7 @@ class Availability:
         return True
 
     def serve(self, lab_controller: str, serving: bool) -> None:
-        """Store whether the systems of a lab may get recipes: it is enabled, and not silent."""
+        """Store whether the systems of a lab may get recipes: the lab is enabled and not silent."""
         if serving:
             self._serving[lab_controller] = None
         else:
@@ -51,7 +51,7 @@ class Availability:
         self._in_serving_labs = None
 
     def usable(self, *, forced: bool) -> int:
-        """Return the systems that recipes may have, now or when they come free, if they are viable."""
+        """Return the systems that recipes may have, now or when they come free, with force or without."""
         if self._in_serving_labs is None:
             self._in_serving_labs = union(self._labs.lab_controller[name] for name in self._serving)
         usable = self._open & self._in_serving_labs

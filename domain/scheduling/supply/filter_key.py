@@ -1,7 +1,4 @@
-"""Filters: the requirements that decide which systems fit a recipe.
-
-Recipes with equal filters share one entry.
-"""
+"""Filter keys: the requirements that decide which systems fit a recipe."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from domain.access.submitting import Who
+from domain.access.submit_rights import Submitter
 from domain.recipe.state import Recipe
 from domain.requirements.host import forced_system
 from domain.scheduling.supply.labs import Distro
@@ -20,7 +17,7 @@ _forced = lru_cache(4096)(forced_system)
 class FilterKey(NamedTuple):
     """The canonical host requirement, the distro, and the distro trees of the guests.
 
-    `own` is a distro that the job brings, in place of a tree. A tree that was not found is None.
+    `own` is a custom distro of the job, which replaces the tree. A tree id is None if no tree matched.
     """
 
     host_requires: str
@@ -35,15 +32,15 @@ class FilterKey(NamedTuple):
 
     @property
     def tree_ids(self) -> tuple[int | None, ...]:
-        """Return the trees that must be in the lab."""
+        """Return the trees that the lab must have, with None for a tree that was not found."""
         return self.guest_tree_ids if self.own else (self.distro_tree_id, *self.guest_tree_ids)
 
 
 class Demand(NamedTuple):
-    """The filter and the submitter that recipes share: the systems that are viable, and the rank on each."""
+    """The filter and the submitter of a recipe, which decide the viable systems and the order on each."""
 
     key: FilterKey
-    who: Who
+    submitter: Submitter
 
 
 def filter_key(host: Recipe, guests: Iterable[Recipe]) -> FilterKey:
@@ -53,7 +50,7 @@ def filter_key(host: Recipe, guests: Iterable[Recipe]) -> FilterKey:
 
 
 def own_distro(distro: Mapping[str, str] | None) -> Distro | None:
-    """Return the distro that the job of a recipe brings, or None."""
+    """Return the custom distro of a recipe, None if there is none."""
     if distro is None:
         return None
     return Distro(None, distro["arch"], distro["osmajor"], distro.get("osminor") or "0")

@@ -1,6 +1,6 @@
 """The systems of all labs as numbered columns, for queries about many systems at once.
 
-A system keeps its number as long as the process lives. Numbers ascend in the order of registration.
+A system has the same number during the life of a process. Numbers ascend in the order of registration.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ K = TypeVar("K", bound=Hashable)
 class Distro(NamedTuple):
     """A distro that a system must be able to install.
 
-    `tree_id` is None for a distro that a job brings, which counts as present in every lab.
+    `tree_id` is None for a custom distro of a job, which counts as present in every lab.
     """
 
     tree_id: int | None
@@ -57,17 +57,14 @@ class Index(Generic[K]):
 
 
 class PartOfLabs(NamedTuple):
-    """Some of the systems as labs of their own, with the same distro trees; queries there hold for the whole.
-
-    The number of each system is smaller by `before`.
-    """
+    """A part of the systems as labs of their own, with all distro trees; numbers are reduced by `before`."""
 
     labs: Labs
     before: int
 
 
 class Labs:
-    """Systems and distro trees. Mutable: put them as the log changes them, then query bitmaps."""
+    """Systems and distro trees. Mutable: `put` each change, then query bitmaps."""
 
     def __init__(self) -> None:
         self.access = AccessIndex()
@@ -136,7 +133,7 @@ class Labs:
         return self._places.least(among).bit_length() - 1
 
     def each(self) -> Iterator[tuple[str, int]]:
-        """Yield every lab controller that has systems, with their bitmap."""
+        """Yield each lab controller that has, or once had, systems, with the bitmap of its systems."""
         yield from self.lab_controller.items()
 
     # Distro trees
@@ -155,7 +152,7 @@ class Labs:
         """Return all trees with their ids."""
         return self._trees.items()
 
-    def having(self, trees: Mapping[int, Mapping[str, Any]]) -> Labs:
+    def with_more_trees(self, trees: Mapping[int, Mapping[str, Any]]) -> Labs:
         """Return these labs with more distro trees. They share all other data, so the result is read-only."""
         labs = copy(self)
         labs._trees = {**self._trees, **trees}
@@ -178,7 +175,7 @@ class Labs:
         return 0 if distro is None else self._arch[distro.arch]
 
     def not_excluding(self, distro: Distro | None) -> int:
-        """Return all systems but those that exclude the distro's family, or this version, on its arch."""
+        """Return the registered systems that do not exclude the family or version of a distro on its arch."""
         if distro is None:
             return 0
         whole = self._excluded[distro.arch, distro.family, None]

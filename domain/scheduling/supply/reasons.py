@@ -1,6 +1,6 @@
-"""The reasons why a recipe does not get a system, or loses its system: one list, in words for people.
+"""The reasons why a recipe gets no system, loses it or is given up, and why possession of a system ends.
 
-Reasons are stored in events, and `verify` compares them with recomputed ones, so their texts must not change.
+Many are stored in events, and `verify` compares them with recomputed ones, so their texts must not change.
 """
 
 from __future__ import annotations
@@ -78,4 +78,4 @@ ABOUT_TREES: Final = (
     *(NO_MATCH_HAS_THE_TREE, NO_MATCH_HAS_THE_GUESTS, NO_MATCH_OF_THE_ARCH, ALL_MATCHES_EXCLUDE),
     *(NO_MATCH_FITS, DISTRO_LEFT, NO_LAB_HAS_ALL_TREES, NO_LAB_FOR_ALL),
 )
-"""Reasons that are followed by a colon, the trees concerned, and the labs that have them (`whereabouts`)."""
+"""Reasons that are followed by a colon and the labs of the trees in question (`tree_locations`)."""

@@ -1,9 +1,8 @@
 """The rules that decide which systems are viable for a recipe, in order, each with its reason (design 5.1).
 
 A rule returns a bitmap over all systems (bit n: system number n), so its number of steps does not depend on
-the size of the lab. A system that passes every rule is viable. The rules of `FITTING` depend on what the
-recipe requires, and are evaluated once per `FilterKey`; those of `ACCESS_RULES` depend on the owner and group
-of the job (`Who`).
+the size of the lab. A system that passes every rule is viable. The rules of `FITTING` depend on the
+`FilterKey` of a recipe, those of `ACCESS_RULES` on its `Submitter`.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from domain.access.submitting import Who
+from domain.access.submit_rights import Submitter
 from domain.requirements import from_text, matching
 from domain.scheduling.supply import reasons
 
@@ -26,9 +25,9 @@ About = TypeVar("About")
 
 @dataclass(frozen=True)
 class Rule(Generic[About]):
-    """A rule with a name for people, and the reason for a recipe if it leaves no system.
+    """A rule with its name for people, and the reason why a recipe cannot run if no system passes.
 
-    `of_matches` is the reason if it leaves none of the systems that match the host requirements.
+    `of_matches` is the reason if none of the systems that match the host requirements passes.
     """
 
     name: str
@@ -38,7 +37,7 @@ class Rule(Generic[About]):
 
     @property
     def of_system(self) -> str:
-        """Return the reason for a single system that the rule keeps out."""
+        """Return the reason for a single system that does not pass."""
         return reasons.OF_SYSTEM[self.name]
 
 
@@ -66,12 +65,12 @@ def _requirement(labs: Labs, key: FilterKey) -> int:
     return matching(from_text(key.host_requires), labs.columns)
 
 
-def _access(labs: Labs, who: Who) -> int:
-    return labs.access.entitled(who)
+def _access(labs: Labs, submitter: Submitter) -> int:
+    return labs.access.entitled(submitter)
 
 
-def _loan(labs: Labs, who: Who) -> int:
-    return labs.access.not_lent_away(who)
+def _loan(labs: Labs, submitter: Submitter) -> int:
+    return labs.access.not_lent_away(submitter)
 
 
 FITTING: tuple[Rule[FilterKey], ...] = (
@@ -110,39 +109,35 @@ FITTING: tuple[Rule[FilterKey], ...] = (
 )
 
 # Owners decide who may submit to their systems, and pools for all of theirs; force does not override that.
-ACCESS: Rule[Who] = Rule("access", _access, reasons.NO_ACCESS)
+ACCESS: Rule[Submitter] = Rule("access", _access, reasons.NO_ACCESS)
 # Only the borrower may use a system on loan. The loan ends some day, so no recipe is given up for it.
-LOAN: Rule[Who] = Rule("loan", _loan, reasons.ALL_LENT)
+LOAN: Rule[Submitter] = Rule("loan", _loan, reasons.ALL_LENT)
 
-ACCESS_RULES: tuple[Rule[Who], ...] = (ACCESS, LOAN)
+ACCESS_RULES: tuple[Rule[Submitter], ...] = (ACCESS, LOAN)
 
 
 def fitting(labs: Labs, key: FilterKey) -> int:
-    """Return the systems that could run a recipe with this filter, busy or not, access and loans ignored."""
+    """Return the systems that fit a filter: they pass all rules of `FITTING`."""
     return reduce(lambda passed, rule: passed & rule.passes(labs, key), FITTING, labs.registered)
 
 
 def passing(labs: Labs, demand: Demand) -> Iterator[tuple[str, str, int]]:
-    """Yield each rule in order: its name, its reason for a single system, and the systems that pass.
-
-    This is for explanations. Systems that pass every rule are those in both `fitting` and `Access.may`.
-    """
+    """Yield each rule in order: its name, its reason for a single system, and the systems that pass."""
     for rule in FITTING:
         yield rule.name, rule.of_system, rule.passes(labs, demand.key)
     for admits in ACCESS_RULES:
-        yield admits.name, admits.of_system, admits.passes(labs, demand.who)
+        yield admits.name, admits.of_system, admits.passes(labs, demand.submitter)
 
 
 def could_install(labs: Labs, key: FilterKey) -> int:
-    """Return the systems that could install the distro of a filter, the host requirement ignored."""
+    """Return the systems that pass all rules of `FITTING` except the host requirement."""
     return reduce(lambda passed, rule: passed & rule.passes(labs, key), FITTING[:-1], labs.registered)
 
 
 def why_none(labs: Labs, key: FilterKey, among: int) -> str:
     """Return the reason of the first rule that leaves no system, if no system of `among` fits the filter.
 
-    If the last rule leaves none, systems may match the requirement; the reason then says what all of them
-    lack.
+    If that is the host requirement, but some systems match it, return the reason why none of these fits.
     """
     left = labs.registered & among
     for rule in FITTING:

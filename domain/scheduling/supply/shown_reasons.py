@@ -1,7 +1,7 @@
-"""The words in which people read the stored reasons.
+"""The texts that users see for stored reasons.
 
-Stored reasons keep their words for ever, because `labledger replay verify` compares events. Reasons without a
-row are shown as they are stored.
+The stored texts never change, because `labledger replay verify` compares events. A reason without a row here
+is shown as stored.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SHOWN: Final[Mapping[str, str]] = {
 
 
 def shown_reason(reason: str) -> str:
-    """Return the words for a stored reason; a suffix after a colon, and other texts, stay as they are."""
+    """Return the text that users see for a stored reason; a suffix after `: ` is kept."""
     if reason in SHOWN:
         return SHOWN[reason]
     stored, colon, suffix = reason.partition(": ")

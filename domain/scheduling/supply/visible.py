@@ -1,7 +1,6 @@
-"""The systems that the owner of a job may know: those that they may view, or submit to.
+"""The systems that are hidden from the owner of a job, who may neither view them nor submit to them.
 
-A reason neither counts nor names any other system, because that would reveal a hidden system
-(docs/decisions/0020).
+Reasons neither count nor name hidden systems (docs/decisions/0020).
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ _COLUMNS: Final = {"systems": "fqdn", "arches": "arches", "power_types": "power_
 
 
 class Visible:
-    """Mutable: `put` each changed system, and `invalidate` when people or pools changed."""
+    """Mutable: `put` each changed system, and call `invalidate` after changes of users, groups and pools."""
 
     def __init__(self, directory: Directory, labs: Labs) -> None:
         self._directory = directory
         self._labs = labs
-        # Systems that some users may not view, with the policy that counts; mostly there are none.
+        # Systems that not everybody may view, with the policy that applies; mostly there are none.
         self._restricted: dict[str, tuple[System, Policy]] = {}
         self._hidden: dict[str, int] = {}
 
@@ -73,7 +72,7 @@ class Visible:
         return may_submit(person, self._labs.access.of(self._labs.number(system.fqdn)).entries)
 
     def may_know(self, owner: str, kind: str, name: str) -> bool:
-        """Return whether the owner may know a name: the directory or a system that is not hidden has it."""
+        """Return whether the directory, a distro tree or a system that is not hidden has a name."""
         hidden = self.hidden_from(owner)
         if not hidden:
             return True

@@ -1,4 +1,4 @@
-"""The state of the triggers after a recorded decision: which are answered, and whether the batch is."""
+"""Updates of the triggers and their batch from the stamps of recorded decisions."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from domain.events import Stamp
 from domain.scheduling.demand.recipe_sets import RecipeSets
 from domain.scheduling.world.triggers import Triggers
 
-# Policy 1 answered no wake-ups: its decisions do not show whether earlier ones were answered.
+# Policy version 1 answered no wake-ups, so its decisions say nothing about earlier triggers.
 FIRST_WITH_WAKE_UPS = 2
 
 
 def resume(triggers: Triggers, sets: RecipeSets, stamp: Stamp) -> None:
-    """Advance behind a commit from the log, which answers triggers if the scheduler decided it."""
+    """Advance the triggers past a commit of the log, if it is a decision of the scheduler."""
     if stamp.basis is None:
         return
     if stamp.basis.batch is not None:
@@ -22,7 +22,7 @@ def resume(triggers: Triggers, sets: RecipeSets, stamp: Stamp) -> None:
 
 
 def catch_up(triggers: Triggers, sets: RecipeSets, stamp: Stamp) -> None:
-    """Advance to just before such a commit, so that its decisions can be recomputed at their basis."""
+    """Advance the triggers to just before a commit with a basis, so that its decisions can be recomputed."""
     assert stamp.basis is not None, "the commit has a basis"
     if stamp.basis.batch is None:
         _as_before_batches(triggers, stamp.cause)
@@ -38,12 +38,12 @@ def _as_before_batches(triggers: Triggers, cause: str) -> None:
 
 
 def end_batch_unless(sets: RecipeSets, left: str | None) -> None:
-    """End the batch unless a kind is left; then its newly assigned recipes rank with the assigned ones."""
+    """End the batch if no kind is `left`, so that newly assigned recipes rank with the assigned ones."""
     if left is None:
         sets.end_batch()
 
 
 def newly_assigned(stamp: Stamp) -> bool:
-    """Return whether a recipe assigned by this event ranks as queued, because its batch is unfinished."""
+    """Return whether a recipe that this event assigns is newly assigned: its batch is unfinished."""
     batch = None if stamp.basis is None else stamp.basis.batch
     return batch is not None and batch.left is not None

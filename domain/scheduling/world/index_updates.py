@@ -1,4 +1,4 @@
-"""Propagation of system and directory changes to the indexes by column, filter and access class."""
+"""Updates of the indexes by column, filter and access class after changes of systems and distro trees."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from domain.system.state import System
 
 
 class IndexUpdates:
-    """The indexes of a partition that depend on systems and distro trees. It holds no state of its own."""
+    """Updates of the indexes of a partition. Instances have no state of their own."""
 
     def __init__(
         self, directory: Directory, labs: Labs, filters: Filters, access_updates: AccessUpdates
@@ -37,10 +37,10 @@ class IndexUpdates:
 
 
 def looks_alike(before: System, after: System) -> bool:
-    """Return whether two states of a system are equal for filters, preferences and access."""
-    return _looks(before) == _looks(after)
+    """Return whether two states of a system are equal for filters, preferences and access classes."""
+    return _indexed(before) == _indexed(after)
 
 
-def _looks(system: System) -> tuple[object, ...]:
+def _indexed(system: System) -> tuple[object, ...]:
     people = system.owner, system.loan and system.loan.user, system.reservation and system.reservation.user
     return system.inventory, system.condition, system.lab_controller, people, system.access_policy

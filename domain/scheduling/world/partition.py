@@ -1,9 +1,9 @@
 """The state of one scheduler, folded from the log (design section 4).
 
-`apply` folds events in log order. `apply_tentatively` applies a decided event that is not in the log yet, as
-if it followed the last folded position, so that the next decision of the same commit sees it.
-`confirm` keeps the tentative events if the log has exactly these; otherwise it rolls them back, and the log
-is read instead. `rollback` discards them.
+`apply` folds events in log order. `apply_tentatively` applies a decided event that is not in the log yet, so
+that the next decision of the same commit sees the event. `confirm` keeps the tentative events if the log has
+exactly these after the last folded position; otherwise it rolls them back, and the caller reads the log.
+`rollback` discards them.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from domain.scheduling.supply.access_updates import AccessUpdates
 from domain.scheduling.supply.availability import Availability
 from domain.scheduling.supply.labs import Labs
 from domain.scheduling.supply.visible import Visible
+from domain.scheduling.world.absent_trees import AbsentTrees
 from domain.scheduling.world.batches import end_batch_unless, newly_assigned, resume
-from domain.scheduling.world.departed import Departed, Name
+from domain.scheduling.world.departed_names import DepartedNames, Name
 from domain.scheduling.world.index_updates import IndexUpdates, looks_alike
 from domain.scheduling.world.partition_queries import PartitionQueries
 from domain.scheduling.world.tentative import Tentative
-from domain.scheduling.world.trees_away import TreesAway
 from domain.scheduling.world.trigger_rules import TriggerKey, TriggerRules
 from domain.scheduling.world.triggers import PENDING_SYSTEM, WAKE_UP, Trigger, Triggers
 from domain.scheduling.world.wake_ups import TRIGGER_RULES, Happened, TriggerRule
@@ -41,10 +41,10 @@ HELD = ("recipe", "recipe-set", "system")
 
 
 class Partition(PartitionQueries):
-    """The state of a scheduler. Mutable; its own decisions are tentative until they are confirmed.
+    """The state of a scheduler. Mutable. Its own decisions are tentative until they are confirmed.
 
-    `position` is the last position of the log that is folded. `rules` say which events raise wake-ups and
-    let-go triggers.
+    `position` is the last folded position of the log. `rules` say which events raise wake-ups and let-go
+    triggers.
     """
 
     def __init__(self, rules: Iterable[TriggerRule] = TRIGGER_RULES) -> None:
@@ -58,10 +58,10 @@ class Partition(PartitionQueries):
         self._access_updates = AccessUpdates(self.directory, self.labs, self.visible)
         self._index_updates = IndexUpdates(self.directory, self.labs, self.filters, self._access_updates)
         self.holders = Holders()
-        self.sets = RecipeSets(self.filters, self.holders, self._access_updates.who_of)
+        self.sets = RecipeSets(self.filters, self.holders, self._access_updates.submitter_of)
         self.triggers = Triggers(self._log_wants, self._rank_of_new)
-        self.trees_away = TreesAway()
-        self.departed = Departed()
+        self.absent_trees = AbsentTrees()
+        self.departed_names = DepartedNames()
         self.systems: dict[str, System] = {}
         self.reserved: dict[str, None] = {}
         # Called before each grant, for explanations, which need the state of that moment.
@@ -80,7 +80,7 @@ class Partition(PartitionQueries):
             self._raise(recorded.position, recorded.commit_end, key)
 
     def pass_over(self, position: int) -> None:
-        """Advance to a position; events up to there that were not applied are `SKIPPED_EVENTS`."""
+        """Advance to a position; all events up to it were applied, except `SKIPPED_EVENTS`."""
         assert not self._tentative, "the log is read only while no decision is tentative"
         self.position = max(self.position, position)
 
@@ -108,7 +108,7 @@ class Partition(PartitionQueries):
             newly = newly_assigned and state.state == "assigned"
             self.sets.put(state, drop_finished=drop_finished, newly_assigned=newly)
         elif isinstance(state, RecipeSet):
-            # A set that was just submitted is in no batch yet, so the backlog need not be ranked again.
+            # A set that was just submitted is in no batch yet, so the new sets of the batch keep their ranks.
             was_there = state.recipe_set_id in self.sets.sets
             self.sets.put_set(state)
             if was_there:
@@ -136,14 +136,14 @@ class Partition(PartitionQueries):
             self.holders.clear()
 
     def _note_departed(self, recorded: Recorded, people: Iterable[str]) -> None:
-        """Note departed names, and drop old ones. For a group, `people` are the previous members."""
+        """Record departed names, and drop old ones. For a group, `people` are its users before the event."""
         subject, at = recorded.subject, recorded.recorded_at
         if isinstance(recorded.event, directory_events.REMOVED):
-            self.departed.note(Name(subject), at)
+            self.departed_names.add(Name(subject), at)
         for user in people:
             if self.directory.has_left(split_subject(subject)[1], user):
-                self.departed.note(Name(subject, user), at)
-        for each in self.departed.due(at, self._is_used):
+                self.departed_names.add(Name(subject, user), at)
+        for each in self.departed_names.pop_due(at, self._is_used):
             if each.user is None:
                 self.directory.forget(each.subject)
             else:
@@ -151,13 +151,13 @@ class Partition(PartitionQueries):
 
     def _is_used(self, name: Name) -> bool:
         kind, group = split_subject(name.subject)
-        return kind == "group" and self.sets.is_for(group, name.user)
+        return kind == "group" and self.sets.has_recipe_for(group, name.user)
 
     def _tree_changed(self, name: str, at: datetime) -> None:
         tree_id = int(name)
         before = self.labs.tree(tree_id)
         self._index_updates.update_tree(name)
-        self.trees_away.changed(tree_id, before, self.labs.tree(tree_id), at)
+        self.absent_trees.changed(tree_id, before, self.labs.tree(tree_id), at)
         self.holders.clear()
 
     def _put_system(self, system: System) -> None:
@@ -179,7 +179,7 @@ class Partition(PartitionQueries):
         self._reindex_recipes()
 
     def _reindex_recipes(self) -> None:
-        """Re-index recipes after a change of systems, or of the names that policies distinguish."""
+        """Re-index recipes whose user or group some access class began or ceased to name."""
         changes = self.labs.access.name_changes()
         if changes:
             users = {name for kind, name in changes if kind == "user"}
@@ -202,18 +202,17 @@ class Partition(PartitionQueries):
     # Tentative decisions
 
     def begin_tentative(self, now: datetime | None, behind: int | None = None) -> None:
-        """Begin tentative decisions, which happen at the time `now`, after the last folded position.
+        """Begin tentative decisions at the time `now`, after the last folded position.
 
-        Without a time they cannot be confirmed; they can be rolled back, or read from the log. A caller that
-        recomputes decisions from the log may pass the position that they come after as `behind`: the events
-        up to there are then applied later.
+        Without a time they can only be rolled back. A caller that recomputes decisions may pass the position
+        before their first event as `behind`, if it is above the last folded position.
         """
         assert not self._tentative, "no decision is tentative yet"
         newly = self.sets.newly_assigned
         self._tentative = Tentative(self.position if behind is None else behind, now, newly)
 
     def apply_tentatively(self, subject: str, event: Event) -> State:
-        """Apply an event until `confirm` or `rollback`. Return the state of its subject before the event."""
+        """Apply a decided event tentatively; return the state of its subject before the event."""
         before = self.state_of(subject)
         moment = self._tentative.next_moment(subject, before)
         after = evolve_existing(before, event, moment)
@@ -226,15 +225,15 @@ class Partition(PartitionQueries):
         return before
 
     def answered(self) -> None:
-        """Mark the triggers as answered that had no result; nothing is committed."""
+        """End tentative decisions without any event, and mark their triggers as answered."""
         self._end_tentative()
         self._answered()
 
     def confirm(self, first_position: int, last_position: int, recorded_at: datetime) -> bool:
-        """Confirm the tentative decisions: they are in the log, at these positions and with this time.
+        """Confirm the tentative decisions, which the log has at these positions, recorded at this time.
 
-        Return whether the commit need not be read from the log. If the log has other events in between, or if
-        the commit has more events than the tentative decisions, roll these back and return False.
+        If the log has other events in between, or if the commit has more events than the decisions, roll back
+        and return False: the caller must read the commit from the log.
         """
         tentative = self._end_tentative()
         self._answered()

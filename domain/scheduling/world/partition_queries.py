@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from domain.access.submitting import Who
+from domain.access.submit_rights import Submitter
 from domain.directory.state import Directory
 from domain.events import split_subject
 from domain.recipe.state import Recipe
@@ -28,7 +28,7 @@ class PartitionQueries:
     _access_updates: AccessUpdates
 
     def systems_of_wake_up(self, subject: str) -> int:
-        """Return the systems that a wake-up of this subject asks, as far as they are idle."""
+        """Return the systems that the subject of a wake-up names, idle or not."""
         kind, name = split_subject(subject)
         if kind == "system":
             return 1 << self.labs.number(name)
@@ -45,25 +45,25 @@ class PartitionQueries:
         return Members(recipes, systems)
 
     def entitled(self, host: Recipe) -> int:
-        """Return the systems that fit a recipe and to which its owner may submit, on loan or not."""
-        key, who = self.sets.demand(host)
-        return self.filters.fitting(key) & self.labs.access.entitled(who)
+        """Return the systems that fit a recipe and to which its job may be submitted, loans ignored."""
+        key, submitter = self.sets.demand(host)
+        return self.filters.fitting(key) & self.labs.access.entitled(submitter)
 
-    def who(self, owner: str, group: str | None) -> Who:
-        """Return the owner and group of a job as far as access policies distinguish them."""
-        return self._access_updates.who(owner, group)
+    def submitter(self, owner: str, group: str | None) -> Submitter:
+        """Return the submitter of a job with this owner and group."""
+        return self._access_updates.submitter(owner, group)
 
     def viable(self, host: Recipe) -> int:
-        """Return the systems that could run a recipe, busy or not: they fit, and may be used."""
-        key, who = self.sets.demand(host)
-        return self.filters.fitting(key) & self.labs.access.may(who)
+        """Return the viable systems of a recipe: those that fit and that access and loans allow."""
+        key, submitter = self.sets.demand(host)
+        return self.filters.fitting(key) & self.labs.access.may(submitter)
 
     def in_silent_labs(self) -> int:
         """Return the bitmap of the systems whose lab controller is silent."""
         return union(lab for name, lab in self.labs.each() if self.directory.is_silent(name))
 
     def usable(self, host: Recipe) -> int:
-        """Return the viable systems that a recipe may get now, or when they become idle."""
+        """Return the viable systems that a recipe may get now or when they come free."""
         forced = self.sets.key(host).forced is not None
         return self.viable(host) & self.available.usable(forced=forced)
 

@@ -1,4 +1,4 @@
-"""Events that change nothing for a scheduler, so that readers of the log need not decode them."""
+"""Events that do not affect scheduling, so that the scheduler need not decode them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from domain.job import events as job_events
 from domain.lab_commands import events as command_events
 
 SKIPPED_EVENTS: Final[tuple[type[Event], ...]] = (
-    # The events of recipes and recipe sets repeat what the scheduler needs of a job.
+    # The events of recipes and recipe sets repeat all fields of a job that the scheduler needs.
     job_events.JobSubmitted,
     job_events.JobChanged,
     command_events.CommandRunning,

@@ -1,8 +1,8 @@
 """Snapshots: the state of a partition as plain values, so that a scheduler need not fold the whole log.
 
-A snapshot is a cache of the log, never the source of truth. The order of the systems in a snapshot is the
-order of registration, from which their numbers follow. A snapshot includes the systems that fit each filter,
-because evaluating the filters again takes longer than everything else.
+A snapshot can always be computed again from the log. Systems are in the order of registration, from which
+their numbers follow. A snapshot includes the systems that fit each filter, because evaluating the filters
+again would take most of the time of a start.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Piece: TypeAlias = Mapping[str, Any]
 
 T = TypeVar("T")
 
-# 200 states take milliseconds of work. Bitmaps of a large lab are long.
+# The maximum number of states in a piece, so that a piece takes only milliseconds; fewer for long bitmaps.
 PIECE_SIZE: Final = 200
 BITMAPS_IN_A_PIECE: Final = 50
 
@@ -45,16 +45,15 @@ FILTER_TEXTS: Final = ("host_requires",)
 
 
 def pieces(partition: Partition) -> Iterator[Piece]:
-    """Yield the state of a partition between commits, without tentative decisions.
+    """Return an iterator of the pieces of a snapshot. The partition must have no tentative decisions.
 
-    Pieces consist of values, lists and dataclasses, and are made one by one. States are immutable, so the
-    partition may go on meanwhile.
+    Pieces consist of values, lists and dataclasses.
     """
     head = {
         "position": partition.position,
         "directory": partition.directory.plain(),
-        "trees_away": partition.trees_away.plain(),
-        "departed": partition.departed.plain(),
+        "trees_away": partition.absent_trees.plain(),
+        "departed": partition.departed_names.plain(),
         "triggers": [trigger._asdict() for trigger in partition.triggers.waiting()],
         "batch": asdict(partition.triggers.batch),
         "newly_assigned": list(partition.sets.newly_assigned),
@@ -72,7 +71,7 @@ def pieces(partition: Partition) -> Iterator[Piece]:
 
 
 def _in_pieces(states: Iterable[T], size: int | None = None) -> Iterator[Sequence[T]]:
-    """Return the present items in pieces."""
+    """Yield the present items in lists of at most `size`."""
     held, step = list(states), size or PIECE_SIZE
     return (held[first : first + step] for first in range(0, len(held), step))
 
@@ -92,7 +91,7 @@ def _encode_filters(found: Sequence[Evaluated], texts: Texts) -> Piece:
 
 
 def restored(made: Iterable[Piece]) -> Partition:
-    """Return the partition that `pieces` describe. Dataclasses may have become mappings, and times texts."""
+    """Return the partition from the result of `pieces`, in which dataclasses are mappings and times texts."""
     partition = Partition()
     rest = iter(made)
     head = next(rest, {})
@@ -100,8 +99,8 @@ def restored(made: Iterable[Piece]) -> Partition:
     for piece in rest:
         found.take(piece)
     partition.directory.restore(head["directory"])
-    partition.trees_away.restore(head["trees_away"])
-    partition.departed.restore(head["departed"])
+    partition.absent_trees.restore(head["trees_away"])
+    partition.departed_names.restore(head["departed"])
     partition.restore(int(head["position"]), found.systems)
     partition.filters.restore(found.evaluated, found.signatures)
     partition.sets.restore(found.recipe_sets, found.recipes, head["newly_assigned"])

@@ -1,7 +1,7 @@
-"""Encoding of the states of a partition as columns of plain values, and decoding.
+"""Encoding and decoding of the states of a partition as columns of plain values.
 
-A column lists the values of one field over all states. A text that occurs many times is stored once in a list
-of texts; columns hold its index in that list. A hundred thousand states take a fraction of a second.
+A column lists the values of one field over all states. Texts that occur often are stored once, in a list of
+texts; columns contain indexes in that list. A hundred thousand states take a fraction of a second.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _PRIORITIES: Final = {int(priority): priority for priority in Priority}
 
 
 class Texts:
-    """The list of texts, each stored once; None is one of them. Mutable."""
+    """A list of distinct texts, which may include None. Mutable."""
 
     def __init__(self) -> None:
         self._places: dict[str | None, int] = {}
@@ -73,7 +73,7 @@ def encode_recipes(recipes: Sequence[Recipe], texts: Texts) -> dict[str, StateCo
 
 
 def _encode_results(results: Results) -> Sequence[Any] | None:
-    """Return columns of results, None for a recipe without any."""
+    """Return the fields of results as a list, None for a recipe without results."""
     if not results.result_count:
         return None
     return results.result_count, results.log_count, results.kinds, list(map(sorted, results.digests))

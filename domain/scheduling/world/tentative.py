@@ -15,9 +15,9 @@ from domain.subjects import State
 class Tentative:
     """Tentative decisions. Mutable.
 
-    `after` is the last position read from the log, `at` the time of the decisions. `before` maps subjects to
-    their states according to the log. `raised` lists the triggers of the events, each with its position.
-    `newly_assigned` are the newly assigned recipes according to the log.
+    `after` is the position before the first tentative event, `at` the time of the decisions. `before` has the
+    states by subject before the decisions, `newly_assigned` the newly assigned recipes before them. `raised`
+    lists the triggers of the events, each with its position.
     """
 
     def __init__(self, after: int, at: datetime | None, newly_assigned: Iterable[int] = ()) -> None:
@@ -32,7 +32,7 @@ class Tentative:
         return bool(self.before)
 
     def next_moment(self, subject: str, state: State) -> Moment:
-        """Return the moment of the next tentative event, for a subject with this state before the event."""
+        """Return the moment of the next event; `state` is the state of its subject before the event."""
         self.before.setdefault(subject, state)
         self.last_position += 1
         return Moment(state.version + 1, self.last_position, self._at)

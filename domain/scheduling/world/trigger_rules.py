@@ -23,7 +23,7 @@ def _its_name(happened: Happened, _: Partition) -> Iterator[str]:
 
 
 class TriggerRules:
-    """The rules by type of event. Mutable: each quiet trigger is raised only once per commit."""
+    """The rules by class of event. Mutable: `is_new` records the triggers of the present commit."""
 
     def __init__(self, rules: Iterable[TriggerRule]) -> None:
         self._rows: dict[type[Event], tuple[tuple[str, Names], ...]] = {
@@ -40,7 +40,7 @@ class TriggerRules:
         self._raised: dict[TriggerKey, None] = {}
 
     def may_raise(self, event: Event) -> bool:
-        """Return whether a rule lists the type of this event."""
+        """Return whether a rule lists the class of this event."""
         return type(event) in self._rows
 
     def triggers_of(self, happened: Happened, partition: Partition) -> Iterable[TriggerKey]:

@@ -1,18 +1,18 @@
-"""The triggers that wait for the scheduler's answer, and the batch of them that it is answering (design 4.2).
+"""The unanswered triggers of a scheduler, and the batch that it is answering (design 4.2).
 
 A batch holds every trigger up to one basis. Its kinds are answered one after another, in the order of
 `ORDER`; later triggers wait until the batch is answered, so that no trigger starves.
 
 - Let-go comes first: while holders of a lab cannot be completed, grants there are refused as unsafe, and a
-  system would become idle only to be asked again.
-- Pending systems come before wake-ups: a wake-up could give a set its first system, and with it a claim to
-  others, before the queue was searched for the pending one.
-- New sets come last: the recipes that wait already have the first choice of what came free.
+  pending system would become idle for nothing.
+- Pending systems come before wake-ups: a wake-up could give a set its first system, and so a higher rank in
+  that lab, before the queue was searched for the pending system.
+- New sets come last: recipes in the queue come first for systems that came free.
 
-A new set or a pending system waits until the log has its answer. Let-go and wake-ups are quiet: they leave no
-trace when nothing comes of them. Therefore each commit records its batch, and the first kind that it leaves
-unanswered. A kind is asked as a whole, again and again, until nothing comes of it; so a scheduler that reads
-the record knows as much as the one that wrote it.
+A new set or a pending system is answered by events in the log. Let-go and wake-ups are quiet: without a grant
+or let-go they leave no event. Therefore each commit records its batch, and the first kind that it leaves
+unanswered. A quiet kind is answered as a whole, by decisions until there is none left. So the record suffices
+for another scheduler to continue.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Trigger(NamedTuple):
     """A trigger that the scheduler must answer, with the log position that raised it.
 
     `name` depends on the kind. New job: the id of the recipe set. Pending system: the name of the system.
-    Let-go: the lab controller. Wake-up: the subject whose systems are asked. Timer: what has run out.
+    Let-go: the lab controller. Wake-up: a subject that names systems. Timer: such as `watchdog/12`.
     """
 
     position: int
@@ -61,7 +61,7 @@ Waiting = tuple[SortKey, Trigger]
 class Triggers:
     """Triggers and their batch. Mutable.
 
-    `log_wants` returns whether the log still waits for the answer to a new set or pending system; `rank_of`
+    `log_wants` returns whether a new set or pending system is unanswered according to the state; `rank_of`
     returns the rank of a new set.
     """
 
@@ -91,7 +91,7 @@ class Triggers:
             heapq.heappush(self._later, trigger)
 
     def _placed(self, trigger: Trigger) -> Waiting:
-        """Return the sort key of a trigger: new sets are answered in rank order, the others in log order."""
+        """Return a trigger with its sort key: the rank of a new set, the position of other triggers."""
         return (self._rank_of(trigger) if trigger.kind == NEW_JOB else (trigger.position,)), trigger
 
     def _put_aside(self, trigger: Trigger) -> None:
@@ -113,7 +113,7 @@ class Triggers:
         return before != rank
 
     def rank_again(self) -> None:
-        """Reset lowered ranks, which are valid only while nothing but new sets is answered."""
+        """Reset the ranks that `rank_first` has lowered, which other answers may have made invalid."""
         if self._is_ranked_down:
             self.ranks_changed()
 
@@ -139,15 +139,15 @@ class Triggers:
         return [trigger for heap in self._batch.values() for _, trigger in heap] + self._later
 
     def waits(self, kind: str, name: str) -> bool:
-        """Return whether a quiet trigger is still unanswered."""
+        """Return whether a quiet trigger of this kind and name is unanswered."""
         return (kind, name) in self._waiting
 
     def raise_tentatively(self, name: str) -> None:
-        """Note a wake-up that will be raised once a tentative event is in the log."""
+        """Record a wake-up that a tentative event will raise once it is in the log."""
         self._tentative[name] = None
 
     def pending_wake_ups(self) -> Iterator[str]:
-        """Yield the subjects of unanswered wake-ups; the queue is asked about their idle systems first."""
+        """Yield the subjects of unanswered wake-ups, including those of tentative events."""
         yield from (name for kind, name in self._waiting if kind == WAKE_UP)
         yield from self._tentative
 
@@ -158,12 +158,12 @@ class Triggers:
         return Batch(self._after, self._upto, self.left())
 
     def begin(self, position: int) -> None:
-        """Fix a new batch: all triggers up to a position. An unfinished batch stays as it is."""
+        """Begin a new batch of all triggers up to a position, unless a batch is unfinished."""
         if self.left() is None:
             self._bound(self._upto, position)
 
     def _bound(self, after: int, upto: int) -> None:
-        """Set the bounds of the batch; its quiet triggers up to `after` are answered."""
+        """Set the bounds of the batch, and put aside quiet triggers up to `after`, which are answered."""
         if upto != self._upto:
             # A new batch begins only when the one before is answered.
             self._answer(ORDER)
@@ -176,7 +176,7 @@ class Triggers:
                 heapq.heappush(self._batch[trigger.kind], self._placed(trigger))
 
     def left(self) -> str | None:
-        """Return the first kind that has triggers left in the batch."""
+        """Return the first kind with unanswered triggers in the batch, None if the batch is answered."""
         return next((kind for kind in ORDER if self._first(kind) is not None), None)
 
     def _first(self, kind: str) -> Trigger | None:
@@ -186,17 +186,17 @@ class Triggers:
         return heap[0][1] if heap else None
 
     def first(self, kind: str) -> Trigger:
-        """Return the first trigger of a kind that is left in the batch."""
+        """Return the first unanswered trigger of a kind in the batch; there must be one."""
         found = self._first(kind)
         assert found is not None, f"the batch has no {kind}"
         return found
 
     def of_batch(self, kind: str) -> list[Trigger]:
-        """Return all triggers of a quiet kind that are left in the batch, in log order."""
+        """Return the unanswered triggers of a quiet kind in the batch, in log order."""
         return [trigger for _, trigger in sorted(self._batch[kind])]
 
     def finish(self, kind: str) -> None:
-        """Mark a quiet kind of the batch as answered: nothing more comes of it."""
+        """Mark a quiet kind of the batch as answered, because it leads to no more decisions."""
         assert kind in QUIET, "the log records the answers of the other kinds"
         self._answer((kind,))
 
@@ -211,7 +211,7 @@ class Triggers:
     # Outcome of decisions
 
     def confirm(self) -> None:
-        """Record how far the batch is answered: the decisions are in the log, or there were none."""
+        """Make the present state of the batch final: the decisions are in the log, or there were none."""
         self._set_bounds(self._after if self.left() else self._upto, self._upto)
 
     def rollback(self) -> None:
@@ -228,7 +228,7 @@ class Triggers:
     # Batches in the log
 
     def resume(self, batch: Batch) -> None:
-        """Advance behind a commit that has recorded its batch; its own events may still be unread."""
+        """Advance past a commit that has recorded its batch."""
         self._bound(batch.after, batch.upto)
         self._answer(ORDER if batch.left is None else ORDER[: ORDER.index(batch.left)])
         self._set_bounds(batch.after if batch.left else batch.upto, batch.upto)
@@ -250,10 +250,7 @@ class Triggers:
         self._tentative.clear()
 
     def answered_before(self, position: int) -> None:
-        """Advance behind a decision of a policy before version 5.
-
-        The decision answers the trigger at `position` and all before.
-        """
+        """Mark quiet triggers before a position as answered, for decisions before policy version 5."""
         kept = []
         while self._later and self._later[0].position < position:
             trigger = heapq.heappop(self._later)

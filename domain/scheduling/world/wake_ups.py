@@ -1,11 +1,11 @@
 """The table of events that raise wake-ups or let-go triggers, with the case for each.
 
-A wake-up asks idle systems for a recipe again (design section 2). Its subject names these systems: `system/F`
-one system; `lab-controller/L` all idle systems of the lab; `recipe-set/N` the systems that are viable for the
-recipes of the set. A let-go trigger names the lab whose holders are to be checked.
+A wake-up searches the queue again for idle systems (design section 2). Its subject names these systems:
+`system/F` one system; `lab-controller/L` all systems of the lab; `recipe-set/N` the systems that are viable
+for the recipes of the set. A let-go trigger names the lab whose holders are checked.
 
-A rule ignores what is idle or held when its event is folded: the next commit in the log may be a decision
-that did not know the event.
+A rule must not depend on the systems that are idle or held when its event is folded: the next commit in the
+log may be a decision that was made before the scheduler read the event.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Happened(NamedTuple):
 
 
 Names = Callable[[Happened, "Partition"], Iterable[str]]
-"""Return the names of labs, systems or recipe sets that an event concerns."""
+"""A function that returns the names of labs, systems or recipe sets that an event affects."""
 
 
 class Wakes(NamedTuple):
@@ -83,7 +83,7 @@ def _old_and_new_lab(happened: Happened, _: Partition) -> Iterator[str]:
 
 
 def _lab_if_in_use(happened: Happened, _: Partition) -> Iterator[str]:
-    """Yield the lab of a system that is Automated, or no longer Removed, so that recipes may force it."""
+    """Yield the lab of a system that is Automated, or that is no longer Removed and may be forced again."""
     before = happened.before
     if is_automated(happened.after.condition) or (before is not None and before.condition == "Removed"):
         yield happened.after.lab_controller
@@ -109,13 +109,13 @@ def _all_labs(_: Happened, partition: Partition) -> Iterator[str]:
 
 
 def _all_labs_if_group_counts(happened: Happened, partition: Partition) -> Iterable[str]:
-    """Return all labs if a policy names the group: its members may have recipes in each."""
+    """Return all labs if an access class names the group, otherwise none."""
     group = happened.subject.partition("/")[2]
     return _all_labs(happened, partition) if partition.labs.access.names_group(group) else ()
 
 
 def _lab_of_lost_system(happened: Happened, _: Partition) -> Iterator[str]:
-    """Yield the lab of the system that the recipe had."""
+    """Yield the lab of a recipe that was scheduled before the event."""
     before: Recipe = happened.before
     if before.state == "scheduled" and before.lab_controller is not None:
         yield before.lab_controller
@@ -132,13 +132,13 @@ def _lab_of_large_set(happened: Happened, partition: Partition) -> Iterator[str]
 
 
 def _system_if_forced(happened: Happened, _: Partition) -> Iterator[str]:
-    """Yield a system that is not Automated, so that only recipes that force it may have it."""
+    """Yield the system if it is not Automated: then only recipes that force it may have it."""
     if not is_automated(happened.after.condition):
         yield happened.after.fqdn
 
 
 def _set_that_lost(happened: Happened, _: Partition) -> Iterator[str]:
-    """Yield the set of a recipe that had a system, or at least a lab, and wants one again."""
+    """Yield the set of a recipe that was scheduled, or that was assigned and is queued now."""
     before: Recipe = happened.before
     if before.state == "scheduled" or (before.state == "assigned" and happened.after.state == "queued"):
         yield str(before.recipe_set_id)

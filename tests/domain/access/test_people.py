@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from domain.access.people import OF_PEOPLE, Access, Person, is_open_to_all, may
-from domain.access.policy import UNTIL_GIVEN, Policy, PolicyEntry
+from domain.access.policy import INITIAL_POLICY, Policy, PolicyEntry
 
 ALL = {"view", "edit_policy", "edit_system", "loan_any", "loan_self", "control_system", "reserve"}
 POLICY: Policy = (
@@ -31,7 +31,7 @@ HELD: list[tuple[Person, Access, set[str]]] = [
     (Person("bob", {"qa", "ops"}), LENT, {"view", "edit_system", "loan_self"}),
     (Person("kim", {"ops"}), LENT, set()),
     (Person("eve"), LENT, set()),
-    (Person("kim"), Access(UNTIL_GIVEN), {"view", "reserve"}),
+    (Person("kim"), Access(INITIAL_POLICY), {"view", "reserve"}),
     # The former owner no longer exists.
     (Person("ada"), Access(()), set()),
     # A group with the name of a user.
@@ -48,7 +48,7 @@ def test_may__person_and_system__permissions_of_table(person: Person, access: Ac
 @pytest.mark.parametrize(
     ("policy", "is_open"),
     [
-        (UNTIL_GIVEN, True),
+        (INITIAL_POLICY, True),
         ((PolicyEntry("reserve"),), True),
         ((PolicyEntry("submit"),), False),
         ((PolicyEntry("view", "bob"), PolicyEntry("view", group="qa")), False),

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from domain.access.submitting import Who
+from domain.access.submit_rights import Submitter
 from domain.recipe.lifecycle import UNPLACED
 from domain.scheduling.bitsets.bitmaps import union
 from domain.scheduling.decisions.granting import holders
@@ -43,8 +43,8 @@ def contents(partition: Partition) -> dict[str, Any]:
         "_index_updates",
         "_access_updates",
         "visible",
-        "trees_away",
-        "departed",
+        "absent_trees",
+        "departed_names",
     ):
         del state[part]
     rules = vars(state.pop("_trigger_rules"))
@@ -57,8 +57,8 @@ def contents(partition: Partition) -> dict[str, Any]:
             (partition.available.usable(forced=forced), partition.available.idle(forced=forced))
             for forced in (True, False)
         ],
-        "trees_away": partition.trees_away.plain(),
-        "departed": partition.departed.plain(),
+        "trees_away": partition.absent_trees.plain(),
+        "departed": partition.departed_names.plain(),
         "sets": _sets(partition),
         "filters": _filters(partition.filters),
         "labs": (list(partition.labs.names), partition.labs.registered),
@@ -90,7 +90,7 @@ def answers(partition: Partition) -> dict[str, Any]:
         "ranked": ranked,
         "entitled": {host.recipe_id: partition.entitled(host) for host in hosts},
         "idle": {host.recipe_id: partition.idle(host) for host in hosts},
-        "who": {host.recipe_id: partition.sets.demand(host).who for host in hosts},
+        "who": {host.recipe_id: partition.sets.demand(host).submitter for host in hosts},
         "counted": [partition.filters.demand_counts().value(each) for each in range(len(ranked) // 2)],
     }
 
@@ -105,7 +105,7 @@ def _plain(value: Any) -> Any:
 def _sets(partition: Partition) -> dict[str, Any]:
     """Return the sets; indexes whose order has no effect are sorted."""
     held = dict(vars(partition.sets))
-    del held["_filters"], held["_holders"], held["_who_of"]
+    del held["_filters"], held["_holders"], held["_submitter_of"]
     labs = sorted(partition.holders._labs.items())
     bound = {lab: dict(sorted(each.hosts.items())) for lab, each in labs if each.hosts}
     indexes = {name: sorted(held.pop(name)) for name in ("on_clock", "placed")}
@@ -122,12 +122,12 @@ def _filters(filters: Filters) -> dict[str, Any]:
     }
 
 
-def _lines_of(filters: Filters, entry: FilterEntry) -> dict[str, dict[Who, list[Rank]]]:
+def _lines_of(filters: Filters, entry: FilterEntry) -> dict[str, dict[Submitter, list[Rank]]]:
     """Return the recipes with a filter, by line and submitter."""
     return {
         name: {
-            filters.submitter(who): list(ranked)
-            for who, ranked in sorted(line.by_submitter(entry.number).items())
+            filters.submitter(submitter): list(ranked)
+            for submitter, ranked in sorted(line.by_submitter(entry.number).items())
         }
         for name, line in filters._lines.items()
         if entry.number in line.recipes
@@ -205,19 +205,19 @@ def _check_filters(partition: Partition) -> None:
     unplaced = [host for host in _hosts(partition) if host.state in UNPLACED]
     for number, entry in filters._by_number.items():
         mine = [host for host in unplaced if sets.key(host) == entry.key]
-        lines: dict[str, dict[Who, list[Any]]] = {}
+        lines: dict[str, dict[Submitter, list[Any]]] = {}
         for host in mine:
             if host.state != "new":
                 line = host.lab_controller if host.state == "assigned" else QUEUED
                 if host.recipe_id in sets.newly_assigned:
                     line = newly_of(host.lab_controller)
-                lines.setdefault(line, {}).setdefault(sets.demand(host).who, []).append(sets.rank(host))
+                lines.setdefault(line, {}).setdefault(sets.demand(host).submitter, []).append(sets.rank(host))
         assert _lines_of(filters, entry) == {
-            line: {who: sorted(ranks) for who, ranks in by_submitter.items()}
+            line: {submitter: sorted(ranks) for submitter, ranks in by_submitter.items()}
             for line, by_submitter in lines.items()
         }
-        by_submitter = Counter(sets.demand(host).who for host in mine)
-        counted = {filters.submitter(who): count for who, count in entry.unplaced.items()}
+        by_submitter = Counter(sets.demand(host).submitter for host in mine)
+        counted = {filters.submitter(submitter): count for submitter, count in entry.unplaced.items()}
         assert (entry.number, counted) == (number, dict(by_submitter))
         assert bool(filters._evaluated_bits >> number & 1) == (entry.fitting is not None)
         for name, there in filters._lines.items():
@@ -226,9 +226,9 @@ def _check_filters(partition: Partition) -> None:
             firsts = [next(iter(each)) for each in of_filter.values()]
             assert there.first_recipes.first(number) == min(firsts, default=None)
             assert sorted(there.recipes.get(number, ())) == sorted(chain.from_iterable(of_filter.values()))
-            for who, first_recipes in there.first_by_submitter.items():
+            for submitter, first_recipes in there.first_by_submitter.items():
                 assert first_recipes.first(number) == (
-                    next(iter(of_filter[who])) if who in of_filter else None
+                    next(iter(of_filter[submitter])) if submitter in of_filter else None
                 )
     signatures = filters.signatures()
     for number in range(len(partition.labs.names)):

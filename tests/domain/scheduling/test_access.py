@@ -274,7 +274,7 @@ def test_recipes__submitters_that_no_policy_names__share_one_number(world: World
 
     def submitters() -> int:
         sets = world.partition.sets
-        return len({sets.demand(sets.recipes[recipe_id]).who for recipe_id in ids})
+        return len({sets.demand(sets.recipes[recipe_id]).submitter for recipe_id in ids})
 
     assert submitters() == 1
     world.open_system("a", QE)

@@ -9,7 +9,7 @@ import orjson
 
 from domain.directory import events as directory_events
 from domain.events import Recorded, Stamp
-from domain.scheduling.world.departed import KEPT
+from domain.scheduling.world.departed_names import KEPT
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.snapshot import pieces, restored
 from tests.domain.scheduling.folded_log import BEGINNING
@@ -35,7 +35,7 @@ def test_names__many_used_once__dropped() -> None:
     for kind in ("user", "group", "pool"):
         assert len(directory["entries"][kind]) <= KEPT_EACH + 2
     assert sum(map(len, directory["leavers"].values())) <= 2 * (KEPT_EACH + 1)
-    assert len(partition.departed.plain()) <= 5 * (KEPT_EACH + 1)
+    assert len(partition.departed_names.plain()) <= 5 * (KEPT_EACH + 1)
 
 
 def used_once(number: int) -> list[tuple[str, directory_events.DirectoryEvent]]:
@@ -120,4 +120,6 @@ def test_departed__restored_from_snapshot__drops_the_same_names(world: World) ->
     world.put_group("team", "bob")
     world.remove_group("team")
     partition = restored(orjson.loads(orjson.dumps(list(pieces(world.partition)))))
-    assert orjson.dumps(partition.departed.plain()) == orjson.dumps(world.partition.departed.plain())
+    assert orjson.dumps(partition.departed_names.plain()) == orjson.dumps(
+        world.partition.departed_names.plain()
+    )

@@ -11,7 +11,7 @@ from domain.distro_choice.distro_trees import Chosen, DistroTrees
 from domain.job.spec import RecipeSetSpec
 from domain.priority import Priority
 from domain.scheduling.supply.reasons import NO_DISTRO_TREE, NO_SYSTEM_MATCHES, TREE_AWAY
-from domain.scheduling.world.trees_away import AWAY_SECONDS, KEPT_SECONDS
+from domain.scheduling.world.absent_trees import AWAY_SECONDS, KEPT_SECONDS
 from tests.domain.scheduling.decision_reasons import reasons, reasons_to_abort
 from tests.domain.scheduling.host_requirements import ANYTHING, named
 from tests.domain.scheduling.tree_requirements import recipe, submitted, with_guests

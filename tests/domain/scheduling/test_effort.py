@@ -11,7 +11,7 @@ import pytest
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
-from domain.scheduling.decisions import granting, let_go, timers, waking, wanted
+from domain.scheduling.decisions import demanded_systems, granting, let_go, timers, wake_up_grants
 from domain.scheduling.demand.filters import Filters
 from domain.scheduling.demand.order import Place
 from domain.scheduling.safety.plans import Plans
@@ -144,12 +144,12 @@ def _ranked_by_scan(self: Filters, fqdn: str, line: str, *, forced_only: bool) -
     return iter(sorted(found))
 
 
-def _groups_by_scan(partition: Partition, asked: int) -> Iterator[waking.WakeGroup]:
+def _groups_by_scan(partition: Partition, asked: int) -> Iterator[wake_up_grants.WakeGroup]:
     waiting = [recipe for recipe in partition.sets.recipes.values() if recipe.state in ("queued", "assigned")]
     return _groups(partition, asked & union(partition.idle(host) for host in waiting if not host.is_guest))
 
 
-_groups = waking._groups
+_groups = wake_up_grants._groups
 
 
 def _plans_by_scan(partition: Partition, lab_controller: str) -> Plans | None:
@@ -191,15 +191,17 @@ SCANNING: list[Any] = [
     pytest.param(BitSlicedNumbers, "least", _least_by_scan, "new-set-idle-lab", marks=pytest.mark.soak),
     # Visits every queued recipe.
     (Filters, "ranked_recipes", _ranked_by_scan, "pending-system-deep-queue"),
-    (waking, "_groups", _groups_by_scan, "wake-up-of-lab-for-nobody"),
-    pytest.param(waking, "_groups", _groups_by_scan, "wake-up-of-set-busy-lab", marks=pytest.mark.soak),
+    (wake_up_grants, "_groups", _groups_by_scan, "wake-up-of-lab-for-nobody"),
+    pytest.param(
+        wake_up_grants, "_groups", _groups_by_scan, "wake-up-of-set-busy-lab", marks=pytest.mark.soak
+    ),
     # Checks hopeless sets for every idle system.
-    (wanted, "hopeless", lambda *_: False, "wake-up-of-idle-lab-that-blocked-sets-want"),
+    (demanded_systems, "hopeless", lambda *_: False, "wake-up-of-idle-lab-that-blocked-sets-want"),
     (let_go, "plans_of", _plans_by_scan, "let-go-busy-lab"),
     # Visits every holder of the lab.
     (granting, "plans_of", _plans_recomputed, "grant-beside-many-holders"),
     (timers, "_without_tree", _without_tree_by_scan, "loop-that-finds-nothing"),
-    (timers, "out_of_step", _out_of_step_by_scan, "loop-that-finds-nothing"),
+    (timers, "out_of_step_count", _out_of_step_by_scan, "loop-that-finds-nothing"),
 ]
 
 

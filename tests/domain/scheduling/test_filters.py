@@ -6,7 +6,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from domain.access.submitting import Who, submitting
+from domain.access.submit_rights import Submitter, submit_rights
 from domain.scheduling.bitsets.bitmaps import numbers_in
 from domain.scheduling.demand.filters import QUEUED, Filters
 from domain.scheduling.demand.order import Effort
@@ -19,7 +19,7 @@ from tests.domain.scheduling.host_requirements import ANYTHING, IN_POOL, NOT_IN_
 NAMES = ("b", "a", "c", "a2")
 KEYS = tuple(FilterKey(want.text, tree) for want in (ANYTHING, IN_POOL, NOT_IN_POOL) for tree in (1, 2))
 LINES = (QUEUED, "lab-1")
-ANYBODY = Who(None, None)
+ANYBODY = Submitter(None, None)
 ANYONE, NET, FORCING = FilterKey(ANYTHING.text, 1), FilterKey(IN_POOL.text, 1), FilterKey(forces("a"), 1)
 
 
@@ -35,7 +35,7 @@ class Fixture:
         inventory = {"type": "Machine", "arches": ["x86_64"], "memory_mb": 1024}
         system = System(fqdn, 1, "lab-1", "ada", "Automated", inventory)
         changed = self.labs.put(system, pools)
-        self.labs.access.put(self.labs.number(fqdn), submitting(None, [], "ada"))
+        self.labs.access.put(self.labs.number(fqdn), submit_rights(None, [], "ada"))
         self.filters.system_changed(self.labs.number(fqdn), changed)
 
     def put_tree(self, tree_id: int, present: bool) -> None:

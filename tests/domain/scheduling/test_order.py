@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from domain.access.policy import PolicyEntry
-from domain.access.submitting import Submitting, Who
+from domain.access.submit_rights import SubmitRights, Submitter
 from domain.priority import Priority
 from domain.scheduling.demand.lines import Line
 from domain.scheduling.demand.order import Effort, ordered_places
@@ -16,7 +16,7 @@ from domain.scheduling.demand.submitters import Order, Submitters
 from domain.scheduling.supply.access import AccessIndex
 
 FILTERS, SUBMITTERS = 12, 6
-OPEN = Submitting((PolicyEntry("submit", maximum=Priority.Urgent),), None)
+OPEN = SubmitRights((PolicyEntry("submit", maximum=Priority.Urgent),), None)
 
 
 class LineModel:
@@ -28,7 +28,7 @@ class LineModel:
         self.access = AccessIndex()
         self.submitters = Submitters(self.access)
         for number in range(SUBMITTERS):
-            self.submitters.count(self.submitters.number(Who(None, f"g{number}")), 1)
+            self.submitters.count(self.submitters.number(Submitter(None, f"g{number}")), 1)
 
     def toggle(self, number: int, who: int, rank: Rank) -> None:
         """Remove the recipe if it is in the line, else add it."""
@@ -36,29 +36,29 @@ class LineModel:
         self.plain ^= {(number, who, rank)}
         (self.line.discard if stood else self.line.add)(number, who, rank)
 
-    def order(self, decides: Submitting) -> Order:
-        self.access.put(0, decides)
-        return self.submitters.order(decides)
+    def order(self, rights: SubmitRights) -> Order:
+        self.access.put(0, rights)
+        return self.submitters.order(rights)
 
-    def ordered(self, among: int, decides: Submitting) -> list[Rank]:
-        return [place.rank for place in ordered_places(self.line, among, self.order(decides), Effort())]
+    def ordered(self, among: int, rights: SubmitRights) -> list[Rank]:
+        return [place.rank for place in ordered_places(self.line, among, self.order(rights), Effort())]
 
-    def expected(self, among: int, decides: Submitting) -> list[Rank]:
+    def expected(self, among: int, rights: SubmitRights) -> list[Rank]:
         found = []
         for number, who, rank in self.plain:
-            maximum = decides.maximum(self.submitters[who])
+            maximum = rights.maximum(self.submitters[who])
             if among >> number & 1 and maximum is not None:
                 found.append((-min(-rank.negative_priority, maximum), rank))
         return [rank for _, rank in sorted(found)]
 
 
-def some_system(chance: Random) -> Submitting:
+def some_system(chance: Random) -> SubmitRights:
     """Return random access: some groups have a maximum; mostly the others have access, too."""
     groups = chance.sample(range(SUBMITTERS), chance.randrange(SUBMITTERS))
     entries = [PolicyEntry("submit", group=f"g{n}", maximum=chance.choice(list(Priority))) for n in groups]
     if chance.random() < 0.7:
         entries.append(PolicyEntry("submit", maximum=chance.choice(list(Priority))))
-    return Submitting(tuple(entries), None)
+    return SubmitRights(tuple(entries), None)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -71,8 +71,8 @@ def test_ordered_places__recipes_come_and_go__is_one_sorted_list_on_every_system
         rank = Rank(-chance.choice(list(Priority)), ticket // 3, ticket)
         model.toggle(*(again or (chance.randrange(FILTERS), chance.randrange(SUBMITTERS), rank)))
         among = chance.getrandbits(FILTERS)
-        for decides in systems:
-            assert model.ordered(among, decides) == model.expected(among, decides)
+        for rights in systems:
+            assert model.ordered(among, rights) == model.expected(among, rights)
 
 
 def test_ordered_places__only_first__visits_one_filter() -> None:
@@ -89,7 +89,7 @@ def test_ordered_places__only_first__visits_one_filter() -> None:
 @pytest.mark.parametrize("hidden", [1, 40])
 def test_ordered_places__recipes_without_access_ahead__first_allowed_one_found(hidden: int) -> None:
     model = LineModel()
-    closed = Submitting(
+    closed = SubmitRights(
         tuple(PolicyEntry("submit", group=f"g{n}", maximum=Priority.Low) for n in range(1, SUBMITTERS)), None
     )
     for number in range(hidden):

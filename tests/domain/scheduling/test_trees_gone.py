@@ -20,8 +20,8 @@ from domain.scheduling.supply.reasons import (
     SIBLING_TREE_AWAY,
     TREE_AWAY,
 )
+from domain.scheduling.world.absent_trees import AWAY_SECONDS
 from domain.scheduling.world.snapshot import pieces, restored
-from domain.scheduling.world.trees_away import AWAY_SECONDS
 from tests.domain.scheduling.consistency_loop import tick
 from tests.domain.scheduling.decision_reasons import reasons, reasons_to_abort
 from tests.domain.scheduling.host_requirements import ANYTHING, named
@@ -259,4 +259,4 @@ def test_trees_away__scheduler_begins_with_a_snapshot__knows_them(world: World) 
     world.remove_tree(1)
     (head, *rest) = orjson.loads(orjson.dumps(list(pieces(world.partition))))
     partition = restored([head, *rest])
-    assert partition.trees_away.plain() == world.partition.trees_away.plain() != {}
+    assert partition.absent_trees.plain() == world.partition.absent_trees.plain() != {}

@@ -8,7 +8,7 @@ from hashlib import sha256
 import pytest
 
 from domain.recipe.events import RecipeScheduled
-from domain.scheduling.decisions.waking import ask_all
+from domain.scheduling.decisions.wake_up_grants import grant_all_idle
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import WAKE_UP, Trigger
 from domain.scheduling.world.wake_ups import TRIGGER_RULES
@@ -114,7 +114,7 @@ def test_wake_up__random_choice_with_unsafe_systems__among_the_safe_ones() -> No
 def granted(partition: Partition, recipe_id: int, trigger: Trigger) -> str:
     """Return the system that a recipe would get if all idle systems were asked."""
     partition.begin_tentative(None)
-    events = [event for decision in ask_all(partition, trigger) for event in decision.events]
+    events = [event for decision in grant_all_idle(partition, trigger) for event in decision.events]
     partition.rollback()
     scheduled = {subject: event for subject, event in events if isinstance(event, RecipeScheduled)}
     return scheduled[f"recipe/{recipe_id}"].system

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from domain.system_admin.inventory import merged, sound
+from domain.system_admin.inventory import merged, without_empty_cpu
 
 # Examples of RFC 7396, appendix A, that are objects: original, patch, result.
 MERGED: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = [
@@ -29,5 +29,5 @@ def test_merged__examples_of_the_standard__expected_results(
 
 
 def test_sound__empty_cpu__removed() -> None:
-    assert sound({"cpu": {}, "key_values": {}, "disks": []}) == {"key_values": {}, "disks": []}
-    assert sound({"cpu": {"cores": 0}}) == {"cpu": {"cores": 0}}
+    assert without_empty_cpu({"cpu": {}, "key_values": {}, "disks": []}) == {"key_values": {}, "disks": []}
+    assert without_empty_cpu({"cpu": {"cores": 0}}) == {"cpu": {"cores": 0}}

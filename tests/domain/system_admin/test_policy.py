@@ -9,7 +9,7 @@ import pytest
 from domain.access.policy import Policy, PolicyEntry, policy_form
 from domain.errors import Refused
 from domain.system.state import Loan
-from domain.system_admin.policy import change_policy, leave_pool, part_with
+from domain.system_admin.policy import change_policy, leave_pool, remove_system_references
 from tests.domain.recipe.samples import system_in
 
 OPEN: Policy = (PolicyEntry("view"),)
@@ -38,8 +38,12 @@ def test_leave__active_pool__own_policy_applies() -> None:
 def test_part_with__user__loan_reservation_and_entries_end() -> None:
     named = (*OPEN, PolicyEntry("reserve", "bob"), PolicyEntry("reserve", group="bob"))
     system = replace(OWN, access_policy=named, loan=Loan("bob", None))
-    *_, (_, changed) = decided = part_with(system, "user", "bob")
+    *_, (_, changed) = decided = remove_system_references(system, "user", "bob")
     assert [event.TOPIC for _, event in decided] == ["system.loan-ended", "system.access-policy-changed"]
     left = (*OPEN, PolicyEntry("reserve", group="bob"))
     assert (changed.entries, changed.active_pool) == (policy_form(left), "big")  # type: ignore[attr-defined]
-    assert part_with(system, "user", "eve") == part_with(system, "lab-controller", "bob") == []
+    assert (
+        remove_system_references(system, "user", "eve")
+        == remove_system_references(system, "lab-controller", "bob")
+        == []
+    )

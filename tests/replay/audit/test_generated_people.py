@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from domain.access.submitting import Submitting, Who
+from domain.access.submit_rights import SubmitRights, Submitter
 from domain.directory.state import Directory
 from domain.priority import Priority
 from replay.audit import check, from_recorded
@@ -30,23 +30,23 @@ def test_history__people_use_their_say__is_sound_and_nobody_waits_in_vain(seed: 
     assert_at_rest(from_recorded(world.log))
 
 
-def nobody_is_capped(self: Submitting, who: Who) -> Priority | None:
+def nobody_is_capped(self: SubmitRights, who: Submitter) -> Priority | None:
     return Priority.Urgent if maximum(self, who) else None
 
 
-def everybody_may(self: Submitting, who: Who) -> Priority:
+def everybody_may(self: SubmitRights, who: Submitter) -> Priority:
     return maximum(self, who) or Priority.Low
 
 
-maximum = Submitting.maximum
+maximum = SubmitRights.maximum
 
 
 @pytest.mark.parametrize(
     ("where", "name", "planted", "invariant", "first"),
     [
-        (Submitting, "maximum", nobody_is_capped, "nobody_jumped", 0),
-        (Submitting, "maximum", everybody_may, "allowed_grant", 0),
-        (Submitting, "is_lent_away", lambda *_: False, "lent_system", 0),
+        (SubmitRights, "maximum", nobody_is_capped, "nobody_jumped", 0),
+        (SubmitRights, "maximum", everybody_may, "allowed_grant", 0),
+        (SubmitRights, "is_lent_away", lambda *_: False, "lent_system", 0),
         # Few histories have a former member who would otherwise rank first.
         (Directory, "counts_for_group", lambda *_: True, "nobody_jumped", 148),
     ],

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from domain.access.policy import Policy, policy_of
-from domain.access.submitting import Submitting, Who, submitting
+from domain.access.submit_rights import SubmitRights, Submitter, submit_rights
 from domain.priority import Priority
 from replay.audit.ranking import eligible_recipes, rank_on
 from replay.audit.record import EventRecord
@@ -52,13 +52,13 @@ class LatestRecords:
             case "recipe.new":
                 self.jobs[int(name)] = data["owner"], data["group"]
 
-    def submitting(self, fqdn: str, pools: tuple[str, ...]) -> Submitting:
+    def submit_rights(self, fqdn: str, pools: tuple[str, ...]) -> SubmitRights:
         of_pools = [self.pools[pool] for pool in pools if pool in self.pools]
-        return submitting(self.own.get(fqdn), of_pools, self.owner[fqdn], self.borrower.get(fqdn))
+        return submit_rights(self.own.get(fqdn), of_pools, self.owner[fqdn], self.borrower.get(fqdn))
 
-    def who(self, recipe_id: int) -> Who:
+    def who(self, recipe_id: int) -> Submitter:
         user, group = self.jobs[recipe_id]
-        return Who(user, group if group is not None and self._counts(user, group) else None)
+        return Submitter(user, group if group is not None and self._counts(user, group) else None)
 
     def _counts(self, user: str, group: str) -> bool:
         """Return False if the group is removed, or if the last change that concerned the user took them
@@ -97,9 +97,9 @@ def waiting(view: SchedulerView) -> list[Recipe]:
 
 def allowed(moment: Checkpoint, recipe: Recipe, system: System) -> Priority | None:
     """Return the maximum effective priority of a recipe on a system."""
-    decides = moment.latest.submitting(system.fqdn, moment.view.pools.get(system.fqdn, ()))
+    rights = moment.latest.submit_rights(system.fqdn, moment.view.pools.get(system.fqdn, ()))
     who = moment.latest.who(recipe.recipe_id)
-    return None if decides.is_lent_away(who) else decides.maximum(who)
+    return None if rights.is_lent_away(who) else rights.maximum(who)
 
 
 def place(moment: Checkpoint, recipe: Recipe, system: System) -> tuple[Any, ...] | None:

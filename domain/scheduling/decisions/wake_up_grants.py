@@ -1,8 +1,8 @@
-"""The grants of idle systems that the wake-ups of a batch ask (design section 4.2).
+"""The grants of idle systems that the wake-ups of a batch name (design section 4.2).
 
-The highest rank over all asked systems is served first; design section 5.5 decides which of its systems the
-recipe takes. Systems of one access class rank all recipes alike. So the best recipe of each class follows
-from the first recipes of the lines, without a look at the systems, and the best of these recipes is served.
+The recipe with the highest rank on any of these systems is served first; design section 5.5 decides which of
+its candidates the recipe takes. Systems of one access class rank all recipes alike, so the best recipe of
+each class follows from the first recipes of the lines, and the best of these is served.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from domain.access.submitting import Submitting
+from domain.access.submit_rights import SubmitRights
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
 from domain.scheduling.decisions.choice import choices
+from domain.scheduling.decisions.demanded_systems import of_sufficient_labs
 from domain.scheduling.decisions.draft import Decision, Draft
 from domain.scheduling.decisions.granting import grant, is_safe
 from domain.scheduling.decisions.pending_system import tiers_of
-from domain.scheduling.decisions.wanted import of_sufficient_labs
 from domain.scheduling.demand.order import Place
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import Trigger
@@ -29,14 +29,14 @@ EVERY_SYSTEM: Final = -1
 
 
 class Wake(NamedTuple):
-    """The systems that all wake-ups of one event ask; `trigger` is the first of these wake-ups."""
+    """The systems that the wake-ups of one event name; `trigger` is the first of these wake-ups."""
 
     trigger: Trigger
     systems: int
 
 
 class BestRecipe(NamedTuple):
-    """The best recipe that may have a system of a group, by tier and place, and the systems it could use."""
+    """The first recipe that may have a system of a group: its tier, its place, and its candidates there."""
 
     tier: int
     place: Place
@@ -44,7 +44,7 @@ class BestRecipe(NamedTuple):
 
 
 class NextGrant(NamedTuple):
-    """A recipe, the number of the system that it takes, and the wake-up behind it."""
+    """The next grant: a recipe, the number of its system, and the wake-up that causes the grant."""
 
     trigger: Trigger
     host: Recipe
@@ -53,7 +53,7 @@ class NextGrant(NamedTuple):
 
 @dataclass
 class LineSearch:
-    """A line that systems of these labs ask, and the filters of recipes that might fit one of them."""
+    """A line, the systems of the labs that consider it, and the filters that may still lead to a grant."""
 
     line: str
     of_labs: int
@@ -62,20 +62,20 @@ class LineSearch:
 
 @dataclass
 class WakeGroup:
-    """Idle systems of one access class that wake-ups ask, and the lines that they ask, tier by tier.
+    """Idle systems of one access class that wake-ups name, and the lines that they consider, by tier.
 
-    `best` is valid while `has_best`; None means that no recipe may have one of the systems.
+    `best` is valid if `has_best`; None means that no recipe may have any of the systems.
     """
 
-    decides: Submitting
+    rights: SubmitRights
     systems: int
     tiers: Sequence[Sequence[LineSearch]]
     best: BestRecipe | None = None
     has_best: bool = False
 
 
-class Waking:
-    """The search for grants of the systems that wake-ups ask. Mutable; valid while only its grants happen."""
+class WakeUpGrants:
+    """The grants of the systems that wake-ups name. Mutable; valid while only its grants happen."""
 
     def __init__(self, partition: Partition, wakes: Sequence[Wake]) -> None:
         self._partition = partition
@@ -86,35 +86,35 @@ class Waking:
     def next(self) -> NextGrant | None:
         """Return the next grant, which has not happened yet; None if no recipe takes a system."""
         if self._next is None:
-            found = _best_recipes(self._partition, self._groups)
-            if found:
-                tier, place, _ = min(found)
-                alike = (best.systems for best in found if (best.tier, best.place) == (tier, place))
-                self._next = self._choose(self._partition.sets.recipes[place.rank.recipe_id], union(alike))
+            best_recipes = _best_recipes(self._partition, self._groups)
+            if best_recipes:
+                tier, place, _ = min(best_recipes)
+                systems = union(best.systems for best in best_recipes if best[:2] == (tier, place))
+                self._next = self._choose(self._partition.sets.recipes[place.rank.recipe_id], systems)
         return self._next
 
     def _choose(self, host: Recipe, candidates: int) -> NextGrant:
-        """Return the grant for the first event that asks a system which the recipe may have."""
-        for trigger, asked in self._wakes:
-            for number in _preferred(self._partition, host, candidates & asked, trigger):
+        """Return a grant of a safe candidate, by the first event whose wake-ups name one."""
+        for trigger, systems in self._wakes:
+            for number in _preferred(self._partition, host, candidates & systems, trigger):
                 if is_safe(self._partition, host, number):
                     return NextGrant(trigger, host, number)
-        raise AssertionError(f"{host.subject} may have one of them")
+        raise AssertionError(f"{host.subject} may have one of the candidates")
 
     def grant_next(self) -> Decision:
+        """Return the decision of the grant that `next` returns; there must be one."""
         granted, self._next = self.next(), None
-        assert granted is not None, "a recipe takes a system"
+        assert granted is not None, "there is a next grant"
         draft = Draft(self._partition, granted.trigger)
         grant(draft, granted.host, self._partition.system(granted.number))
-        self._note(granted)
+        self._after(granted)
         return draft.decision()
 
-    def _note(self, granted: NextGrant) -> None:
-        """Take the system out of its group, and invalidate the best recipes that the grant may have changed.
+    def _after(self, granted: NextGrant) -> None:
+        """Remove the system from its group, and invalidate the best recipes that the grant may have changed.
 
-        The only recipe of a set starts at once, and never holds a system that others wait for. So
-        its grant affects only the groups where it is the best recipe. The grant of a larger set may change
-        which other grants are safe.
+        A single-recipe set starts at once and is never a holder, so its grant affects only groups in which it
+        is the best recipe. The grant to a larger set may change which other grants are safe.
         """
         is_single = self._partition.sets.is_single(granted.host.recipe_set_id)
         for group in self._groups:
@@ -124,19 +124,19 @@ class Waking:
         self._groups = [group for group in self._groups if group.systems]
 
 
-def ask_all(partition: Partition, trigger: Trigger) -> Iterator[Decision]:
-    """Ask every idle system, in case the wake-ups were not enough."""
-    waking = Waking(partition, [Wake(trigger, EVERY_SYSTEM)])
-    while waking.next() is not None:
-        yield waking.grant_next()
+def grant_all_idle(partition: Partition, trigger: Trigger) -> Iterator[Decision]:
+    """Yield a grant of each idle system that some recipe may have, as if a wake-up named all systems."""
+    grants = WakeUpGrants(partition, [Wake(trigger, EVERY_SYSTEM)])
+    while grants.next() is not None:
+        yield grants.grant_next()
 
 
 def wakes_of(partition: Partition, triggers: Iterable[Trigger]) -> list[Wake]:
-    """Return the systems that wake-ups in log order ask, event by event."""
-    by_event = groupby(triggers, key=lambda trigger: trigger.position)
-    together = (list(each) for _, each in by_event)
+    """Return a `Wake` for each event, from wake-ups in log order."""
+    groups = groupby(triggers, key=lambda trigger: trigger.position)
+    by_event = [list(wake_ups) for _, wake_ups in groups]
     systems_of = partition.systems_of_wake_up
-    return [Wake(each[0], union(systems_of(trigger.name) for trigger in each)) for each in together]
+    return [Wake(each[0], union(systems_of(trigger.name) for trigger in each)) for each in by_event]
 
 
 def _preferred(partition: Partition, host: Recipe, candidates: int, trigger: Trigger) -> Iterator[int]:
@@ -145,20 +145,20 @@ def _preferred(partition: Partition, host: Recipe, candidates: int, trigger: Tri
     return choices(partition, host, candidates, trigger.cause)
 
 
-def _groups(partition: Partition, asked: int) -> Iterator[WakeGroup]:
-    by_force = partition.available.idle(forced=True) & asked
-    if not by_force:
+def _groups(partition: Partition, systems_of_wakes: int) -> Iterator[WakeGroup]:
+    idle = partition.available.idle(forced=True) & systems_of_wakes
+    if not idle:
         return
-    fits = partition.filters.filters_fitting(partition.available.idle(forced=False) & asked, by_force)
-    for decides, of_class in partition.labs.access.each() if fits else ():
-        if systems := by_force & of_class:
+    fits = partition.filters.filters_fitting(partition.available.idle(forced=False) & idle, idle)
+    for rights, of_class in partition.labs.access.each() if fits else ():
+        if systems := idle & of_class:
             filters = union(own for own, fitting in fits if fitting & systems)
             if filters:
-                yield WakeGroup(decides, systems, _tiers(partition, systems, filters))
+                yield WakeGroup(rights, systems, _tiers(partition, systems, filters))
 
 
 def _tiers(partition: Partition, systems: int, filters: int) -> list[list[LineSearch]]:
-    """Return the lines that these systems ask: that of the queued recipes once for all labs."""
+    """Return the lines that these systems consider, by tier; the line of queued recipes occurs only once."""
     tiers: tuple[dict[str, LineSearch], ...] = ({}, {})
     for lab_controller, of_lab in partition.labs.each():
         if systems & of_lab:
@@ -177,24 +177,24 @@ def _best_recipes(partition: Partition, groups: Sequence[WakeGroup]) -> list[Bes
 
 def _best_recipe(partition: Partition, group: WakeGroup) -> BestRecipe | None:
     for number, tier in enumerate(group.tiers):
-        found = _first_in(partition, group, tier)
-        while isinstance(found, LineSearch):
-            found = _first_in(partition, group, tier)
-        if found is not None:
-            return BestRecipe(number, *found)
+        first = _first_in(partition, group, tier)
+        while isinstance(first, LineSearch):
+            first = _first_in(partition, group, tier)
+        if first is not None:
+            return BestRecipe(number, *first)
     return None
 
 
 def _first_in(
     partition: Partition, group: WakeGroup, tier: Sequence[LineSearch]
 ) -> tuple[Place, int] | LineSearch | None:
-    """Return the first recipe of a tier that may have a system of the group, and all that it could use.
+    """Return the place of the first recipe of a tier that may have a system of the group, and its candidates.
 
-    None: no recipe may have one. A `LineSearch`: it has lost a filter that fits no system any more, so the
-    caller searches again, and skips all recipes with this filter at once.
+    Return None if no recipe may have one. Return a `LineSearch` from which a filter without candidates was
+    removed: the caller searches again, and so skips all recipes with this filter at once.
     """
-    asked = [search for search in tier if partition.filters.any_in(search.line, search.filters)]
-    for place, search in heapq.merge(*(_places(partition, group, search) for search in asked)):
+    searches = [search for search in tier if partition.filters.any_in(search.line, search.filters)]
+    for place, search in heapq.merge(*(_places(partition, group, search) for search in searches)):
         host = partition.sets.recipes[place.rank.recipe_id]
         systems = partition.idle(host) & group.systems & search.of_labs
         if not systems:
@@ -206,7 +206,7 @@ def _first_in(
 
 
 def _where_safe(partition: Partition, host: Recipe, systems: int) -> int:
-    """Return the systems of labs that could serve the whole set, and in which one is safe for the recipe."""
+    """Return the systems in labs that are not hopeless for the set and in which some grant is safe."""
     if partition.sets.is_single(host.recipe_set_id):
         return systems
     sufficient = of_sufficient_labs(partition, host, systems)
@@ -220,5 +220,5 @@ def _is_any_safe(partition: Partition, host: Recipe, systems: int) -> bool:
 
 def _places(partition: Partition, group: WakeGroup, search: LineSearch) -> Iterator[tuple[Place, LineSearch]]:
     # No two recipes have the same place, so searches are never compared.
-    places = partition.filters.ranked_recipes_of_class(search.line, search.filters, group.decides)
+    places = partition.filters.ranked_recipes_of_class(search.line, search.filters, group.rights)
     return ((place, search) for place in places)

@@ -1,8 +1,8 @@
 """Departed names: removed documents, and users who have left a group.
 
-A scheduler needs a departed name while a recipe may depend on it: a group that was removed gives its recipes
-no access. A new job cannot use such a name, but a job may arrive late. Each name is therefore kept for a day,
-and as long as an unfinished recipe runs on behalf of it.
+A scheduler needs a departed name while a recipe may depend on it: a removed group gives its recipes no
+access. A concurrent submission may still use the name shortly after its departure. Each name is therefore
+kept for a day, and as long as an unfinished recipe is on behalf of the group.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ class Name(NamedTuple):
     user: str | None = None
 
 
-class Departed:
+class DepartedNames:
     """Names in the order of the times at which the database recorded their departure. Mutable."""
 
     def __init__(self) -> None:
         self._since: dict[Name, datetime] = {}
 
-    def note(self, name: Name, at: datetime) -> None:
+    def add(self, name: Name, at: datetime) -> None:
         self._since.pop(name, None)
         self._since[name] = at
 
-    def due(self, at: datetime, is_used: Callable[[Name], bool]) -> Iterator[Name]:
-        """Yield each name to drop. A name in use is postponed by a day."""
+    def pop_due(self, at: datetime, is_used: Callable[[Name], bool]) -> Iterator[Name]:
+        """Remove and yield the names that were kept for a day. A name in use is kept for another day."""
         while self._since:
             name, since = next(iter(self._since.items()))
             if since > at - KEPT:

@@ -1,4 +1,4 @@
-"""The labs in which all recipes of a new set can start at once, while they get their systems one by one."""
+"""The labs whose idle systems suffice for all recipes of a new set at once."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from domain.scheduling.world.partition import Partition
 
 
 class SimultaneousStart:
-    """The labs in which all recipes of a new set can start. Mutable: `take` each granted system.
+    """The labs in which all recipes of a new set can start at once. Mutable: `take` each granted system.
 
-    `systems` is the bitmap of the systems of these labs. Each lab keeps a matching of all recipes, so a query
+    `systems` is the bitmap of the systems of these labs. A matching is kept for each lab, so that a query
     about one system moves a few recipes instead of matching all of them again.
     """
 
-    def __init__(self, partition: Partition, hosts: Sequence[Recipe], free: int) -> None:
+    def __init__(self, partition: Partition, hosts: Sequence[Recipe], unclaimed: int) -> None:
         self._partition = partition
         self._index = {host.recipe_id: index for index, host in enumerate(hosts)}
         self._matchings: dict[str, Matching] = {}
         self.systems = 0
-        idle = [partition.idle(host) & free for host in hosts]
+        idle = [partition.idle(host) & unclaimed for host in hosts]
         if len(hosts) == 1:
             self.systems = idle[0]
         elif all(idle):
@@ -35,14 +35,14 @@ class SimultaneousStart:
                 self.systems |= lab
 
     def can_start(self, host: Recipe, number: int) -> bool:
-        """Return whether its siblings still have an idle system each if a recipe takes this one."""
+        """Return whether each sibling can still get an idle system if a recipe takes this one."""
         if len(self._index) == 1:
             return True
         matching = self._matchings.get(self._partition.system(number).lab_controller)
         return matching is not None and matching.can_have(self._index[host.recipe_id], number)
 
     def take(self, host: Recipe, number: int) -> None:
-        """Fix the system of a recipe with which the set can start."""
+        """Fix the system of a recipe, for which `can_start` is true."""
         matching = self._matchings.get(self._partition.system(number).lab_controller)
         if matching is not None:
             matching.fix(self._index[host.recipe_id], number)

@@ -35,12 +35,12 @@ def test_tally__recipes_come_and_go__counts_of_the_line(seed: int) -> None:
             line.add(*come)
         if ticket < asked_from:
             continue
-        tally = line.tally()
+        recipe_counts = line.recipe_counts()
         rank = Rank(-chance.choice(list(Priority)), chance.randrange(ticket + 1), 0)
-        before = tally.before(rank)
+        before = recipe_counts.before(rank)
         for who in range(SUBMITTERS):
             for number in range(FILTERS):
-                for nominal, planes in tally.of(who).items():
+                for nominal, planes in recipe_counts.of(who).items():
                     end = (-nominal, ticket + 1, 0)
                     assert planes.value(number) == counted(plain, who, nominal, number, end)
                 found = before[who].value(number) if who in before else 0

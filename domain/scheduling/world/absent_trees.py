@@ -1,7 +1,7 @@
-"""Distro trees that have left every lab, with the time and the last document (design section 4.5).
+"""Absent distro trees: those that have left every lab, with the time and the last document (design 4.5).
 
-A script that deletes and re-creates a tree removes it for seconds, so recipe sets wait for the tree for a
-while. A set that is submitted meanwhile is judged as if the tree were unchanged, in the same labs.
+A script may remove a tree and register it again seconds later, so recipe sets wait for an absent tree. A set
+that is submitted meanwhile is checked as if the labs still had the tree.
 """
 
 from __future__ import annotations
@@ -10,37 +10,37 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-# A constant of policy version 5: sets are given up when a tree has been away for that long.
+# Sets that need a tree are aborted when it has been absent for so long. Part of policy version 5.
 AWAY_SECONDS: Final = 600
-# Long enough for a scheduler that was stopped meanwhile: older entries decide nothing.
+# Entries are dropped after this time, which must allow for a scheduler that was stopped.
 KEPT_SECONDS: Final = 86_400
 
 
-class Away(NamedTuple):
-    """A distro tree: the time at which the database recorded its leaving, and its last document."""
+class AbsentTree(NamedTuple):
+    """The time at which the database recorded that a tree left every lab, and its last document there."""
 
     since: datetime
     document: Mapping[str, Any]
 
 
-class TreesAway:
-    """Distro trees that left every lab. Mutable."""
+class AbsentTrees:
+    """The absent distro trees by id, oldest first. Mutable."""
 
     def __init__(self) -> None:
-        self._away: dict[int, Away] = {}
+        self._away: dict[int, AbsentTree] = {}
 
     def changed(
         self, tree_id: int, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None, at: datetime
     ) -> None:
-        """Note a change of the document of a tree; without a document the tree is removed."""
+        """Record a change of the document of a tree, None before its registration and after its removal."""
         if is_in_a_lab(after):
             self._away.pop(tree_id, None)
         elif before is not None and is_in_a_lab(before):
-            self._away[tree_id] = Away(at, before)
+            self._away[tree_id] = AbsentTree(at, before)
             self._forget(at - timedelta(seconds=KEPT_SECONDS))
 
     def is_away(self, tree_id: int | None, at: datetime) -> bool:
-        """Return whether a lab had the tree less than 600 s ago, and none has it now."""
+        """Return whether a tree left every lab less than 600 s ago and has not returned."""
         return self.document(tree_id, at) is not None
 
     def document(self, tree_id: int | None, at: datetime) -> Mapping[str, Any] | None:
@@ -51,17 +51,17 @@ class TreesAway:
         return away.document
 
     def last(self, tree_id: int | None) -> Mapping[str, Any] | None:
-        """Return the last document of a tree that has left every lab; None if that is long ago."""
+        """Return the last document of an absent tree; None for other trees, and if the entry was dropped."""
         away = None if tree_id is None else self._away.get(tree_id)
         return None if away is None else away.document
 
-    def lately(self, now: datetime) -> dict[int, Mapping[str, Any]]:
-        """Return the last documents of all trees that left every lab during the last day."""
+    def of_last_day(self, now: datetime) -> dict[int, Mapping[str, Any]]:
+        """Return the last documents of the trees that left every lab during the last day."""
         since = now - timedelta(seconds=KEPT_SECONDS)
         return {tree_id: away.document for tree_id, away in self._away.items() if away.since > since}
 
     def first_of(self, tree_ids: Iterable[int | None]) -> int | None:
-        """Return the first of these trees that has left every lab lately, or None, for explanations."""
+        """Return the first of these trees that is absent, or None."""
         return next((tree_id for tree_id in tree_ids if tree_id in self._away), None)
 
     def _forget(self, before: datetime) -> None:
@@ -75,7 +75,7 @@ class TreesAway:
     def restore(self, values: Mapping[str, Mapping[str, Any]]) -> None:
         """Restore the entries from the result of `plain`, in which times are texts."""
         for tree_id, away in values.items():
-            self._away[int(tree_id)] = Away(datetime.fromisoformat(away["since"]), away["document"])
+            self._away[int(tree_id)] = AbsentTree(datetime.fromisoformat(away["since"]), away["document"])
 
 
 def is_in_a_lab(document: Mapping[str, Any] | None) -> bool:

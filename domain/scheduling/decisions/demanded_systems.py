@@ -1,4 +1,4 @@
-"""Idle systems that waiting recipes could take: a wake-up asks them, and a new job must not take them."""
+"""Idle systems that recipes in the queue could take, which a new set must not take before a wake-up."""
 
 from __future__ import annotations
 
@@ -10,32 +10,37 @@ from domain.scheduling.safety.matching import match
 from domain.scheduling.world.partition import Partition
 
 
-def wanted(partition: Partition, asked: int) -> int:
-    """Return the idle systems of `asked` that are viable for a waiting recipe that is not hopeless there."""
-    asked &= partition.available.idle(forced=True)
-    if not asked:
+def demanded_systems(partition: Partition, systems: int) -> int:
+    """Return the idle systems of `systems` that some queued or assigned recipe could take.
+
+    Recipes of a set do not count in a lab that is hopeless for the set.
+    """
+    systems &= partition.available.idle(forced=True)
+    if not systems:
         return 0
-    labs = ((name, asked & of_lab) for name, of_lab in partition.labs.each())
-    return union(_wanted_in(partition, name, of_lab) for name, of_lab in labs if of_lab)
+    labs = ((name, systems & of_lab) for name, of_lab in partition.labs.each())
+    return union(_demanded_in_lab(partition, name, of_lab) for name, of_lab in labs if of_lab)
 
 
-def _wanted_in(partition: Partition, lab_controller: str, asked: int) -> int:
-    found = 0
-    idle = {forced: partition.available.idle(forced=forced) & asked for forced in (False, True)}
+def _demanded_in_lab(partition: Partition, lab_controller: str, candidates: int) -> int:
+    demanded = 0
+    idle = {forced: partition.available.idle(forced=forced) & candidates for forced in (False, True)}
     for line in (lab_controller, QUEUED, newly_of(lab_controller)):
         for entry, by_submitter in partition.filters.filters_in(line):
             fitting = (entry.fitting or 0) & idle[entry.key.forced is not None]
-            # Mostly another filter wants the same systems; then no recipe is looked at.
-            for submitter, recipes in by_submitter.items() if fitting & ~found else ():
+            # Recipes are not examined if earlier filters demand the same systems, as is frequent.
+            for submitter, recipes in by_submitter.items() if fitting & ~demanded else ():
                 systems = fitting & partition.labs.access.may(partition.filters.submitter(submitter))
                 sets = (partition.sets.recipes[rank.recipe_id].recipe_set_id for rank in recipes)
-                if systems & ~found and not all(hopeless(partition, each, lab_controller) for each in sets):
-                    found |= systems
-    return found
+                if systems & ~demanded and not all(
+                    hopeless(partition, each, lab_controller) for each in sets
+                ):
+                    demanded |= systems
+    return demanded
 
 
 def of_sufficient_labs(partition: Partition, host: Recipe, systems: int) -> int:
-    """Return the systems whose lab could serve all that the set still wants, if every system came free."""
+    """Return those of `systems` whose labs are not hopeless for the set of the recipe."""
     return systems & union(
         lab
         for name, lab in partition.labs.each()
@@ -46,11 +51,10 @@ def of_sufficient_labs(partition: Partition, host: Recipe, systems: int) -> int:
 def hopeless(partition: Partition, recipe_set_id: int, lab_controller: str) -> bool:
     """Return whether a lab could not serve the rest of a set, even if all its usable systems came free.
 
-    The question recurs for sets that wait for a repair, or that only another lab can serve. So the result is
-    cached until the usable systems or the recipes of the set change.
+    The result is False for a set that lacks at most one system, because callers have a candidate for it. It
+    is cached until the usable systems or the recipes of the set change.
     """
     if partition.sets.is_single(recipe_set_id):
-        # A single-recipe set is never hopeless: the caller has a candidate for it.
         return False
     cached = partition.holders.hopeless.setdefault(recipe_set_id, {})
     if lab_controller not in cached:

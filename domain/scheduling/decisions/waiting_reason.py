@@ -1,4 +1,4 @@
-"""The reason why a new recipe waits, if there is no idle system that it may have."""
+"""The reason why a new recipe without an idle system waits."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from domain.scheduling.supply.reasons import (
 from domain.scheduling.world.partition import Partition
 
 
-def why_waits(partition: Partition, host: Recipe, free: int) -> str:
-    """Return the reason. `free` are the systems that no waiting recipe is about to be asked to take."""
+def waiting_reason(partition: Partition, host: Recipe, unclaimed: int) -> str:
+    """Return the reason why no system of `unclaimed` is idle for a new recipe."""
     viable = partition.viable(host)
     if not viable:
         return ALL_LENT
@@ -23,14 +23,13 @@ def why_waits(partition: Partition, host: Recipe, free: int) -> str:
         return _why_none_usable(partition, viable)
     key = partition.sets.key(host)
     idle = partition.available.idle(forced=key.forced is not None)
-    closed = partition.filters.fitting(key) & ~partition.entitled(host)
-    closed_now = closed & idle & free
-    is_visible = bool(closed_now and closed_now & ~partition.visible.hidden_from(host.owner))
+    inaccessible = partition.filters.fitting(key) & ~partition.entitled(host) & idle & unclaimed
+    is_visible = bool(inaccessible and inaccessible & ~partition.visible.hidden_from(host.owner))
     return NO_IDLE_ACCESS if is_visible else NO_IDLE_SYSTEM
 
 
 def _why_none_usable(partition: Partition, viable: int) -> str:
-    sound = viable & ~partition.available.broken
-    if not sound:
+    not_broken = viable & ~partition.available.broken
+    if not not_broken:
         return ALL_BROKEN
-    return NONE_USABLE if sound & ~partition.in_silent_labs() else ALL_SILENT
+    return NONE_USABLE if not_broken & ~partition.in_silent_labs() else ALL_SILENT
