@@ -16,7 +16,7 @@ from psycopg.types.json import set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from domain.errors import LabledgerError
-from postgres.errors import AWAY, DatabaseAway
+from postgres.errors import DATABASE_ERRORS, DatabaseAway
 from projections.advancing import Advancing
 from projections.projector import CHANNEL
 from projections.sql import QUERIES
@@ -127,7 +127,7 @@ class Reader:
             async with self._pool.connection() as connection:
                 try:
                     return await _answers(connection, asked)
-                except AWAY as error:
+                except DATABASE_ERRORS as error:
                     raise (_SessionDied if connection.closed else DatabaseAway)(str(error)) from error
         except (PoolTimeout, PoolClosed) as error:
             raise DatabaseAway(str(error)) from error
@@ -198,7 +198,7 @@ class Reader:
                         await self._look(connection)
                         async for _ in connection.notifies(timeout=1.0, stop_after=1):
                             pass
-            except AWAY:
+            except DATABASE_ERRORS:
                 await asyncio.sleep(RETRY_SECONDS)
             except Exception:
                 logger.exception("read models: cannot tell how far they are, of %d", self.position)

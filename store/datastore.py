@@ -11,7 +11,7 @@ from eventsourcing.postgres import ConnectionPool, PostgresDatastore
 from psycopg import Connection, Error, conninfo
 from psycopg.rows import DictRow, dict_row
 
-from postgres.errors import AWAY, DatabaseAway
+from postgres.errors import DATABASE_ERRORS, DatabaseAway
 
 SERVICE_ROLE = "labledger_service"
 
@@ -96,7 +96,7 @@ class Datastore(PostgresDatastore):
             with super().get_connection() as connection:
                 yield connection
         except InternalError as error:
-            # The library classes errors like psycopg, for which some of `AWAY` are internal errors.
-            if not isinstance(error.__cause__, AWAY):
+            # Some of `DATABASE_ERRORS` are internal errors in psycopg, and so in the library.
+            if not isinstance(error.__cause__, DATABASE_ERRORS):
                 raise
             raise OperationalError(str(error)) from error.__cause__

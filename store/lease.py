@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 from psycopg.errors import InsufficientPrivilege
 
-from postgres.errors import AWAY
+from postgres.errors import DATABASE_ERRORS
 from store.datastore import connect
 from store.requests import Fence
 from store.sql import SQL
@@ -46,7 +46,7 @@ class Lease:
             self._epoch = self._take(session)
             if self._epoch is None and self._end_hung_holder(session):
                 self._epoch = self._take(session)
-        except AWAY:
+        except DATABASE_ERRORS:
             self.release()
         return None if self._epoch is None else Fence(self.name, self._epoch)
 
@@ -74,7 +74,7 @@ class Lease:
             try:
                 session.execute(SQL["renew_lease"], (self.name, epoch))
             except psycopg.Error as error:
-                # A concurrent `release` of the session may raise other errors than AWAY.
+                # A concurrent `release` of the session may raise other errors than DATABASE_ERRORS.
                 logger.warning("lease: not renewed: %s", error)
 
     def is_held(self) -> bool:
@@ -83,7 +83,7 @@ class Lease:
             return False
         try:
             _one(self._session, b"SELECT 1", ())
-        except AWAY:
+        except DATABASE_ERRORS:
             self.release()
             return False
         return True

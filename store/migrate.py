@@ -15,7 +15,7 @@ from psycopg.errors import DataError, ProgrammingError
 import domain.all_events  # noqa: F401  (so that every topic is registered)
 from domain.errors import LabledgerError
 from domain.events import TOPICS
-from postgres.errors import AWAY, away
+from postgres.errors import DATABASE_ERRORS, away
 from postgres.named_sql import named_queries
 from store.datastore import connect
 from store.sql import SQL as LOG
@@ -85,7 +85,7 @@ def require_migrated(url: str) -> None:
             wanted = [migration.name for migration in migrations()]
             unapplied = session.execute(LOG["missing_migrations"], (wanted,)).fetchall()
             missing = session.execute(LOG["missing_topics"], (sorted(TOPICS),)).fetchall()
-    except AWAY as error:
+    except DATABASE_ERRORS as error:
         raise away(error) from error
     except (ProgrammingError, DataError) as error:
         # The service role or the table does not exist, or the role may not read it.

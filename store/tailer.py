@@ -17,7 +17,7 @@ from typing import Any
 import psycopg
 from psycopg.rows import tuple_row
 
-from postgres.errors import AWAY
+from postgres.errors import DATABASE_ERRORS
 from store.datastore import connect
 from store.mapper import StoredRow
 from store.sql import BOUNDED, MAX_PAGE_BYTES, SQL, bounded_rows
@@ -82,7 +82,7 @@ class Tailer:
             if page and not is_notified:
                 self._expect_notification(connection)
             return page
-        except AWAY as error:
+        except DATABASE_ERRORS as error:
             if self._connection is not None or self.counters.reconnects == 0:
                 logger.warning("log: connection lost, continuing from position %d: %s", self.position, error)
             self._disconnect()

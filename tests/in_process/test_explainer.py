@@ -56,7 +56,7 @@ def test_ask__no_answer_in_time__fails_and_next_question_is_not_started(
         return exchange(explainer, child, question)
 
     async def asked_twice() -> None:
-        explainer = Explainer(NOWHERE, patience_seconds=0.3)
+        explainer = Explainer(NOWHERE, timeout_seconds=0.3)
         for recipe_id in (1, 2):
             with pytest.raises(StillReading, match=r"no answer within 0\.3 s"):
                 await explainer.ask("recipe", recipe_id=recipe_id)

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from domain.events import Recorded
-from postgres.errors import AWAY
+from postgres.errors import DATABASE_ERRORS
 from projections.rebuild import rebuild as fresh_ones
 from projections.rebuild.rebuild import AtWork, Rebuild
 from projections.rebuild.sessions import CannotRebuild
@@ -113,7 +113,7 @@ def test_rebuild__a_child_process_is_killed__aborted_and_leaves_nothing(
     def killed(process: PartProcess, position: int) -> None:
         process.stop()
 
-    monkeypatch.setattr(PartProcess, "go_on", killed)
+    monkeypatch.setattr(PartProcess, "fold_up_to", killed)
     with unchanged(owner), pytest.raises(ChildFailed, match="was killed by signal 9"):
         rebuild(database.owner_url, silent)
     assert left_over(owner) == []
@@ -262,7 +262,7 @@ def test_rebuild__hangs_while_it_swaps__a_projector_goes_on(
             story.commit(registered("meanwhile"))
         finally:
             wakes.set()
-        with pytest.raises(AWAY):
+        with pytest.raises(DATABASE_ERRORS):
             swapping.result(20)
     with unchanged(owner):
         rebuild(database.owner_url, silent)
