@@ -26,9 +26,9 @@ def fold_part(parent: Channel, url: str) -> None:
             with closing(LogPart(url, part.excluded_topics)) as log:
                 while message := parent.receive():
                     part.fold(log.upto(message.content["position"]))
-                    _send_rows(parent, part.take_ended())
-                    parent.send({"reached": log.position, "kept": part.kept})
-            _send_rows(parent, part.take_rest())
+                    _send_rows(parent, part.take_closed_rows())
+                    parent.send({"reached": log.position, "kept": part.open_row_count})
+            _send_rows(parent, part.take_remaining_rows())
         except DATABASE_ERRORS as error:
             raise away(error) from error
         parent.send({"is_done": True})

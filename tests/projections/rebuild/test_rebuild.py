@@ -13,7 +13,7 @@ import pytest
 from domain.events import Recorded
 from postgres.errors import DATABASE_ERRORS
 from projections.rebuild import rebuild as fresh_ones
-from projections.rebuild.rebuild import AtWork, Rebuild
+from projections.rebuild.rebuild import Rebuild, RebuildRunning
 from projections.rebuild.sessions import CannotRebuild
 from runtime.processes.child import ChildFailed
 from store.migrate import LOCK, Migration, migrate, migrations
@@ -174,7 +174,7 @@ def test_rebuild__another_one_runs__refused_and_the_other_goes_on(
     story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     with begun(database) as first:
-        with unchanged(owner), pytest.raises(AtWork, match="another rebuild is running"):
+        with unchanged(owner), pytest.raises(RebuildRunning, match="another rebuild is running"):
             rebuild(database.owner_url, silent)
         first.complete()
         first.fold(whole_log(story.log))
