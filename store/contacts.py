@@ -9,7 +9,7 @@ from typing import Final
 from store.event_log import EventLog
 from store.sql import SQL
 
-# The stored contact is at most this much older than the last contact.
+# Minimum interval of stored contacts of a lab controller: the stored one is at most this much too old.
 GRAIN_SECONDS: Final = 5.0
 
 

@@ -15,7 +15,7 @@ SQL = named_queries(Path(__file__).with_name("rebuild.sql"))
 
 
 def set_search_path(cursor: Cursor[Any], schema: str, *, is_local: bool = True) -> None:
-    """Set the set_search_path path, until the end of the transaction or of the session."""
+    """Set the search path, until the end of the transaction or of the session."""
     cursor.execute("SELECT set_config('search_path', %s, %s)", (schema, is_local))
 
 
@@ -27,7 +27,7 @@ def copy(cursor: Cursor[Any], live: str, fresh: str) -> Mapping[str, list[str]]:
     """Create `fresh` with the tables of `live`: their columns and rights, without rows.
 
     Return table -> statements that create its keys and indexes. Run them after the rows are written, because
-    updating an index row by row costs much more. Call it in a transaction; its set_search_path path becomes `fresh`.
+    updating an index row by row costs much more. Call it in a transaction; its search path becomes `fresh`.
     """
     set_search_path(cursor, live)
     statements = cursor.execute(SQL["copy_of"], {"live": live, "fresh": fresh}).fetchall()
