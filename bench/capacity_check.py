@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bench.outcome import Sizes
 from domain.errors import LabledgerError
-from runtime.embedded.home import ELSEWHERE
+from runtime.embedded.home import FALLBACK_HOMES
 
 # Memory and disk of the processes and PostgreSQL without any load.
 BASE_MB = 800
@@ -45,7 +45,10 @@ def _short_of_disk(sizes: Sizes) -> Iterator[str]:
 
 def _places() -> list[Path]:
     """Return the folders in which a database of its own may be created."""
-    places = {Path(tempfile.gettempdir()), next(p for p in (ELSEWHERE, *ELSEWHERE.parents) if p.exists())}
+    places = {
+        Path(tempfile.gettempdir()),
+        next(p for p in (FALLBACK_HOMES, *FALLBACK_HOMES.parents) if p.exists()),
+    }
     return sorted(places)
 
 

@@ -245,7 +245,7 @@ def test_rebuild__a_client_reads_the_old_ones__swapped_at_once_and_dropped_after
 def test_rebuild__hangs_while_it_swaps__a_projector_goes_on(
     story: ProjectedLog, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fresh_ones, "HANGS_AFTER", "500ms")
+    monkeypatch.setattr(fresh_ones, "HANG_TIMEOUT", "500ms")
     hung, wakes = Event(), Event()
 
     def hang() -> list[Recorded]:
