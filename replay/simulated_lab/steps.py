@@ -44,7 +44,7 @@ class LabStep:
         return self.due_seconds, self.number + (LATE_OFFSET if self.late else 0.0)
 
     def is_of(self, recipe_id: int) -> bool:
-        """Return whether the step ends with this recipe: it is about the recipe, or about one of its guests."""
+        """Return whether the step ends with this recipe: one about the recipe or one of its guests."""
         return not self.lasting and recipe_id in (self.recipe_id, self.host_recipe_id)
 
 

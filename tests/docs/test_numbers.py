@@ -113,7 +113,7 @@ ROWS = {
     "docs/scheduling.md": (f"away from every lab for {trees_away.AWAY_SECONDS} s",),
     "docs/performance.md": (
         f"{bench_submit.CLIENTS} clients submit for `--seconds`",
-        f"{bench_database.GRANTS_AT_ONCE} allocations to a commit",
+        f"{bench_database.GRANTS_PER_INSERT} allocations to a commit",
         f"measures every case, {GROWING} at a hundredth, a tenth and the whole",
     ),
     "docs/decisions/0012-silent-labs.md": (f"older than {timers.SILENT_AFTER_SECONDS} s",),
