@@ -20,7 +20,7 @@ DEPTHS = (100, 10, 1)
 
 @dataclass(frozen=True)
 class CaseGroup:
-    """Cases on one database, each of which continues where the previous one ended.
+    """Cases on one database. Each continues where the previous one ended.
 
     If it `grows`, the group is repeated for each length of the queue.
     """

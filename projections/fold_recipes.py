@@ -90,15 +90,15 @@ def recipe_state(models: ReadModels, recorded: Recorded, event: Any, now: Instan
 
 
 def _update_queue(models: ReadModels, recipe_id: int, after: RecipeRow, now: Instant) -> None:
-    identity = models.recipe_cache.recipes[recipe_id]
-    if after.state not in UNPLACED or identity.host_recipe_id is not None:
+    ids = models.recipe_cache.recipes[recipe_id]
+    if after.state not in UNPLACED or ids.host_recipe_id is not None:
         models.queue.end((recipe_id,), now)
         return
     row = QueueRow(
         state=after.state,
         assigned=after.state == "assigned",
-        priority=int(Priority[models.recipe_sets.of((identity.recipe_set_id,)).priority]),
-        submission=identity.submission,
+        priority=int(Priority[models.recipe_sets.of((ids.recipe_set_id,)).priority]),
+        submission=ids.submission,
         lab_controller=after.lab_controller,
     )
     models.queue.put((recipe_id,), row, now)
@@ -107,12 +107,10 @@ def _update_queue(models: ReadModels, recipe_id: int, after: RecipeRow, now: Ins
 def _placed(models: ReadModels, recipe_id: int, before: RecipeRow) -> PlacedRecipe | None:
     if before.system is None or before.lab_controller is None:
         return None
-    identity = models.recipe_cache.recipes[recipe_id]
-    host_state = (
-        None if identity.host_recipe_id is None else models.recipe_cache.state[identity.host_recipe_id]
-    )
+    ids = models.recipe_cache.recipes[recipe_id]
+    host_state = None if ids.host_recipe_id is None else models.recipe_cache.state[ids.host_recipe_id]
     return _placed_recipe(
-        recipe_id, before.state, before.system, before.lab_controller, identity.distro_tree_id, host_state
+        recipe_id, before.state, before.system, before.lab_controller, ids.distro_tree_id, host_state
     )
 
 

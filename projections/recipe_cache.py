@@ -65,7 +65,7 @@ class RecipeCache:
         self.of_set: dict[int, list[int]] = defaultdict(list)
         self.sets: dict[int, StateCounts] = defaultdict(StateCounts)
         self.jobs: dict[int, StateCounts] = defaultdict(StateCounts)
-        # The sets of which all recipes are cached.
+        # Sets with all their recipes cached.
         self._complete_sets: set[int] = set()
 
     def load(self, cursor: Cursor[Any], recipe_ids: Sequence[int], set_ids: Sequence[int]) -> None:

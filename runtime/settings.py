@@ -61,7 +61,7 @@ def _setting(
 
 
 _DATABASE = values.url("postgresql", "postgres")
-_FROM_LOGIN = "from `labledger login`, else from `up`"
+_LOGIN = "from `labledger login`, else from `up`"
 
 
 @dataclass(frozen=True)
@@ -100,11 +100,9 @@ class Settings:
         secret=True,
         unset="the URL of the services",
     )
-    url: str | None = _setting(
-        None, values.url("http", "https"), "URL of the API", COMMANDS, unset=_FROM_LOGIN
-    )
+    url: str | None = _setting(None, values.url("http", "https"), "URL of the API", COMMANDS, unset=_LOGIN)
     token: str | None = _setting(
-        None, values.word, "access token for the API", COMMANDS, secret=True, unset=_FROM_LOGIN
+        None, values.word, "access token for the API", COMMANDS, secret=True, unset=_LOGIN
     )
     host: str = _setting("127.0.0.1", values.word, "address the API listens on", UP, SERVE)
     port: int = _setting(
@@ -268,12 +266,8 @@ class Settings:
 
     def environment(self) -> dict[str, str]:
         """Return the environment variables from which another process reads the same settings."""
-        settings = {setting.name: getattr(self, setting.name) for setting in fields(self)}
-        return {
-            variable(name): values.setting_text(value)
-            for name, value in settings.items()
-            if value is not None
-        }
+        settings = {variable(setting.name): getattr(self, setting.name) for setting in fields(self)}
+        return {name: values.setting_text(value) for name, value in settings.items() if value is not None}
 
 
 def require_url(database_url: str | None) -> str:

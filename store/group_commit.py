@@ -16,9 +16,9 @@ from store.event_log import EventLog
 from store.requests import AppendRequest, Committed, Conflict, Fenced, Outcome
 
 MAX_EVENTS = 5_000
-# After a group of several requests, more arrive soon. Waiting for them halves the number of commits, each of
-# which wakes every process. The thread waits at most `MAX_CHECKS` times, only while requests arrive, and not
-# after a group of one request.
+# After a group of several requests, more arrive soon. Waiting for them halves the number of commits, and each
+# commit wakes every process. The thread waits at most `MAX_CHECKS` times, only while requests arrive, and
+# not after a group of one request.
 GATHER_SECONDS = 0.003
 MAX_CHECKS = 6
 

@@ -1,7 +1,7 @@
 """The lease, which gives one scheduler the right to decide.
 
 It consists of an advisory lock in a session of its own, an epoch that fences appends of earlier holders, and
-a deadline by which the holder must renew it.
+a deadline for the holder to renew it.
 """
 
 from __future__ import annotations

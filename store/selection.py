@@ -56,7 +56,6 @@ class Selection:
         return tuple(subject for subject in named if split_subject(subject)[0] not in self._kinds)
 
     def has(self, topic: str, subject: str) -> bool:
-        """Return whether an event is selected, apart from `unseen`."""
         if topic in self.anywhere:
             return True
         return (self.is_everything or subject in self.subjects) and self.wants_of_subject(topic)

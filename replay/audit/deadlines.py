@@ -67,7 +67,7 @@ class WatchdogsInTime(Invariant):
 
 
 class TreesAwayInTime(Invariant):
-    """Since policy version 5, a set is given up for a distro tree only if that was in no lab for 600 s."""
+    """A set is given up for a distro tree only if that was in no lab for 600 s (policy version 5 on)."""
 
     name = "trees_away_in_time"
     topics = ("distro-tree.registered", "distro-tree.changed", "distro-tree.removed", "recipe.aborted")

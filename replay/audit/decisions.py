@@ -51,7 +51,7 @@ class WholeCommits(Invariant):
 
 
 class Decisions(Invariant):
-    """Only the scheduler decides, on a basis that ends a commit and includes its own last decisions.
+    """The scheduler alone decides, on a basis that ends a commit and includes its own last decisions.
 
     Each event of a decision has the time of its basis, and an earlier event or a timer as cause.
     """

@@ -143,10 +143,7 @@ class NobodyOverlooked(DecisionInvariant):
 
 
 class NoUnsafeGrant(DecisionInvariant):
-    """After a decision, every holder in the labs of its grants can be completed.
-
-    Grants that complete their set are not checked.
-    """
+    """Every holder of the lab can be completed after a grant that does not complete its set."""
 
     name = "no_unsafe_grant"
 

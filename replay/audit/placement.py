@@ -36,7 +36,7 @@ class OneRecipePerSystem(Invariant):
 
 
 class InStep(Invariant):
-    """At the end of every commit, a recipe and its system agree, and guests agree with their host."""
+    """Recipe and system agree at the end of every commit, and guests agree with their host."""
 
     name = "in_step"
     topics = tuple(f"recipe.{state}" for state in MIRRORED if state != "scheduled")

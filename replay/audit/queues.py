@@ -26,7 +26,7 @@ BEFORE_ALL: Rank = ()
 
 @dataclass(frozen=True, eq=False)
 class RecipeNeed:
-    """What a recipe needs to fit a system: its own requirements, and the distros of its guests.
+    """The conditions for a recipe to fit a system: its own requirements, and the distros of its guests.
 
     Recipes of one world with the same need share one object.
     """

@@ -32,7 +32,7 @@ def judge(form: Form, facts: Facts) -> Ternary:
 
 
 def parts(form: Form) -> list[Condition]:
-    """Return the conditions of which a requirement is the conjunction. Raises UnknownLeaf."""
+    """Return the conditions that a requirement joins by `and`. Raises UnknownLeaf."""
     return [part for each in conditions(form) if (part := read(each)) is not None]
 
 

@@ -23,8 +23,6 @@ CHECK_SECONDS = 0.2
 
 
 class EmbeddedDatabase:
-    """The embedded server of a data folder. Call `keep_running` at every tick of the supervisor."""
-
     def __init__(self, data: Path) -> None:
         self._cluster = Cluster(data / "postgresql")
         self._server: Server | None = None

@@ -23,7 +23,7 @@ class ServerLog:
         return self.path.read_bytes()[offset:].decode(errors="replace").strip()
 
     def rotate(self) -> None:
-        """If the log exceeds `MAX_BYTES`, move its last `MAX_BYTES` to a file with the suffix `.log.1`.
+        """Move the last `MAX_BYTES` of a log that exceeds them to a file with the suffix `.log.1`.
 
         The server keeps the file open and appends to it, so the file is emptied, not renamed. Lines that are
         written at that moment may be lost; on a full disk, the old log is lost.

@@ -15,7 +15,7 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 
 from runtime.settings import Settings
 
-# Libraries of which only errors are logged. Otherwise the pool would report each attempt while the database
+# Only errors of these libraries are logged. Otherwise the pool would report each attempt while the database
 # is away, the client each request, and asyncio each watcher that disconnects.
 NOISY = ("psycopg.pool", "httpx", "httpcore", "asyncio")
 FIRST_KEYS = ("time", "level", "process", "logger", "event")

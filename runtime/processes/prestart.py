@@ -19,7 +19,7 @@ def waiting_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def await_turn() -> None:
-    """In a prestarted process, wait for `give_turn` of the parent. Exit if the parent has ended."""
+    """Wait for `give_turn` of the parent, in a prestarted process. Exit if the parent has ended."""
     if os.environ.pop(_VARIABLE, None) and not sys.stdin.buffer.read(1):
         raise SystemExit(0)
 

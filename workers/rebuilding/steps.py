@@ -46,7 +46,6 @@ class Steps:
             self._send_steps()
 
     def reached(self, part: int, position: int, kept: int) -> None:
-        """Note that a part has reached a position with this number of open rows in memory."""
         with self._lock:
             self._reached[part], self._kept[part] = position, kept
             self._on_progress(min(self._reached.values()), self._end)
