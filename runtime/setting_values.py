@@ -26,7 +26,7 @@ def word(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class WholeNumber:
+class Integer:
     """A parser of whole numbers within bounds. The help of flags shows the bounds."""
 
     minimum: int

@@ -106,9 +106,9 @@ class Settings:
     )
     host: str = _setting("127.0.0.1", values.word, "address the API listens on", UP, SERVE)
     port: int = _setting(
-        8080, values.WholeNumber(0, 65535), "port of the API; 0: `up` chooses a free one", UP, SERVE
+        8080, values.Integer(0, 65535), "port of the API; 0: `up` chooses a free one", UP, SERVE
     )
-    api_workers: int = _setting(1, values.WholeNumber(1, 64), "number of processes that serve the API", SERVE)
+    api_workers: int = _setting(1, values.Integer(1, 64), "number of processes that serve the API", SERVE)
     cors_origins: tuple[str, ...] = _setting(
         (),
         values.origins,
@@ -125,7 +125,7 @@ class Settings:
     )
     requests_per_second: int = _setting(
         1000,
-        values.WholeNumber(0, 10**6),
+        values.Integer(0, 10**6),
         "maximum number of requests per second of one user, or lab controller, to each serving process; "
         "0: unlimited",
         SERVE,
@@ -140,44 +140,44 @@ class Settings:
     )
     max_log_bytes_per_day: int = _setting(
         2 * 2**30,
-        values.WholeNumber(0, 2**50),
+        values.Integer(0, 2**50),
         "quota of each submitter: bytes of log per day (UTC); 0: unlimited",
         SERVE,
     )
     max_unfinished_recipes: int = _setting(
         20_000,
-        values.WholeNumber(0, 10**9),
+        values.Integer(0, 10**9),
         "quota of each submitter: unfinished recipes; 0: unlimited",
         SERVE,
     )
     max_live_tokens: int = _setting(
         100,
-        values.WholeNumber(0, 10**9),
+        values.Integer(0, 10**9),
         "quota of each user: tokens that were not revoked and have not expired, without those of lab "
         "controllers; 0: unlimited",
         SERVE,
     )
     max_requests_under_way: int = _setting(
         256,
-        values.WholeNumber(1, 10**6),
+        values.Integer(1, 10**6),
         "maximum number of concurrent requests of one user, or lab controller, in each serving process",
         SERVE,
     )
     max_waiting_reads: int = _setting(
         64,
-        values.WholeNumber(1, 10**6),
+        values.Integer(1, 10**6),
         "maximum number of reads of one user, or lab controller, that wait for their `min_position`",
         SERVE,
     )
     max_user_body_bytes: int = _setting(
         32 * 2**20,
-        values.WholeNumber(MIN_BODY_BYTES, 2**40),
+        values.Integer(MIN_BODY_BYTES, 2**40),
         "maximum number of bytes of concurrent bodies of one user in each serving process",
         SERVE,
     )
     max_body_bytes: int = _setting(
         128 * 2**20,
-        values.WholeNumber(MIN_BODY_BYTES, 2**40),
+        values.Integer(MIN_BODY_BYTES, 2**40),
         "maximum number of bytes of all concurrent bodies in each serving process",
         SERVE,
     )
