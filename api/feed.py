@@ -27,7 +27,7 @@ from domain.directory.visibility import VisibilityIndex
 from domain.distro_choice.distro_trees import DistroTrees
 from domain.errors import LabledgerError
 from domain.events import Recorded
-from projections.advancing import Advancing
+from projections.advancing import AscendingPosition
 from runtime.processes.garbage_collection import gc_paused
 from store.event_log import FOLDED_TOPICS, EventLog
 from store.mapper import StoredRow
@@ -61,7 +61,7 @@ class Feed:
         self.closing = False
         self._log = log
         self._url = url
-        self._progress = Advancing()
+        self._progress = AscendingPosition()
         self._stop = threading.Event()
         # Set when a request waits for the next page.
         self._is_wanted = threading.Event()

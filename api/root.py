@@ -25,7 +25,7 @@ from runtime.settings import Settings, require_url
 from store.aggregates import Aggregates
 from store.contacts import Contacts
 from store.counters import Counters
-from store.datastore import SERVICE_ROLE, with_liveness
+from store.datastore import SERVICE_ROLE, with_keepalive
 from store.event_log import EventLog
 from store.group_commit import GroupCommit
 from store.job_numbers import JobNumberSource
@@ -43,7 +43,7 @@ def http_application(settings: Settings) -> InFlight:
         log=log,
         commits=GroupCommit(appended),
         feed=Feed(log, url),
-        reader=Reader(with_liveness(url), SERVICE_ROLE),
+        reader=Reader(with_keepalive(url), SERVICE_ROLE),
         aggregates=Aggregates(log),
         contacts=Contacts(log),
         numbers=JobNumberSource(log),

@@ -21,10 +21,10 @@ def run_projector(settings: Settings) -> None:
     """Run the process of `labledger projector` until SIGTERM."""
     url = require_url(settings.database_url)
     stop = listening()
-    when_database_answers(partial(require_migrated, url), stop.made)
+    when_database_answers(partial(require_migrated, url), stop.is_requested)
     log = EventLog(url, pool_size=1)
     counts = (projector.ProjectorCounters(), TailerCounters())
     freeze_survivors()
     with CounterWriter(Counters(log, partial(counters.projecting, *counts))):
-        projector.run(url, stop.made, *counts)
+        projector.run(url, stop.is_requested, *counts)
     log.close()

@@ -11,7 +11,7 @@ from api.metrics import counters
 from api.metrics.writer import CounterWriter
 from api.startup import when_database_answers
 from domain.scheduling.world.partition import Partition
-from runtime.processes.garbage_collection import YOUNG_OF_A_FOLD, freeze_survivors, gc_paused
+from runtime.processes.garbage_collection import FOLD_YOUNG_OBJECTS, freeze_survivors, gc_paused
 from runtime.processes.stop_request import listening
 from runtime.settings import Settings, require_url
 from store.contacts import Contacts
@@ -33,10 +33,10 @@ def run_scheduler(settings: Settings) -> None:
     stop = listening()
     snapshots = Snapshots(log, SCHEDULER)
     with gc_paused():
-        partition = when_database_answers(partial(_load, url, snapshots), stop.made)
+        partition = when_database_answers(partial(_load, url, snapshots), stop.is_requested)
     if partition is not None:
         # A deep commit in the making is a hundred thousand objects.
-        freeze_survivors(YOUNG_OF_A_FOLD)
+        freeze_survivors(FOLD_YOUNG_OBJECTS)
         tailer = Tailer(url, after=partition.position)
         consistency = ConsistencyLoop(Contacts(log), settings.consistency_seconds)
         scheduler = Scheduler(
@@ -50,7 +50,7 @@ def run_scheduler(settings: Settings) -> None:
         )
         counts = (scheduler.counters, consistency.findings, consistency.withheld, tailer.counters)
         with CounterWriter(Counters(log, partial(counters.scheduling, *counts))):
-            scheduler.run(stop.made)
+            scheduler.run(stop.is_requested)
     log.close()
 
 

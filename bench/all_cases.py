@@ -1,4 +1,4 @@
-"""`labledger bench all`: every case, at several depths of the queue where the depth matters, and a report."""
+"""`labledger bench all`: every case, some with several lengths of the queue, and a report."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from bench.report import write_report
 from bench.run import CASES, run_together
 
 DEPTHS = (100, 10, 1)
-"""Divisors of the deepest queue."""
+"""The lengths of the queue, as divisors of the longest one."""
 
 
 @dataclass(frozen=True)
 class CaseGroup:
-    """Cases on one database; each continues where the previous one ended.
+    """Cases on one database. Each continues where the previous one ended.
 
-    `grows`: the group is repeated for each depth of the queue.
+    If it `grows`, the group is repeated for each length of the queue.
     """
 
     cases: tuple[str, ...]
@@ -48,18 +48,20 @@ def run_all(
 ) -> list[CaseOutcome]:
     """Run every case and return the outcomes.
 
-    The report is written after each case, so that an interruption keeps what was measured.
+    The report is written after each case, so that the measurements survive an interruption.
     """
     require_matplotlib()
     require_room(sizes)
     _require_folder(folder)
-    planned = [(run, queued) for run in runs for queued in (_depths(sizes) if run.grows else (sizes.queued,))]
-    for run, queued in planned:
+    planned_runs = [
+        (run, queued) for run in runs for queued in (_queue_lengths(sizes) if run.grows else (sizes.queued,))
+    ]
+    for run, queued in planned_runs:
         for name in run.cases:
             CASES[name].require(replace(sizes, queued=queued))
     outcomes: list[CaseOutcome] = []
-    for number, (run, queued) in enumerate(planned):
-        on_progress("all cases", number, len(planned))
+    for number, (run, queued) in enumerate(planned_runs):
+        on_progress("all cases", number, len(planned_runs))
         for outcome in run_together(run.cases, replace(sizes, queued=queued), on_progress):
             outcomes.append(outcome)
             write_report(outcomes, folder)
@@ -67,11 +69,11 @@ def run_all(
 
 
 def _require_folder(folder: Path) -> None:
-    """Create the report's folder. Raise OSError if it is not writable, before anything is measured."""
+    """Create the folder of the report. Raises OSError if it is not writable."""
     folder.mkdir(parents=True, exist_ok=True)
     with TemporaryFile(dir=folder):
         pass
 
 
-def _depths(sizes: Sizes) -> list[int]:
+def _queue_lengths(sizes: Sizes) -> list[int]:
     return sorted({max(1, sizes.queued // depth) for depth in DEPTHS})

@@ -17,7 +17,7 @@ import httpx
 
 from api import database_setup
 from api.client import Client
-from bench.interruption import ended_cleanly, undisturbed
+from bench.interruption import ignore_signals, interruptible
 from domain.errors import LabledgerError
 from runtime.embedded.database import EmbeddedDatabase, remove_libpq
 from runtime.embedded.ports import any_free
@@ -29,7 +29,7 @@ from store.event_log import EventLog
 READY_SECONDS = 120.0
 STOP_SECONDS = 30.0
 HOST = "127.0.0.1"
-# Connections on loopback need neither a proxy nor the system's certificates, which take long to read.
+# Options of httpx for loopback: no proxy, and no system certificates, which take long to read.
 DIRECTLY: Final[Mapping[str, Any]] = {"trust_env": False, "verify": False}
 
 
@@ -63,20 +63,16 @@ class BenchCluster:
 
     def start_module(self, module: str, *arguments: str) -> None:
         """Start a program of the benchmark, which uses the API as the admin."""
-        on_progress = program(module, replace(self.settings, token=self.token))
-        self._processes[module] = spawn(replace(on_progress, argv=[sys.executable, "-m", module, *arguments]))
+        command = program(module, replace(self.settings, token=self.token))
+        self._processes[module] = spawn(replace(command, argv=[sys.executable, "-m", module, *arguments]))
 
     def command(self, *words: str) -> Any:
         """Run a command on the database as its owner, and return its JSON output."""
-        on_progress = program(
-            " ".join([*words, "--json"]), replace(self.settings, database_url=self.owner_url)
-        )
-        done = subprocess.run(
-            on_progress.argv, env=on_progress.env, capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            raise BenchCommandFailed(f"labledger {' '.join(words)}: {done.stderr or done.stdout}")
-        return json.loads(done.stdout)
+        command = program(" ".join([*words, "--json"]), replace(self.settings, database_url=self.owner_url))
+        result = subprocess.run(command.argv, env=command.env, capture_output=True, text=True, check=False)
+        if result.returncode:
+            raise BenchCommandFailed(f"labledger {' '.join(words)}: {result.stderr or result.stdout}")
+        return json.loads(result.stdout)
 
     def peak_mb(self, service: str) -> float:
         return peak_mb(self._processes[service].pid)
@@ -116,28 +112,28 @@ def peak_mb(pid: int) -> float:
 def bench_cluster() -> Iterator[BenchCluster]:
     """Yield a cluster in which only the database runs, and remove everything at the end."""
     remove_libpq()
-    with ended_cleanly(), TemporaryDirectory(prefix="labledger-bench-") as folder, ExitStack() as stack:
+    with interruptible(), TemporaryDirectory(prefix="labledger-bench-") as folder, ExitStack() as stack:
         settings = Settings(data=Path(folder) / "data", log_level="warning", access_log=False)
         database = EmbeddedDatabase(settings.data)
         stack.callback(database.remove)
-        stack.callback(undisturbed)
+        stack.callback(ignore_signals)
         owner = database.start(settings)
         database_setup.migrate(owner)
         token = database_setup.first_admin_token(owner)
         assert token is not None, "the log is new"
         port = any_free(HOST)
-        # One token sends all requests, so they are not limited.
-        of_services = replace(
+        # No rate limit, because all requests have one token.
+        service_settings = replace(
             database.for_services(owner),
             owner_database_url=None,
             port=port,
             url=f"http://{HOST}:{port}",
             requests_per_second=0,
         )
-        log = stack.enter_context(closing(EventLog(require_url(of_services.database_url))))
-        made = BenchCluster(of_services, require_url(owner.database_url), token, log)
-        stack.callback(made.stop_all)
-        yield made
+        log = stack.enter_context(closing(EventLog(require_url(service_settings.database_url))))
+        cluster = BenchCluster(service_settings, require_url(owner.database_url), token, log)
+        stack.callback(cluster.stop_all)
+        yield cluster
 
 
 class BenchCommandFailed(LabledgerError):

@@ -1,4 +1,4 @@
-"""Endings of running recipes, many at once, as a lab would report them."""
+"""Reports that end running recipes, as a lab would send them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from bench.cluster_fixture import DIRECTLY, BenchCluster
 from bench.measurements import SQL
 from postgres.errors import DatabaseAway
 
-AT_ONCE = 500
-LOOK_SECONDS = 0.005
+RECIPES_PER_MESSAGE = 500
+POLL_SECONDS = 0.005
 REPORT = {"state": "aborted", "reason": "ended by the benchmark"}
 
 
@@ -28,10 +28,10 @@ def end_all(cluster: BenchCluster, recipe_ids: Sequence[int]) -> None:
     with cluster.client() as client:
         lab = client.get("/lab-controllers", limit=1)["lab_controllers"][0]["fqdn"]
         path = client.path("lab-controllers", lab, "updates")
-        for first in range(0, len(recipe_ids), AT_ONCE):
+        for first in range(0, len(recipe_ids), RECIPES_PER_MESSAGE):
             items = [
                 {"progress": {"recipe_id": recipe_id, **REPORT}}
-                for recipe_id in recipe_ids[first : first + AT_ONCE]
+                for recipe_id in recipe_ids[first : first + RECIPES_PER_MESSAGE]
             ]
             answers = client.post(path, {"items": items})["items"]
             refused = [answer for answer in answers if answer["status"] != 200]
@@ -41,14 +41,14 @@ def end_all(cluster: BenchCluster, recipe_ids: Sequence[int]) -> None:
 
 @contextmanager
 def endings(cluster: BenchCluster, rate: float) -> Iterator[None]:
-    """End recipes at a rate, so that systems come free all the time. Failed requests are ignored."""
-    over = threading.Event()
+    """End recipes at a rate within the context, to free systems all the time. Ignore failed requests."""
+    stop = threading.Event()
     recipes = _running(cluster)
     headers = {"Authorization": f"Bearer {cluster.token}"}
 
     def keep_ending() -> None:
         with httpx.Client(base_url=cluster.url, headers=headers, timeout=5, **DIRECTLY) as client:
-            while not over.wait(1 / rate):
+            while not stop.wait(1 / rate):
                 try:
                     client.post(f"/recipes/{next(recipes)}/progress", json=REPORT)
                 except httpx.TransportError:
@@ -60,14 +60,14 @@ def endings(cluster: BenchCluster, rate: float) -> Iterator[None]:
     try:
         yield
     finally:
-        over.set()
+        stop.set()
         thread.join()
 
 
 def _running(cluster: BenchCluster) -> Iterator[int]:
-    """Yield the running recipes, and then those that run meanwhile, without end."""
+    """Yield the running recipes, again and again, without end."""
     while True:
         try:
             yield from [recipe_id for recipe_id, _ in running(cluster)]
         except DatabaseAway:
-            time.sleep(LOOK_SECONDS)
+            time.sleep(POLL_SECONDS)

@@ -17,7 +17,7 @@ import httpx
 
 from api.client.connection_file import Connection
 from bench.cluster_fixture import DIRECTLY, HOST, READY_SECONDS, STOP_SECONDS, BenchCluster
-from bench.interruption import ended_cleanly, undisturbed
+from bench.interruption import ignore_signals, interruptible
 from bench.settling import wait_until
 from runtime.embedded.cluster import Cluster
 from runtime.embedded.database import remove_libpq
@@ -43,7 +43,7 @@ class Deployment(BenchCluster):
         """Do nothing: all services keep running."""
 
     def kill(self, part: str) -> None:
-        """Kill a process with SIGKILL, and return when it is gone."""
+        """Kill a process with SIGKILL, and wait for its end."""
         pid = self._pid(part)
         os.kill(pid, signal.SIGKILL)
         wait_until(lambda: _parent(pid) is None, f"{part} does not die", STOP_SECONDS)
@@ -62,31 +62,29 @@ class Deployment(BenchCluster):
 def deployment() -> Iterator[BenchCluster]:
     """Yield a deployment, and remove everything at the end."""
     remove_libpq()
-    with ended_cleanly(), TemporaryDirectory(prefix="labledger-bench-") as folder, ExitStack() as stack:
+    with interruptible(), TemporaryDirectory(prefix="labledger-bench-") as folder, ExitStack() as stack:
         data = Path(folder) / "data"
         postgresql = Cluster(data / "postgresql")
         stack.callback(postgresql.remove)
         port = any_free(HOST)
         settings = Settings(data=data, port=port, requests_per_second=0, log_level="error", access_log=False)
-        output = stack.enter_context(_shown_after_failure(Path(folder) / "up.log"))
+        output = stack.enter_context(_printed_after_failure(Path(folder) / "up.log"))
         process = spawn(program("up", settings), output=output)
         stack.callback(end, process, STOP_SECONDS, "up")
-        stack.callback(undisturbed)
+        stack.callback(ignore_signals)
         url = f"http://{HOST}:{port}"
         wait_until(lambda: _is_ready(url, process), "`labledger up` does not get ready", READY_SECONDS)
         owner_url = postgresql.start().owner_url
         connection = Connection.load(replace(settings, url=url))
         assert connection.token is not None, "`up` has just made it"
         log = stack.enter_context(closing(EventLog(owner_url)))
-        of_services = replace(settings, url=url, database_url=owner_url)
-        yield Deployment(of_services, owner_url, connection.token, log, up=process.pid)
+        service_settings = replace(settings, url=url, database_url=owner_url)
+        yield Deployment(service_settings, owner_url, connection.token, log, up=process.pid)
 
 
 @contextmanager
-def _shown_after_failure(file: Path) -> Iterator[IO[bytes]]:
-    """Yield a file for the output of `up`, and print it only after a failure: processes die on purpose
-    here.
-    """
+def _printed_after_failure(file: Path) -> Iterator[IO[bytes]]:
+    """Yield a file for the output of `up`, and print it only after a failure."""
     with file.open("wb") as output:
         try:
             yield output
@@ -107,13 +105,15 @@ def _is_ready(url: str, process: subprocess.Popen[bytes]) -> bool:
 def _child(parent: int, ending: str) -> int:
     """Return the child of a process whose command line has this ending.
 
-    Of several the oldest is returned: spare processes are younger.
+    Return the oldest of several, because the others are spares.
     """
     pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
-    return min((pid for pid in pids if _parent(pid) == parent and _command(pid).endswith(ending)), key=_begun)
+    return min(
+        (pid for pid in pids if _parent(pid) == parent and _command(pid).endswith(ending)), key=_start_time
+    )
 
 
-def _begun(pid: int) -> int:
+def _start_time(pid: int) -> int:
     return int(_stat(pid)[19])
 
 

@@ -1,7 +1,7 @@
-"""A log of a given length: past recipes that ran and ended, then a queue in front of busy systems.
+"""A log of a given length: recipes that ran and ended, and then a queue while all systems are busy.
 
-The log is made in one process, without HTTP, but by the same decisions: jobs are parsed as submitted, the
-scheduler is the real one with a lease of its own, and the reports of a lab are decided as in the API.
+One process writes the log without HTTP, with the same code: the parser of jobs, the scheduler with a lease of
+its own, and the decisions of the API on the reports of a lab.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from store.requests import AppendRequest, new_command_id, require_committed
 from store.tailer import Tailer
 from workers.scheduler import Scheduler, lease_for
 
-SETS_AT_ONCE = 200
+SETS_PER_COMMIT = 200
 # Events of a submitted and queued set with one recipe, and of a recipe that runs with its system.
 EVENTS_OF_A_QUEUED = 3
 EVENTS_OF_A_RUNNING = 11
@@ -44,7 +44,7 @@ Reports = Callable[[Recipe], Iterator[Report]]
 
 
 def grow(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> None:
-    """Let a lab work until the log has at least `sizes.events` events. Only the API runs meanwhile."""
+    """Fill the log with at least `sizes.events` events. Of the services, only the API runs."""
     cluster.start("serve")
     lab = generated_lab(sizes)
     filler = LogFiller(cluster)
@@ -60,7 +60,7 @@ def grow(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> 
         past = sizes.events - EVENTS_OF_A_QUEUED * sizes.queued - EVENTS_OF_A_RUNNING * sizes.systems
         while (end := cluster.log.end()) < past:
             on_progress("events", end, sizes.events)
-            filler.submit(list(islice(sets, SETS_AT_ONCE)))
+            filler.submit(list(islice(sets, SETS_PER_COMMIT)))
             _decide(scheduler)
             _report(cluster, scheduler, _whole_life)
             _decide(scheduler)
@@ -78,10 +78,10 @@ def _decide(scheduler: Scheduler) -> None:
 
 
 def _report(cluster: BenchCluster, scheduler: Scheduler, reports: Reports) -> None:
-    """Append these reports for every recipe that waits for its installation."""
+    """Append these reports for every placed recipe."""
     placed = list(scheduler.partition.sets.placed)
-    for first in range(0, len(placed), SETS_AT_ONCE):
-        _append(cluster, scheduler.partition, placed[first : first + SETS_AT_ONCE], reports)
+    for first in range(0, len(placed), SETS_PER_COMMIT):
+        _append(cluster, scheduler.partition, placed[first : first + SETS_PER_COMMIT], reports)
 
 
 def _append(cluster: BenchCluster, partition: Partition, recipe_ids: Sequence[int], reports: Reports) -> None:
@@ -92,18 +92,18 @@ def _append(cluster: BenchCluster, partition: Partition, recipe_ids: Sequence[in
         members = partition.members(recipe.recipe_set_id)
         expected[recipe.subject] = recipe.version
         expected |= {system.subject: system.version for system in members.systems.values()}
-        decided += _follows(members, recipe, reports)
+        decided += _events_of_reports(members, recipe, reports)
     stamp = Stamp(datetime.now(UTC), ACTOR, f"request/{new_command_id()}")
     changes = tuple(Change(subject, event, stamp) for subject, event in decided)
     (outcome,) = cluster.log.append([AppendRequest(new_command_id(), changes, expected)])
     require_committed(outcome)
 
 
-def _follows(members: Members, recipe: Recipe, reports: Reports) -> Iterator[tuple[str, Event]]:
+def _events_of_reports(members: Members, recipe: Recipe, reports: Reports) -> Iterator[tuple[str, Event]]:
     for message in reports(recipe):
-        follows = report(members, members.recipe(recipe.recipe_id), message)
-        members = members_after(members, follows)
-        yield from follows
+        events = report(members, members.recipe(recipe.recipe_id), message)
+        members = members_after(members, events)
+        yield from events
 
 
 def _beginning(recipe: Recipe) -> Iterator[Report]:

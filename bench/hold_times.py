@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 Happened = tuple[int, str, str, float]
-"""Recipe set, recipe, topic and seconds of some clock, in log order."""
+"""Recipe set, recipe, topic, and time in seconds, in log order."""
 
 HELD = "recipe.scheduled"
 STARTED = "recipe.waiting"
@@ -16,8 +16,9 @@ STARTED = "recipe.waiting"
 class HoldTimes:
     """Times of held systems.
 
-    `held_seconds` has an item for each system that is no longer held, `late_seconds` one for each set: the
-    time from its last grant to its start. `held` are the recipes that still hold a system.
+    `held_seconds` has an item for each system that is no longer held, `late_seconds` one for each started
+    set: the time from its last grant to its start. `held` has the recipes that still hold a system, with the
+    times of their grants.
     """
 
     held_seconds: list[float] = field(default_factory=list)
@@ -30,7 +31,7 @@ class HoldTimes:
 def hold_times_of(happened: Iterable[Happened]) -> HoldTimes:
     """Return the hold times.
 
-    A system that is granted and started within one commit does not count as held.
+    A system that is granted and started within one commit does not count for `max_held`.
     """
     found, last_grant = HoldTimes(), dict[int, float]()
     moment = None

@@ -1,4 +1,4 @@
-"""Clean-up after Ctrl-C or SIGTERM, exactly once."""
+"""Handling of Ctrl-C and SIGTERM, so that the clean-up runs exactly once."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
-def ended_cleanly() -> Iterator[None]:
-    """Raise KeyboardInterrupt on either signal within the context; restore the handlers at the end."""
+def interruptible() -> Iterator[None]:
+    """Raise KeyboardInterrupt on either signal within the context. Restore the handlers at the end."""
     before = {number: signal.signal(number, signal.default_int_handler) for number in SIGNALS}
     try:
         yield
@@ -20,7 +20,7 @@ def ended_cleanly() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def undisturbed() -> None:
-    """Ignore both signals from here on, so that the clean-up completes. For use inside `ended_cleanly`."""
+def ignore_signals() -> None:
+    """Ignore both signals from now on, so that the clean-up completes. For use inside `interruptible`."""
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""Jobs parsed as the API parses them, each distinct recipe once: a deep queue repeats few recipes."""
+"""Parser of jobs with the code of the API. Each distinct recipe is parsed only once."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ WHITEBOARD = "bench"
 
 @dataclass(frozen=True)
 class _ParsedRecipe:
-    """An accepted recipe, its stored form, and the job that contains only this recipe."""
+    """A parsed recipe, its stored form, and a job with only this recipe."""
 
     recipe: RecipeSpec
-    kept: Mapping[str, Any]
+    stored: Mapping[str, Any]
     job: JobSpec
 
 
@@ -31,29 +31,31 @@ class JobReader:
     def __init__(self, directory: Directory, submitter: str) -> None:
         self._directory = directory
         self._submitter = submitter
-        self._read: dict[bytes, _ParsedRecipe] = {}
+        self._parsed: dict[bytes, _ParsedRecipe] = {}
 
     def job(self, sets: Sequence[Mapping[str, Any]]) -> JobSpec:
         """Return a job of these recipe sets (priority and recipes), as if it had been parsed as a whole."""
-        specs, kept = [], []
+        specs, stored_sets = [], []
         for each in sets:
             recipes = [self._recipe(recipe) for recipe in each["recipes"]]
             specs.append(
                 RecipeSetSpec(Priority[each["priority"]], tuple(recipe.recipe for recipe in recipes))
             )
-            kept.append({"priority": each["priority"], "recipes": [recipe.kept for recipe in recipes]})
-        alone = recipes[0].job
-        document = {**alone.document, "recipe_sets": kept}
-        return replace(alone, recipe_sets=tuple(specs), document=document)
+            stored_sets.append(
+                {"priority": each["priority"], "recipes": [recipe.stored for recipe in recipes]}
+            )
+        job = recipes[0].job
+        document = {**job.document, "recipe_sets": stored_sets}
+        return replace(job, recipe_sets=tuple(specs), document=document)
 
     def _recipe(self, recipe: Mapping[str, Any]) -> _ParsedRecipe:
         key = orjson.dumps(recipe)
-        if key not in self._read:
+        if key not in self._parsed:
             job = self.parse([{"recipes": [recipe]}])
             ((spec,),) = (recipe_set.recipes for recipe_set in job.recipe_sets)
-            (kept,) = job.document["recipe_sets"][0]["recipes"]
-            self._read[key] = _ParsedRecipe(spec, kept, job)
-        return self._read[key]
+            (stored,) = job.document["recipe_sets"][0]["recipes"]
+            self._parsed[key] = _ParsedRecipe(spec, stored, job)
+        return self._parsed[key]
 
     def parse(self, sets: Sequence[Mapping[str, Any]]) -> JobSpec:
         body = orjson.dumps({"whiteboard": WHITEBOARD, "recipe_sets": sets})

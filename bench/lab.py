@@ -1,8 +1,8 @@
 """A lab whose machines take no time: `python -m bench.lab FQDN...`, with URL and token from the settings.
 
-Each lab controller fetches its commands, and reports to `/updates` their completion and the progress of its
-machines; reports that are due at once share a message. A machine reports that it installs, runs and completes
-in three messages, as a real one would.
+Each lab controller fetches its commands, and reports their completion and the progress of its machines to
+`/updates`; all due reports share a message. A machine reports installation, run and completion in separate
+messages, as a real one would.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BATCH = 600
 
 
 class InstantLabController:
-    """A lab controller; one of its ticks takes as long as sending the reports that are due in it."""
+    """A lab controller. Each tick lasts as long as the sending of its due reports."""
 
     def __init__(self, url: str, token: str, fqdn: str) -> None:
         self._url, self._token = url, token
@@ -77,7 +77,7 @@ class InstantLabController:
         body = orjson.dumps({"items": items})
         path = f"{self._path}/updates"
         answer = await connection.send(request("POST", path, self._token, body, "application/json"))
-        refused = [one for one in orjson.loads(answer)["items"] if one["status"] != 200]
+        refused = [item for item in orjson.loads(answer)["items"] if item["status"] != 200]
         assert not refused, refused[0]
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 
 def percentile(sorted_values: Sequence[float], percent: float) -> float:
-    """Return the smallest value that is not exceeded by this percentage of the values."""
-    place = max(0, -(-len(sorted_values) * percent // 100) - 1)
-    return sorted_values[int(place)]
+    """Return the smallest value that this percentage of the values does not exceed."""
+    index = max(0, -(-len(sorted_values) * percent // 100) - 1)
+    return sorted_values[int(index)]
 
 
 def in_milliseconds(seconds: Sequence[float]) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""A generated lab and its queue, written to the log as requests would have written them, in large commits."""
+"""Writer of a generated lab and its queue to the log, with the events of requests, but in large commits."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from domain.system_admin.registration import register
 from store.requests import AppendRequest, new_command_id, require_committed
 
 ACTOR = "admin"
-SYSTEMS_AT_ONCE = 500
-SETS_IN_A_JOB = 200
+SYSTEMS_PER_COMMIT = 500
+SETS_PER_JOB = 200
 # A field of systems and pools in lab files that is not part of their documents.
 POLICY = "access_policy"
 
@@ -55,10 +55,10 @@ class LogFiller:
             load(client, {**document, "pools": pools, "systems": []})
         self._policies(document["pools"])
         self._hear_labs()
-        for number, some in enumerate(_batches(systems, SYSTEMS_AT_ONCE)):
+        for number, some in enumerate(_batches(systems, SYSTEMS_PER_COMMIT)):
             self.catch_up()
             self._append([decided for system in some for decided in _registered(system)])
-            self._on_progress("systems", min(len(systems), (number + 1) * SYSTEMS_AT_ONCE), len(systems))
+            self._on_progress("systems", min(len(systems), (number + 1) * SYSTEMS_PER_COMMIT), len(systems))
         self.catch_up()
 
     def _policies(self, pools: Sequence[Mapping[str, Any]]) -> None:
@@ -72,7 +72,7 @@ class LogFiller:
             self._append(changes)
 
     def _hear_labs(self) -> None:
-        """Append a contact of each lab controller: a lab that was never heard gets no recipes."""
+        """Mark each lab controller as heard, because a silent lab gets no recipes."""
         self.catch_up()
         labs = self._directory.items("lab-controller")
         heard: Decided = [
@@ -87,7 +87,7 @@ class LogFiller:
         """Submit at least this number of recipes, and return the position of the last event."""
         done = 0
         while done < recipes:
-            done += self.submit(list(islice(sets, min(SETS_IN_A_JOB, recipes - done))))
+            done += self.submit(list(islice(sets, min(SETS_PER_JOB, recipes - done))))
             self._on_progress("recipes", min(done, recipes), recipes)
         return self._cluster.log.end()
 
@@ -96,13 +96,13 @@ class LogFiller:
         spec = self.job(sets)
         (ids,) = self._cluster.log.take_ids([counts(spec)])
         owner = spec.owner or ACTOR
-        chosen = [self._trees.choose(each, owner, spec.group) for each in spec.recipe_sets]
-        trees = [tree for each in chosen for tree in each.tree_ids]
+        choices = [self._trees.choose(each, owner, spec.group) for each in spec.recipe_sets]
+        trees = [tree for each in choices for tree in each.tree_ids]
         self._append(submit(spec, ids, ACTOR, trees))
         return len(trees)
 
     def job(self, sets: Sequence[dict[str, Any]]) -> JobSpec:
-        """Return a job of these recipe sets, on behalf of each group in turn if pools have policies."""
+        """Return a job of these recipe sets, for each group in turn (or none) if pools have policies."""
         spec, group = self.reader.job(sets), next(self._groups)
         if group is None:
             return spec

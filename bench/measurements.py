@@ -13,7 +13,7 @@ SQL = named_queries(Path(__file__).with_name("measurements.sql"))
 
 @dataclass(frozen=True)
 class EventSpan:
-    """Events of one kind, the number of their subjects, and their duration."""
+    """The number of events of a topic, the number of their subjects, and the duration."""
 
     events: int
     subjects: int
@@ -30,6 +30,6 @@ def seconds_to_next(log: EventLog, after: int) -> list[float]:
 
 
 def span_of(log: EventLog, topic: str, after: int) -> EventSpan:
-    """Return the span from the first event after a position to the last event of a topic."""
+    """Return the span of the events of a topic, from the first event of any topic after a position."""
     ((events, subjects, seconds),) = log.rows(SQL["span"], {"topic": topic, "after": after})
     return EventSpan(events, subjects, seconds)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 Figures = Mapping[str, float]
-"""Numbers by name. The name ends with the unit."""
+"""Numbers by name. A name with a unit ends with it."""
 
 
 @dataclass(frozen=True)

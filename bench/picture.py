@@ -1,4 +1,4 @@
-"""A picture of the growth of the figures with the queue: one diagram for each case."""
+"""A picture of figures by length of the queue: one diagram for each case."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from bench.outcome import CaseOutcome
 from bench.targets import TARGETS
 from domain.errors import LabledgerError
 
-# The figures to show of each case that runs at several depths.
-SHOWN: Mapping[str, tuple[str, ...]] = {
+# Case -> the figures to show, for cases that run with several lengths of the queue.
+SHOWN_FIGURES: Mapping[str, tuple[str, ...]] = {
     "pending": ("p50_ms", "p99_ms"),
     "submit": ("jobs_per_second",),
     "saturated": ("allocations_per_second",),
@@ -24,11 +24,11 @@ IN_A_ROW = 2
 
 
 def write_picture(outcomes: Sequence[CaseOutcome], file: Path) -> None:
-    """Write a diagram for each case with an outcome; the axis of the queue is logarithmic."""
+    """Write a diagram for each case with an outcome. The axis of the queue is logarithmic."""
     require_matplotlib()
     from matplotlib.figure import Figure
 
-    cases = [case for case in SHOWN if any(outcome.case == case for outcome in outcomes)]
+    cases = [case for case in SHOWN_FIGURES if any(outcome.case == case for outcome in outcomes)]
     if not cases:
         return
     rows = -(-len(cases) // IN_A_ROW)
@@ -40,12 +40,12 @@ def write_picture(outcomes: Sequence[CaseOutcome], file: Path) -> None:
     for axes, case in zip(places, cases, strict=False):
         runs = [outcome for outcome in outcomes if outcome.case == case]
         queued = [run.sizes.queued for run in runs]
-        for name in SHOWN[case]:
+        for name in SHOWN_FIGURES[case]:
             (line,) = axes.plot(queued, [run.figures[name] for run in runs], marker="o", label=name)
             target = TARGETS.get((case, name))
             if target is not None:
                 axes.axhline(target.bound, color=line.get_color(), linestyle="--", linewidth=1)
-        unit = SHOWN[case][0].rpartition("_per_")
+        unit = SHOWN_FIGURES[case][0].rpartition("_per_")
         axes.set(title=case, xlabel="queued recipes", xscale="log", ylabel="a second" if unit[1] else "ms")
         # Room for the legend above the lines.
         axes.set_ylim(bottom=0, top=axes.get_ylim()[1] * 1.35)
@@ -54,7 +54,7 @@ def write_picture(outcomes: Sequence[CaseOutcome], file: Path) -> None:
 
 
 def require_matplotlib() -> None:
-    """Raise NoPictures if matplotlib is missing, before anything is measured."""
+    """Raise NoPictures if matplotlib is missing."""
     try:
         import matplotlib  # noqa: F401  (only whether it is there)
     except ModuleNotFoundError:

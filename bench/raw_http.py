@@ -1,6 +1,4 @@
-"""Requests on persistent connections with minimal client cost, so that the machine spends its time
-serving.
-"""
+"""HTTP requests on persistent connections, with minimal cost for the client."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ from urllib.parse import urlsplit
 
 
 class RequestFailed(Exception):
-    """An answer without success: its status line and body."""
+    """The response is no success; the message has its status line and body."""
 
 
 class BenchConnection:
@@ -26,7 +24,7 @@ class BenchConnection:
         return cls(*await asyncio.open_connection(parts.hostname, parts.port))
 
     async def send(self, request: bytes) -> bytes:
-        """Send a request and return the body of its answer. Raise RequestFailed."""
+        """Send a request and return the body of the response. Raises RequestFailed."""
         self._writer.write(request)
         head = await self._reader.readuntil(b"\r\n\r\n")
         body = await self._reader.readexactly(_length(head))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench.outcome import CaseOutcome
 from bench.picture import write_picture
-from bench.targets import PENDING_GROWTH, TARGETS, are_said_of
+from bench.targets import PENDING_GROWTH, TARGETS, apply_to
 
 PAGE, PICTURE, OUTCOMES = "report.md", "growth.svg", "outcomes.json"
 REACHED, MISSED, OTHER_SIZES = "reached", "**missed**", "other sizes"
@@ -45,7 +45,7 @@ def _machine() -> str:
 
 
 def _processor() -> str:
-    """Return the processor's name from the kernel, or else from Python."""
+    """Return the name of the processor from the kernel, otherwise from Python."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -55,7 +55,7 @@ def _processor() -> str:
 
 
 def _targets(outcomes: Sequence[CaseOutcome]) -> Iterator[str]:
-    """Yield the table of targets. The run with the deepest queue counts for each case."""
+    """Yield the table of targets, each with the run of its case that has the longest queue."""
     yield from ("| case | figure | target | measured | |", "|---|---|---|---|---|")
     deepest = {case: runs[-1] for case, runs in _by_case(outcomes).items()}
     for (case, name), target in TARGETS.items():
@@ -70,7 +70,7 @@ def _targets(outcomes: Sequence[CaseOutcome]) -> Iterator[str]:
 
 
 def _row(run: CaseOutcome, name: str, target: object, value: float, is_met: bool) -> str:
-    judged = (REACHED if is_met else MISSED) if are_said_of(run.sizes) else OTHER_SIZES
+    judged = (REACHED if is_met else MISSED) if apply_to(run.sizes) else OTHER_SIZES
     return f"| `{run.case}` | {name} | {target} | {value:,} | {judged} |"
 
 

@@ -29,11 +29,11 @@ from bench.limits.http import of_http
 from bench.outcome import CaseOutcome, Figures, Sizes
 from bench.progress import ProgressCallback, no_progress
 
-# Maximum for each of the limits.
+# Maximum duration of the measurement of each limit.
 MAX_LIMIT_SECONDS = 2.5
 
 
-def nothing(made: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> None:
+def nothing(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> None:
     """Prepare nothing."""
 
 
@@ -50,15 +50,15 @@ def as_given(sizes: Sizes) -> Sizes:
 class BenchCase:
     """A case.
 
-    `ratios` maps the name of a ratio to its figure and its limit. `require` raises TooSmall. `sized` fills in
-    sizes that were left open.
+    `ratios` maps the name of a ratio to its figure and its limit. `cluster` starts the cluster. `require`
+    raises TooSmall. `sized` sets sizes that the user left open.
     """
 
     about: str
     prepare: Callable[[BenchCluster, Sizes, ProgressCallback], None]
     measure: Callable[[BenchCluster, Sizes, ProgressCallback], Figures]
     ratios: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    place: Callable[[], AbstractContextManager[BenchCluster]] = bench_cluster
+    cluster: Callable[[], AbstractContextManager[BenchCluster]] = bench_cluster
     require: Callable[[Sizes], None] = any_sizes
     sized: Callable[[Sizes], Sizes] = as_given
 
@@ -130,7 +130,7 @@ CASES: Mapping[str, BenchCase] = {
         "from kill -9 to the next answer and the next allocation, under `labledger up`",
         full_lab.fill_behind,
         recovery.measure,
-        place=deployment,
+        cluster=deployment,
     ),
 }
 
@@ -146,24 +146,26 @@ def run_together(
 ) -> Iterator[CaseOutcome]:
     """Run several cases on one database; each continues where the previous one ended."""
     sizes = CASES[names[0]].sized(sizes)
-    with CASES[names[0]].place() as made:
-        found = limits(made, min(MAX_LIMIT_SECONDS, sizes.seconds), on_progress)
-        CASES[names[0]].prepare(made, sizes, on_progress)
+    with CASES[names[0]].cluster() as cluster:
+        machine_limits = limits(cluster, min(MAX_LIMIT_SECONDS, sizes.seconds), on_progress)
+        CASES[names[0]].prepare(cluster, sizes, on_progress)
         for name in names:
-            figures = CASES[name].measure(made, sizes, on_progress)
-            yield CaseOutcome(name, sizes, figures, found, _ratios(CASES[name], figures, found))
+            figures = CASES[name].measure(cluster, sizes, on_progress)
+            yield CaseOutcome(
+                name, sizes, figures, machine_limits, _ratios(CASES[name], figures, machine_limits)
+            )
 
 
-def limits(made: BenchCluster, seconds: float, on_progress: ProgressCallback = no_progress) -> Figures:
+def limits(cluster: BenchCluster, seconds: float, on_progress: ProgressCallback = no_progress) -> Figures:
     """Measure the limits of the machine while nothing else runs."""
     found: dict[str, float] = {}
     on_progress("limits of this machine", 0, 2)
-    found |= of_the_database(made.owner_url, seconds)
+    found |= of_the_database(cluster.owner_url, seconds)
     on_progress("limits of this machine", 1, 2)
-    found |= of_http(made.settings, seconds)
+    found |= of_http(cluster.settings, seconds)
     on_progress("limits of this machine", 2, 2)
     return found
 
 
-def _ratios(case: BenchCase, figures: Figures, found: Figures) -> Figures:
-    return {shown: round(figures[figure] / found[limit], 3) for shown, (figure, limit) in case.ratios.items()}
+def _ratios(case: BenchCase, figures: Figures, limits: Figures) -> Figures:
+    return {name: round(figures[figure] / limits[limit], 3) for name, (figure, limit) in case.ratios.items()}

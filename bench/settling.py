@@ -1,4 +1,4 @@
-"""Waiting for the scheduler and the projectors to have nothing left to do."""
+"""Waits until the scheduler and the projectors have nothing left to do."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Callable
 from bench.cluster_fixture import BenchCluster
 from bench.measurements import SQL
 
-# A longer wait is an error.
+# Maximum time of a wait.
 TIMEOUT_SECONDS = 900.0
-LOOK_SECONDS = 0.02
-# No system satisfies this, so the scheduler gives the job up as soon as it answers it.
+POLL_SECONDS = 0.02
+# No system satisfies this, so the scheduler aborts the job as soon as its turn comes.
 NOBODY = {"element": "hostname", "op": "=", "value": "nobody.invalid"}
 IMPOSSIBLE = {
     "whiteboard": "is it my turn yet?",
@@ -28,9 +28,9 @@ IMPOSSIBLE = {
 def settle(cluster: BenchCluster) -> None:
     """Wait until nothing is left to decide.
 
-    A pause in the log does not prove that: some decisions take longer. But triggers are answered in log
-    order. So a job that no system can run is submitted again and again, until nothing else happens between
-    its submission and its end.
+    A pause in the log does not prove that, because some decisions take longer. But triggers are answered in
+    log order. So submit a job that no system can run, again and again, until no other events are between its
+    submission and its abort.
     """
     while True:
         before = cluster.log.end()
@@ -41,7 +41,7 @@ def settle(cluster: BenchCluster) -> None:
 
 
 def take_turn(cluster: BenchCluster) -> list[str]:
-    """Submit a job, wait until the scheduler has given it up, and return its subjects."""
+    """Submit an impossible job, wait until the scheduler has aborted it, and return its subjects."""
     with cluster.client() as client:
         ids = client.post("/jobs", IMPOSSIBLE)
     recipe = f"recipe/{ids['recipe_ids'][0]}"
@@ -59,12 +59,12 @@ def wait_for_projectors(cluster: BenchCluster) -> float:
     return time.monotonic() - began
 
 
-def wait_until(is_so: Callable[[], bool], otherwise: str, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
+def wait_until(condition: Callable[[], bool], message: str, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
     deadline = time.monotonic() + timeout_seconds
-    while not is_so():
+    while not condition():
         if time.monotonic() > deadline:
-            raise TimeoutError(otherwise)
-        time.sleep(LOOK_SECONDS)
+            raise TimeoutError(message)
+        time.sleep(POLL_SECONDS)
 
 
 def _is_given_up(cluster: BenchCluster, recipe: str) -> bool:

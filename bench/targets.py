@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bench.outcome import Sizes
 
 SYSTEMS, QUEUED, FILTERS, EVENTS = 10_000, 100_000, 2_000, 1_000_000
-# Recipes that end per second.
+# Number of recipes that end per second.
 RATE = 50.0
 
 
@@ -70,7 +70,7 @@ TARGETS: Mapping[tuple[str, str], Target] = {
 PENDING_GROWTH = 2.0
 
 
-def are_said_of(sizes: Sizes) -> bool:
+def apply_to(sizes: Sizes) -> bool:
     """Return whether the targets apply to figures of these sizes."""
-    asked = (sizes.systems, sizes.queued, sizes.filters, sizes.events)
-    return asked == (SYSTEMS, QUEUED, FILTERS, EVENTS) and sizes.sets is None and sizes.rate >= RATE
+    given = (sizes.systems, sizes.queued, sizes.filters, sizes.events)
+    return given == (SYSTEMS, QUEUED, FILTERS, EVENTS) and sizes.sets is None and sizes.rate >= RATE

@@ -1,1 +1,1 @@
-"""PostgreSQL for store and projections: errors, named SQL statements, binary COPY."""
+"""PostgreSQL utilities for store and projections: errors, named SQL statements, binary COPY."""

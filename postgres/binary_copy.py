@@ -17,13 +17,13 @@ from psycopg.adapt import Dumper
 from psycopg.pq import Format
 
 Row = tuple[Any, ...]
-Encoded = Callable[[Row], Iterable[bytes]]
-"""Encodes one column: the length of each value, then the value."""
+ColumnEncoder = Callable[[Row], Iterable[bytes]]
+"""Encodes the values of one column, each preceded by its length."""
 
 NEVER = "infinity"
 """The timestamp after all others."""
-# Some megabytes at a time.
-ROWS_AT_ONCE: Final = 20_000
+# Some megabytes.
+ROWS_PER_PIECE: Final = 20_000
 
 _BEGINNING: Final = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _END: Final = b"\xff\xff"
@@ -55,15 +55,13 @@ class CopyEncoder:
         self._encoders = tuple(_ENCODERS[type_] for type_ in columns.values())
 
     def encode(self, rows: Sequence[Row]) -> Iterator[CopyData]:
-        """Yield the rows in pieces, so that the server reads one while the next is encoded; none without
-        rows.
-        """
-        for first in range(0, len(rows), ROWS_AT_ONCE):
-            piece = rows[first : first + ROWS_AT_ONCE]
+        """Yield the rows in pieces, so that the server reads one while the next is encoded."""
+        for first in range(0, len(rows), ROWS_PER_PIECE):
+            piece = rows[first : first + ROWS_PER_PIECE]
             yield CopyData(self._statement, encoded(piece, self._encoders))
 
 
-def encoded(rows: Iterable[Row], encoders: Sequence[Encoded]) -> bytes:
+def encoded(rows: Iterable[Row], encoders: Sequence[ColumnEncoder]) -> bytes:
     columns = zip(*rows, strict=True)
     values = [encode(column) for encode, column in zip(encoders, columns, strict=True)]
     of_rows = zip(repeat(_FIELDS(len(encoders))), *values)
@@ -87,7 +85,7 @@ def arrays(types: Iterable[str], rows: Iterable[Row]) -> list[Array]:
 
 
 class _ArrayDumper(Dumper):
-    """Passes on the bytes; the statement names the type."""
+    """A dumper that passes on the bytes. The statement must name the type."""
 
     format = Format.BINARY
 
@@ -99,36 +97,37 @@ adapters.register_dumper(Array, _ArrayDumper)
 
 
 class _EncodingCache(dict[Any, bytes]):
-    """Value -> encoding, for one column. Equal values have equal encodings."""
+    """The encodings of the values of one column. Equal values must have equal encodings."""
 
     def __init__(self, encode: Callable[[Any], bytes]) -> None:
         self._encode = encode
 
     def __missing__(self, value: Any) -> bytes:
-        made = self[value] = _NULL if value is None else self._encode(value)
-        return made
+        encoded_value = self[value] = _NULL if value is None else self._encode(value)
+        return encoded_value
 
 
-def _repeated(encode: Callable[[Any], bytes]) -> Encoded:
+def _cached(encode: Callable[[Any], bytes]) -> ColumnEncoder:
+    """Return an encoder that encodes each distinct value of a column once."""
     return lambda column: map(_EncodingCache(encode).__getitem__, column)
 
 
-def _number(format_: str) -> Encoded:
+def _number(format_: str) -> ColumnEncoder:
     packing = Struct(f">i{format_}")
     pack, size = packing.pack, packing.size - 4
 
     def encode(column: Row) -> Iterable[bytes]:
         if None in column:
             return map(_EncodingCache(lambda value: pack(size, value)).__getitem__, column)
-        # Ids and positions, which rarely repeat.
+        # Ids and positions rarely repeat, so a cache would not help.
         return map(pack, repeat(size), column)
 
     return encode
 
 
 def _documents(column: Row) -> Iterable[bytes]:
-    """Encode documents; None is NULL, not the JSON `null`."""
-    return (_NULL if each is None else _with_length(b"\1" + orjson.dumps(each)) for each in column)
+    """Encode JSON documents. None becomes NULL, not the JSON value `null`."""
+    return (_NULL if value is None else _with_length(b"\1" + orjson.dumps(value)) for value in column)
 
 
 def _with_length(value: bytes) -> bytes:
@@ -142,14 +141,14 @@ def _moment(value: Any) -> bytes:
 # Adding 0.0 makes a negative zero positive.
 _FLOAT: Final = Struct(">id").pack
 
-_ENCODERS: Final[Mapping[str, Encoded]] = {
-    "text": _repeated(lambda value: _with_length(value.encode())),
+_ENCODERS: Final[Mapping[str, ColumnEncoder]] = {
+    "text": _cached(lambda value: _with_length(value.encode())),
     "smallint": _number("h"),
     "integer": _number("i"),
     "bigint": _number("q"),
-    "boolean": _repeated(lambda value: _with_length(bytes((value,)))),
-    "double precision": _repeated(lambda value: _FLOAT(8, value + 0.0)),
-    "timestamptz": _repeated(_moment),
+    "boolean": _cached(lambda value: _with_length(bytes((value,)))),
+    "double precision": _cached(lambda value: _FLOAT(8, value + 0.0)),
+    "timestamptz": _cached(_moment),
     "jsonb": _documents,
 }
 

@@ -7,7 +7,7 @@ import psycopg.errors
 
 from domain.errors import LabledgerError
 
-AWAY = (
+DATABASE_ERRORS = (
     psycopg.OperationalError,
     psycopg.InterfaceError,
     # The server ended a session that was idle within a transaction.
@@ -15,7 +15,7 @@ AWAY = (
     # The server is a standby, or read-only for a while.
     psycopg.errors.ReadOnlySqlTransaction,
 )
-"""Errors of psycopg that mean that the database is away. The last two are no OperationalError there."""
+"""Errors of psycopg that mean that the database is away. psycopg classes the last two as internal errors."""
 
 
 class DatabaseAway(LabledgerError):

@@ -9,7 +9,7 @@ _NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 
 
 def named_queries(file: Path) -> dict[str, bytes]:
-    """Return name -> query of one file, as bytes, the type that psycopg accepts as trusted SQL."""
+    """Return name -> query. Queries are bytes, because psycopg types accept bytes as trusted SQL."""
     parts = _NAME.split(file.read_text("utf-8"))
     names, texts = parts[1::2], parts[2::2]
     if len(set(names)) != len(names):

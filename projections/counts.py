@@ -1,7 +1,7 @@
 """Tables that count the open rows of a table of intervals, by its first columns.
 
-A page of events adds its changes with one statement, in the transaction that writes the rows. So no query
-counts the rows, and a reader of both tables finds them consistent.
+The changes of a page of events are added with one statement, in the transaction that writes the rows. So a
+read needs no `count(*)`, and both tables are consistent.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from projections.rows import types_of
 
 @dataclass(frozen=True)
 class CountedTable:
-    """A table with the number of open rows of `counts_rows_of`, grouped by their first `columns`."""
+    """A table with the number of open rows of the table `counts_rows_of`, grouped by its first `columns`."""
 
     table: str
     counts_rows_of: str
@@ -31,9 +31,9 @@ COUNTED = (RECIPE_COUNTS, SYSTEM_COUNTS)
 
 
 class OpenRowCounts:
-    """The changes of a page to one of these tables. Mutable.
+    """The changes of a page to one of `COUNTED`. Mutable.
 
-    The row of a key stays when its count returns to 0, so the rows do not depend on the division into pages.
+    A row whose count returns to 0 is kept, so that the rows do not depend on the division into pages.
     """
 
     def __init__(self, counted: CountedTable, row: type[NamedTuple]) -> None:
@@ -42,35 +42,35 @@ class OpenRowCounts:
         self._types = tuple(columns.values())
         self._width = len(counted.columns)
         self._encoder = CopyEncoder(counted.table, columns)
-        self._add = _add(counted.table, columns)
+        self._add = _add_statement(counted.table, columns)
         self._changes: dict[Row, int] = {}
 
-    def move(self, before: Row | None, after: Row | None) -> None:
-        """Count the replacement of a row by another; None stands for no row."""
+    def replace(self, before: Row | None, after: Row | None) -> None:
+        """Count the replacement of an open row by another one. None stands for no row."""
         for row, amount in ((before, -1), (after, 1)):
             if row is not None:
                 key = row[: self._width]
                 self._changes[key] = self._changes.get(key, 0) + amount
 
-    def take_ended(self) -> Iterator[CopyData]:
-        """Yield nothing: only the last value of each count is written."""
+    def take_closed_rows(self) -> Iterator[CopyData]:
+        """Yield nothing: a rebuild writes each count once, at the end."""
         return iter(())
 
-    def take_rest(self) -> Iterator[CopyData]:
+    def take_remaining_rows(self) -> Iterator[CopyData]:
         """Yield all counts, for an empty table."""
-        return self._encoder.encode(self._take())
+        return self._encoder.encode(self._take_changes())
 
     def flush(self, cursor: Cursor[Any]) -> None:
-        """Write the page."""
+        """Add the changes of the page to the table."""
         if self._changes:
-            cursor.execute(self._add, arrays(self._types, self._take()))
+            cursor.execute(self._add, arrays(self._types, self._take_changes()))
 
-    def _take(self) -> list[Row]:
+    def _take_changes(self) -> list[Row]:
         changes, self._changes = self._changes, {}
         return [(*key, amount) for key, amount in changes.items()]
 
 
-def _add(table: str, columns: dict[str, str]) -> bytes:
+def _add_statement(table: str, columns: dict[str, str]) -> bytes:
     *key, count = columns
     found = ", ".join(f"%s::{type_}[]" for type_ in columns.values())
     return (

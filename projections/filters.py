@@ -1,4 +1,4 @@
-"""Filters of lists, and the fastest query for a combination of filters."""
+"""Filters of lists, and the fastest query of jobs for a combination of filters."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ ANY_SYSTEM: Mapping[str, Any] = dict.fromkeys((*SYSTEM_FILTERS, "fqdn", "hidden"
 ANY_JOB: Mapping[str, Any] = dict.fromkeys(JOB_FILTERS)
 
 
-def job_ids_query(asked: Mapping[str, Any]) -> str:
-    """Return the query to use: unfinished jobs are few in any long log, finished ones are nearly all jobs."""
-    state, owner, group = (asked[name] for name in ("state", "owner", "group"))
+def job_ids_query(filters: Mapping[str, Any]) -> str:
+    """Return the name of the fastest query. In a long log nearly all jobs are finished."""
+    state, owner, group = (filters[name] for name in ("state", "owner", "group"))
     if state is not None and (state not in FINISHED or (owner is None and group is None)):
         return "job_ids_in_state"
     if owner is not None:

@@ -6,28 +6,28 @@ from typing import Any
 
 from domain.events import Recorded
 from domain.lab_commands.derive import Command
-from projections.intervals import Now
+from projections.intervals import Instant
 from projections.read_models import ReadModels, number_of
 from projections.rows import CommandRow
 
 
-def put_command(models: ReadModels, recorded: Recorded, follows: Command | None, now: Now) -> None:
+def put_command(models: ReadModels, recorded: Recorded, command: Command | None, now: Instant) -> None:
     """Add the command that follows from an event, if any."""
-    if follows is None:
+    if command is None:
         return
     row = CommandRow(
-        lab_controller=follows.lab_controller,
-        kind=follows.kind,
-        system=follows.system,
-        recipe_id=follows.recipe_id,
-        distro_tree_id=follows.distro_tree_id,
+        lab_controller=command.lab_controller,
+        kind=command.kind,
+        system=command.system,
+        recipe_id=command.recipe_id,
+        distro_tree_id=command.distro_tree_id,
         state="queued",
         reason=None,
     )
     models.commands.put((recorded.position,), row, now)
 
 
-def put_command_state(models: ReadModels, recorded: Recorded, event: Any, now: Now) -> None:
+def put_command_state(models: ReadModels, recorded: Recorded, event: Any, now: Instant) -> None:
     key = (number_of(recorded),)
     row = models.commands.of(key)
     models.commands.put(key, row._replace(state=event.STATE, reason=getattr(event, "reason", None)), now)

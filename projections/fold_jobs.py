@@ -7,12 +7,14 @@ from domain.job import events as job_events
 from domain.priority import Priority
 from domain.recipe_set import events as recipe_set_events
 from domain.roll_up import result_of
-from projections.intervals import Now
+from projections.intervals import Instant
 from projections.read_models import ReadModels, number_of
 from projections.rows import JobDocumentRow, JobRow, RecipeSetRow
 
 
-def job_document(models: ReadModels, recorded: Recorded, event: job_events.JobSubmitted, now: Now) -> None:
+def job_document(
+    models: ReadModels, recorded: Recorded, event: job_events.JobSubmitted, now: Instant
+) -> None:
     row = JobDocumentRow(
         job_id=number_of(recorded),
         owner=event.owner,
@@ -24,39 +26,39 @@ def job_document(models: ReadModels, recorded: Recorded, event: job_events.JobSu
     models.job_documents.add(row, now)
 
 
-def job_submitted(models: ReadModels, recorded: Recorded, _: job_events.JobSubmitted, now: Now) -> None:
+def job_submitted(models: ReadModels, recorded: Recorded, _: job_events.JobSubmitted, now: Instant) -> None:
     models.jobs.put((number_of(recorded),), JobRow("new", "New"), now)
 
 
-def job_changed(models: ReadModels, recorded: Recorded, event: job_events.JobChanged, now: Now) -> None:
+def job_changed(models: ReadModels, recorded: Recorded, event: job_events.JobChanged, now: Instant) -> None:
     key = (number_of(recorded),)
     models.jobs.put(key, models.jobs.of(key)._replace(changed=data_of(event)), now)
 
 
 def recipe_set_submitted(
-    models: ReadModels, recorded: Recorded, event: recipe_set_events.RecipeSetSubmitted, now: Now
+    models: ReadModels, recorded: Recorded, event: recipe_set_events.RecipeSetSubmitted, now: Instant
 ) -> None:
     row = RecipeSetRow(event.job_id, event.priority, "new", "New")
     models.recipe_sets.put((number_of(recorded),), row, now)
 
 
 def priority_changed(
-    models: ReadModels, recorded: Recorded, event: recipe_set_events.RecipeSetPriorityChanged, now: Now
+    models: ReadModels, recorded: Recorded, event: recipe_set_events.RecipeSetPriorityChanged, now: Instant
 ) -> None:
     """Change the priority of a set, and of its recipes in the queue."""
     set_id = number_of(recorded)
     row = models.recipe_sets.of((set_id,))
     models.recipe_sets.put((set_id,), row._replace(priority=event.priority), now)
     for recipe_id in models.recipe_cache.of_set[set_id]:
-        waiting = models.queue.get((recipe_id,))
-        if waiting is not None:
-            models.queue.put((recipe_id,), waiting._replace(priority=int(Priority[event.priority])), now)
+        queued = models.queue.get((recipe_id,))
+        if queued is not None:
+            models.queue.put((recipe_id,), queued._replace(priority=int(Priority[event.priority])), now)
 
 
-def roll_up(models: ReadModels, recipe_id: int, now: Now, result: str = "New") -> None:
+def roll_up(models: ReadModels, recipe_id: int, now: Instant, result: str = "New") -> None:
     """Update state and result of a recipe's set and job after a change of the recipe.
 
-    `result` is the new result: a reported one, or Warn for an aborted task or recipe.
+    `result` is a reported result, or Warn for a task or recipe that was given up; "New" stands for none.
     """
     cache = models.recipe_cache
     job_id, set_id = cache.recipes[recipe_id][:2]

@@ -21,7 +21,7 @@ from domain.roll_up import GIVEN_UP_RESULT, result_in, result_of
 from projections.durations import bucket_of
 from projections.fold_commands import put_command
 from projections.fold_jobs import roll_up
-from projections.intervals import Now
+from projections.intervals import Instant
 from projections.read_models import ReadModels, number_of
 from projections.recipe_cache import RecipeIdentity
 from projections.rows import DurationRow, QueueRow, RecipeDetailsRow, RecipeRow, TaskResultRow, TaskRow
@@ -29,16 +29,18 @@ from projections.rows import DurationRow, QueueRow, RecipeDetailsRow, RecipeRow,
 _placed_recipe = maker(PlacedRecipe)
 
 
-def recipe_new(models: ReadModels, recorded: Recorded, event: recipe_events.RecipeNew, now: Now) -> None:
+def recipe_new(models: ReadModels, recorded: Recorded, event: recipe_events.RecipeNew, now: Instant) -> None:
     recipe_id = number_of(recorded)
     task_ids = [task["task_id"] for task in event.tasks]
-    models.recipe_cache.add(recipe_id, _member(recorded, event), task_ids)
+    models.recipe_cache.add(recipe_id, _identity(recorded, event), task_ids)
     for task_id in task_ids:
         models.tasks.put((task_id,), TaskRow(recipe_id, "new", "New"), now)
     recipe_state(models, recorded, event, now)
 
 
-def recipe_details(models: ReadModels, recorded: Recorded, event: recipe_events.RecipeNew, now: Now) -> None:
+def recipe_details(
+    models: ReadModels, recorded: Recorded, event: recipe_events.RecipeNew, now: Instant
+) -> None:
     row = RecipeDetailsRow(
         recipe_id=number_of(recorded),
         recipe_set_id=event.recipe_set_id,
@@ -58,7 +60,7 @@ def recipe_details(models: ReadModels, recorded: Recorded, event: recipe_events.
     models.recipe_details.add(row, now)
 
 
-def _member(recorded: Recorded, event: recipe_events.RecipeNew) -> RecipeIdentity:
+def _identity(recorded: Recorded, event: recipe_events.RecipeNew) -> RecipeIdentity:
     return RecipeIdentity(
         job_id=event.job_id,
         recipe_set_id=event.recipe_set_id,
@@ -68,14 +70,14 @@ def _member(recorded: Recorded, event: recipe_events.RecipeNew) -> RecipeIdentit
     )
 
 
-def recipe_state(models: ReadModels, recorded: Recorded, event: Any, now: Now) -> None:
+def recipe_state(models: ReadModels, recorded: Recorded, event: Any, now: Instant) -> None:
     recipe_id = number_of(recorded)
     before = models.recipes.get((recipe_id,))
     place = place_after((before.system, before.lab_controller) if before else NOWHERE, event)
     after = RecipeRow(str(event.STATE), *place, getattr(event, "reason", None))
     models.recipes.put((recipe_id,), after, now)
     models.recipe_cache.move(recipe_id, after.state, now[1])
-    _index_queue(models, recipe_id, after, now)
+    _update_queue(models, recipe_id, after, now)
     ended = recipe_events.state_of_open_tasks(event)
     if ended is not None:
         _end_tasks(models, recipe_id, ended, now)
@@ -87,16 +89,16 @@ def recipe_state(models: ReadModels, recorded: Recorded, event: Any, now: Now) -
     roll_up(models, recipe_id, now, "New" if ended is None else GIVEN_UP_RESULT)
 
 
-def _index_queue(models: ReadModels, recipe_id: int, after: RecipeRow, now: Now) -> None:
-    member = models.recipe_cache.recipes[recipe_id]
-    if after.state not in UNPLACED or member.host_recipe_id is not None:
+def _update_queue(models: ReadModels, recipe_id: int, after: RecipeRow, now: Instant) -> None:
+    ids = models.recipe_cache.recipes[recipe_id]
+    if after.state not in UNPLACED or ids.host_recipe_id is not None:
         models.queue.end((recipe_id,), now)
         return
     row = QueueRow(
         state=after.state,
         assigned=after.state == "assigned",
-        priority=int(Priority[models.recipe_sets.of((member.recipe_set_id,)).priority]),
-        submission=member.submission,
+        priority=int(Priority[models.recipe_sets.of((ids.recipe_set_id,)).priority]),
+        submission=ids.submission,
         lab_controller=after.lab_controller,
     )
     models.queue.put((recipe_id,), row, now)
@@ -105,40 +107,42 @@ def _index_queue(models: ReadModels, recipe_id: int, after: RecipeRow, now: Now)
 def _placed(models: ReadModels, recipe_id: int, before: RecipeRow) -> PlacedRecipe | None:
     if before.system is None or before.lab_controller is None:
         return None
-    member = models.recipe_cache.recipes[recipe_id]
-    host_state = None if member.host_recipe_id is None else models.recipe_cache.state[member.host_recipe_id]
+    ids = models.recipe_cache.recipes[recipe_id]
+    host_state = None if ids.host_recipe_id is None else models.recipe_cache.state[ids.host_recipe_id]
     return _placed_recipe(
-        recipe_id, before.state, before.system, before.lab_controller, member.distro_tree_id, host_state
+        recipe_id, before.state, before.system, before.lab_controller, ids.distro_tree_id, host_state
     )
 
 
-def _end_tasks(models: ReadModels, recipe_id: int, state: str, now: Now) -> None:
+def _end_tasks(models: ReadModels, recipe_id: int, state: str, now: Instant) -> None:
     for task_id in models.recipe_cache.tasks[recipe_id]:
         row = models.tasks.of((task_id,))
         if row.state in OPEN_TASK:
-            models.tasks.put((task_id,), _ended(row, state), now)
+            models.tasks.put((task_id,), _ended_task(row, state), now)
 
 
-def _ended(row: TaskRow, state: str) -> TaskRow:
+def _ended_task(row: TaskRow, state: str) -> TaskRow:
     return TaskRow(row.recipe_id, state, result_in(state, row.result))
 
 
-def task_state(state: str) -> Callable[[ReadModels, Recorded, Any, Now], None]:
-    def folded(models: ReadModels, recorded: Recorded, event: Any, now: Now) -> None:
+def task_state(state: str) -> Callable[[ReadModels, Recorded, Any, Instant], None]:
+    def fold(models: ReadModels, recorded: Recorded, event: Any, now: Instant) -> None:
         row = models.tasks.of((event.task_id,))
         models.tasks.put((event.task_id,), row._replace(state=state), now)
 
-    return folded
+    return fold
 
 
-def task_aborted(models: ReadModels, recorded: Recorded, event: recipe_events.TaskAborted, now: Now) -> None:
+def task_aborted(
+    models: ReadModels, recorded: Recorded, event: recipe_events.TaskAborted, now: Instant
+) -> None:
     row = models.tasks.of((event.task_id,))
-    models.tasks.put((event.task_id,), _ended(row, "aborted"), now)
+    models.tasks.put((event.task_id,), _ended_task(row, "aborted"), now)
     roll_up(models, number_of(recorded), now, GIVEN_UP_RESULT)
 
 
 def task_result_details(
-    models: ReadModels, recorded: Recorded, event: recipe_events.TaskResult, now: Now
+    models: ReadModels, recorded: Recorded, event: recipe_events.TaskResult, now: Instant
 ) -> None:
     row = TaskResultRow(
         event.task_id,
@@ -153,7 +157,9 @@ def task_result_details(
     models.task_results.add(row, now)
 
 
-def task_result(models: ReadModels, recorded: Recorded, event: recipe_events.TaskResult, now: Now) -> None:
+def task_result(
+    models: ReadModels, recorded: Recorded, event: recipe_events.TaskResult, now: Instant
+) -> None:
     recipe_id = number_of(recorded)
     row = models.tasks.of((event.task_id,))
     worst = result_of((row.result, event.result))
@@ -161,13 +167,13 @@ def task_result(models: ReadModels, recorded: Recorded, event: recipe_events.Tas
     roll_up(models, recipe_id, now, event.result)
 
 
-def count_durations(models: ReadModels, recipe_id: int, before: str, after: str, now: Now) -> None:
-    """Count the durations that end with a change of state."""
+def count_durations(models: ReadModels, recipe_id: int, before: str, after: str, now: Instant) -> None:
+    """Count the durations that end with a change of state. Guests are not counted."""
     if models.recipe_cache.recipes[recipe_id].host_recipe_id is not None:
         return
     began = models.recipe_cache.began[recipe_id]
     if before == "waiting" and after not in BEFORE_START:
-        # While the recipe is waiting, its system may be withdrawn, and the wait goes on.
+        # The wait counts only now, because the system of a waiting recipe may still be withdrawn.
         _add_duration(models, "wait", began["new"], began["waiting"], now)
     if after == "running":
         _add_duration(models, "provisioning", began["waiting"], now[1], now)
@@ -175,7 +181,7 @@ def count_durations(models: ReadModels, recipe_id: int, before: str, after: str,
         _add_duration(models, "execution", began["running"], now[1], now)
 
 
-def _add_duration(models: ReadModels, measure: str, since: datetime, until: datetime, now: Now) -> None:
+def _add_duration(models: ReadModels, measure: str, since: datetime, until: datetime, now: Instant) -> None:
     seconds = (until - since).total_seconds()
     key = (measure, bucket_of(measure, seconds))
     so_far = models.durations.get(key) or DurationRow(0, 0.0)

@@ -13,13 +13,13 @@ from domain.system.state import Loan, Reservation, System, evolve
 from domain.system.usage import in_idle_pool
 from projections.fold_commands import put_command
 from projections.fold_documents import put_document
-from projections.intervals import Now
+from projections.intervals import Instant
 from projections.read_models import ReadModels
 from projections.rows import IdleRow, SystemRow, UsageRow
 
 
-def put_system(models: ReadModels, recorded: Recorded, event: Event, now: Now) -> None:
-    """Put the rows that follow from any event of a system."""
+def put_system(models: ReadModels, recorded: Recorded, event: Event, now: Instant) -> None:
+    """Update all rows of a system after any of its events, and add the command that follows."""
     fqdn = split_subject(recorded.subject)[1]
     row = models.systems.get((fqdn,))
     before = _system(models, fqdn, row) if row else None
@@ -27,21 +27,21 @@ def put_system(models: ReadModels, recorded: Recorded, event: Event, now: Now) -
     if before is None or not hasattr(event, "USAGE"):
         models.systems.put((fqdn,), _row(after, row.pools if row else []), now)
     models.system_usage.put((fqdn,), UsageRow(after.condition, after.usage, after.recipe_id), now)
-    _index_idle(models, after, now)
+    _update_idle_pool(models, after, now)
     if before is not None:
         put_command(models, recorded, of_system(before, event), now)
 
 
-def put_lab_serving(models: ReadModels, recorded: Recorded, event: Event, now: Now) -> None:
-    """Put the idle systems of a lab into the idle pool, or take all of them out."""
+def put_lab_serving(models: ReadModels, recorded: Recorded, event: Event, now: Instant) -> None:
+    """Add the idle systems of a lab to the idle pool, or remove all of them."""
     put_document(models, recorded, event, now)
     lab_controller = split_subject(recorded.subject)[1]
     for (fqdn,), row in models.systems.items():
         if row.lab_controller == lab_controller:
-            _index_idle(models, _system(models, fqdn, row), now)
+            _update_idle_pool(models, _system(models, fqdn, row), now)
 
 
-def put_pool_system(models: ReadModels, recorded: Recorded, event: Any, now: Now) -> None:
+def put_pool_system(models: ReadModels, recorded: Recorded, event: Any, now: Instant) -> None:
     put_document(models, recorded, event, now)
     pool = split_subject(recorded.subject)[1]
     row = models.systems.of((event.system,))
@@ -51,7 +51,7 @@ def put_pool_system(models: ReadModels, recorded: Recorded, event: Any, now: Now
     models.systems.put((event.system,), row._replace(pools=pools), now)
 
 
-def _index_idle(models: ReadModels, system: System, now: Now) -> None:
+def _update_idle_pool(models: ReadModels, system: System, now: Instant) -> None:
     if in_idle_pool(system, lab_enabled=True) and _is_serving(models, system.lab_controller):
         models.idle_pool.put((system.fqdn,), IdleRow(system.lab_controller), now)
     else:
@@ -64,7 +64,7 @@ def _is_serving(models: ReadModels, lab_controller: str) -> bool:
 
 
 def _system(models: ReadModels, fqdn: str, row: SystemRow) -> System:
-    """Return the folded state, or one made from the rows, without the version and the start of the usage."""
+    """Return the folded state, or one from the rows, which lacks the version and the start of the usage."""
     folded = models.folded_systems.get(fqdn)
     if folded is not None:
         return folded

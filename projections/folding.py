@@ -31,10 +31,10 @@ from projections.fold_recipes import (
     task_state,
 )
 from projections.fold_systems import put_lab_serving, put_pool_system, put_system
-from projections.intervals import Now
+from projections.intervals import Instant
 from projections.read_models import ReadModels
 
-Fold = Callable[[ReadModels, Recorded, Any, Now], None]
+Fold = Callable[[ReadModels, Recorded, Any, Instant], None]
 
 FOLDED: dict[type[Event], Fold] = {
     job_events.JobSubmitted: job_submitted,
@@ -105,19 +105,19 @@ FOLDED: dict[type[Event], Fold] = {
     command_events.CommandFailed: put_command_state,
 }
 
-# Facts: rows that never change and depend on no other row.
+# Folds of facts: rows that never change and depend on no other row.
 FACTS: dict[type[Event], Fold] = {
     job_events.JobSubmitted: job_document,
     recipe_events.RecipeNew: recipe_details,
     recipe_events.TaskResult: task_result_details,
 }
 
-# Each task resets the watchdog. Only the scheduler needs the expiry, and reads it from the log.
+# No read model shows watchdogs: only the scheduler needs them, and reads them from the log.
 SKIPPED_EVENTS: frozenset[type[Event]] = frozenset({recipe_events.WatchdogSet})
 
 
 def fold(models: ReadModels, recorded: Recorded) -> None:
-    """Fold one event. Every class of events is a key of `FOLDED`, or in `SKIPPED_EVENTS`."""
+    """Fold one event. Every class of events must be a key of `FOLDED`, or in `SKIPPED_EVENTS`."""
     kind = type(recorded.event)
     if kind in SKIPPED_EVENTS:
         return

@@ -1,8 +1,8 @@
-"""Tables of intervals: the rows of each key, valid from one position to before another, and the same in time.
+"""Tables of intervals: each row of a key is valid from one log position, and time, until another.
 
-A page of events is folded in memory over the open rows of its keys. Then one statement closes rows, and
-another writes new ones, for any number of events. Rows stay cached for later pages, because no other process
-writes these tables.
+A page of events is folded in memory over the open rows of its keys. Then one statement closes stored rows,
+and another writes new rows, for any number of events. Open rows stay cached for later pages, because no other
+process writes these tables.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from projections.rows import types_of
 
 Key = tuple[Any, ...]
 R = TypeVar("R", bound=NamedTuple)
-Now = tuple[int, datetime]
-"""Position and recorded_at of the folded event."""
+Instant = tuple[int, datetime]
+"""Position and recorded_at of the folded event: the beginning or the end of an interval."""
 
-OPEN = 2**63 - 1
+OPEN_UNTIL = 2**63 - 1
 _SINCE = {"since_position": "bigint", "since": "timestamptz"}
 _UNTIL = {"until_position": "bigint", "until": "timestamptz"}
-_FOR_EVER = (OPEN, NEVER)
+_FOR_EVER = (OPEN_UNTIL, NEVER)
 
 
 class Intervals(Generic[R]):
     """One interval table. `keys` are its key columns with their PostgreSQL types.
 
-    `tables_are_empty` says that all rows come from this process, so that none is ever fetched. `counts`
-    counts the open rows.
+    With `tables_are_empty`, all rows come from this process, so none is ever fetched. `counts` counts the
+    open rows.
     """
 
     def __init__(
@@ -47,140 +47,138 @@ class Intervals(Generic[R]):
         self._row = row
         self._counts = counts
         self._tables_are_empty = tables_are_empty
-        self._load, self._close = _statements(table, keys, row._fields)
+        self._load_query, self._close_query = _statements(table, keys, row._fields)
         self._key_types = tuple(keys.values())
         self._encoder = CopyEncoder(table, {**keys, **types_of(row), **_SINCE, **_UNTIL})
-        # The open rows, each with its beginning if it is not stored yet.
-        self._open: dict[Key, tuple[R, Now | None]] = {}
+        # The cached open rows, each with its beginning if it is not stored yet.
+        self._open: dict[Key, tuple[R, Instant | None]] = {}
         # The keys whose open row, or the lack of one, is cached.
         self._cached: set[Key] = set()
-        self._start()
+        self._begin_page()
 
     def __len__(self) -> int:
         """Return the number of cached keys."""
         return len(self._open) if self._tables_are_empty else len(self._cached)
 
-    def _start(self) -> None:
+    def _begin_page(self) -> None:
         # The keys with a new row on this page; not used if the tables are empty.
-        self._moved: dict[Key, None] = {}
-        # Stored rows that this page closes, and rows that began and ended without being stored.
-        self._closed: dict[Key, Now] = {}
-        self._ended: list[Row] = []
+        self._changed_keys: dict[Key, None] = {}
+        # The ends of stored rows that this page closes, and the closed rows that were never stored.
+        self._ends: dict[Key, Instant] = {}
+        self._closed_rows: list[Row] = []
 
     def load(self, cursor: Cursor[Any], keys: Iterable[Key]) -> None:
-        """Begin a page: fetch the open rows of its keys that are not cached."""
+        """Fetch the open rows of keys that are not cached."""
         if self._tables_are_empty:
             return
-        wanted = [key for key in dict.fromkeys(keys) if key not in self._cached]
-        self._cached.update(wanted)
-        if wanted:
-            width = len(wanted[0])
-            for row in cursor.execute(self._load, arrays(self._key_types, wanted)).fetchall():
+        missing = [key for key in dict.fromkeys(keys) if key not in self._cached]
+        self._cached.update(missing)
+        if missing:
+            width = len(missing[0])
+            for row in cursor.execute(self._load_query, arrays(self._key_types, missing)).fetchall():
                 self._open[row[:width]] = self._row._make(row[width:]), None
 
     def get(self, key: Key) -> R | None:
         """Return the open row of a key, or None."""
-        found = self._open.get(key)
-        return None if found is None else found[0]
+        entry = self._open.get(key)
+        return None if entry is None else entry[0]
 
     def of(self, key: Key) -> R:
-        """Return the open row of a key. Raises AssertionError without one: then the log is inconsistent."""
-        found = self._open.get(key)
-        assert found is not None, f"{'/'.join(map(str, key))} is unknown"
-        return found[0]
+        """Return the open row of a key. Raises AssertionError if there is none: the log is inconsistent."""
+        entry = self._open.get(key)
+        assert entry is not None, f"{'/'.join(map(str, key))} is unknown"
+        return entry[0]
 
     def items(self) -> Iterator[tuple[Key, R]]:
-        """Return all cached keys with their open rows."""
+        """Return all cached open rows with their keys."""
         return ((key, row) for key, (row, _) in self._open.items())
 
-    def put(self, key: Key, row: R, now: Now) -> None:
-        """Replace the open row of a key, unless it is equal."""
+    def put(self, key: Key, row: R, now: Instant) -> None:
+        """Replace the open row of a key, unless the new row is equal."""
         before = self._open.get(key)
         if before is not None:
             if before[0] == row:
                 return
-            self._end(key, before, now)
+            self._close(key, before, now)
         if self._counts is not None:
-            self._counts.move(before and before[0], row)
+            self._counts.replace(before and before[0], row)
         self._open[key] = row, now
         if not self._tables_are_empty:
             self._cached.add(key)
-            self._moved[key] = None
+            self._changed_keys[key] = None
 
-    def end(self, key: Key, now: Now) -> None:
+    def end(self, key: Key, now: Instant) -> None:
         """Close the open row of a key, if there is one."""
         before = self._open.pop(key, None)
         if before is not None:
-            self._end(key, before, now)
+            self._close(key, before, now)
             if self._counts is not None:
-                self._counts.move(before[0], None)
+                self._counts.replace(before[0], None)
 
-    def _end(self, key: Key, before: tuple[R, Now | None], now: Now) -> None:
+    def _close(self, key: Key, before: tuple[R, Instant | None], now: Instant) -> None:
         row, since = before
         if since is None:
-            self._closed[key] = now
+            self._ends[key] = now
         else:
-            self._ended.append(key + row + since + now)
+            self._closed_rows.append(key + row + since + now)
 
-    def take_ended(self) -> Iterator[CopyData]:
-        """Yield the closed rows that are not stored; open rows follow with `take_rest`."""
-        ended, self._ended = self._ended, []
-        return self._encoder.encode(ended)
+    def take_closed_rows(self) -> Iterator[CopyData]:
+        """Yield the closed rows that are not stored. `take_remaining_rows` yields the open ones."""
+        rows, self._closed_rows = self._closed_rows, []
+        return self._encoder.encode(rows)
 
-    def take_rest(self) -> Iterator[CopyData]:
+    def take_remaining_rows(self) -> Iterator[CopyData]:
         """Yield all rows that are not stored."""
-        rows, open_ = self._ended, self._open
-        for key in open_ if self._tables_are_empty else self._moved:
-            found = open_.get(key)
-            if found is None:
+        rows, open_ = self._closed_rows, self._open
+        for key in open_ if self._tables_are_empty else self._changed_keys:
+            entry = open_.get(key)
+            if entry is None:
                 continue
-            row, since = found
+            row, since = entry
             if since is not None:
                 rows.append(key + row + since + _FOR_EVER)
                 open_[key] = row, None
-        self._start()
+        self._begin_page()
         return self._encoder.encode(rows)
 
     def flush(self, cursor: Cursor[Any]) -> None:
-        """Write the page."""
-        if self._closed:
-            ended = [(*key, *now) for key, now in self._closed.items()]
-            cursor.execute(self._close, arrays((*self._key_types, *_SINCE.values()), ended))
-        for copied in self.take_rest():
+        """Write the changes of the page."""
+        if self._ends:
+            ends = [(*key, *end) for key, end in self._ends.items()]
+            cursor.execute(self._close_query, arrays((*self._key_types, *_SINCE.values()), ends))
+        for copied in self.take_remaining_rows():
             copied.write(cursor)
 
 
-class Facts(Generic[R]):
+class FactTable(Generic[R]):
     """A table of rows that never change."""
 
     def __init__(self, table: str, row: type[R]) -> None:
         self._encoder = CopyEncoder(table, {**types_of(row), **_SINCE})
         self._rows: list[Row] = []
 
-    def add(self, row: R, now: Now) -> None:
+    def add(self, row: R, now: Instant) -> None:
         self._rows.append(row + now)
 
-    def take_ended(self) -> Iterator[CopyData]:
+    def take_closed_rows(self) -> Iterator[CopyData]:
         """Yield all rows that are not stored."""
         rows, self._rows = self._rows, []
         return self._encoder.encode(rows)
 
-    def take_rest(self) -> Iterator[CopyData]:
-        return self.take_ended()
+    def take_remaining_rows(self) -> Iterator[CopyData]:
+        return self.take_closed_rows()
 
     def flush(self, cursor: Cursor[Any]) -> None:
-        for copied in self.take_ended():
+        for copied in self.take_closed_rows():
             copied.write(cursor)
 
 
 def _statements(table: str, keys: dict[str, str], columns: tuple[str, ...]) -> tuple[bytes, bytes]:
-    """Return the statements that load and close open rows. The names are constants of this program, never
-    input.
-    """
+    """Return the statements that load and close open rows. All names are constants of this program."""
     names = tuple(keys)
     wanted = ", ".join(f"%s::{type_}[]" for type_ in keys.values())
     same = " AND ".join(f"t.{name} = wanted.{name}" for name in names)
-    open_ = f"t.until_position = {OPEN}"
+    open_ = f"t.until_position = {OPEN_UNTIL}"
     shown = ", ".join(f"t.{name}" for name in (*names, *columns))
     # OFFSET 0 makes the planner look up each key, even if it expects hardly any open rows (as in `members`).
     load = (

@@ -1,4 +1,4 @@
-"""Subjects of a page of events, and so the rows that its fold needs."""
+"""The subjects of a page of events, which determine the rows that its fold needs."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from domain.directory import events as directory_events
 from domain.events import Event, Recorded, split_subject
 from domain.system.events import SystemLabControllerChanged, SystemRegistered
 
-# Kinds with tables of their own; all others are documents.
-_NO_DOCUMENT = frozenset(("job", "recipe-set", "recipe", "system", "command"))
+# Kinds of subjects with tables of their own; all others are documents.
+_KINDS_WITH_TABLES = frozenset(("job", "recipe-set", "recipe", "system", "command"))
 
-SERVING = (
+SERVING_CHANGES = (
     directory_events.LabControllerRegistered,
     directory_events.LabControllerEnabled,
     directory_events.LabControllerDisabled,
     directory_events.LabControllerSilent,
     directory_events.LabControllerHeard,
 )
-"""Events that put all idle systems of a lab into the idle pool, or take them out."""
+"""Events that may add all idle systems of a lab to the idle pool, or remove them."""
 
 
 class PageSubjects:
-    """The subjects of a page, by kind, with other names that its events mention."""
+    """The subjects of a page, by kind, with further subjects that its events mention."""
 
     def __init__(self, page: Sequence[Recorded]) -> None:
         self._names: dict[str, dict[str, None]] = defaultdict(dict)
-        self._begun: set[tuple[str, str]] = set()
-        self._enabled: dict[str, None] = {}
+        self._new: set[tuple[str, str]] = set()
+        self._serving_labs: dict[str, None] = {}
         for recorded in page:
             kind, name = split_subject(recorded.subject)
             self._names[kind][name] = None
             if recorded.version == 1:
-                self._begun.add((kind, name))
-            self._mentioned(recorded.event)
-            if isinstance(recorded.event, SERVING):
-                self._enabled[name] = None
+                self._new.add((kind, name))
+            self._add_mentioned(recorded.event)
+            if isinstance(recorded.event, SERVING_CHANGES):
+                self._serving_labs[name] = None
 
-    def _mentioned(self, event: Event) -> None:
+    def _add_mentioned(self, event: Event) -> None:
         if isinstance(event, directory_events.PoolSystemAdded | directory_events.PoolSystemRemoved):
             self._names["system"][event.system] = None
         if isinstance(event, SystemRegistered | SystemLabControllerChanged):
@@ -52,15 +52,15 @@ class PageSubjects:
 
     def numbers_stored(self, kind: str) -> list[int]:
         """Return the numbers of subjects that existed before the page."""
-        return [int(name) for name in self.names(kind) if (kind, name) not in self._begun]
+        return [int(name) for name in self.names(kind) if (kind, name) not in self._new]
 
     def documents(self) -> Iterator[tuple[str, str]]:
-        """Yield kind and name of each document."""
+        """Yield kind and name of each document among the subjects."""
         for kind, names in self._names.items():
-            if kind not in _NO_DOCUMENT:
+            if kind not in _KINDS_WITH_TABLES:
                 yield from ((kind, name) for name in names)
 
     @property
-    def enabled_labs(self) -> list[str]:
+    def serving_changed_labs(self) -> list[str]:
         """Return the labs whose idle systems may join or leave the idle pool."""
-        return list(self._enabled)
+        return list(self._serving_labs)

@@ -1,7 +1,7 @@
 """The projector, which folds pages of whole commits into the read models, each page exactly once.
 
 Rows and position are written in one transaction, which requires the previous position. If two projectors fold
-the same page, one commits, and the other starts over.
+the same page, one commits, and the other one raises ConcurrentProjector.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ SCHEMA = "read"
 class Projector:
     """A projector for one schema. Not thread-safe.
 
-    The connection must be autocommit and may write to the schema, which becomes its search path. `models` is
-    a cache of the rows in that schema.
+    The connection must be in autocommit mode and may write to the schema, which becomes its search path.
+    `models` caches rows of that schema.
     """
 
     def __init__(
@@ -34,19 +34,20 @@ class Projector:
         self._connection = connection
         connection.execute("SELECT set_config('search_path', %s, false)", (schema,))
         self._models = ReadModels() if models is None else models
-        self._table: int | None = None
+        # The object id of the progress table; a rebuild changes it.
+        self._table_id: int | None = None
         connection.execute(SQL["begin"])
         self.position = self.stored_position()
 
     def stored_position(self) -> int:
-        """Return the position of the read models, which another projector may have moved."""
+        """Return the position in the database, which another projector may have moved."""
         row = self._connection.execute(SQL["stored_position"]).fetchone()
         assert row is not None, "the read models were never migrated"
         (position,) = row
         return int(position)
 
     def project(self, page: Sequence[Recorded]) -> None:
-        """Fold a page that follows the position. Raises OutOfStep when another projector moved it."""
+        """Fold the next page. Raises ConcurrentProjector if another one moved the position."""
         try:
             self._project(page)
         except BaseException:
@@ -69,13 +70,13 @@ class Projector:
         """Move the position first, so that a second projector waits here, before it folds anything."""
         moved = cursor.execute(SQL["move"], (last.position, last.recorded_at, self.position)).fetchone()
         if moved is None:
-            raise OutOfStep(f"the read models are not at position {self.position}")
-        (table,) = moved
-        if self._table not in (None, table):
+            raise ConcurrentProjector(f"the read models are not at position {self.position}")
+        (table_id,) = moved
+        if self._table_id not in (None, table_id):
             # A rebuild has replaced the tables, so the cache is invalid.
             self._models = ReadModels()
-        self._table = table
+        self._table_id = table_id
 
 
-class OutOfStep(LabledgerError):
-    """Another projector moves these read models."""
+class ConcurrentProjector(LabledgerError):
+    """Another projector updates these read models."""

@@ -1,4 +1,4 @@
-"""The read models of one partition: tables that pages of events are folded into."""
+"""The read models: tables into which pages of events are folded."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from postgres.binary_copy import CopyData
 from projections import rows
 from projections.counts import RECIPE_COUNTS, SYSTEM_COUNTS, OpenRowCounts
 from projections.durations import BOUNDS
-from projections.intervals import Facts, Intervals
+from projections.intervals import FactTable, Intervals
 from projections.page_subjects import PageSubjects
 from projections.recipe_cache import RecipeCache
 from projections.sql import SQL
 
 _BUCKETS = [(measure, bucket) for measure, bounds in BOUNDS.items() for bucket in range(len(bounds) + 1)]
 
-# Keys in all tables, of some 300 bytes each. A larger cache is dropped as a whole.
+# Maximum number of keys in the caches of all tables, of some 300 bytes each. A larger cache is dropped.
 MAX_CACHED_KEYS = 500_000
 
 
 class ReadModels:
     """All read models, page by page: `begin`, fold each event in order (`folding`), `flush`.
 
-    `tables_are_empty` says that the tables are empty, so that nothing is ever fetched.
+    With `tables_are_empty`, all rows come from this process, so none is ever fetched.
     """
 
     def __init__(self, *, tables_are_empty: bool = False) -> None:
@@ -40,9 +40,9 @@ class ReadModels:
         return sum(map(len, self._intervals))
 
     def _reset(self, *, tables_are_empty: bool) -> None:
-        self.job_documents = Facts("job_documents", rows.JobDocumentRow)
-        self.recipe_details = Facts("recipe_details", rows.RecipeDetailsRow)
-        self.task_results = Facts("task_results", rows.TaskResultRow)
+        self.job_documents = FactTable("job_documents", rows.JobDocumentRow)
+        self.recipe_details = FactTable("recipe_details", rows.RecipeDetailsRow)
+        self.task_results = FactTable("task_results", rows.TaskResultRow)
         self.recipe_counts = OpenRowCounts(RECIPE_COUNTS, rows.RecipeRow)
         self.system_counts = OpenRowCounts(SYSTEM_COUNTS, rows.UsageRow)
         number, text, table = "integer", "text", partial(Intervals, tables_are_empty=tables_are_empty)
@@ -57,60 +57,62 @@ class ReadModels:
         self.documents = table("documents", {"kind": text, "name": text}, rows.DocumentRow)
         self.commands = table("commands", {"command_id": "bigint"}, rows.CommandRow)
         self.durations = table("durations", {"measure": text, "bucket": number}, rows.DurationRow)
-        # The states of systems, for those with a folded event.
+        # The states of the systems whose events were folded by this process.
         self.folded_systems: dict[str, System] = {}
         self.recipe_cache = RecipeCache(tables_are_empty=tables_are_empty)
 
     def begin(self, cursor: Cursor[Any], page: Sequence[Recorded]) -> None:
-        """Fetch the rows that the fold of the page needs and that are not cached, one query per table."""
+        """Fetch the uncached rows that the fold of the page needs, with about one query per table."""
         if self.size > MAX_CACHED_KEYS:
             self._reset(tables_are_empty=False)
-        touched = PageSubjects(page)
-        self._begin_recipes(cursor, touched)
-        self._begin_systems(cursor, touched)
-        self.commands.load(cursor, _keys(touched.numbers("command")))
+        subjects = PageSubjects(page)
+        self._begin_recipes(cursor, subjects)
+        self._begin_systems(cursor, subjects)
+        self.commands.load(cursor, _keys(subjects.numbers("command")))
 
-    def _begin_recipes(self, cursor: Cursor[Any], touched: PageSubjects) -> None:
-        recipe_ids, sets = touched.numbers_stored("recipe"), touched.numbers_stored("recipe-set")
+    def _begin_recipes(self, cursor: Cursor[Any], subjects: PageSubjects) -> None:
+        recipe_ids, sets = subjects.numbers_stored("recipe"), subjects.numbers_stored("recipe-set")
         cache = self.recipe_cache
         cache.load(cursor, recipe_ids, sets)
         existing = [recipe_id for recipe_id in recipe_ids if recipe_id in cache.recipes]
         recipes = [cache.recipes[recipe_id] for recipe_id in existing]
-        self.jobs.load(cursor, _keys((*(one.job_id for one in recipes), *touched.numbers_stored("job"))))
-        self.recipe_sets.load(cursor, _keys((*(one.recipe_set_id for one in recipes), *sets)))
+        self.jobs.load(
+            cursor, _keys((*(recipe.job_id for recipe in recipes), *subjects.numbers_stored("job")))
+        )
+        self.recipe_sets.load(cursor, _keys((*(recipe.recipe_set_id for recipe in recipes), *sets)))
         self.recipes.load(cursor, _keys(recipe_ids))
         self.tasks.load(cursor, _keys(task for recipe_id in existing for task in cache.tasks[recipe_id]))
         # A change of a set's priority changes the rows of all its recipes.
         self.queue.load(cursor, _keys((*recipe_ids, *cache.of_sets(sets))))
-        self.durations.load(cursor, _BUCKETS if touched.names("recipe") else ())
+        self.durations.load(cursor, _BUCKETS if subjects.names("recipe") else ())
 
-    def _begin_systems(self, cursor: Cursor[Any], touched: PageSubjects) -> None:
-        fqdns = touched.names("system")
-        if touched.enabled_labs:
-            found = cursor.execute(SQL["idle_of_labs"], (touched.enabled_labs,)).fetchall()
-            fqdns += [fqdn for (fqdn,) in found]
+    def _begin_systems(self, cursor: Cursor[Any], subjects: PageSubjects) -> None:
+        fqdns = subjects.names("system")
+        if subjects.serving_changed_labs:
+            idle = cursor.execute(SQL["idle_of_labs"], (subjects.serving_changed_labs,)).fetchall()
+            fqdns += [fqdn for (fqdn,) in idle]
         for table in (self.idle_pool, self.system_usage, self.systems):
             table.load(cursor, _keys(fqdns))
         systems = (self.systems.get((fqdn,)) for fqdn in fqdns)
         labs = (("lab-controller", row.lab_controller) for row in systems if row is not None)
-        self.documents.load(cursor, (*touched.documents(), *labs))
+        self.documents.load(cursor, (*subjects.documents(), *labs))
 
     def flush(self, cursor: Cursor[Any]) -> None:
         for table in self._tables:
             table.flush(cursor)
 
-    def take_ended(self) -> Iterator[CopyData]:
-        """Yield the rows that will not change any more; the others follow with `take_rest`."""
+    def take_closed_rows(self) -> Iterator[CopyData]:
+        """Yield the rows that will not change any more. `take_remaining_rows` yields the others."""
         for table in self._tables:
-            yield from table.take_ended()
+            yield from table.take_closed_rows()
 
-    def take_rest(self) -> Iterator[CopyData]:
+    def take_remaining_rows(self) -> Iterator[CopyData]:
         """Yield all rows that are not stored."""
         for table in self._tables:
-            yield from table.take_rest()
+            yield from table.take_remaining_rows()
 
     @property
-    def _tables(self) -> tuple[Facts[Any] | OpenRowCounts | Intervals[Any], ...]:
+    def _tables(self) -> tuple[FactTable[Any] | OpenRowCounts | Intervals[Any], ...]:
         facts = self.job_documents, self.recipe_details, self.task_results
         return *facts, self.recipe_counts, self.system_counts, *self._intervals
 

@@ -1,4 +1,4 @@
-"""Queries to the read models, as of a position, and waits until a position is reached."""
+"""Queries of the read models as of a position, and waits until they reach a position."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from psycopg.types.json import set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from domain.errors import LabledgerError
-from postgres.errors import AWAY, DatabaseAway
-from projections.advancing import Advancing
+from postgres.errors import DATABASE_ERRORS, DatabaseAway
+from projections.advancing import AscendingPosition
 from projections.projector import CHANNEL
 from projections.sql import QUERIES
 
@@ -26,10 +26,10 @@ Params = Mapping[str, Any] | tuple[Any, ...]
 NamedQuery = tuple[str, Params]
 """A named query and its parameters."""
 
-# The delay after which a returned database may be noticed.
+# Interval of the attempts to reconnect.
 RETRY_SECONDS = 0.2
-# The pause after any other fault.
-FAULT_SECONDS = 1.0
+# Pause after an unexpected error.
+ERROR_SECONDS = 1.0
 
 logger = logging.getLogger(__name__)
 
@@ -46,18 +46,18 @@ class BeingBuilt(LabledgerError):
 
 
 class _SessionDied(DatabaseAway):
-    """This session died; another one may live."""
+    """The session is dead, but another one of the pool may be alive."""
 
 
 class At(NamedTuple):
-    """The position of a read. `moment` is its time, or None for the present and before the first event."""
+    """The position of a read. `moment` is its time; None for the present, and before the first event."""
 
     position: int
     moment: datetime | None = None
 
 
 class Reader:
-    """An asynchronous reader of the read models under a role. Open it in the event loop that uses it."""
+    """A reader of the read models, under a database role. Open it in the event loop that uses it."""
 
     def __init__(self, url: str, role: str, pool_size: int = 4) -> None:
         self._url = url
@@ -68,14 +68,14 @@ class Reader:
             max_size=pool_size,
             open=False,
             timeout=2.0,
-            # The pool's own attempts come at growing intervals, and callers would wait for them. So the pool
-            # gives up soon, and `_follow` makes it check when the database is back.
+            # The pool would retry at growing intervals, and callers would wait for that. So it gives up soon,
+            # and `_follow` makes it check its sessions when the database is back.
             reconnect_timeout=RETRY_SECONDS,
             kwargs={"autocommit": True, "row_factory": dict_row},
             configure=self._set_up,
         )
         self._pool_size = pool_size
-        self._progress = Advancing()
+        self._progress = AscendingPosition()
         self._whole_from = 0
         self._follower: asyncio.Task[None] | None = None
 
@@ -85,11 +85,11 @@ class Reader:
         # orjson reads integers of more than 64 bits as floats, which it can write again.
         set_json_loads(orjson.loads, connection)
         await connection.execute(b"SET jit = off")
-        # Nearly all pages are in memory, so an index in order is better than a sort of all rows.
+        # Nearly all pages are in memory, so an index scan in order is faster than a sort of all rows.
         await connection.execute(b"SET random_page_cost = 1.1")
-        # Unused filters are null. A generic plan, made for any parameters, would read and sort whole tables.
+        # Unused filters are null. A generic plan would read and sort whole tables.
         await connection.execute(b"SET plan_cache_mode = force_custom_plan")
-        # Other processes need the processors.
+        # No parallel query, because other processes need the processors.
         await connection.execute(b"SET max_parallel_workers_per_gather = 0")
         # One slow query must not block the others.
         await connection.execute(b"SET statement_timeout = '10s'")
@@ -109,35 +109,36 @@ class Reader:
 
     async def rows(self, query: str, params: Params = ()) -> list[Row]:
         """Return the rows of a named query. Raises DatabaseAway."""
-        (found,) = await self.together((query, params))
-        return found
+        (rows,) = await self.together((query, params))
+        return rows
 
-    async def together(self, *asked: NamedQuery) -> list[list[Row]]:
+    async def together(self, *queries: NamedQuery) -> list[list[Row]]:
         """Return the rows of several queries, in one round trip. Raises DatabaseAway.
 
         The queries are repeated while the pool returns sessions that died with the database.
         """
         for _ in range(self._pool_size):
             with suppress(_SessionDied):
-                return await self._ask(asked)
-        return await self._ask(asked)
+                return await self._run(queries)
+        return await self._run(queries)
 
-    async def _ask(self, asked: Sequence[NamedQuery]) -> list[list[Row]]:
+    async def _run(self, queries: Sequence[NamedQuery]) -> list[list[Row]]:
         try:
             async with self._pool.connection() as connection:
                 try:
-                    return await _answers(connection, asked)
-                except AWAY as error:
+                    return await _run_pipeline(connection, queries)
+                except DATABASE_ERRORS as error:
                     raise (_SessionDied if connection.closed else DatabaseAway)(str(error)) from error
         except (PoolTimeout, PoolClosed) as error:
             raise DatabaseAway(str(error)) from error
 
     async def row(self, query: str, params: Params = ()) -> Row | None:
-        found = await self.rows(query, params)
-        return found[0] if found else None
+        """Return the first row of a named query, None if there is none. Raises DatabaseAway."""
+        rows = await self.rows(query, params)
+        return rows[0] if rows else None
 
     async def as_of(self, wanted: int | datetime | None) -> At:
-        """Return the end of the last commit up to a position or moment, or the present for None.
+        """Return the end of the last commit up to a position or time, or the present for None.
 
         Raises BeingBuilt for the present while the read models are being built.
         """
@@ -156,7 +157,7 @@ class Reader:
 
     @property
     def whole_from(self) -> int:
-        """Return the end of the log at the time at which the build of the read models began."""
+        """Return the position that completes the read models: the end of the log when their build began."""
         return self._whole_from
 
     @property
@@ -164,7 +165,7 @@ class Reader:
         return self.position >= self._whole_from
 
     def require_whole(self) -> None:
-        """Raise BeingBuilt while the read models lack events of the time before they were begun."""
+        """Raise BeingBuilt while the read models lack events from before their build began."""
         if not self.is_whole:
             raise BeingBuilt(self.position, self._whole_from)
 
@@ -176,16 +177,16 @@ class Reader:
         if position > self.position:
             self.require_whole()
         if not await self._progress.reach(position, timeout_seconds):
-            raise NotThereYet(f"they are at {self.position}, {position} was asked for")
+            raise NotThereYet(f"they are at position {self.position}, not yet at {position}")
 
     async def changed(self, since: int, timeout_seconds: float) -> None:
         """Wait until the read models move past a position, or until the timeout."""
         await self._progress.reach(since + 1, timeout_seconds)
 
     async def _follow(self) -> None:
-        """Keep `position` current, by notifications, and by a query once a second in case one was lost.
+        """Keep `position` current: query it at each notification, and once a second in case one was lost.
 
-        The task survives every error, because only waits for a position would notice its end.
+        The task survives every error, because nothing would notice its end but waits for a position.
         """
         while True:
             try:
@@ -195,16 +196,16 @@ class Reader:
                     # After an outage, give waiting queries new sessions at once.
                     await self._pool.check()
                     while True:
-                        await self._look(connection)
+                        await self._read_position(connection)
                         async for _ in connection.notifies(timeout=1.0, stop_after=1):
                             pass
-            except AWAY:
+            except DATABASE_ERRORS:
                 await asyncio.sleep(RETRY_SECONDS)
             except Exception:
-                logger.exception("read models: cannot tell how far they are, of %d", self.position)
-                await asyncio.sleep(FAULT_SECONDS)
+                logger.exception("read models: cannot read their position (last read: %d)", self.position)
+                await asyncio.sleep(ERROR_SECONDS)
 
-    async def _look(self, connection: AsyncConnection[Any]) -> None:
+    async def _read_position(self, connection: AsyncConnection[Any]) -> None:
         cursor = await connection.execute(QUERIES["progress"])
         row = await cursor.fetchone()
         assert row is not None, "the read models were never migrated"
@@ -214,21 +215,23 @@ class Reader:
     def _set_position(self, position: int, whole_from: int) -> None:
         if position < self._progress.position:
             # The read models were emptied and are rebuilt: end the waits for old positions.
-            before, self._progress = self._progress, Advancing()
+            before, self._progress = self._progress, AscendingPosition()
             before.close()
         self._whole_from = whole_from
         self._progress.advance(position)
 
 
-async def _answers(connection: AsyncConnection[Row], asked: Sequence[NamedQuery]) -> list[list[Row]]:
+async def _run_pipeline(connection: AsyncConnection[Row], queries: Sequence[NamedQuery]) -> list[list[Row]]:
     """Run the queries in a pipeline, and prepare each at its first use.
 
     psycopg would prepare a query later by itself. If an earlier query of the pipeline then fails, psycopg
     takes that query for prepared until the session ends, but the server has not prepared it.
     """
-    if len(asked) == 1:
-        ((query, params),) = asked
+    if len(queries) == 1:
+        ((query, params),) = queries
         return [await (await connection.execute(QUERIES[query], params, prepare=True)).fetchall()]
     async with connection.pipeline():
-        cursors = [await connection.execute(QUERIES[query], params, prepare=True) for query, params in asked]
+        cursors = [
+            await connection.execute(QUERIES[query], params, prepare=True) for query, params in queries
+        ]
     return [await cursor.fetchall() for cursor in cursors]

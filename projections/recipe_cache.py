@@ -52,8 +52,8 @@ class StateCounts:
 class RecipeCache:
     """Recipes by id, and the states of their sets and jobs, cached over pages.
 
-    `tables_are_empty` says that all recipes come from this process, so that none is ever fetched. `began` is
-    the time at which a recipe last entered a state; fetched recipes have only those that durations need.
+    With `tables_are_empty`, all recipes come from this process, so none is ever fetched. `began` has the
+    times when a recipe last entered each state; for fetched recipes only those that durations need.
     """
 
     def __init__(self, *, tables_are_empty: bool = False) -> None:
@@ -65,11 +65,11 @@ class RecipeCache:
         self.of_set: dict[int, list[int]] = defaultdict(list)
         self.sets: dict[int, StateCounts] = defaultdict(StateCounts)
         self.jobs: dict[int, StateCounts] = defaultdict(StateCounts)
-        # The sets whose recipes are all cached.
+        # Sets with all their recipes cached.
         self._complete_sets: set[int] = set()
 
     def load(self, cursor: Cursor[Any], recipe_ids: Sequence[int], set_ids: Sequence[int]) -> None:
-        """Begin a page: fetch its recipes and sets that are not cached."""
+        """Fetch recipes and sets that are not cached."""
         if self._tables_are_empty:
             return
         recipes = [recipe_id for recipe_id in recipe_ids if recipe_id not in self.recipes]
@@ -78,14 +78,14 @@ class RecipeCache:
         if not recipes and not sets:
             return
         jobs: dict[int, None] = {}
-        found = cursor.execute(SQL["members"], {"recipes": recipes, "sets": sets}).fetchall()
-        for recipe_id, state, task_ids, new, waiting, running, *fields in found:
+        rows = cursor.execute(SQL["members"], {"recipes": recipes, "sets": sets}).fetchall()
+        for recipe_id, state, task_ids, new, waiting, running, *fields in rows:
             if recipe_id in self.recipes:
                 continue
-            member = RecipeIdentity._make(fields)
-            if member.job_id not in self.jobs:
-                jobs[member.job_id] = None
-            self.add(recipe_id, member, task_ids)
+            identity = RecipeIdentity._make(fields)
+            if identity.job_id not in self.jobs:
+                jobs[identity.job_id] = None
+            self.add(recipe_id, identity, task_ids)
             self.state[recipe_id] = state
             self.began[recipe_id] = {"new": new, "waiting": waiting, "running": running}
         if jobs:
@@ -100,16 +100,16 @@ class RecipeCache:
         """Return the recipes of loaded sets."""
         return [recipe_id for set_id in set_ids for recipe_id in self.of_set[set_id]]
 
-    def add(self, recipe_id: int, member: RecipeIdentity, task_ids: list[int]) -> None:
+    def add(self, recipe_id: int, identity: RecipeIdentity, task_ids: list[int]) -> None:
         """Add a new recipe, whose state `move` must set."""
-        self.recipes[recipe_id] = member
+        self.recipes[recipe_id] = identity
         self.tasks[recipe_id] = task_ids
-        self.of_set[member.recipe_set_id].append(recipe_id)
+        self.of_set[identity.recipe_set_id].append(recipe_id)
         self.began[recipe_id] = {}
 
     def move(self, recipe_id: int, state: str, moment: datetime) -> None:
-        before, member = self.state.get(recipe_id), self.recipes[recipe_id]
-        self.sets[member.recipe_set_id].move(before, state)
-        self.jobs[member.job_id].move(before, state)
+        before, identity = self.state.get(recipe_id), self.recipes[recipe_id]
+        self.sets[identity.recipe_set_id].move(before, state)
+        self.jobs[identity.job_id].move(before, state)
         self.state[recipe_id] = state
         self.began[recipe_id][state] = moment

@@ -54,7 +54,7 @@ class TaskResultRow(NamedTuple):
 
 
 class JobRow(NamedTuple):
-    """`changed` has the later changes of the document by users, null if there are none."""
+    """`changed` has the data of the last JobChanged event, null if there is none."""
 
     state: str
     result: str
@@ -165,8 +165,8 @@ def types_of(row: type[NamedTuple]) -> dict[str, str]:
 
 def _types(hints: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for name, hint in hints.items():
-        one = next(iter(get_args(hint))) if isinstance(hint, UnionType) else hint
-        if get_origin(one) is Annotated:
-            yield name, one.__metadata__[0]
+        type_ = next(iter(get_args(hint))) if isinstance(hint, UnionType) else hint
+        if get_origin(type_) is Annotated:
+            yield name, type_.__metadata__[0]
         else:
-            yield name, _TYPES[get_origin(one) or one]
+            yield name, _TYPES[get_origin(type_) or type_]

@@ -1,4 +1,4 @@
-"""Parsers of the texts of settings. A ValueError says what is wrong, for the user."""
+"""Parsers of the texts of settings. The message of a ValueError is for the user."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def word(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Whole:
-    """A parser of whole numbers within bounds, which the help of flags shows."""
+class Integer:
+    """A parser of whole numbers within bounds. The help of flags shows the bounds."""
 
     minimum: int
     maximum: int
@@ -40,10 +40,10 @@ class Whole:
 
 
 def seconds(text: str) -> float:
-    found = _number(text)
-    if not 0 < found < float("inf"):
+    number = _number(text)
+    if not 0 < number < float("inf"):
         raise ValueError("must be a number of seconds above 0")
-    return found
+    return number
 
 
 def seconds_from(minimum: float) -> Callable[[str], float]:
@@ -133,6 +133,6 @@ YES = frozenset({"yes", "true", "1"})
 NO = frozenset({"no", "false", "0"})
 
 
-def written(value: object) -> str:
-    """The text from which a setting is read again."""
+def setting_text(value: object) -> str:
+    """Return the text of a setting, from which its parser returns the same value."""
     return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)

@@ -1,4 +1,4 @@
-"""All settings: from flags, else environment variables `LABLEDGER_*`, else defaults."""
+"""All settings: from flags, otherwise from environment variables `LABLEDGER_*`, otherwise defaults."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from runtime import setting_values as values
 PREFIX = "LABLEDGER_"
 LOG_LEVELS = ("debug", "info", "warning", "error")
 LOG_FORMATS = ("people", "json")
-# The maximum of `wait_seconds`.
+# Maximum of the request parameter `wait_seconds`.
 MAX_WAIT_SECONDS: Final = 60
-# The server itself stops waiting for the rest of a body after that.
+# The HTTP server stops waiting for the rest of a body after this time.
 MAX_REQUEST_SECONDS: Final = 60
-# The longest body of one request.
+# Minimum of both limits on bodies: the maximum length of the body of one request.
 MIN_BODY_BYTES: Final = 16 * 2**20
 
 # The commands that read a setting.
@@ -52,7 +52,7 @@ def _setting(
 ) -> Any:
     """Return the field of a setting.
 
-    Messages do not repeat a secret. `unset` describes the default if its value does not.
+    Messages omit the value of a `secret`. `unset` describes a default that its value does not explain.
     """
     metadata = {"parse": parse, "about": about, "readers": readers, "secret": secret, "unset": unset}
     if callable(default):
@@ -61,7 +61,7 @@ def _setting(
 
 
 _DATABASE = values.url("postgresql", "postgres")
-_KEPT = "from `labledger login`, else from `up`"
+_LOGIN = "from `labledger login`, else from `up`"
 
 
 @dataclass(frozen=True)
@@ -100,15 +100,15 @@ class Settings:
         secret=True,
         unset="the URL of the services",
     )
-    url: str | None = _setting(None, values.url("http", "https"), "URL of the API", COMMANDS, unset=_KEPT)
+    url: str | None = _setting(None, values.url("http", "https"), "URL of the API", COMMANDS, unset=_LOGIN)
     token: str | None = _setting(
-        None, values.word, "access token for the API", COMMANDS, secret=True, unset=_KEPT
+        None, values.word, "access token for the API", COMMANDS, secret=True, unset=_LOGIN
     )
     host: str = _setting("127.0.0.1", values.word, "address the API listens on", UP, SERVE)
     port: int = _setting(
-        8080, values.Whole(0, 65535), "port of the API; 0: `up` chooses a free one", UP, SERVE
+        8080, values.Integer(0, 65535), "port of the API; 0: `up` chooses a free one", UP, SERVE
     )
-    api_workers: int = _setting(1, values.Whole(1, 64), "number of processes that serve the API", SERVE)
+    api_workers: int = _setting(1, values.Integer(1, 64), "number of processes that serve the API", SERVE)
     cors_origins: tuple[str, ...] = _setting(
         (),
         values.origins,
@@ -125,7 +125,7 @@ class Settings:
     )
     requests_per_second: int = _setting(
         1000,
-        values.Whole(0, 10**6),
+        values.Integer(0, 10**6),
         "maximum number of requests per second of one user, or lab controller, to each serving process; "
         "0: unlimited",
         SERVE,
@@ -140,44 +140,44 @@ class Settings:
     )
     max_log_bytes_per_day: int = _setting(
         2 * 2**30,
-        values.Whole(0, 2**50),
+        values.Integer(0, 2**50),
         "quota of each submitter: bytes of log per day (UTC); 0: unlimited",
         SERVE,
     )
     max_unfinished_recipes: int = _setting(
         20_000,
-        values.Whole(0, 10**9),
+        values.Integer(0, 10**9),
         "quota of each submitter: unfinished recipes; 0: unlimited",
         SERVE,
     )
     max_live_tokens: int = _setting(
         100,
-        values.Whole(0, 10**9),
+        values.Integer(0, 10**9),
         "quota of each user: tokens that were not revoked and have not expired, without those of lab "
         "controllers; 0: unlimited",
         SERVE,
     )
     max_requests_under_way: int = _setting(
         256,
-        values.Whole(1, 10**6),
+        values.Integer(1, 10**6),
         "maximum number of concurrent requests of one user, or lab controller, in each serving process",
         SERVE,
     )
     max_waiting_reads: int = _setting(
         64,
-        values.Whole(1, 10**6),
+        values.Integer(1, 10**6),
         "maximum number of reads of one user, or lab controller, that wait for their `min_position`",
         SERVE,
     )
     max_user_body_bytes: int = _setting(
         32 * 2**20,
-        values.Whole(MIN_BODY_BYTES, 2**40),
+        values.Integer(MIN_BODY_BYTES, 2**40),
         "maximum number of bytes of concurrent bodies of one user in each serving process",
         SERVE,
     )
     max_body_bytes: int = _setting(
         128 * 2**20,
-        values.Whole(MIN_BODY_BYTES, 2**40),
+        values.Integer(MIN_BODY_BYTES, 2**40),
         "maximum number of bytes of all concurrent bodies in each serving process",
         SERVE,
     )
@@ -246,7 +246,7 @@ class Settings:
 
     @classmethod
     def read(cls, environ: Mapping[str, str] | None = None, **flags: object) -> Settings:
-        """Return the settings; a flag that is None was not given. Raises BadSettings with all faults."""
+        """Return the settings. A flag that is None was not given. Raises BadSettings with all faults."""
         given, faults = {}, []
         for setting in fields(cls):
             where, raw = _raw(setting, os.environ if environ is None else environ, flags)
@@ -254,8 +254,8 @@ class Settings:
                 if raw is not None:
                     given[setting.name] = setting.metadata["parse"](raw)
             except ValueError as error:
-                shown = "" if setting.metadata["secret"] else f", not {raw!r}"
-                faults.append(Fault(where, f"{error}{shown}"))
+                value = "" if setting.metadata["secret"] else f", not {raw!r}"
+                faults.append(Fault(where, f"{error}{value}"))
         if faults:
             raise BadSettings(faults)
         return cls(**given)
@@ -266,12 +266,12 @@ class Settings:
 
     def environment(self) -> dict[str, str]:
         """Return the environment variables from which another process reads the same settings."""
-        found = {setting.name: getattr(self, setting.name) for setting in fields(self)}
-        return {variable(name): values.written(value) for name, value in found.items() if value is not None}
+        settings = {variable(setting.name): getattr(self, setting.name) for setting in fields(self)}
+        return {name: values.setting_text(value) for name, value in settings.items() if value is not None}
 
 
 def require_url(database_url: str | None) -> str:
-    """Return the URL of the database, which each part but `up` needs. Raises BadSettings without one."""
+    """Return the URL of the database. Raises BadSettings if it is None."""
     if database_url is None:
         raise BadSettings([Fault(variable("database_url"), "must be set")])
     return database_url
@@ -288,7 +288,7 @@ def flag(name: str) -> str:
 def _raw(
     setting: Field[Any], environ: Mapping[str, str], flags: Mapping[str, object]
 ) -> tuple[str, str | None]:
-    """Return the place of a setting and its text, None if it was not given. An empty variable is not set."""
+    """Return flag or variable of a setting, and its text; None if it was not given, or is empty."""
     given = flags.get(setting.name)
     if given is not None:
         return flag(setting.name), str(given)

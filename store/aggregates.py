@@ -1,4 +1,4 @@
-"""A cache of aggregates, brought up to date from the log with one query for many."""
+"""A cache of the states of aggregates, updated from the log with one query for any number."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ MAX_CACHED_STATES = 20_000
 
 
 class Aggregates:
-    """States of aggregates by subject, the least recently used dropped first. Thread-safe: states are
-    immutable.
-    """
+    """A least-recently-used cache of the immutable states of aggregates, by subject. Thread-safe."""
 
     def __init__(self, log: EventLog, max_cached: int = MAX_CACHED_STATES) -> None:
         self._log = log
@@ -26,23 +24,23 @@ class Aggregates:
         self._lock = threading.Lock()
 
     def load(self, subjects: Iterable[str]) -> dict[str, State]:
-        """Return the states of existing aggregates, all as of one position. Blocking; one query for new
-        events.
-        """
+        """Return subject -> state of the existing aggregates, as of one position. Blocking; one query."""
         with self._lock:
             states = {subject: self._states.get(subject) for subject in dict.fromkeys(subjects)}
-        news = self._log.load({subject: state.version if state else 0 for subject, state in states.items()})
-        for subject, events in news.items():
+        new_events = self._log.load(
+            {subject: state.version if state else 0 for subject, state in states.items()}
+        )
+        for subject, events in new_events.items():
             state = states[subject]
             for recorded in events:
                 state = evolve(subject, state, recorded.event, Moment.of(recorded))
             states[subject] = state
-        found = {subject: state for subject, state in states.items() if state is not None}
-        self._cache(found)
-        return found
+        existing = {subject: state for subject, state in states.items() if state is not None}
+        self._cache(existing)
+        return existing
 
     def as_of(self, subject: str, position: int) -> State | None:
-        """Return the state at a position. Blocking; one query, without the cache."""
+        """Return the state at a position, None before the first event. Blocking; one query, no cache."""
         state: State | None = None
         for recorded in self._log.load({subject: 0})[subject]:
             if recorded.position <= position:
@@ -53,10 +51,10 @@ class Aggregates:
         """Return the aggregates with their neighbours: a recipe's whole set, and the systems of the set.
 
         Blocking. Mostly one query is enough, because cached states name their neighbours. Without cached
-        states it takes four queries (five from systems) for any number of subjects, and one more for each
-        concurrent change.
+        states, any number of subjects takes four queries (systems five), and each concurrent change of
+        neighbours one more.
         """
-        wanted = self._together(subjects)
+        wanted = self._with_cached_neighbours(subjects)
         while True:
             states = self.load(wanted)
             more = [other for state in states.values() for other in neighbours(state) if other not in wanted]
@@ -64,21 +62,21 @@ class Aggregates:
                 return ReadSet(states)
             wanted.update(dict.fromkeys(more))
 
-    def _together(self, subjects: Iterable[str]) -> dict[str, None]:
-        """Return the subjects and, by cached states, their neighbours."""
-        found = dict.fromkeys(subjects)
-        todo = list(found)
+    def _with_cached_neighbours(self, subjects: Iterable[str]) -> dict[str, None]:
+        """Return the subjects and all their direct and indirect neighbours that cached states name."""
+        reached = dict.fromkeys(subjects)
+        todo = list(reached)
         with self._lock:
             while todo:
                 state = self._states.get(todo.pop())
-                fresh = [other for other in neighbours(state) if other not in found] if state else []
-                found.update(dict.fromkeys(fresh))
+                fresh = [other for other in neighbours(state) if other not in reached] if state else []
+                reached.update(dict.fromkeys(fresh))
                 todo += fresh
-        return found
+        return reached
 
-    def _cache(self, found: dict[str, State]) -> None:
+    def _cache(self, states: dict[str, State]) -> None:
         with self._lock:
-            for subject, state in found.items():
+            for subject, state in states.items():
                 self._states[subject] = state
                 self._states.move_to_end(subject)
             while len(self._states) > self._max_cached:

@@ -1,6 +1,6 @@
-"""Counters of all processes, added up in one table beside the log.
+"""Counters of all processes, summed in a table beside the log.
 
-A killed process loses its counts since the last write. No count is ever added twice.
+The counts of a killed process since its last write are lost. No count is ever added twice.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from store.sql import SQL
 
 
 class Series(NamedTuple):
-    """A name, and labels with their values, sorted by label."""
+    """A metric name, and pairs of label and value, sorted by label."""
 
     name: str
     labels: tuple[tuple[str, str], ...] = ()
@@ -33,16 +33,17 @@ Totals = Mapping[Series, float]
 
 @dataclass(frozen=True)
 class _Batch:
+    """The increments of one write, and the totals up to it."""
+
     number: int
-    news: dict[Series, float]
+    increments: dict[Series, float]
     totals: dict[Series, float]
 
 
 class Counters:
-    """The counters of one process, which `totals` returns. Not thread-safe.
+    """The writer of the counters of one process, whose present values `totals` returns. Not thread-safe.
 
-    `watchers` returns the present number of watchers. Without it, a process writes nothing while it counts
-    nothing.
+    `watchers` returns the present number of watchers; it is written even if no counter has changed.
     """
 
     def __init__(
@@ -56,38 +57,36 @@ class Counters:
         self._is_written = True
 
     def write(self) -> None:
-        """Add new counts to the table. Blocking. Raises DatabaseAway; the next call then repeats the batch
-        first.
-        """
+        """Add new counts to the table. Blocking. After DatabaseAway, the next call repeats the batch."""
         if not self._is_written:
             self._add()
         self._batch, self._is_written = self._next(), False
         self._add()
 
     def _next(self) -> _Batch:
-        totals = {one: float(total) for one, total in self._totals().items()}
+        totals = {each: float(total) for each, total in self._totals().items()}
         before = self._batch.totals
-        news = {
-            one: total - before.get(one, 0.0)
-            for one, total in totals.items()
-            if total != before.get(one, 0.0)
+        increments = {
+            each: total - before.get(each, 0.0)
+            for each, total in totals.items()
+            if total != before.get(each, 0.0)
         }
-        return _Batch(self._batch.number + 1, news, totals)
+        return _Batch(self._batch.number + 1, increments, totals)
 
     def _add(self) -> None:
-        """Add the batch. The table ignores a batch that it has already."""
-        news = self._batch.news
-        if news or self._watchers is not None:
-            names = [name for name, _ in news]
-            labels = [orjson.dumps(dict(labels)).decode() for _, labels in news]
+        """Add the batch. The table ignores a batch that was already added."""
+        increments = self._batch.increments
+        if increments or self._watchers is not None:
+            names = [name for name, _ in increments]
+            labels = [orjson.dumps(dict(labels)).decode() for _, labels in increments]
             watchers = 0 if self._watchers is None else self._watchers()
-            asked = {
+            params = {
                 "writer": self._writer,
                 "batch": self._batch.number,
                 "watchers": watchers,
                 "names": names,
                 "labels": labels,
-                "values": list(news.values()),
+                "values": list(increments.values()),
             }
-            self._log.rows(SQL["add_to_counters"], asked)
+            self._log.rows(SQL["add_to_counters"], params)
         self._is_written = True

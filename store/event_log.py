@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 FOLDED_TOPICS = frozenset(
     event.TOPIC for event in (*state.FOLDED_EVENTS, *visibility.FOLDED_EVENTS, *installable.FOLDED_EVENTS)
 )
-"""The topics of the events that a serving process folds."""
+"""The topics of the events that an API process folds."""
 
 
 class EventLog(EventStore[str]):
@@ -47,7 +47,7 @@ class EventLog(EventStore[str]):
 
     def append(self, requests: Sequence[AppendRequest]) -> list[Outcome]:
         """Append all requests in one statement. They must not share a subject or a command id."""
-        stored = [self._stored(request) for request in requests]
+        stored = [self._with_rows(request) for request in requests]
         try:
             outcomes = self.recorder.insert(stored)
         except (OperationalError, InterfaceError) as error:
@@ -62,16 +62,16 @@ class EventLog(EventStore[str]):
     def _end_hung_writers(self) -> None:
         ((ended,),) = self.rows(SQL["end_hung_writers"], ())
         if ended:
-            logger.warning("log: sessions that held up appends were ended", extra={"sessions": ended})
+            logger.warning("log: ended sessions that blocked appends", extra={"sessions": ended})
 
     def is_full(self) -> bool:
-        """Return whether an append failed on a full disk, none has succeeded since, and it still is full."""
+        """Return whether an append failed on a full disk, none succeeded since, and the disk is full."""
         if not self._was_full:
             return False
         ((has_room,),) = self.rows(SQL["has_room"], ())
         return not has_room
 
-    def _stored(self, request: AppendRequest) -> StoredAppend:
+    def _with_rows(self, request: AppendRequest) -> StoredAppend:
         versions = dict(request.expected)
         rows: list[NewRow] = []
         for change in request.changes:
@@ -91,19 +91,19 @@ class EventLog(EventStore[str]):
         )
 
     def load(self, after: Mapping[str, int]) -> dict[str, list[Recorded]]:
-        """Return subject -> its events after the given version (0: all), in one query."""
-        found: dict[str, list[Recorded]] = {subject: [] for subject in after}
+        """Return subject -> its events after the given version (0: all). One query."""
+        events: dict[str, list[Recorded]] = {subject: [] for subject in after}
         for recorded in self._recorded(SQL["load"], (list(after), list(after.values()))):
-            found[recorded.subject].append(recorded)
-        return found
+            events[recorded.subject].append(recorded)
+        return events
 
     def at(self, positions: Sequence[int]) -> dict[int, Recorded]:
-        """Return position -> the event there."""
-        found = self._recorded(SQL["at_positions"], (list(positions),))
-        return {recorded.position: recorded for recorded in found}
+        """Return position -> event, without positions that have none."""
+        events = self._recorded(SQL["at_positions"], (list(positions),))
+        return {recorded.position: recorded for recorded in events}
 
     def directory(self, upto: int) -> Iterable[Recorded]:
-        """Return the events of directory and access up to a position."""
+        """Return the events of `FOLDED_TOPICS` up to a position."""
         return self._recorded(SQL["directory"], (sorted(FOLDED_TOPICS), upto))
 
     def select(
@@ -114,9 +114,9 @@ class EventLog(EventStore[str]):
         selection: Selection = EVERYTHING,
         size_bytes: int = MAX_PAGE_BYTES,
     ) -> tuple[list[Recorded], int]:
-        """Return the first selected events of a range, and the position up to which they are complete."""
+        """Return the next selected events, and the position up to which they are complete."""
         query = "all_between" if selection.is_everything else "selected"
-        asked = {
+        params = {
             "after": after,
             "upto": upto,
             "limit": limit,
@@ -126,12 +126,12 @@ class EventLog(EventStore[str]):
             "of_subject": list(selection.topics) if selection.topics else None,
             "hidden": list(selection.hidden),
         }
-        rows, available = bounded_rows(self.rows(BOUNDED[query], asked))
-        found = [self.mapper.recorded(row) for row in rows]
+        rows, available = bounded_rows(self.rows(BOUNDED[query], params))
+        events = [self.mapper.recorded(row) for row in rows]
         if selection.unseen:
-            found = [recorded for recorded in found if selection.sees(subjects_of(recorded))]
-        is_whole = len(rows) == available < limit
-        return found, upto if is_whole else rows[-1].position
+            events = [recorded for recorded in events if selection.sees(subjects_of(recorded))]
+        is_complete = len(rows) == available < limit
+        return events, upto if is_complete else rows[-1].position
 
     def end(self) -> int:
         """Return the last position; 0 for an empty log."""
@@ -143,7 +143,7 @@ class EventLog(EventStore[str]):
         return self.commits_of([command_id]).get(command_id)
 
     def commits_of(self, command_ids: Sequence[str]) -> dict[str, Committed]:
-        """Return command id -> commit, for those that exist."""
+        """Return command id -> commit, without ids that have none."""
         return {
             command_id: Committed(first, last, recorded_at, True, digest, answer)
             for command_id, first, last, recorded_at, digest, answer in self.rows(
@@ -152,10 +152,10 @@ class EventLog(EventStore[str]):
         }
 
     def take_ids(self, jobs: Sequence[Counts]) -> list[Ids]:
-        """Return ids for jobs, in one query. Ids of each kind ascend; unused ones leave gaps."""
+        """Return ids for jobs. One query. Ids of each kind ascend; unused ones leave gaps."""
         wanted = [len(jobs), *map(sum, zip(*jobs, strict=True))]
-        (found,) = self.rows(SQL["take_ids"], wanted)
-        job_ids, *parts = map(iter, found)
+        (taken,) = self.rows(SQL["take_ids"], wanted)
+        job_ids, *parts = map(iter, taken)
         return [
             Ids(next(job_ids), *(tuple(islice(*part)) for part in zip(parts, job, strict=True)))
             for job in jobs
@@ -178,13 +178,13 @@ class EventLog(EventStore[str]):
         """
         for attempt in range(self._pool_size + 1):
             try:
-                return self._ask(query, params)
+                return self._execute(query, params)
             except (OperationalError, InterfaceError) as error:
                 if attempt == self._pool_size or isinstance(error.__cause__, PoolTimeout):
                     raise away(error) from error
         raise AssertionError("the last attempt returns or raises")
 
-    def _ask(self, query: bytes, params: Any) -> list[tuple[Any, ...]]:
+    def _execute(self, query: bytes, params: Any) -> list[tuple[Any, ...]]:
         with self.datastore.get_connection() as connection:
             cursor = connection.cursor(row_factory=tuple_row, binary=True)
             return cursor.execute(query, params, prepare=True).fetchall()

@@ -1,4 +1,4 @@
-"""Group commit: a thread appends all queued requests with one statement."""
+"""Group commit: a thread appends the queued requests of many callers with one statement."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from store.event_log import EventLog
 from store.requests import AppendRequest, Committed, Conflict, Fenced, Outcome
 
 MAX_EVENTS = 5_000
-# After a group of several requests more are on their way. To wait for them halves the number of commits, and
-# each commit wakes every process. The thread does not wait after a single request, and checks again only
-# while requests arrive.
+# After a group of several requests, more arrive soon. Waiting for them halves the number of commits, and each
+# commit wakes every process. The thread waits at most `MAX_CHECKS` times, only while requests arrive, and
+# not after a group of one request.
 GATHER_SECONDS = 0.003
 MAX_CHECKS = 6
 
@@ -35,7 +35,7 @@ class CommitCounters:
 
 
 @dataclass
-class _Waiting:
+class _QueuedRequest:
     """A queued request with the future of its caller."""
 
     request: AppendRequest
@@ -46,27 +46,27 @@ class _Waiting:
 class GroupCommit:
     """A queue of requests, and the thread that appends them in groups.
 
-    Requests with a common subject or command id go into successive groups, so that each is judged by the
-    result of the one before.
+    Requests with a common subject or command id go into successive groups, so that each is checked against
+    the outcome of the one before.
 
-    While the database is away, a request is retried until `patience_seconds` after its submission, and then
-    fails with DatabaseAway. It may be in the log all the same: a repetition with the same command id tells.
+    While the database is away, a request is retried until `timeout_seconds` after its submission, and then
+    fails with DatabaseAway. It may be in the log nevertheless; repeat it with its command id to find out.
     """
 
-    def __init__(self, log: EventLog, patience_seconds: float = 5.0) -> None:
+    def __init__(self, log: EventLog, timeout_seconds: float = 5.0) -> None:
         self.counters = CommitCounters()
         self._log = log
-        self._patience_seconds = patience_seconds
-        self._inbox: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
-        self._backlog: deque[_Waiting] = deque()
-        self._has_company = False
+        self._timeout_seconds = timeout_seconds
+        self._inbox: queue.SimpleQueue[_QueuedRequest | None] = queue.SimpleQueue()
+        self._backlog: deque[_QueuedRequest] = deque()
+        self._is_busy = False
         self._thread = threading.Thread(target=self._run, name="append", daemon=True)
         self._thread.start()
 
     async def submit(self, request: AppendRequest) -> Outcome:
-        """Append with the next group and return the outcome; raise DatabaseAway when the time is up."""
+        """Append with a group and return the outcome. Raises DatabaseAway after the timeout."""
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        self._inbox.put(_Waiting(request, future, time.monotonic() + self._patience_seconds))
+        self._inbox.put(_QueuedRequest(request, future, time.monotonic() + self._timeout_seconds))
         return await future
 
     def is_full(self) -> bool:
@@ -79,13 +79,13 @@ class GroupCommit:
         self._thread.join()
 
     def _run(self) -> None:
-        open_ = True
-        while open_ or self._backlog:
-            open_ = self._collect(open_) and open_
-            if open_ and self._has_company:
-                open_ = self._gather()
+        is_open = True
+        while is_open or self._backlog:
+            is_open = self._collect(is_open) and is_open
+            if is_open and self._is_busy:
+                is_open = self._gather()
             group = self._take_group()
-            self._has_company = len(group) > 1
+            self._is_busy = len(group) > 1
             if group:
                 self._commit(group)
 
@@ -112,55 +112,55 @@ class GroupCommit:
             return True
         return False
 
-    def _take_group(self) -> list[_Waiting]:
-        group: list[_Waiting] = []
-        touched: set[str] = set()
-        later: deque[_Waiting] = deque()
+    def _take_group(self) -> list[_QueuedRequest]:
+        group: list[_QueuedRequest] = []
+        used_keys: set[str] = set()
+        deferred: deque[_QueuedRequest] = deque()
         events = 0
         while self._backlog:
-            waiting = self._backlog.popleft()
-            request = waiting.request
-            marks = request.subjects | {f"command:{request.command_id}"}
+            queued = self._backlog.popleft()
+            request = queued.request
+            keys = request.subjects | {f"command:{request.command_id}"}
             full = group and events + len(request.changes) > MAX_EVENTS
-            if full or not touched.isdisjoint(marks):
-                later.append(waiting)
+            if full or not used_keys.isdisjoint(keys):
+                deferred.append(queued)
             else:
-                group.append(waiting)
+                group.append(queued)
                 events += len(request.changes)
-            # A deferred request stays before later requests of its subjects.
-            touched |= marks
-        self._backlog = later
+            # Also for deferred requests, so that they stay before later requests of their subjects.
+            used_keys |= keys
+        self._backlog = deferred
         return group
 
-    def _commit(self, group: list[_Waiting]) -> None:
+    def _commit(self, group: list[_QueuedRequest]) -> None:
         try:
-            outcomes = self._append_patiently(group)
+            outcomes = self._append_with_retries(group)
         except Exception as error:
             self._fail(group, error)
             return
         self.counters.commits += 1
         self.counters.requests += len(group)
-        for waiting, outcome in zip(group, outcomes, strict=True):
+        for queued, outcome in zip(group, outcomes, strict=True):
             if isinstance(outcome, Committed):
-                self.counters.events += len(waiting.request.changes)
+                self.counters.events += len(queued.request.changes)
             else:
                 self.counters.conflicts += 1
-        _answer(group, outcomes)
+        _send(group, outcomes)
 
-    def _fail(self, group: list[_Waiting], error: Exception) -> None:
+    def _fail(self, group: list[_QueuedRequest], error: Exception) -> None:
         if len(group) == 1 or isinstance(error, DatabaseAway):
-            _answer(group, [error] * len(group))
+            _send(group, [error] * len(group))
             return
-        # One request cannot be stored at all. Commit the others.
-        for waiting in group:
-            self._commit([waiting])
+        # Some request cannot be stored. Commit each alone, so that only that one fails.
+        for queued in group:
+            self._commit([queued])
 
-    def _append_patiently(self, group: list[_Waiting]) -> list[Outcome]:
-        requests = [waiting.request for waiting in group]
-        give_up_at = max(waiting.give_up_at for waiting in group)
+    def _append_with_retries(self, group: list[_QueuedRequest]) -> list[Outcome]:
+        requests = [queued.request for queued in group]
+        give_up_at = max(queued.give_up_at for queued in group)
         while True:
             try:
-                # A request whose answer was lost is found by its command id, and is not written twice.
+                # A request whose outcome was lost is found by its command id, and is not written twice.
                 return self._log.append(requests)
             except DatabaseAway:
                 if time.monotonic() >= give_up_at:
@@ -169,27 +169,27 @@ class GroupCommit:
                 time.sleep(0.1)
 
 
-_Answered = tuple[_Waiting, "Outcome | Exception"]
+_Result = tuple[_QueuedRequest, "Outcome | Exception"]
 
 
-def _answer(group: Sequence[_Waiting], answers: Sequence[Outcome | Exception]) -> None:
-    """Set the answers. Each event loop is woken once, because a wake-up costs as much as an answer."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[_Answered]] = defaultdict(list)
-    for waiting, answer in zip(group, answers, strict=True):
-        by_loop[waiting.future.get_loop()].append((waiting, answer))
-    for loop, some in by_loop.items():
+def _send(group: Sequence[_QueuedRequest], outcomes: Sequence[Outcome | Exception]) -> None:
+    """Send the outcomes to the callers. Wake each event loop only once, because wake-ups are expensive."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[_Result]] = defaultdict(list)
+    for queued, outcome in zip(group, outcomes, strict=True):
+        by_loop[queued.future.get_loop()].append((queued, outcome))
+    for loop, results in by_loop.items():
         # A closed loop has no callers left.
         with suppress(RuntimeError):
-            loop.call_soon_threadsafe(_settle, some)
+            loop.call_soon_threadsafe(_set_results, results)
 
 
-def _settle(answers: Sequence[_Answered]) -> None:
-    for waiting, answer in answers:
-        # The caller gave up meanwhile.
-        if waiting.future.done():
+def _set_results(results: Sequence[_Result]) -> None:
+    for queued, outcome in results:
+        # The caller was cancelled meanwhile.
+        if queued.future.done():
             continue
-        # Conflict and Fenced are exceptions, too, but results here.
-        if isinstance(answer, (Committed, Conflict, Fenced)):
-            waiting.future.set_result(answer)
+        # Conflict and Fenced are exceptions, but outcomes here.
+        if isinstance(outcome, (Committed, Conflict, Fenced)):
+            queued.future.set_result(outcome)
         else:
-            waiting.future.set_exception(answer)
+            queued.future.set_exception(outcome)

@@ -1,7 +1,7 @@
 """The event log without a database, for tests and simulations.
 
-`LogTables` answers the statements of `log.sql` as PostgreSQL does, with positions, expected versions, fences,
-command ids, and ids of jobs. `InMemoryLog` is an `EventLog` over such tables.
+`LogTables` executes the statements of `log.sql` as PostgreSQL does, with positions, expected versions,
+fences, command ids and ids of jobs. `InMemoryLog` is an `EventLog` over such tables.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class LogTables:
         return self.epochs[lease]
 
     def append(self, *arrays: Sequence[Any]) -> Rows:
-        """Append like `log.append`: judge each request by the log before the call, write it whole or not."""
+        """Append as `log.append` does. Each request is checked against the log before the call."""
         before, requests = self.end, _requests(*arrays)
         outcomes = [self._outcome(request) for request in requests]
         accepted = [request for request, outcome in zip(requests, outcomes, strict=True) if outcome == "done"]
@@ -87,20 +87,20 @@ class LogTables:
             for request, outcome in zip(requests, outcomes, strict=True)
         ]
 
-    def fenced(self, request: Request) -> bool:
+    def is_fenced(self, request: Request) -> bool:
         return request.lease is not None and self.epochs.get(request.lease) != request.epoch
 
     def _outcome(self, request: Request) -> str:
         if request.command_id in self.commits:
             return "known"
-        if self.fenced(request):
+        if self.is_fenced(request):
             return "fenced"
         if any(self.versions.get(subject, 0) != version for subject, version in request.expected):
             return "conflict"
         return "done"
 
     def _require_new_versions(self, requests: Sequence[Request]) -> None:
-        """Check the primary key of `log.events`."""
+        """Raise UniqueViolation as the primary key of `log.events` would."""
         keys = [(subject, version) for request in requests for subject, version, _, _ in request.events]
         exists = any(version <= self.versions.get(subject, 0) for subject, version in keys)
         if exists or len(set(keys)) < len(keys):
@@ -132,15 +132,15 @@ class LogTables:
 
     @staticmethod
     def bounded(rows: Sequence[StoredRow], max_bytes: int) -> Rows:
-        """Return the first rows up to a size, at least one, each with the number of rows given."""
-        found: list[tuple[Any, ...]] = []
+        """Return the first rows up to a size, at least one, each with the number of all given rows."""
+        result: list[tuple[Any, ...]] = []
         byte_count = 0
         for row in rows:
-            if byte_count >= max_bytes and found:
+            if byte_count >= max_bytes and result:
                 break
-            found.append((*row, len(rows)))
+            result.append((*row, len(rows)))
             byte_count += len(row.state)
-        return found
+        return result
 
     def selected(self, params: Mapping[str, Any]) -> Rows:
         topics, subjects = frozenset(params["topics"]), frozenset(params["subjects"])
@@ -198,7 +198,7 @@ def _requests(
     return requests
 
 
-# The statement that appends has the arrays of `log.append` first, then counts for quotas and originals.
+# The first parameters of the statement that appends are the arrays of `log.append`.
 _ARRAY_COUNT: Final = 13
 
 
@@ -219,18 +219,18 @@ STATEMENTS: Mapping[bytes, Callable[[LogTables, Any], Rows]] = {
     BOUNDED["all_between"]: lambda tables, params: tables.all_between(params),
     BOUNDED["selected"]: lambda tables, params: tables.selected(params),
 }
-"""Statement -> its answer."""
+"""Statement -> the function that returns its rows."""
 
 
 class Cursor:
-    """A cursor over the rows that `answer` returns for a statement and its parameters."""
+    """A cursor over the rows that `run` returns for a statement and its parameters."""
 
-    def __init__(self, answer: Callable[[bytes, Any], Rows]) -> None:
-        self._answer = answer
+    def __init__(self, run: Callable[[bytes, Any], Rows]) -> None:
+        self._run = run
         self._rows: Rows = ()
 
     def execute(self, query: bytes, params: Any = (), **_: Any) -> Cursor:
-        self._rows = self._answer(query, params)
+        self._rows = self._run(query, params)
         return self
 
     @property
@@ -277,7 +277,7 @@ class _Datastore(InMemoryDatastore):
 
 
 class _Connection:
-    """A session that is notified of each position after those that it was notified of before."""
+    """A session that is notified of new positions, each once."""
 
     def __init__(self, datastore: _Datastore) -> None:
         self._tables = datastore.tables
@@ -288,9 +288,9 @@ class _Connection:
         """Do nothing for LISTEN: every session is notified."""
 
     def cursor(self, **_: Any) -> Cursor:
-        return Cursor(self._answer)
+        return Cursor(self._run)
 
-    def _answer(self, query: bytes, params: Any) -> Rows:
+    def _run(self, query: bytes, params: Any) -> Rows:
         with self._changed:
             before = self._tables.end
             rows = STATEMENTS[query](self._tables, params)
@@ -306,11 +306,11 @@ class _Connection:
         return [psycopg.Notify("", str(self._notified_of), 0)]
 
     def close(self) -> None:
-        """Do nothing: the session holds nothing."""
+        """Do nothing: the session has no resources."""
 
 
 class InMemoryLog(EventLog):
-    """An event log that ends with its process.
+    """An event log in the memory of this process.
 
     It accepts every topic. Raises KeyError for a statement that is not in `STATEMENTS`.
     """

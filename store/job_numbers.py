@@ -9,9 +9,9 @@ from typing import NamedTuple
 from domain.job.submission import Counts, Ids
 from store.event_log import EventLog
 
-# Callers that ask together for jobs of one size ask again soon: take that many times more ids for them.
+# Concurrent callers with jobs of one size soon need more ids: take spares for this many jobs each.
 PREFETCHED = 3
-# Then spare ids are dropped, or a process that was idle would give low ids to later jobs.
+# Spare ids expire after this time, or a process that was idle would give low ids to later jobs.
 SPARE_SECONDS = 0.05
 
 
@@ -23,7 +23,7 @@ class _Spare(NamedTuple):
 
 
 class JobNumberSource:
-    """A source of ids for one event loop. Ids ascend in the order of the calls."""
+    """A source of ids of jobs, for one event loop. Ids ascend in the order of the calls."""
 
     def __init__(self, log: EventLog) -> None:
         self._log = log
@@ -48,27 +48,27 @@ class JobNumberSource:
         while self._waiting:
             waiting, self._waiting = self._waiting, []
             wanted = [counts for counts, _ in waiting]
-            ahead = wanted * PREFETCHED if len(wanted) > 1 and len(set(wanted)) == 1 else []
+            spare = wanted * PREFETCHED if len(wanted) > 1 and len(set(wanted)) == 1 else []
             try:
-                found = await asyncio.to_thread(self._log.take_ids, wanted + ahead)
+                taken = await asyncio.to_thread(self._log.take_ids, wanted + spare)
             except Exception as error:
                 _settle([future for _, future in waiting], error)
             else:
-                for ids, (_, future) in zip(found, waiting, strict=False):
+                for ids, (_, future) in zip(taken, waiting, strict=False):
                     if not future.done():
                         future.set_result(ids)
-                self._keep(ahead, found[len(wanted) :])
+                self._keep(spare, taken[len(wanted) :])
         self._answering = None
 
-    def _keep(self, ahead: list[Counts], found: list[Ids]) -> None:
-        """Keep spare ids, unless a caller waits already and will get later ones."""
+    def _keep(self, sizes: list[Counts], ids: list[Ids]) -> None:
+        """Keep spare ids, unless other callers wait already: they will get higher ids."""
         if not self._waiting:
-            self._spare.extend(map(_Spare, ahead, found))
+            self._spare.extend(map(_Spare, sizes, ids))
             self._spare_until = asyncio.get_running_loop().time() + SPARE_SECONDS
 
 
 def _settle(futures: list[asyncio.Future[Ids]], error: Exception) -> None:
     for future in futures:
-        # The caller gave up meanwhile.
+        # The caller may have been cancelled.
         if not future.done():
             future.set_exception(error)

@@ -1,7 +1,7 @@
-"""The lease, which gives one process the right to decide.
+"""The lease, which gives one scheduler the right to decide.
 
 It consists of an advisory lock in a session of its own, an epoch that fences appends of earlier holders, and
-a time until which the holder must renew it.
+a deadline for the holder to renew it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 from psycopg.errors import InsufficientPrivilege
 
-from postgres.errors import AWAY
+from postgres.errors import DATABASE_ERRORS
 from store.datastore import connect
 from store.requests import Fence
 from store.sql import SQL
@@ -26,8 +26,8 @@ LEASE_SECONDS = 10.0
 class Lease:
     """A lease, held while its session lives. The next holder raises the epoch, which fences this one.
 
-    A holder that does not renew it for `seconds` loses it to the next process that asks. `renew` may be
-    called by another thread than the other methods.
+    A holder that does not renew it for `seconds` loses it to the next process that calls `try_take`. `renew`
+    may be called by another thread than the other methods.
     """
 
     def __init__(self, url: str, name: str, holder: str, seconds: float = LEASE_SECONDS) -> None:
@@ -37,7 +37,7 @@ class Lease:
         self._holder = holder
         self._session: psycopg.Connection[Any] | None = None
         self._epoch: int | None = None
-        self._may_end_others = True
+        self._may_end_sessions = True
 
     def try_take(self) -> Fence | None:
         """Return the fence for appends, or None while another process holds and renews the lease."""
@@ -46,44 +46,46 @@ class Lease:
             self._epoch = self._take(session)
             if self._epoch is None and self._end_hung_holder(session):
                 self._epoch = self._take(session)
-        except AWAY:
+        except DATABASE_ERRORS:
             self.release()
         return None if self._epoch is None else Fence(self.name, self._epoch)
 
     def _take(self, session: psycopg.Connection[Any]) -> int | None:
-        epoch: int | None = _one(session, SQL["take_lease"], (self.name, self._holder, self.seconds))
+        epoch: int | None = _fetch_value(session, SQL["take_lease"], (self.name, self._holder, self.seconds))
         return epoch
 
     def _end_hung_holder(self, session: psycopg.Connection[Any]) -> bool:
         """End the session of a holder that does not renew the lease; return whether there was one."""
         try:
-            hung = _one(session, SQL["end_hung_holder"], (self.name,))
+            hung = _fetch_value(session, SQL["end_hung_holder"], (self.name,))
         except InsufficientPrivilege:
-            if self._may_end_others:
-                logger.error("lease: the holder hangs, and has another login role: end its process by hand")
-            self._may_end_others = False
+            if self._may_end_sessions:
+                logger.error(
+                    "lease: the holder hangs, and its session has another login role: kill its process"
+                )
+            self._may_end_sessions = False
             return False
         if hung is not None:
-            logger.warning("lease: the holder hung; its session was ended", extra={"holder": hung})
+            logger.warning("lease: the holder hung, so its session was ended", extra={"holder": hung})
         return hung is not None
 
     def renew(self) -> None:
-        """Renew the lease. Errors are logged only; `is_held` detects a lost lease."""
+        """Renew the lease. Errors are only logged; `is_held` detects a lost session."""
         session, epoch = self._session, self._epoch
         if session is not None and epoch is not None:
             try:
                 session.execute(SQL["renew_lease"], (self.name, epoch))
             except psycopg.Error as error:
-                # A concurrent `release` of the session may raise other errors than AWAY.
+                # A concurrent `release` of the session may raise other errors than DATABASE_ERRORS.
                 logger.warning("lease: not renewed: %s", error)
 
     def is_held(self) -> bool:
-        """Return whether the session, and with it the lock, still lives."""
+        """Return whether the session, and so the lock, still exists."""
         if self._session is None:
             return False
         try:
-            _one(self._session, b"SELECT 1", ())
-        except AWAY:
+            _fetch_value(self._session, b"SELECT 1", ())
+        except DATABASE_ERRORS:
             self.release()
             return False
         return True
@@ -94,7 +96,7 @@ class Lease:
             session.close()
 
 
-def _one(session: psycopg.Connection[Any], query: bytes, params: tuple[Any, ...]) -> Any:
+def _fetch_value(session: psycopg.Connection[Any], query: bytes, params: tuple[Any, ...]) -> Any:
     row = session.execute(query, params).fetchone()
     assert row is not None
     (value,) = row

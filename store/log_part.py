@@ -1,4 +1,4 @@
-"""A reader of the log without some topics, in a session of its own."""
+"""A reader of the log that excludes topics, in a session of its own."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from store.datastore import connect
 from store.mapper import EventMapper
 from store.sql import SQL
 
-# The number of rows in memory; a row may be a whole job.
+# Maximum number of rows in memory; a row may contain a whole job.
 MAX_ROWS = 500
 
 
 class LogPart:
-    """The log without the excluded topics, after a position. Close it. Raises the errors of psycopg."""
+    """A reader of the log after a position, without the excluded topics. Raises the errors of psycopg."""
 
     def __init__(self, url: str, excluded_topics: Sequence[str], after: int = 0) -> None:
         self.position = after
@@ -25,12 +25,10 @@ class LogPart:
         self._connection = connect(url)
 
     def upto(self, position: int) -> Iterator[Recorded]:
-        """Yield the next events, up to a position that is in the log. Exhaust the iterator before the next
-        call.
-        """
-        asked = {"after": self.position, "upto": position, "excluded_topics": self._excluded_topics}
+        """Yield the next events up to an existing position. Exhaust the iterator before the next call."""
+        params = {"after": self.position, "upto": position, "excluded_topics": self._excluded_topics}
         cursor = self._connection.cursor(row_factory=tuple_row)
-        rows = cursor.stream(SQL["all_but"], asked, binary=True, size=MAX_ROWS)
+        rows = cursor.stream(SQL["all_but"], params, binary=True, size=MAX_ROWS)
         yield from map(self._mapper.recorded, rows)
         self.position = position
 

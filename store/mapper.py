@@ -1,4 +1,4 @@
-"""The mapper between events and stored rows, as JSON by orjson, on the library's Mapper."""
+"""The mapper between events and stored rows (JSON), a subclass of the library's Mapper."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class StoredRow(NamedTuple):
     state: bytes
 
 
-# The beginning of `state`, and the marks before its fields. No JSON text contains these bytes, because
-# quotation marks are escaped there.
+# The beginning of `state`, and the bytes before its fields. No JSON string contains these bytes, because
+# quotation marks are escaped in strings.
 _VERSION: Final = re.compile(rb'\{"version":([0-9]{1,9}),')
 _DATA: Final = b',"data":'
 _BASIS: Final = b'"basis":'
@@ -37,7 +37,7 @@ NUL = b"\\u0000"
 
 
 class Versioned(NamedTuple):
-    """A change with its version in the aggregate: a domain event of the library."""
+    """A change with its version in the aggregate. The library calls this a domain event."""
 
     originator_id: str
     originator_version: int
@@ -45,7 +45,7 @@ class Versioned(NamedTuple):
 
 
 class OrjsonTranscoder(Transcoder):
-    """A transcoder for events, with datetimes as RFC 3339 in UTC. All other values must be JSON."""
+    """A transcoder for events. Times become RFC 3339 in UTC; all other values must be JSON."""
 
     def encode(self, obj: Any) -> bytes:
         return _json(obj)
@@ -59,11 +59,11 @@ def _json(value: object) -> bytes:
 
 
 class EventMapper(Mapper[str]):
-    """A mapper by the topics and versions of the domain's registry. It upcasts older versions."""
+    """A mapper that uses the topics and versions of `domain.events.TOPICS`, and upcasts older versions."""
 
     def __init__(self) -> None:
         super().__init__(OrjsonTranscoder())
-        self._stamped: tuple[Stamp | None, bytes] = (None, b"")
+        self._encoded_stamp: tuple[Stamp | None, bytes] = (None, b"")
 
     def to_stored_event(self, domain_event: Any) -> StoredEvent:
         change: Change = domain_event.change
@@ -77,14 +77,14 @@ class EventMapper(Mapper[str]):
     def state(self, change: Change) -> bytes:
         """Return the column `state`: version, stamp and fields of the event."""
         subject, event, stamp = change
-        last_stamp, stamped = self._stamped
-        if last_stamp is not stamp:
-            # The next events mostly have the same stamp.
-            stamped = _json(_stamped(stamp))[1:-1]
-            self._stamped = (stamp, stamped)
-        state = b'{"version":%d,%b,"data":%b}' % (event.VERSION, stamped, _json(event))
+        cached_stamp, encoded = self._encoded_stamp
+        if cached_stamp is not stamp:
+            # Cache it, because the next events mostly have the same stamp.
+            encoded = _json(_stored_stamp(stamp))[1:-1]
+            self._encoded_stamp = (stamp, encoded)
+        state = b'{"version":%d,%b,"data":%b}' % (event.VERSION, encoded, _json(event))
         if NUL in state:
-            # API and parsers refuse it. In the log, it would stop every reader for ever.
+            # The API refuses NUL earlier. In the log it would stop every reader for ever.
             raise ValueError(f"{event.TOPIC} of {subject} holds a NUL")
         return state
 
@@ -99,29 +99,29 @@ class EventMapper(Mapper[str]):
             fields = orjson.loads(data[:-1])
             version, stamp = _head(head)
         except (orjson.JSONDecodeError, KeyError):
-            # The JSON has another order or spacing than `state` writes.
+            # The JSON has another order or spacing than that of `state`.
             stored = orjson.loads(state)
             return from_data(topic, stored["version"], stored["data"]), _stamp(stored)
         return from_data(topic, version, fields), stamp
 
     def require_readable(self, row: StoredRow) -> None:
-        """Raise the error of `recorded` for an unreadable row. A readable row is not decoded."""
+        """Raise the error of `recorded` for an unreadable topic or version, without decoding other rows."""
         cls, version = TOPICS.get(row.topic), _VERSION.match(row.state)
         if cls is None or version is None or int(version[1]) != cls.VERSION:
             self.read(row.topic, row.state)
 
     def is_decided(self, row: StoredRow) -> bool:
-        """Return whether the stamp names a basis, as in each event that a scheduler decides."""
+        """Return whether the stamp names a basis, as those of all decisions of the scheduler do."""
         return row.state.find(_BASIS, 0, row.state.find(_DATA)) >= 0
 
     def recorded(self, row: StoredRow | tuple[Any, ...]) -> Recorded:
-        """Decode a row, which may be a plain tuple: to wrap it would add a tenth to the cost."""
+        """Decode a row. It may be a plain tuple, because a named tuple would cost a tenth more."""
         position, commit_end, recorded_at, subject, version, topic, state = row
         event, stamp = self.read(topic, state)
         return Recorded(position, commit_end, recorded_at, subject, version, event, stamp)
 
 
-def _stamped(stamp: Stamp) -> dict[str, Any]:
+def _stored_stamp(stamp: Stamp) -> dict[str, Any]:
     """Return the stored fields of a stamp."""
     stored: dict[str, Any] = {"at": stamp.at, "actor": stamp.actor, "cause": stamp.cause}
     if stamp.basis is not None:
@@ -135,7 +135,7 @@ def _stamped(stamp: Stamp) -> dict[str, Any]:
     return stored
 
 
-# The events of one decision, or of one request, have one stamp.
+# Cached, because all events of a decision or of a request have the same stamp.
 @lru_cache(64)
 def _head(head: bytes) -> tuple[int, Stamp]:
     """Return version and stamp from the part of `state` before the fields."""

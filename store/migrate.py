@@ -1,6 +1,4 @@
-"""Migrations: dated SQL files, each applied once, in order, under one lock; and the check that they are
-applied.
-"""
+"""Migrations: dated SQL files, each applied once, in order; and the check that all are applied."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from psycopg.errors import DataError, ProgrammingError
 import domain.all_events  # noqa: F401  (so that every topic is registered)
 from domain.errors import LabledgerError
 from domain.events import TOPICS
-from postgres.errors import AWAY, away
+from postgres.errors import DATABASE_ERRORS, away
 from postgres.named_sql import named_queries
 from store.datastore import connect
 from store.sql import SQL as LOG
@@ -23,7 +21,7 @@ from store.sql import SQL as LOG
 SQL = named_queries(Path(__file__).with_name("migrate.sql"))
 FOLDER = Path(__file__).with_name("migrations")
 LOCK = 0x4C4C_4D49
-"""The key of the lock that a process holds to change the schema, or to keep it unchanged."""
+"""The key of the advisory lock of a process that changes the schema, or that needs it unchanged."""
 
 
 ADVICE: Final = "run `labledger migrate`"
@@ -46,11 +44,11 @@ def migrations(folder: Path = FOLDER) -> list[Migration]:
 def migrate(owner_url: str, wanted: list[Migration] | None = None) -> list[str]:
     """Apply the missing migrations, all in one transaction, and return their names.
 
-    Also register the topics of the code, without which no event of them can be appended, and close the
-    database to other roles. Runs as the owner of the schemas. Raises ChangedMigration when a file differs
-    from the applied one.
+    Also register all topics, because the log accepts only events of registered ones, and close the database
+    to roles other than the service role. Runs as the owner of the schemas. Raises ChangedMigration if a file
+    differs from the applied one.
     """
-    todo = migrations() if wanted is None else wanted
+    expected = migrations() if wanted is None else wanted
     with psycopg.connect(owner_url) as connection, connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
         cursor.execute(
@@ -59,8 +57,8 @@ def migrate(owner_url: str, wanted: list[Migration] | None = None) -> list[str]:
         )
         cursor.execute("SELECT name, digest FROM public.labledger_migrations")
         applied: dict[str, str] = dict(cursor.fetchall())
-        fresh = [migration for migration in todo if not _is_applied(migration, applied)]
-        for migration in fresh:
+        missing = [migration for migration in expected if not _is_applied(migration, applied)]
+        for migration in missing:
             cursor.execute(migration.text.encode())
             cursor.execute(
                 "INSERT INTO public.labledger_migrations (name, digest) VALUES (%s, %s)",
@@ -68,7 +66,7 @@ def migrate(owner_url: str, wanted: list[Migration] | None = None) -> list[str]:
             )
         cursor.execute(SQL["register_topics"], (sorted(TOPICS),))
         cursor.execute(SQL["close_database"])
-    return [migration.name for migration in fresh]
+    return [migration.name for migration in missing]
 
 
 def _is_applied(migration: Migration, applied: dict[str, str]) -> bool:
@@ -85,7 +83,7 @@ def require_migrated(url: str) -> None:
             wanted = [migration.name for migration in migrations()]
             unapplied = session.execute(LOG["missing_migrations"], (wanted,)).fetchall()
             missing = session.execute(LOG["missing_topics"], (sorted(TOPICS),)).fetchall()
-    except AWAY as error:
+    except DATABASE_ERRORS as error:
         raise away(error) from error
     except (ProgrammingError, DataError) as error:
         # The service role or the table does not exist, or the role may not read it.
@@ -93,7 +91,7 @@ def require_migrated(url: str) -> None:
     if unapplied:
         raise NotMigrated(f"the database lacks the migrations {_named(unapplied)}: {ADVICE}")
     if missing:
-        raise NotMigrated(f"the log takes no events of the topics {_named(missing)}: {ADVICE}")
+        raise NotMigrated(f"the log accepts no events of the topics {_named(missing)}: {ADVICE}")
 
 
 def _named(rows: list[tuple[str]]) -> str:

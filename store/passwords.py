@@ -1,5 +1,4 @@
-"""Hashes of passwords, in a table beside the log, so that a reader of the log cannot guess passwords from
-them.
+"""Hashes of passwords: a table beside the log, so that readers of the log cannot guess passwords from them.
 
 The log determines the valid hash of each user (docs/decisions/0013). Each function blocks and raises
 DatabaseAway.
@@ -16,9 +15,7 @@ SQL = named_queries(Path(__file__).with_name("passwords.sql"))
 
 
 def store_hash(log: EventLog, password_id: str, user: str, hashed: str) -> None:
-    """Store a hash. Call it before the event that makes it valid, or a failure between both locks the user
-    out.
-    """
+    """Store a hash. Call it before the event that makes it valid, or a failure could lock the user out."""
     log.rows(SQL["store"], (password_id, user, hashed))
 
 
@@ -29,5 +26,5 @@ def hash_of(log: EventLog, password_id: str, user: str) -> str | None:
 
 
 def delete_stale_hashes(log: EventLog, user: str) -> None:
-    """Delete the hashes that are not valid any more, and old ones that never became valid."""
+    """Delete a user's hashes that are no longer valid, and old ones that never became valid."""
     log.rows(SQL["delete_stale"], (user,))

@@ -1,7 +1,6 @@
-"""The counts for quotas in the database: bytes of log by actor and day, unfinished recipes by owner.
+"""The counts for quotas: bytes of log by actor and day, and unfinished recipes by owner.
 
-The statement that appends changes them (`append` in log.sql). Each call blocks, and raises DatabaseAway while
-the database is away.
+The statement `append` of log.sql updates them. Each function blocks and raises DatabaseAway.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ class DailyLogUsage:
 
 
 def daily_log_usage(log: EventLog, since: date, limit: int, actor: str | None = None) -> list[DailyLogUsage]:
-    """Return the counts of one actor, or of all, since a day, sorted by day and bytes, highest first."""
-    asked = {"since": since, "actor": actor, "limit": limit}
-    return [DailyLogUsage(*row) for row in log.rows(SQL["written"], asked)]
+    """Return the usage of one actor, or of all, since a day, sorted by day and bytes, highest first."""
+    params = {"since": since, "actor": actor, "limit": limit}
+    return [DailyLogUsage(*row) for row in log.rows(SQL["written"], params)]
 
 
 def unfinished_count(log: EventLog, owner: str) -> int:
-    """Return how many unfinished recipes a user has."""
-    return next((int(recipes) for (recipes,) in log.rows(SQL["unfinished_of"], (owner,))), 0)
+    """Return the number of unfinished recipes of a user."""
+    return next((int(count) for (count,) in log.rows(SQL["unfinished_of"], (owner,))), 0)

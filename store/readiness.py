@@ -28,8 +28,8 @@ class LeaseHolder:
 class DatabaseState:
     """The state of database, log and lease.
 
-    `behind_seconds` is the age of the event after the given position, 0 without one. `append_hangs` says that
-    an append has blocked all others for four seconds.
+    `behind_seconds` is the age of the next event after a position, 0 if there is none. `append_hangs` is True
+    if an append has blocked all others for four seconds.
     """
 
     writable: bool
@@ -45,7 +45,7 @@ class DatabaseState:
 
 def database_state(log: EventLog, lease: str, position: int) -> DatabaseState:
     """Return the state, with `behind_seconds` for a position. Blocking. Raises DatabaseAway."""
-    (found,) = log.rows(QUERY, {"lease": lease, "position": position})
-    writable, end, behind_seconds, append_hangs, *held = found
-    holder = LeaseHolder(*held) if held[0] is not None else None
+    (row,) = log.rows(QUERY, {"lease": lease, "position": position})
+    writable, end, behind_seconds, append_hangs, *lease_row = row
+    holder = LeaseHolder(*lease_row) if lease_row[0] is not None else None
     return DatabaseState(writable, end, max(0.0, behind_seconds), append_hangs, holder)

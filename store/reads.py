@@ -1,4 +1,4 @@
-"""The record of reads, an append-only table like the log (docs/decisions/0014).
+"""The record of auditors' reads, an append-only table like the log (docs/decisions/0014).
 
 Each function blocks and raises DatabaseAway.
 """
@@ -17,9 +17,9 @@ SQL = named_queries(Path(__file__).with_name("reads.sql"))
 
 @dataclass(frozen=True)
 class AuditedRead:
-    """A read with user, token and request. `query` is the query string.
+    """A read with its user, token and request. `query` is the query string.
 
-    A stream begins after `last_event_id`, or without one where the query says.
+    A stream begins after `last_event_id`; if that is None, at the position in the query.
     """
 
     user: str
@@ -41,16 +41,16 @@ class StoredRead:
 
 
 def record(log: EventLog, read: AuditedRead) -> int:
-    """Record a read and return the id of the record. Call it before the answer.
+    """Record a read, before it is answered, and return the id of the record.
 
-    The read is recorded twice if the session dies at the wrong moment, but never lost.
+    A read may be recorded twice if the session dies, but is never lost.
     """
     ((read_id,),) = log.rows(SQL["record"], astuple(read))
     return int(read_id)
 
 
 def select(log: EventLog, after: int, limit: int, user: str | None = None) -> list[StoredRead]:
-    """Return reads after an id, of one user or of all, in the order of the records."""
+    """Return the reads with an id above `after`, of one user or of all, in ascending order."""
     query = SQL["select"] if user is None else SQL["select_of_user"]
     rows = log.rows(query, {"after": after, "limit": limit, "user": user})
     return [StoredRead(read_id, recorded_at, AuditedRead(*read)) for read_id, recorded_at, *read in rows]

@@ -1,7 +1,7 @@
 """The library's PostgreSQL recorder with one statement per append and no pipeline.
 
 The library's own calls to write and to subscribe may lose, duplicate or delay events (docs/event-store.md).
-They are refused here. `tests/store/faults` shows each fault on the library's recorder, and its absence here.
+They are disabled here. `tests/store/faults` shows each fault in the library's recorder, and its absence here.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from store.sql import APPENDS
 FINISHED_TOPICS = frozenset(f"recipe.{state}" for state in FINISHED)
 
 NewRow = tuple[str, int, str, bytes]
-"""subject, version, topic and state of an event to append"""
+"""Subject, version, topic and state of an event to append."""
 
 
 @dataclass(frozen=True)
 class StoredAppend:
     """An append request with its events mapped to rows.
 
-    `actor` is the author of all rows, `new_recipes` maps owners to their number of new recipes; both count
-    for quotas.
+    `actor` is the author of all rows, and `new_recipes` maps owners to their number of new recipes; both are
+    for the quotas.
     """
 
     command_id: str

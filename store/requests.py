@@ -16,7 +16,7 @@ from domain.recipe.events import RecipeNew
 
 @dataclass(frozen=True)
 class Fence:
-    """The lease, and its epoch, under which a decision is appended."""
+    """The lease and the epoch under which a decision is appended."""
 
     lease: str
     epoch: int
@@ -26,8 +26,8 @@ class Fence:
 class AppendRequest:
     """Changes that are appended all together or not at all.
 
-    `command_id` identifies the request: a repetition writes nothing and gets the first answer, so that a
-    caller that lost the answer finds its commit. `expected` has the versions of all aggregates that the
+    `command_id` identifies the request: a repetition writes nothing and returns the first commit, for callers
+    that have lost the first answer. `expected` has the versions of all aggregates that the
     changes depend on, 0 for a new one; it must contain each changed subject. `digest` and `answer` are stored
     with the commit for repeated requests. `new_recipes` maps owners to their number of new recipes.
     `original` has the submitted bytes, which are stored beside the log.
@@ -61,11 +61,11 @@ class AppendRequest:
 
 @dataclass(frozen=True)
 class Committed:
-    """The changes are in the log. `repeated` says that an earlier request with the command id put them there.
+    """The changes are in the log; if `repeated`, by an earlier request with the same command id.
 
-    `author_bytes` is the number of bytes that the actor wrote on the UTC day of `recorded_at`,
-    `unfinished_count` the number of unfinished recipes of the owner of new recipes, this commit included;
-    None if it changed neither.
+    `author_bytes` is the number of bytes that the actor wrote on the UTC day of `recorded_at`, and
+    `unfinished_count` the number of unfinished recipes of the new recipes' owner, both including this commit.
+    Each is None if the commit does not change it.
     """
 
     first_position: int

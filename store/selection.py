@@ -12,25 +12,24 @@ from domain.events import TOPICS, Recorded, split_subject
 
 ALL_OF_A_KIND = "/*"
 
-# Events of a pool that are about a system, too: users who may not see the system must not see them.
-OF_TWO: Final = (PoolSystemAdded, PoolSystemRemoved)
-OF_TWO_TOPICS: Final = frozenset(event.TOPIC for event in OF_TWO)
+# Events of a pool that also name a system: users who may not see the system must not see them.
+POOL_SYSTEM_EVENTS: Final = (PoolSystemAdded, PoolSystemRemoved)
+POOL_SYSTEM_TOPICS: Final = frozenset(event.TOPIC for event in POOL_SYSTEM_EVENTS)
 
 
 def subjects_of(recorded: Recorded) -> tuple[str, ...]:
-    """Return the subject of an event, and the system of an event of a pool."""
+    """Return the subject of an event, and the system that a pool's event names."""
     event = recorded.event
-    beside = (f"system/{event.system}",) if isinstance(event, OF_TWO) else ()
-    return recorded.subject, *beside
+    named = (f"system/{event.system}",) if isinstance(event, POOL_SYSTEM_EVENTS) else ()
+    return recorded.subject, *named
 
 
 @dataclass(frozen=True)
 class Selection:
     """A selection of events by topic and subject; None selects all.
 
-    `recipe/*` stands for every recipe. The topics of a subject begin with its kind, so that all events of a
-    kind are found by their topics. Events of `hidden` topics and about `unseen` subjects (`subjects_of`) are
-    excluded.
+    `recipe/*` selects every recipe. The topics of a subject begin with its kind, so that all events of a kind
+    are found by topic. Events with `hidden` topics or `unseen` subjects (`subjects_of`) are excluded.
     """
 
     topics: tuple[str, ...] | None = None
@@ -54,7 +53,7 @@ class Selection:
     def subjects(self) -> tuple[str, ...]:
         """Return the subjects selected by name, without those of a kind that is selected as a whole."""
         named = dict.fromkeys(self._named)
-        return tuple(one for one in named if split_subject(one)[0] not in self._kinds)
+        return tuple(subject for subject in named if split_subject(subject)[0] not in self._kinds)
 
     def has(self, topic: str, subject: str) -> bool:
         if topic in self.anywhere:
@@ -62,6 +61,7 @@ class Selection:
         return (self.is_everything or subject in self.subjects) and self.wants_of_subject(topic)
 
     def sees(self, subjects: Iterable[str]) -> bool:
+        """Return whether none of an event's subjects is unseen."""
         return self.unseen.isdisjoint(subjects)
 
     def wants_of_subject(self, topic: str) -> bool:
@@ -70,7 +70,7 @@ class Selection:
 
     @cached_property
     def _kinds(self) -> frozenset[str]:
-        return frozenset(split_subject(one)[0] for one in self._named if one.endswith(ALL_OF_A_KIND))
+        return frozenset(split_subject(each)[0] for each in self._named if each.endswith(ALL_OF_A_KIND))
 
     @cached_property
     def _named(self) -> tuple[str, ...]:

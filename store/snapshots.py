@@ -1,10 +1,10 @@
-"""Snapshots of the scheduler's state at a position, so that the next scheduler need not read the whole log.
+"""Stored snapshots of the scheduler's state, so that the next scheduler need not read the whole log.
 
 A scheduler starts from the newest snapshot. One older snapshot is kept for each span of the recent past, for
 explanations of that time.
 
-A snapshot is valid only for the code that made it: a change of any file of the domain invalidates it. A log
-that ends before the snapshot does so, too.
+A snapshot is valid only for the code that wrote it: a change of any file of the domain invalidates it. So
+does a log that ends before the position of the snapshot.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from store.sql import SQL
 
 logger = logging.getLogger(__name__)
 
-# One snapshot is kept for this number of events, which are read in some four seconds. With a long queue a
-# snapshot has tens of megabytes.
+# One snapshot is kept per this number of events, which take some four seconds to read. A snapshot of a long
+# queue has tens of megabytes.
 SPAN_EVENTS: Final = 200_000
-# Snapshots reach back this far; an earlier state is folded from the beginning of the log.
+# Older snapshots are deleted. An earlier state must be folded from the beginning of the log.
 REACH_EVENTS: Final = 2_000_000
 
 
@@ -42,7 +42,7 @@ class Snapshots:
         self._name = name
 
     def load(self, upto: int | None = None) -> Partition:
-        """Return the partition of the newest valid snapshot, up to a position if given, or an empty one."""
+        """Return the newest valid snapshot, up to a position if given, or an empty partition."""
         upto = self._log.end() if upto is None else upto
         rows = self._log.rows(SQL["snapshot"], (self._name, code_version(), upto))
         if not rows:
@@ -54,9 +54,7 @@ class Snapshots:
             return Partition()
 
     def saving(self, partition: Partition) -> Iterator[None]:
-        """Store the partition as of the first step, a piece at each step. The partition may change between
-        steps.
-        """
+        """Store the partition as it is at the first step, one piece per step. It may change between steps."""
         attempt, position = uuid.uuid4().hex, partition.position
         for number, (piece, is_last) in enumerate(_with_last(pieces(partition))):
             key = (self._name, attempt, number, is_last, code_version(), position)
@@ -66,10 +64,10 @@ class Snapshots:
         self._log.rows(SQL["delete_older_snapshots"], {"name": self._name, "position": position, **retention})
 
 
-def _with_last(made: Iterator[Piece]) -> Iterator[tuple[Piece, bool]]:
-    """Yield each piece of at least one, and whether it is the last."""
-    piece = next(made)
-    for following in made:
+def _with_last(snapshot: Iterator[Piece]) -> Iterator[tuple[Piece, bool]]:
+    """Yield each piece, and whether it is the last. There must be at least one."""
+    piece = next(snapshot)
+    for following in snapshot:
         yield piece, False
         piece = following
     yield piece, True
@@ -85,11 +83,11 @@ def code_version() -> str:
 
 
 def _sources(folder: Traversable, path: str) -> list[tuple[str, bytes]]:
-    found: list[tuple[str, bytes]] = []
+    sources: list[tuple[str, bytes]] = []
     for item in folder.iterdir():
         name = f"{path}/{item.name}"
         if item.is_dir():
-            found += _sources(item, name)
+            sources += _sources(item, name)
         elif item.name.endswith(".py"):
-            found.append((name, item.read_bytes()))
-    return found
+            sources.append((name, item.read_bytes()))
+    return sources

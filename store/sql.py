@@ -12,30 +12,30 @@ from store.mapper import StoredRow
 
 SQL = named_queries(Path(__file__).with_name("log.sql"))
 
-# Events may carry whole jobs: what is read at once is bounded by bytes, too.
+# An event may contain a whole job, so a read is limited in bytes, too.
 MAX_PAGE_BYTES = 4 << 20
 
 BOUNDED = {name: SQL["bounded"].replace(b"QUERY", SQL[name]) for name in ("page", "all_between", "selected")}
 
 
-def bounded_rows(found: Sequence[tuple[Any, ...]]) -> tuple[list[StoredRow], int]:
-    """Return the rows that a `BOUNDED` query returned, and how many the query without the byte limit has."""
-    available = next((count for *_, count in found), 0)
-    return [StoredRow._make(columns) for *columns, _ in found], available
+def bounded_rows(result: Sequence[tuple[Any, ...]]) -> tuple[list[StoredRow], int]:
+    """Return the rows of the result of a `BOUNDED` query, and their number without the limit in bytes."""
+    available = next((count for *_, count in result), 0)
+    return [StoredRow._make(columns) for *columns, _ in result], available
 
 
 def _append(*, is_one: bool, with_recipes: bool, with_originals: bool) -> bytes:
     count = "one" if is_one else "many"
     parts = [SQL["append_recipes"]] * with_recipes + [SQL["append_originals"]] * with_originals
-    places = {
+    substitutions = {
         b"WRITTEN": SQL[f"written_by_{count}"],
         b"BYTES": SQL[f"bytes_of_{count}"],
         b"PARTS": b"\n".join(parts),
         b"UNFINISHED": SQL["unfinished_after"] if with_recipes else b"NULL::bigint",
     }
     statement = SQL["append"]
-    for place, part in places.items():
-        statement = statement.replace(place, part)
+    for placeholder, part in substitutions.items():
+        statement = statement.replace(placeholder, part)
     return statement
 
 
@@ -45,6 +45,6 @@ APPENDS = {
     )
     for is_one, with_recipes, with_originals in product((False, True), repeat=3)
 }
-"""The statement that appends, by whether it has one request, whether any begins or finishes recipes, and
-whether any has an original.
+"""The statement that appends: for one request or more, with or without recipes that begin or finish, and with
+or without originals.
 """

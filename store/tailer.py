@@ -1,8 +1,8 @@
 """The tailer, which follows the log and delivers whole commits. It listens, polls and reconnects.
 
-LISTEN comes before the first read, so that no event is missed between them. A notification may be lost all
-the same (a connection may die unnoticed), so the tailer also polls every `poll_seconds`. Pages that only a
-poll found are counted, because they should never occur.
+LISTEN comes before the first read, so that no event between them is missed. A notification may still be lost
+(a connection may die unnoticed), so the tailer also polls every `poll_seconds`. Pages that only a poll found
+are counted, because they should never occur.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import psycopg
 from psycopg.rows import tuple_row
 
-from postgres.errors import AWAY
+from postgres.errors import DATABASE_ERRORS
 from store.datastore import connect
 from store.mapper import StoredRow
 from store.sql import BOUNDED, MAX_PAGE_BYTES, SQL, bounded_rows
@@ -31,7 +31,7 @@ MANY_COMMITS = 3
 
 @dataclass
 class TailerCounters:
-    """Counts for the metrics: reconnections, and pages that only the backstop poll found.
+    """Counts for the metrics: reconnections, and pages that only a poll found.
 
     Successive tailers may share them.
     """
@@ -45,7 +45,7 @@ class Tailer:
 
     A page is empty if `poll_seconds` pass without new events, so that the caller can do other things. After a
     lost connection the tailer continues where it stopped; `close` ends it. `read_at` is the monotonic time of
-    the last successful read, or of the creation. `has_unread` says that there are more rows, for which the
+    the last successful read, or of the creation. `has_unread` is True if there may be more rows, so that the
     next page need not wait. Not thread-safe, except for reading `read_at`.
     """
 
@@ -72,7 +72,7 @@ class Tailer:
             yield self.next_page(self._poll_seconds)
 
     def next_page(self, timeout_seconds: float) -> list[StoredRow]:
-        """Return the next page, or an empty one after the timeout or a lost connection."""
+        """Return the next page, or an empty one after the timeout or a database error."""
         try:
             connection = self._connected()
             if self.has_unread and (page := self._read(connection)):
@@ -82,7 +82,7 @@ class Tailer:
             if page and not is_notified:
                 self._expect_notification(connection)
             return page
-        except AWAY as error:
+        except DATABASE_ERRORS as error:
             if self._connection is not None or self.counters.reconnects == 0:
                 logger.warning("log: connection lost, continuing from position %d: %s", self.position, error)
             self._disconnect()
@@ -91,7 +91,7 @@ class Tailer:
             return []
 
     def skip_to(self, position: int) -> None:
-        """Skip the rows up to a position, which the caller has already. Positions never go back."""
+        """Skip the rows up to a position, because the caller has them. Never moves back."""
         self.position = max(self.position, position)
 
     def close(self) -> None:
@@ -99,7 +99,7 @@ class Tailer:
         self._disconnect()
 
     def _wait_for_news(self, connection: psycopg.Connection[Any], timeout_seconds: float) -> bool:
-        """Wait for a notification of an unread position; many are of rows that were read or skipped."""
+        """Return whether a notification of an unread position arrives in time. Others are ignored."""
         deadline = time.monotonic() + timeout_seconds
         while furthest := _last_notified(connection, max(0.0, deadline - time.monotonic())):
             if furthest > self.position:
@@ -107,9 +107,9 @@ class Tailer:
         return False
 
     def _expect_notification(self, connection: psycopg.Connection[Any]) -> None:
-        """Wait for the notification of rows just read; it may arrive a moment after the commit is visible.
+        """Wait for the notification of rows that were just read; it may come after the commit is visible.
 
-        A notification of later rows may arrive with it, and will not be repeated.
+        If it names later rows, note that they are unread, because it is not repeated.
         """
         furthest = _last_notified(connection, GRACE_SECONDS)
         if not furthest:
@@ -134,9 +134,9 @@ class Tailer:
     def _read(self, connection: psycopg.Connection[Any]) -> list[StoredRow]:
         read_at = time.monotonic()
         cursor = connection.cursor(row_factory=tuple_row, binary=True)
-        asked = {"after": self.position, "limit": self.page_size, "bytes": MAX_PAGE_BYTES}
-        found = cursor.execute(BOUNDED["page"], asked, prepare=True).fetchall()
-        page, available = bounded_rows(found)
+        params = {"after": self.position, "limit": self.page_size, "bytes": MAX_PAGE_BYTES}
+        result = cursor.execute(BOUNDED["page"], params, prepare=True).fetchall()
+        page, available = bounded_rows(result)
         self.has_unread = len(page) < available or available == self.page_size
         if page and page[-1].position != page[-1].commit_end:
             commit_range = (page[-1].position, page[-1].commit_end)
@@ -149,18 +149,18 @@ class Tailer:
 
 
 def has_many_commits(page: Sequence[StoredRow]) -> bool:
-    """Return whether the page has so many commits that they are not the work of one waiting user."""
+    """Return whether the page has more commits than one waiting user causes."""
     return len({row.commit_end for row in page}) >= MANY_COMMITS
 
 
 def _last_notified(connection: psycopg.Connection[Any], timeout_seconds: float) -> int:
-    """Return the highest position in the notifications of that time, or 0 without any."""
+    """Return the highest notified position within the timeout, 0 if there is none."""
     notifications = connection.notifies(timeout=timeout_seconds, stop_after=1)
     return max((_position(each.payload) for each in notifications), default=0)
 
 
 def _position(payload: str) -> int:
-    """Return the position in a payload; sys.maxsize for any other text, which any role may send."""
+    """Return the position in a payload, or sys.maxsize for other text, which any role can send."""
     try:
         return int(payload)
     except ValueError:

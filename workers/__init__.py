@@ -1,1 +1,1 @@
-"""The processes that follow the log: the scheduler, which decides, and the projector, which shows."""
+"""Background processes: scheduler, projector, explanations, rebuild and verification."""

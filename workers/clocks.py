@@ -1,7 +1,7 @@
 """The comparison of the scheduler's clock, the database's clock and the monotonic clock.
 
-A deadline counts from the database's clock and expires by the scheduler's. While the two disagree, or soon
-after one of them was set, the right time is unknown.
+A deadline is computed from the database's clock and expires by the scheduler's. While the clocks disagree,
+and for `SETTLING_SECONDS` after one of them jumped, no deadline can be trusted.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ class Reading:
     def difference_seconds(self) -> float:
         return abs((self.scheduler - self.database).total_seconds())
 
-    def moved_seconds(self, before: Reading) -> float:
-        """Return by how much a clock moved against the monotonic clock, the one that moved most."""
+    def jump_seconds(self, before: Reading) -> float:
+        """Return the larger jump of the two clocks since `before`, measured by the monotonic clock."""
         passed = self.monotonic_seconds - before.monotonic_seconds
-        shown = (self.scheduler - before.scheduler, self.database - before.database)
-        return max(abs(each.total_seconds() - passed) for each in shown)
+        elapsed = (self.scheduler - before.scheduler, self.database - before.database)
+        return max(abs(duration.total_seconds() - passed) for duration in elapsed)
 
 
 class Clocks:
-    """Mutable: give it a reading at each turn."""
+    """The check of the clocks. Mutable: call `doubt` at each full run of the consistency loop."""
 
     def __init__(self) -> None:
-        self._settled: Reading | None = None
+        self._baseline: Reading | None = None
         self._moved_at: float | None = None
 
     def doubt(self, reading: Reading) -> str | None:
-        """Return why the clocks cannot be trusted now, or None."""
-        if self._settled is None:
-            self._settled = reading
-        elif reading.moved_seconds(self._settled) > MAX_DIFFERENCE_SECONDS:
-            self._settled, self._moved_at = reading, reading.monotonic_seconds
+        """Return DIFFER or MOVED if the clocks cannot be trusted now, or None."""
+        if self._baseline is None:
+            self._baseline = reading
+        elif reading.jump_seconds(self._baseline) > MAX_DIFFERENCE_SECONDS:
+            self._baseline, self._moved_at = reading, reading.monotonic_seconds
         if reading.difference_seconds() > MAX_DIFFERENCE_SECONDS:
             return DIFFER
         return MOVED if self._is_settling(reading.monotonic_seconds) else None

@@ -1,4 +1,4 @@
-"""The turns of the consistency loop: when they run, and what they may do (design section 4.5)."""
+"""The consistency loop: the times of its runs, and the decisions of each (design section 4.5)."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Final
 from domain.scheduling.decisions.draft import Decision
 from domain.scheduling.decisions.timers import Findings, LoopInput, correct, hear, is_waiting_for_a_lab
 from domain.scheduling.world.partition import Partition
-from store.contacts import Contacts, Heard
+from store.contacts import Contacts, LastContacts
 from workers.clocks import MAX_DIFFERENCE_SECONDS, Clocks, Reading
 
 logger = logging.getLogger(__name__)
 
-
-# A lab that is heard at last gets its recipes this much later.
-LISTEN_SECONDS: Final = 1.0
+# Interval of the runs that check contacts only. The systems of a silent lab get recipes this long after its
+# lab controller reports again.
+CONTACT_CHECK_SECONDS: Final = 1.0
 
 
 class ConsistencyLoop:
-    """Run a turn every `every_seconds`, also while triggers are unanswered.
+    """The consistency loop: a full run every `every_seconds`, also while triggers are unanswered.
 
-    While a lab is silent, additional turns in between look at contacts only. `withheld` counts the turns that
-    ended nothing because the clocks were in doubt, by the kind of doubt.
+    While an enabled lab is silent, additional runs check contacts only. `withheld` counts the full runs that
+    let no deadline expire because the clocks were in doubt, by the kind of doubt.
     """
 
     def __init__(self, contacts: Contacts, every_seconds: float) -> None:
@@ -32,32 +32,33 @@ class ConsistencyLoop:
         self.withheld: Counter[str] = Counter()
         self._contacts = contacts
         self._every_seconds = every_seconds
-        self._due_at: float | None = None
-        self._listen_at = 0.0
-        self._is_whole = True
+        self._full_run_at: float | None = None
+        self._contact_check_at = 0.0
+        self._is_full_run = True
         self._clocks = Clocks()
         self._doubt: str | None = None
 
-    def is_due(self, partition: Partition, monotonic_seconds: float) -> bool:
-        """Return whether a turn is due now, and schedule the next one if it is."""
-        self._is_whole = self._due_at is None or monotonic_seconds >= self._due_at
-        if self._is_whole:
-            self._due_at = monotonic_seconds + self._every_seconds
-        elif monotonic_seconds < self._listen_at or not is_waiting_for_a_lab(partition):
+    def start_if_due(self, partition: Partition, monotonic_seconds: float) -> bool:
+        """Return whether a run is due. If so, call `correct` for it, and the next run is scheduled."""
+        self._is_full_run = self._full_run_at is None or monotonic_seconds >= self._full_run_at
+        if self._is_full_run:
+            self._full_run_at = monotonic_seconds + self._every_seconds
+        elif monotonic_seconds < self._contact_check_at or not is_waiting_for_a_lab(partition):
             return False
-        self._listen_at = monotonic_seconds + LISTEN_SECONDS
+        self._contact_check_at = monotonic_seconds + CONTACT_CHECK_SECONDS
         return True
 
     def correct(self, partition: Partition, now: datetime, monotonic_seconds: float) -> list[Decision]:
-        """Return the decisions of the turn that is due, for one commit. Blocking; raises DatabaseAway."""
-        heard = self._contacts.heard_by_clock()
-        if not self._is_whole:
-            return hear(partition, LoopInput(now, _last_heard(heard, now), may_end=False), self.findings)
-        may_end = self._may_end(Reading(now, heard.now, monotonic_seconds))
+        """Return the decisions of the due run, for one commit. Blocking. Raises DatabaseAway."""
+        contacts = self._contacts.last_contacts()
+        last_heard = _by_scheduler_clock(contacts, now)
+        if not self._is_full_run:
+            return hear(partition, LoopInput(now, last_heard, may_end=False), self.findings)
+        may_end = self._may_end(Reading(now, contacts.now, monotonic_seconds))
         before = self.findings.never_happen
-        decisions = correct(partition, LoopInput(now, _last_heard(heard, now), may_end), self.findings)
+        decisions = correct(partition, LoopInput(now, last_heard, may_end), self.findings)
         if self.findings.never_happen > before:
-            logger.error("consistency: something that never happens was found: %s", self.findings)
+            logger.error("consistency: found a fault of Labledger (report this): %s", self.findings)
         return decisions
 
     def _may_end(self, reading: Reading) -> bool:
@@ -72,7 +73,7 @@ class ConsistencyLoop:
 
 def _log_doubt(doubt: str | None, reading: Reading) -> None:
     if doubt is None:
-        logger.warning("consistency: the clocks are trusted again, deadlines count")
+        logger.warning("consistency: the clocks are trusted again, deadlines expire")
         return
     logger.error(
         "consistency: the clocks %s (scheduler %s, database %s): "
@@ -83,10 +84,11 @@ def _log_doubt(doubt: str | None, reading: Reading) -> None:
     )
 
 
-def _last_heard(heard: Heard, now: datetime) -> dict[str, datetime]:
-    """Return the last contacts by the scheduler's clock: the database measured their age.
+def _by_scheduler_clock(contacts: LastContacts, now: datetime) -> dict[str, datetime]:
+    """Return the last contacts by the scheduler's clock, from their ages by the database's clock.
 
-    A contact from the future was stamped before the database's clock was set back, so its age is unknown.
+    A contact in the future was stored before the database's clock was set back. Its age is unknown, so it is
+    omitted.
     """
-    ages = {name: heard.now - last for name, last in heard.last.items()}
+    ages = {name: contacts.now - last for name, last in contacts.last.items()}
     return {name: now - age for name, age in ages.items() if age > -timedelta(seconds=MAX_DIFFERENCE_SECONDS)}

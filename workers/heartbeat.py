@@ -1,9 +1,9 @@
 """Renewal of a lease while the thread that holds it makes progress.
 
-The thread cannot renew the lease itself, since one step may take longer than the lease. Another thread that
-renews it unconditionally would do so for a thread that hangs. So the other thread checks for progress: a
-round was completed since the last check, or the thread has been computing and its work does not fail. A
-process that is stopped renews nothing.
+The thread cannot renew the lease itself, because one step may take longer than the lease. A second thread
+that renewed it unconditionally would renew it for a hanging thread, too. So the second thread checks for
+progress: the first thread has completed a round since the last check, or has been computing without an error.
+A stopped process (SIGSTOP) renews nothing.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from collections.abc import Callable
 
 logger = logging.getLogger(__name__)
 
-# Checks in the time of a lease, so that one late check does not lose it.
+# The number of checks within the duration of the lease, so that one late check does not lose the lease.
 CHECKS_PER_LEASE = 4
-# Minimum share of CPU time of a thread that computes; one that waits wakes up only now and then.
+# Minimum share of CPU time of a computing thread. A waiting thread uses less.
 MIN_COMPUTING_SHARE = 0.01
-# Computing for longer than this is taken for an endless loop.
+# A thread that computes for longer than this, without completing a round, counts as an endless loop.
 MAX_COMPUTING_SECONDS = 300.0
 
 
@@ -31,7 +31,7 @@ class Progress:
         self._cpu = _cpu_clock()
         self._rounds = 0
         self._fails = False
-        self._seen = (0, self._cpu(), clock())
+        self._last_check = (0, self._cpu(), clock())
         self._completed_at = clock()
 
     def complete_round(self) -> None:
@@ -39,22 +39,22 @@ class Progress:
         self._rounds += 1
 
     def fail(self) -> None:
-        """Note that the work failed and is retried: until a round is completed, computing is no progress."""
+        """Note a failure: until the next completed round, computing does not count as progress."""
         self._fails = True
 
     def is_made(self) -> bool:
         """Return whether the thread made progress since the last call."""
-        (rounds, cpu, at), now = self._seen, self._clock()
-        self._seen = (self._rounds, self._cpu(), now)
+        (rounds, cpu, at), now = self._last_check, self._clock()
+        self._last_check = (self._rounds, self._cpu(), now)
         if self._rounds != rounds:
             self._completed_at = now
             return True
-        is_computing = self._seen[1] - cpu > MIN_COMPUTING_SHARE * (now - at)
+        is_computing = self._last_check[1] - cpu > MIN_COMPUTING_SHARE * (now - at)
         return is_computing and not self._fails and now - self._completed_at < MAX_COMPUTING_SECONDS
 
 
 class Heartbeat:
-    """A thread that calls `renew` several times in `seconds` while there is progress, inside `with`."""
+    """A thread, running inside `with`, that renews a lease of `seconds` in time while there is progress."""
 
     def __init__(self, progress: Progress, renew: Callable[[], None], seconds: float) -> None:
         self._progress = progress
@@ -67,7 +67,7 @@ class Heartbeat:
         self._thread.start()
 
     def __exit__(self, *_: object) -> None:
-        # The thread is not joined: it may be waiting for a database that is away.
+        # The thread is not joined, because it may be waiting for an unreachable database.
         self._stop.set()
 
     def _run(self) -> None:
@@ -81,7 +81,7 @@ class Heartbeat:
 
 
 def _cpu_clock() -> Callable[[], float]:
-    """Return a clock of the CPU time of this thread; it stands still if the system has none."""
+    """Return a clock of the CPU time of this thread, or one that always shows 0 if the platform has none."""
     if not hasattr(time, "pthread_getcpuclockid"):
         return lambda: 0.0
     number = time.pthread_getcpuclockid(threading.get_ident())

@@ -5,4 +5,4 @@ from __future__ import annotations
 from collections.abc import Callable
 
 ProgressCallback = Callable[[int, int], None]
-"""Called with the position that is reached, and the position at the end."""
+"""Called with the position reached so far, and the last position to reach."""

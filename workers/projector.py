@@ -8,24 +8,24 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
-from postgres.errors import AWAY
-from projections.projector import OutOfStep, Projector
+from postgres.errors import DATABASE_ERRORS
+from projections.projector import ConcurrentProjector, Projector
 from projections.sql import SQL
 from store.datastore import connect
 from store.mapper import EventMapper, StoredRow
 from store.tailer import Tailer, TailerCounters, has_many_commits
 
 RETRY_SECONDS = 0.5
-# Folding a page takes much less.
+# Wait this long for the other projector to fold new events; it needs far less for a page.
 STAND_BY_SECONDS = 1.0
-# Minimum interval of pages while the log grows: a page of any length costs some twenty statements. Events
-# after a pause are folded at once.
-PAGE_SECONDS = 0.03
-# The interval while there are many commits: on a page of 500, an event costs half as much as on one of 100,
-# and other processes need the processors.
-PAGE_SECONDS_OF_MANY = 0.12
-# Lengths of the log at which the read models are analyzed. PostgreSQL does it only after a lab is registered
-# and its queue submitted, and until then a query for a page sorts whole tables.
+# Minimum interval of pages while the log grows, because each page costs some twenty statements, whatever its
+# length. Events after a pause are folded at once.
+MIN_PAGE_SECONDS = 0.03
+# The minimum interval while there are many commits: an event costs half as much on a page of 500 as on one of
+# 100, and other processes need the processors.
+MIN_PAGE_SECONDS_UNDER_LOAD = 0.12
+# Lengths of the log at which the projector runs ANALYZE. Autovacuum would analyze the tables only after a lab
+# is registered and its queue submitted. Until then a query for a page would sort whole tables.
 ANALYZED_LENGTHS = (1_000, 4_000, 16_000, 64_000)
 
 logger = logging.getLogger(__name__)
@@ -39,34 +39,36 @@ class ProjectorCounters:
     events: int = 0
 
 
-def run(url: str, stopping: Callable[[], bool], counters: ProjectorCounters, tailed: TailerCounters) -> None:
-    """Project until the process is to stop; after an error of the database go on from the stored position.
+def run(
+    url: str, stopping: Callable[[], bool], counters: ProjectorCounters, tailer_counters: TailerCounters
+) -> None:
+    """Project until `stopping` returns True. After a database error, continue from the stored position.
 
-    If another projector is active, stand by until it stops.
+    While another projector is active, stand by.
     """
-    other_at_work = False
+    is_standby = False
     while not stopping():
         try:
-            if other_at_work:
+            if is_standby:
                 _stand_by(url, stopping)
-                other_at_work = False
+                is_standby = False
             else:
-                _project(url, stopping, counters, tailed)
-        except OutOfStep as error:
+                _project(url, stopping, counters, tailer_counters)
+        except ConcurrentProjector as error:
             logger.info("projector: %s: standing by until the other projector stops", error)
-            other_at_work = True
-        except AWAY as error:
-            logger.warning("projector: %s; going on from the stored position", error)
+            is_standby = True
+        except DATABASE_ERRORS as error:
+            logger.warning("projector: %s; continuing from the stored position", error)
             time.sleep(RETRY_SECONDS)
 
 
 def _project(
-    url: str, stopping: Callable[[], bool], counters: ProjectorCounters, tailed: TailerCounters
+    url: str, stopping: Callable[[], bool], counters: ProjectorCounters, tailer_counters: TailerCounters
 ) -> None:
     mapper = EventMapper()
     with connect(url) as connection:
         projector = Projector(connection)
-        tailer = Tailer(url, after=projector.position, counters=tailed)
+        tailer = Tailer(url, after=projector.position, counters=tailer_counters)
         try:
             for page in tailer:
                 if page:
@@ -77,20 +79,20 @@ def _project(
                     counters.pages += 1
                     counters.events += len(page)
                     if len(page) < tailer.page_size:
-                        time.sleep(max(0.0, began + page_seconds(page) - time.monotonic()))
+                        time.sleep(max(0.0, began + min_page_seconds(page) - time.monotonic()))
                 if stopping():
                     return
         finally:
             tailer.close()
 
 
-def page_seconds(page: Sequence[StoredRow]) -> float:
+def min_page_seconds(page: Sequence[StoredRow]) -> float:
     """Return the minimum time from the beginning of this page to that of the next one."""
-    return PAGE_SECONDS_OF_MANY if has_many_commits(page) else PAGE_SECONDS
+    return MIN_PAGE_SECONDS_UNDER_LOAD if has_many_commits(page) else MIN_PAGE_SECONDS
 
 
 def _stand_by(url: str, stopping: Callable[[], bool]) -> None:
-    """Wait until the log has events that no other projector folds in time."""
+    """Wait until the other projector does not fold new events within `STAND_BY_SECONDS`."""
     with connect(url) as connection, closing(Tailer(url, page_size=1)) as tailer:
         projector = Projector(connection)
         while not stopping():

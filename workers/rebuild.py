@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
 from domain.events import Recorded
-from postgres.errors import AWAY, away
+from postgres.errors import DATABASE_ERRORS, away
 from projections.rebuild.differences import Difference
 from projections.rebuild.rebuild import Pages, Rebuild
 from store.mapper import EventMapper
@@ -15,41 +15,39 @@ from store.tailer import Tailer
 from workers.progress import ProgressCallback
 from workers.rebuilding.processes import fill
 
-# A page costs some twenty statements.
+# Pages are large, because each costs some twenty statements.
 PAGE_SIZE = 10_000
-# The projector waits while these are folded, which takes a moment.
+# Maximum number of events to fold during the swap, while the projector waits.
 LAST_EVENTS = 2_000
-# Folding these takes less time than starting other processes.
+# A log of up to this length is folded in this process, because starting others would take longer.
 FEW_EVENTS = 10_000
 WAIT_SECONDS = 0.1
 
 
 def rebuild(owner_url: str, on_progress: ProgressCallback) -> int:
     """Rebuild the read models and swap them in; return their position."""
-    with _beginning(owner_url) as fresh, _filled(fresh, owner_url, fresh.log_end, on_progress) as rest:
-        _follow(fresh, rest, on_progress, fresh.log_end())
+    with _new_rebuild(owner_url) as fresh, _fold_most(fresh, owner_url, fresh.log_end, on_progress) as pages:
+        _fold_up_to(fresh, pages, on_progress, fresh.log_end())
         while (end := fresh.log_end()) - fresh.position > LAST_EVENTS:
-            _follow(fresh, rest, on_progress, end)
-        fresh.swap(rest)
+            _fold_up_to(fresh, pages, on_progress, end)
+        fresh.swap(pages)
         return fresh.position
 
 
 def check(owner_url: str, on_progress: ProgressCallback, limit: int) -> tuple[int, list[Difference]]:
     """Return the position of the live read models, and their differences from the log up to there."""
-    with _beginning(owner_url) as fresh:
+    with _new_rebuild(owner_url) as fresh:
         end = min(fresh.live_position(), fresh.log_end())
-        with _filled(fresh, owner_url, lambda: end, on_progress) as rest:
-            _follow(
-                fresh, lambda: [recorded for recorded in rest() if recorded.position <= end], on_progress, end
-            )
+        with _fold_most(fresh, owner_url, lambda: end, on_progress) as pages:
+            _fold_up_to(fresh, lambda: [row for row in pages() if row.position <= end], on_progress, end)
         return fresh.position, fresh.differences(limit)
 
 
 @contextmanager
-def _filled(
+def _fold_most(
     fresh: Rebuild, owner_url: str, find_end: Callable[[], int], on_progress: ProgressCallback
 ) -> Iterator[Pages]:
-    """Fold nearly all of the log; yield a function that reads the rest, page by page."""
+    """Fold nearly all of the log, and yield a function that returns the next page of the rest."""
     end = find_end()
     on_progress(0, end)
     fresh.complete(fill(fresh, owner_url, find_end, on_progress) if end > FEW_EVENTS else 0)
@@ -62,20 +60,20 @@ def _filled(
         yield page
 
 
-def _follow(fresh: Rebuild, rest: Pages, on_progress: ProgressCallback, end: int) -> None:
-    """Fold up to a position, which is the end of a commit."""
+def _fold_up_to(fresh: Rebuild, pages: Pages, on_progress: ProgressCallback, end: int) -> None:
+    """Fold up to `end`, which must be the end of a commit."""
     while fresh.position < end:
-        if page := rest():
+        if page := pages():
             fresh.fold(page)
             on_progress(fresh.position, end)
 
 
 @contextmanager
-def _beginning(owner_url: str) -> Iterator[Rebuild]:
-    """Yield new, empty read models."""
+def _new_rebuild(owner_url: str) -> Iterator[Rebuild]:
+    """Yield new, empty read models. Raises DatabaseAway."""
     names = [migration.name for migration in migrations()]
     try:
         with closing(Rebuild(owner_url, LOCK, names)) as fresh:
             yield fresh
-    except AWAY as error:
+    except DATABASE_ERRORS as error:
         raise away(error) from error

@@ -1,7 +1,7 @@
 """The scheduler process: it folds the log, decides, appends its decisions, and decides again.
 
 All its state follows from the log: unanswered triggers follow from the states of recipes and systems, and
-from the triggers raised since the last answer. A new holder of the lease goes on where the last one stopped.
+from the triggers raised since the last answer. A new holder continues where the last one stopped.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ logger = logging.getLogger(__name__)
 class SchedulerCounters:
     """Counts since the start of the process.
 
-    `decisions` are counted by the kind of their triggers; `events` are those of the commits. `conflicts` are
-    commits that were refused because a recipe or system had changed.
+    `decisions` has a count for each kind of trigger. `events` counts the events of all commits, `conflicts`
+    the commits that were refused because a recipe or system had changed.
     """
 
     decisions: Counter[str] = field(default_factory=Counter)
@@ -51,10 +51,10 @@ class SchedulerCounters:
 
 
 class Scheduler:
-    """A scheduler: call `step` once, or `run` until it is to stop, in the thread that made it.
+    """A scheduler. Call `step` or `run` in the thread that created it.
 
-    The tailer and the partition have the same position. Without `consistency` there is no consistency loop;
-    without `snapshots` the next scheduler reads the whole log.
+    The tailer and the partition must have the same position. Without `consistency` there is no consistency
+    loop; without `snapshots` the next scheduler reads the whole log.
     """
 
     def __init__(
@@ -76,8 +76,8 @@ class Scheduler:
         self._clock = clock
         self._consistency = consistency
         self._fence: Fence | None = None
-        # The number of conflicts in a row. Smaller commits have fewer conflicts.
-        self._refused = 0
+        # Halvings of the next commit: one more after each conflict, one less after each success.
+        self._halvings = 0
         self._stopping: Callable[[], bool] = lambda: False
         self._progress = Progress()
 
@@ -91,19 +91,19 @@ class Scheduler:
                     if self._tailer.read_at > read_at:
                         self._progress.complete_round()
                 except DatabaseAway as error:
-                    # Decisions that are not in the log are taken anew.
+                    # Decisions that did not reach the log are decided again.
                     logger.warning("%s: %s", error.title, error)
                     self._progress.fail()
                     time.sleep(RETRY_SECONDS)
-            self._leave()
+            self._shut_down()
 
-    def _leave(self) -> None:
-        """Save a snapshot for the next scheduler, if the database can be reached, and release the lease."""
+    def _shut_down(self) -> None:
+        """Write a snapshot for the next scheduler, if the database can be reached, and release the lease."""
         try:
             if self._fence is not None and self._snapshot_writer is not None:
                 self._snapshot_writer.write_all()
         except DatabaseAway as error:
-            logger.warning("no snapshot at the end: %s", error)
+            logger.warning("no snapshot written at shutdown: %s", error)
         self._lease.release()
         self._tailer.close()
 
@@ -112,18 +112,18 @@ class Scheduler:
 
         Without the lease the process folds the log as well, so that it is ready to take over.
         """
-        if self._undecided() or self._is_writing_snapshot():
+        if self._must_decide() or self._is_writing_snapshot():
             page = self._next_page(0.0)
         else:
-            page = self._idle_page(timeout_seconds)
+            page = self._wait_for_page(timeout_seconds)
         while page:
-            self._take_in(page)
+            self._fold(page)
             page = self._next_page(0.0) if self._tailer.has_unread else ()
         if self._holds_lease():
             self._decide()
 
-    def _idle_page(self, timeout_seconds: float) -> Sequence[StoredRow]:
-        """Wait for the next page: there is nothing else to do."""
+    def _wait_for_page(self, timeout_seconds: float) -> Sequence[StoredRow]:
+        """Wait for the next page, and count the wait as idle time."""
         began = time.monotonic()
         page = self._next_page(timeout_seconds)
         if self._snapshot_writer is not None:
@@ -138,7 +138,7 @@ class Scheduler:
             self._progress.fail()
         return page
 
-    def _take_in(self, page: Sequence[StoredRow]) -> None:
+    def _fold(self, page: Sequence[StoredRow]) -> None:
         mapper = self._log.mapper
         for row in page:
             if row.topic in SKIPPED_TOPICS:
@@ -152,15 +152,15 @@ class Scheduler:
     def _decide(self) -> None:
         if self.partition.triggers:
             now = self._clock()
-            self._commit(now, decide(self.partition, max(1, DECISIONS_PER_COMMIT >> self._refused), now))
+            self._commit(now, decide(self.partition, max(1, DECISIONS_PER_COMMIT >> self._halvings), now))
         if self._fence is None or self._stopping():
             return
-        # Also while more triggers wait: under load there may always be some.
-        monotonic_seconds = time.monotonic()
-        if self._consistency is not None and self._consistency.is_due(self.partition, monotonic_seconds):
+        # The consistency loop runs also while triggers wait, because under load some always wait.
+        monotonic = time.monotonic()
+        if self._consistency is not None and self._consistency.start_if_due(self.partition, monotonic):
             now = self._clock()
-            self._commit(now, self._consistency.correct(self.partition, now, monotonic_seconds))
-        elif self._snapshot_writer is not None and not self._undecided() and self._snapshot_writer.is_due():
+            self._commit(now, self._consistency.correct(self.partition, now, monotonic))
+        elif self._snapshot_writer is not None and not self._must_decide() and self._snapshot_writer.is_due():
             # Snapshots wait until there is nothing to decide.
             self._snapshot_writer.write_some()
 
@@ -171,7 +171,7 @@ class Scheduler:
             and self._snapshot_writer.is_under_way
         )
 
-    def _undecided(self) -> bool:
+    def _must_decide(self) -> bool:
         return self._fence is not None and bool(self.partition.triggers)
 
     def _holds_lease(self) -> bool:
@@ -192,7 +192,7 @@ class Scheduler:
         return True
 
     def _commit(self, now: datetime, decisions: Sequence[Decision]) -> None:
-        """Append the tentative decisions, and confirm them if they are in the log for certain."""
+        """Append the tentative decisions. Confirm them if they were appended, otherwise roll them back."""
         if not decisions:
             return
         assert self._fence is not None, "only the holder of the lease decides"
@@ -204,7 +204,7 @@ class Scheduler:
             self.partition.rollback()
             raise
         if isinstance(outcome, Committed):
-            self._refused = max(0, self._refused - 1)
+            self._halvings = max(0, self._halvings - 1)
             self.partition.confirm(outcome.first_position, outcome.position, outcome.recorded_at)
             self._tailer.skip_to(self.partition.position)
             self.counters.commits += 1
@@ -220,12 +220,12 @@ class Scheduler:
         elif isinstance(outcome, Conflict):
             # Another process changed a recipe or system meanwhile; its events are in the log.
             self.counters.conflicts += 1
-            self._refused += 1
+            self._halvings += 1
             self._read_through(self._log.end())
 
     def _read_through(self, position: int) -> None:
         while self.partition.position < position and not self._stopping():
-            self._take_in(self._next_page(1.0))
+            self._fold(self._next_page(1.0))
 
 
 def lease_for(url: str, holder: str, seconds: float = LEASE_SECONDS) -> Lease:

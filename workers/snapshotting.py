@@ -1,4 +1,4 @@
-"""Snapshots of the scheduler, written now and then so that the next one need not read the whole log."""
+"""Writer of the scheduler's snapshots, from which the next scheduler starts."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from typing import Final
 from domain.scheduling.world.partition import Partition
 from store.snapshots import Snapshots
 
-# A scheduler reads this number of events in well under a second.
+# Minimum number of events between two snapshots; a scheduler reads them in well under a second.
 SNAPSHOT_EVENTS = 10_000
+# Minimum interval of snapshots; it is shorter while the scheduler is mostly idle ("calm").
 SNAPSHOT_SECONDS = 30.0
-# The interval of a scheduler that is mostly idle: the next scheduler has less to read.
 CALM_SNAPSHOT_SECONDS = 10.0
-# Minimum share of idle time of a calm scheduler, measured over a second at least.
+# Minimum share of idle time of a calm scheduler, measured over at least `MEASURE_SECONDS`.
 CALM_SHARE = 0.75
 MEASURE_SECONDS = 1.0
 
-ENDED: Final = object()
+EXHAUSTED: Final = object()
 
 
 class SnapshotWriter:
-    """The writer of snapshots of a partition, which is that of the last snapshot when the writer is created.
+    """A writer of snapshots of a partition. At creation, its position must be that of the last snapshot.
 
-    Calls raise DatabaseAway, and discard an unfinished snapshot then.
+    The methods that write raise DatabaseAway; an unfinished snapshot is then discarded.
     """
 
     def __init__(self, snapshots: Snapshots, partition: Partition) -> None:
         self._snapshots = snapshots
         self._partition = partition
-        self._written = partition.position
+        self._written_position = partition.position
         self._written_at = time.monotonic()
         self._saving: Iterator[None] | None = None
         self._is_calm = False
@@ -50,26 +50,27 @@ class SnapshotWriter:
         return self._saving is not None
 
     def is_due(self) -> bool:
-        events = self._partition.position - self._written
-        since = time.monotonic() - self._written_at
+        """Return whether a snapshot is unfinished, or enough events and time have passed since the last."""
+        events = self._partition.position - self._written_position
+        elapsed = time.monotonic() - self._written_at
         interval = CALM_SNAPSHOT_SECONDS if self._is_calm else SNAPSHOT_SECONDS
-        return self.is_under_way or (events >= SNAPSHOT_EVENTS and since >= interval)
+        return self.is_under_way or (events >= SNAPSHOT_EVENTS and elapsed >= interval)
 
     def write_some(self) -> None:
-        """Write for some milliseconds, so that decisions are not delayed."""
+        """Write one piece of a snapshot, in some milliseconds, so that decisions are not delayed."""
         saving = self._saving or self._save()
         self._saving = None
-        if next(saving, ENDED) is not ENDED:
+        if next(saving, EXHAUSTED) is not EXHAUSTED:
             self._saving = saving
 
     def write_all(self) -> None:
         """Write a snapshot of the present state, unless the last one has that position."""
         self._saving = None
-        if self._partition.position > self._written:
+        if self._partition.position > self._written_position:
             for _ in self._save():
                 pass
 
     def _save(self) -> Iterator[None]:
         position = self._partition.position
         yield from self._snapshots.saving(self._partition)
-        self._written, self._written_at = position, time.monotonic()
+        self._written_position, self._written_at = position, time.monotonic()

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from domain.events import Recorded, shown_of
-from store.selection import OF_TWO_TOPICS, subjects_of
+from store.selection import POOL_SYSTEM_TOPICS, subjects_of
 
 
 class EventMessage:
@@ -37,7 +37,7 @@ class EventMessage:
     @property
     def subjects(self) -> tuple[str, ...]:
         """Return the subjects of the event, as `subjects_of`."""
-        if self.topic in OF_TWO_TOPICS:
+        if self.topic in POOL_SYSTEM_TOPICS:
             self._take()
         return self._subjects
 

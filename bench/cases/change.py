@@ -1,9 +1,9 @@
-"""Changes of access to a thousand systems, and then of the properties of a thousand others.
+"""Changes of the access to a thousand systems, and then of the properties of a thousand others.
 
-Both groups of systems stand idle before a queue that could use them: no waiting recipe may use the first, and
-the second has more memory than any filter allows. All other systems are busy. One access policy of a pool
-opens the first group; one import corrects the memory of the second. The measurement ends when everything that
-follows is decided.
+Both groups of systems are idle beside a queue: access policies exclude all recipes from the first group, and
+the second group has more memory than any filter allows. All other systems are busy. A new policy of a pool
+opens the first group; an import corrects the memory of the second. The measurement ends when all consequences
+are decided.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from bench.progress import ProgressCallback
 from bench.settling import settle, take_turn
 
 MAX_CHANGED: Final = 1_000
-# Each of the two groups has at most one system in this number.
-PART: Final = 4
+# Each of the two groups has at most one in this number of systems.
+SYSTEMS_PER_CHANGED: Final = 4
 POOL, NOBODY = "bench-set-aside", "bench-nobody"
 NOBODYS: Final = {"permission": "submit", "user": NOBODY, "maximum_effective_priority": "Urgent"}
 EVERYBODYS: Final = {"permission": "submit", "everybody": True, "maximum_effective_priority": "Urgent"}
@@ -44,13 +44,11 @@ def prepare(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
 
 def changed(sizes: Sizes) -> int:
     """Return the number of systems in each change."""
-    return min(MAX_CHANGED, max(1, sizes.systems // PART))
+    return min(MAX_CHANGED, max(1, sizes.systems // SYSTEMS_PER_CHANGED))
 
 
 def set_aside(lab: Document, count: int) -> Document:
-    """Put the first `count` systems in a pool that grants nothing, and give as many others too much
-    memory.
-    """
+    """Put the first `count` systems into a pool that nobody may use; give the next too much memory."""
     pool = {"name": POOL, "owner_group": None, "access_policy": [NOBODYS]}
     systems = [
         *({**_without_policy(system), "pools": [POOL]} for system in lab["systems"][:count]),
@@ -68,15 +66,17 @@ def _without_policy(system: Document) -> Document:
 def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> Figures:
     """Measure from the commit of each change to the last decision that follows.
 
-    A job that is submitted after the answer to the change is answered after everything that follows from it.
+    A job that is submitted after the change is decided after all consequences of the change.
     """
     enable(cluster)
-    really = generated_lab(sizes)["systems"][changed(sizes) : 2 * changed(sizes)]
-    memory = [{"fqdn": system["fqdn"], "memory_mb": system["memory_mb"]} for system in really]
+    unaltered = generated_lab(sizes)["systems"][changed(sizes) : 2 * changed(sizes)]
+    memory = [{"fqdn": system["fqdn"], "memory_mb": system["memory_mb"]} for system in unaltered]
     return {
         "systems_changed": changed(sizes),
-        **_worked_off(cluster, "policy", _open_pool),
-        **_worked_off(cluster, "inventory", lambda client: client.post("/inventory", {"systems": memory})),
+        **_change_figures(cluster, "policy", _open_pool),
+        **_change_figures(
+            cluster, "inventory", lambda client: client.post("/inventory", {"systems": memory})
+        ),
     }
 
 
@@ -84,7 +84,7 @@ def _open_pool(client: Client) -> None:
     client.put(client.path("pools", POOL, "access-policy"), {"entries": [EVERYBODYS]})
 
 
-def _worked_off(cluster: BenchCluster, name: str, change: Callable[[Client], object]) -> Figures:
+def _change_figures(cluster: BenchCluster, name: str, change: Callable[[Client], object]) -> Figures:
     before = cluster.log.end()
     with cluster.client() as client:
         change(client)

@@ -17,13 +17,13 @@ from bench.outcome import Figures, Sizes
 from bench.progress import ProgressCallback
 from bench.settling import settle
 
-EXPLAINS = b"workers.explaining.child"
+CHILD_MODULE = b"workers.explaining.child"
 # Minimum number of explanations, however long they take.
 MIN_EXPLANATIONS = 5
 
 
 def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> Figures:
-    """Measure while nothing happens and while recipes end. Every system has a recipe, and the queue waits."""
+    """Measure first while nothing happens, and then while recipes end. All systems are busy."""
     enable(cluster)
     chance = Random(f"explanation/{sizes.seed}")
     waiting = [recipe_id for (recipe_id,) in cluster.log.rows(SQL["unplaced"], ())]
@@ -33,15 +33,15 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
     chance.shuffle(waiting)
     chance.shuffle(placed)
     on_progress("explanations", 0, 4)
-    (first,) = _asked(cluster, waiting[:1], 0.0, least=1)
+    (first,) = _response_times(cluster, waiting[:1], 0.0, minimum=1)
     on_progress("explanations", 1, 4)
-    quiet = _asked(cluster, waiting, sizes.seconds)
+    quiet = _response_times(cluster, waiting, sizes.seconds)
     on_progress("explanations", 2, 4)
     with endings(cluster, sizes.rate):
-        busy = _asked(cluster, waiting, sizes.seconds)
+        busy = _response_times(cluster, waiting, sizes.seconds)
     settle(cluster)
     on_progress("explanations", 3, 4)
-    granted = _asked(cluster, placed, sizes.seconds)
+    granted = _response_times(cluster, placed, sizes.seconds)
     on_progress("explanations", 4, 4)
     return {
         "first_answer_seconds": round(first, 2),
@@ -50,29 +50,29 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
         **{f"while_recipes_end_{name}": value for name, value in in_milliseconds(busy).items()},
         "placed_explained": len(granted),
         **{f"placed_{name}": value for name, value in in_milliseconds(granted).items()},
-        "explainer_peak_mb": round(max(map(peak_mb, _explaining(cluster)))),
+        "explainer_peak_mb": round(max(map(peak_mb, _explainer_pids(cluster)))),
     }
 
 
-def _asked(
-    cluster: BenchCluster, recipe_ids: Sequence[int], seconds: float, least: int = MIN_EXPLANATIONS
+def _response_times(
+    cluster: BenchCluster, recipe_ids: Sequence[int], seconds: float, minimum: int = MIN_EXPLANATIONS
 ) -> list[float]:
-    """Request explanations for a time, at least `least` of them, and return the seconds of each answer."""
+    """Request explanations for a time, at least `minimum`, and return the seconds of each response."""
     until, took = time.monotonic() + seconds, list[float]()
     recipes = cycle(recipe_ids)
     with cluster.client() as client:
-        while (began := time.monotonic()) < until or len(took) < least:
+        while (began := time.monotonic()) < until or len(took) < minimum:
             client.get(f"/recipes/{next(recipes)}/explanation")
             took.append(time.monotonic() - began)
     return took
 
 
-def _explaining(cluster: BenchCluster) -> Iterator[int]:
-    """Yield the processes that explain recipes of this database."""
+def _explainer_pids(cluster: BenchCluster) -> Iterator[int]:
+    """Yield the ids of the explaining processes of this database."""
     for entry in Path("/proc").iterdir():
         try:
             if (
-                EXPLAINS in (entry / "cmdline").read_bytes()
+                CHILD_MODULE in (entry / "cmdline").read_bytes()
                 and _database(cluster) in (entry / "environ").read_bytes()
             ):
                 yield int(entry.name)

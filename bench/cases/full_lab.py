@@ -1,4 +1,4 @@
-"""The usual preparation of a case: a lab, a queue deeper than it, and every system allocated."""
+"""The usual preparation of a case: a lab, and a queue longer than the number of its systems."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Document = dict[str, Any]
 
 
 def generated_lab(sizes: Sizes) -> Document:
-    """Return a lab in which every system works, with the requested pools and policies."""
+    """Return a lab in which every system is Automated, with the requested pools and policies."""
     lab = all_at_work(generate_lab(sizes.seed, LABS, sizes.systems))
     if not sizes.pools:
         return without_policies(lab)
@@ -39,7 +39,7 @@ def unaltered(lab: Document) -> Document:
 
 
 def fill(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> None:
-    """Queue recipes in front of disabled labs; all processes run."""
+    """Start all processes, and queue recipes while all labs are disabled."""
     _fill(cluster, sizes, on_progress, sizes.queued)
 
 
@@ -61,10 +61,10 @@ def fill_with(
     priority: str | None = None,
     altered: Callable[[Document], Document] = unaltered,
 ) -> None:
-    """Queue recipes for a lab, but load the `altered` version of the lab."""
+    """Queue recipes that fit a generated lab, but load the lab as `altered` returns it."""
     lab = generated_lab(sizes)
     controllers = [{**each, "enabled": False} for each in lab["lab_controllers"]]
-    # They read events while more are written.
+    # The processes read events while more are written.
     cluster.start("serve", "scheduler", "projector")
     filler = LogFiller(cluster, on_progress)
     filler.lab({**altered(lab), "lab_controllers": controllers})

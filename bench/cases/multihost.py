@@ -1,9 +1,9 @@
-"""Sets of two to eight recipes on one half of a lab, compared with single recipes that waited before them.
+"""Sets of two to eight recipes on half of the labs, compared with single recipes there.
 
-All systems are busy, and a queue of single recipes waits. The recipes on half of the labs end as fast as a
-lab can report it, and single recipes get those systems. Then sets of a higher priority arrive, and the
-recipes on the same labs end once more: now the sets get the systems, one after the other. Finally all recipes
-end, round after round, until each set that held systems and waited for others has started.
+All systems are busy, and single recipes are queued. The recipes on half of the labs end as fast as a lab can
+report it, and single recipes get those systems. Then sets of a higher priority are submitted, and the recipes
+on the same labs end again: now the sets get the systems, one after the other. Finally all recipes end, round
+after round, until each holder has started.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from bench.progress import ProgressCallback
 from bench.settling import settle
 
 MAX_SET_SIZE = 8
-SINGLE, FIRST = "Low", "Urgent"
+SINGLE_PRIORITY, SET_PRIORITY = "Low", "Urgent"
 MAX_ROUNDS = 20
 
 
 def prepare(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> None:
     """Queue single recipes: half of the queue, and at least twice the number of systems."""
-    fill_with(cluster, sizes, on_progress, (1,), max(sizes.queued // 2, 2 * sizes.systems), SINGLE)
+    fill_with(cluster, sizes, on_progress, (1,), max(sizes.queued // 2, 2 * sizes.systems), SINGLE_PRIORITY)
 
 
 def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> Figures:
     enable(cluster)
-    singles = _ended_on_half(cluster, sizes)
+    singles = _end_on_half(cluster, sizes)
     before = cluster.log.end()
     filler = LogFiller(cluster, on_progress)
     filler.catch_up()
     in_a_set = range(2, (sizes.sets or MAX_SET_SIZE) + 1)
-    queue(filler, generated_lab(sizes), sizes, in_a_set, max(sizes.queued // 2, sizes.systems), FIRST)
+    queue(filler, generated_lab(sizes), sizes, in_a_set, max(sizes.queued // 2, sizes.systems), SET_PRIORITY)
     settle(cluster)
-    sets = _ended_on_half(cluster, sizes)
+    sets = _end_on_half(cluster, sizes)
     filled = _hold_times(cluster, before)
     rounds = _until_started(cluster, before, set(filled.held), on_progress)
     drained = _hold_times(cluster, before)
@@ -59,7 +59,7 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
     }
 
 
-def _ended_on_half(cluster: BenchCluster, sizes: Sizes) -> EventSpan:
+def _end_on_half(cluster: BenchCluster, sizes: Sizes) -> EventSpan:
     """End the recipes on the first half of the labs, and return the span of the allocations that follow."""
     labs = {system["fqdn"]: system["lab_controller"] for system in generated_lab(sizes)["systems"]}
     half = sorted(set(labs.values()))[: (len(set(labs.values())) + 1) // 2]
@@ -73,7 +73,7 @@ def _ended_on_half(cluster: BenchCluster, sizes: Sizes) -> EventSpan:
 def _until_started(
     cluster: BenchCluster, before: int, recipes: set[str], on_progress: ProgressCallback
 ) -> int:
-    """End all recipes until none of the given ones holds a system, and return the number of rounds."""
+    """End all recipes in rounds until no given recipe holds a system; return the number of rounds."""
     for number in range(MAX_ROUNDS):
         if recipes.isdisjoint(_hold_times(cluster, before).held):
             return number

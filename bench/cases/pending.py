@@ -1,4 +1,4 @@
-"""Recipes end at a given rate: time from the commit of each end to the next allocation of its system."""
+"""Time from the end of a recipe to the next allocation of its system, while recipes end at a rate."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class TooSmall(LabledgerError):
 
 
 def require_enough(sizes: Sizes) -> None:
-    """Raise TooSmall if fewer recipes run or wait than are to end."""
+    """Raise TooSmall if fewer recipes can run or wait than are to end."""
     wanted = int(sizes.rate * sizes.seconds)
-    short = [
+    shortages = [
         f"{wanted} recipes are to end ({sizes.rate:g} a second, {sizes.seconds:g} s), but {what}"
         for size, what in (
             (sizes.systems, f"only {sizes.systems} can run (--systems)"),
@@ -37,8 +37,8 @@ def require_enough(sizes: Sizes) -> None:
         )
         if size < wanted
     ]
-    if short:
-        raise TooSmall(f"pending: {'; '.join(short)}")
+    if shortages:
+        raise TooSmall(f"pending: {'; '.join(shortages)}")
 
 
 def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> Figures:
@@ -48,16 +48,16 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
     position = cluster.log.end()
     late = _end_in_time(cluster, recipe_ids, sizes.rate, on_progress)
     settle(cluster)
-    found = seconds_to_next(cluster.log, position)
-    if not found:
+    seconds = seconds_to_next(cluster.log, position)
+    if not seconds:
         raise TooSmall(
             f"pending: none of the {sizes.queued} waiting recipes can use the systems that came free;"
             " change --filters, --queued or --systems"
         )
     return {
-        **in_milliseconds(found),
+        **in_milliseconds(seconds),
         "ended": len(recipe_ids),
-        "allocated_again": len(found),
+        "allocated_again": len(seconds),
         "sent_late_p99_ms": in_milliseconds(late)["p99_ms"],
     }
 
@@ -65,18 +65,16 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
 def _end_in_time(
     cluster: BenchCluster, recipe_ids: list[int], rate: float, on_progress: ProgressCallback
 ) -> list[float]:
-    """End each recipe at its time, whether others were answered or not; return how late each was sent, in
-    seconds.
-    """
+    """End each recipe at its time, without waiting for other responses. Return the delays in seconds."""
     began = time.monotonic()
-    of_thread, done = threading.local(), itertools.count(1)
+    per_thread, done = threading.local(), itertools.count(1)
 
     def end(number: int) -> float:
-        if not hasattr(of_thread, "client"):
-            of_thread.client = _client(cluster)
+        if not hasattr(per_thread, "client"):
+            per_thread.client = _client(cluster)
         late = time.monotonic() - began - number / rate
         report = {"state": "aborted", "reason": "ended by the benchmark"}
-        of_thread.client.post(f"/recipes/{recipe_ids[number]}/progress", json=report).raise_for_status()
+        per_thread.client.post(f"/recipes/{recipe_ids[number]}/progress", json=report).raise_for_status()
         on_progress("endings", next(done), len(recipe_ids))
         return late
 

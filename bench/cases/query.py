@@ -20,11 +20,11 @@ from bench.raw_http import BenchConnection, request
 from bench.settling import wait_for_projectors
 
 READERS = 4
-# Minimum, however soon all systems are allocated.
+# Minimum number of reads of each resource.
 MIN_ROUNDS = 5
 
-Taken = dict[str, list[float]]
-"""Seconds of each answer, by resource."""
+ResponseTimes = dict[str, list[float]]
+"""Resource -> seconds of each response."""
 
 
 def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> Figures:
@@ -38,7 +38,7 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
             wait_for_projectors(cluster)
         finally:
             over.set()
-    # A reader that got no answer has stopped: its earlier figures say nothing.
+    # Raise the error of a reader that stopped, because its figures are incomplete.
     readers.result()
     if len(taken) < len(paths):
         raise ValueError("some resources were not answered")
@@ -86,7 +86,9 @@ def _paths(cluster: BenchCluster) -> Mapping[str, str]:
     }
 
 
-async def _read_all(cluster: BenchCluster, paths: Mapping[str, str], taken: Taken, over: Event) -> None:
+async def _read_all(
+    cluster: BenchCluster, paths: Mapping[str, str], taken: ResponseTimes, over: Event
+) -> None:
     """Run the readers; each cycles through all resources, beginning at a different one."""
     names = list(paths)
     requests = {name: request("GET", path, cluster.token) for name, path in paths.items()}

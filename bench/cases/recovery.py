@@ -18,9 +18,9 @@ from bench.settling import settle
 from postgres.errors import DatabaseAway
 
 KILLS = (SCHEDULER, API_WORKER, API, POSTGRESQL)
-# `up` counts a death as a crash loop if the process ran for less than this.
+# Pause between kills. `up` delays the restart of a process that ran for a shorter time.
 PAUSE_SECONDS = 11.0
-LOOK_SECONDS = 0.005
+POLL_SECONDS = 0.005
 TIMEOUT_SECONDS = 60.0
 
 
@@ -33,7 +33,7 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
         for number, part in enumerate(KILLS):
             on_progress("kills", number, len(KILLS))
             time.sleep(min(PAUSE_SECONDS, sizes.seconds))
-            answered, allocated = _killed(cluster, part)
+            answered, allocated = _kill(cluster, part)
             found |= {
                 f"{part}_next_answer_seconds": round(answered, 3),
                 f"{part}_next_allocation_seconds": round(allocated, 3),
@@ -43,7 +43,7 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
     return {**found, "systems_with_two_recipes": held_twice}
 
 
-def _killed(cluster: Deployment, part: str) -> tuple[float, float]:
+def _kill(cluster: Deployment, part: str) -> tuple[float, float]:
     """Kill a part, and return the seconds to the next answer and to the next allocation.
 
     An allocation that was already under way does not count: after the death of the scheduler or its session
@@ -61,12 +61,12 @@ def _killed(cluster: Deployment, part: str) -> tuple[float, float]:
     return answered - began, _allocations(cluster, params)[0] - began
 
 
-def _wait(is_so: Callable[[], bool], otherwise: str) -> None:
+def _wait(condition: Callable[[], bool], message: str) -> None:
     deadline = time.monotonic() + TIMEOUT_SECONDS
-    while not is_so():
+    while not condition():
         if time.monotonic() > deadline:
-            raise TimeoutError(otherwise)
-        time.sleep(LOOK_SECONDS)
+            raise TimeoutError(message)
+        time.sleep(POLL_SECONDS)
 
 
 def _answers(cluster: BenchCluster) -> bool:

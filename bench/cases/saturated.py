@@ -1,4 +1,4 @@
-"""Rate of allocations when all systems are idle and a deep queue wants them."""
+"""Rate of allocations while all systems are idle and the queue is long."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
     return {
         "allocations": span.events,
         "systems_given_away": span.subjects,
-        # No recipe in the queue fits these: with few filters there may be some.
+        # Systems that no recipe in the queue fits; there may be some if filters are few.
         "systems_left_idle": sizes.systems - span.subjects,
         "allocations_per_second": round(span.per_second),
         "events_per_second": round(EVENTS_OF_A_GRANT * span.per_second),

@@ -1,4 +1,4 @@
-"""Start of the scheduler on a long log, without and with a snapshot, until it has decided."""
+"""Start of the scheduler on a long log, without and with a snapshot, until its first decisions."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
     events = cluster.log.end()
     cold = _started(cluster)
     cluster.stop("scheduler")
-    kept = Snapshots(cluster.log, SCHEDULER).load().position
-    if kept < events:
+    snapshot_position = Snapshots(cluster.log, SCHEDULER).load().position
+    if snapshot_position < events:
         raise ValueError("the scheduler wrote no snapshot when it stopped")
     from_snapshot = _started(cluster)
     return {
@@ -39,8 +39,8 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
 class Started(NamedTuple):
     """Seconds from the start of the process, and its peak memory.
 
-    `allocation_seconds` is the time until it has allocated a system that came free before, `seconds` the time
-    until it has answered a job that was submitted meanwhile.
+    `allocation_seconds` is the time until it allocates a system that was freed before, `seconds` the time
+    until it decides a job that was submitted meanwhile.
     """
 
     allocation_seconds: float

@@ -1,4 +1,4 @@
-"""Submission of jobs over HTTP behind a deep queue: sixteen clients, each one job after the other, as XML."""
+"""Submission of jobs as XML over HTTP while the queue is long: sixteen clients, each one job at a time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bench.settling import wait_for_projectors
 from replay.workload.generated_queue import generate_filters, generate_sets
 
 CLIENTS = 16
-# Written once, and sent in turn.
+# Number of distinct bodies, which are sent in turn.
 BODIES = 2_000
 
 
@@ -32,7 +32,7 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
     requests = [request("POST", "/jobs", cluster.token, body, "application/xml") for body in made]
     began = time.monotonic()
     took = asyncio.run(request_times(cluster.url, CLIENTS, sizes.seconds, itertools.cycle(requests)))
-    # The last answers come after the time is up.
+    # The last responses arrive after `sizes.seconds`.
     seconds = time.monotonic() - began
     return {
         "jobs": len(took),

@@ -17,19 +17,17 @@ def prepare(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
 
 
 def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> Figures:
-    """Measure the whole command: each decision recomputed twice, and the audit, in parallel, with nothing
-    else.
-    """
+    """Measure the whole command: two recomputations and the audit in parallel, while nothing else runs."""
     cluster.stop_all()
     began = time.monotonic()
     found = cluster.command("replay", "verify")
     seconds = time.monotonic() - began
-    answers = found["hash_seeds"].values()
-    decisions = [answer["decisions"] for answer in answers]
+    recomputations = found["hash_seeds"].values()
+    decisions = [each["decisions"] for each in recomputations]
     return {
         "events": cluster.log.end(),
         "decisions": min(decisions),
-        "different": sum(answer["different"] + answer["unchecked"] + answer["mended"] for answer in answers),
+        "different": sum(each["different"] + each["unchecked"] + each["mended"] for each in recomputations),
         "rules_broken": int(found["audit"]["broken"]),
         "decisions_per_second": round(min(decisions) / seconds),
         "events_per_second": round(cluster.log.end() / seconds),

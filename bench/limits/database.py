@@ -16,12 +16,12 @@ from postgres.named_sql import named_queries
 SQL = named_queries(Path(__file__).with_name("database.sql"))
 
 # The maximum number of decisions in a commit of the scheduler.
-GRANTS_AT_ONCE = 500
+GRANTS_PER_INSERT = 500
 ROUND_TRIPS = 300
 
 
 def of_the_database(owner_url: str, seconds: float) -> Figures:
-    """Measure inserts of events in arrays, each durable, and one durable insert until its notification."""
+    """Measure durable inserts of many events, and durable inserts of one event until its notification."""
     with (
         psycopg.connect(owner_url, autocommit=True) as writer,
         psycopg.connect(owner_url, autocommit=True) as listener,
@@ -38,18 +38,18 @@ def of_the_database(owner_url: str, seconds: float) -> Figures:
 
 
 def _inserts(writer: psycopg.Connection[Any], seconds: float) -> float:
-    """Return the inserted events per second of server time; making the rows does not count."""
+    """Return the inserted events per second, without the time for creating the rows."""
     events, took, first = 0, 0.0, 1
     while took < seconds:
-        columns = of_grants(first, GRANTS_AT_ONCE)
+        columns = of_grants(first, GRANTS_PER_INSERT)
         took += _insert(writer, columns)
         events += len(columns[0])
-        first += GRANTS_AT_ONCE
+        first += GRANTS_PER_INSERT
     return events / took
 
 
 def _round_trips(writer: psycopg.Connection[Any], listener: psycopg.Connection[Any]) -> list[float]:
-    found = []
+    seconds = []
     for number in range(ROUND_TRIPS):
         columns = [column[:1] for column in of_grants(10**8 + number, 1)]
         began = time.monotonic()
@@ -57,8 +57,8 @@ def _round_trips(writer: psycopg.Connection[Any], listener: psycopg.Connection[A
             _insert(writer, columns)
             writer.execute(SQL["notify"])
         next(iter(listener.notifies(stop_after=1)))
-        found.append(time.monotonic() - began)
-    return found
+        seconds.append(time.monotonic() - began)
+    return seconds
 
 
 def _insert(writer: psycopg.Connection[Any], columns: Columns) -> float:

@@ -1,4 +1,4 @@
-"""Rows as the scheduler writes them: the four events of an allocation."""
+"""Log rows like those of the scheduler: the four events of an allocation."""
 
 from __future__ import annotations
 

@@ -32,14 +32,14 @@ def _option(setting: Field[Any]) -> Decorator:
     parse = setting.metadata["parse"]
     # The setting itself validates the value; the type only lets a shell complete folders.
     kind = click.Path() if parse is values.folder else click.STRING
-    bounds = f"  [{parse.minimum} to {parse.maximum}]" if isinstance(parse, values.Whole) else ""
+    bounds = f"  [{parse.minimum} to {parse.maximum}]" if isinstance(parse, values.Integer) else ""
     return click.option(
         flag(setting.name), type=kind, metavar=_metavar(setting), help=about[0].upper() + about[1:] + bounds
     )
 
 
 def _metavar(setting: Field[Any]) -> str | None:
-    if isinstance(setting.metadata["parse"], values.Whole):
+    if isinstance(setting.metadata["parse"], values.Integer):
         return "INTEGER"
     return "SECONDS" if setting.name.endswith("_seconds") else None
 

@@ -40,11 +40,11 @@ def rebuild(check: bool, data: str | None, as_json: bool) -> None:
     LABLEDGER_OWNER_DATABASE_URL or LABLEDGER_DATABASE_URL, else that of a running `labledger up`.
     """
     from runtime.embedded.database import database_url
-    from runtime.processes.garbage_collection import YOUNG_OF_A_FOLD, freeze_survivors
+    from runtime.processes.garbage_collection import FOLD_YOUNG_OBJECTS, freeze_survivors
     from runtime.settings import Settings
 
     url = database_url(Settings.read(data=data))
-    freeze_survivors(YOUNG_OF_A_FOLD)
+    freeze_survivors(FOLD_YOUNG_OBJECTS)
     (_check if check else _swap)(Output(as_json), url)
 
 

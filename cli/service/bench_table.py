@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.outcome import CaseOutcome, Figures
-from bench.targets import TARGETS, are_said_of
+from bench.targets import TARGETS, apply_to
 
 
 def show(outcome: CaseOutcome) -> None:
@@ -32,6 +32,6 @@ def show(outcome: CaseOutcome) -> None:
 
 def _target(outcome: CaseOutcome, figure: str, value: float) -> str:
     target = TARGETS.get((outcome.case, figure))
-    if target is None or not are_said_of(outcome.sizes):
+    if target is None or not apply_to(outcome.sizes):
         return ""
     return f"[dim]{target}[/]" if target.is_met(value) else f"[red]{target}: missed[/]"

@@ -16,7 +16,7 @@ from cli.service import up_messages as say
 from cli.service.until_ready import until_ready
 from runtime.embedded.database import EmbeddedDatabase, remove_libpq
 from runtime.embedded.home import make_folder
-from runtime.embedded.locks import Taken, exclusive
+from runtime.embedded.locks import LockHeld, exclusive
 from runtime.embedded.ports import any_free, is_free_within
 from runtime.processes.logs import set_up_logging
 from runtime.processes.programs import SERVICES, SIMULATOR, program
@@ -41,7 +41,7 @@ def up(demo: bool, **given: Any) -> None:
             settings = _with_address(settings)
             leave_note(str(settings.url))
             _run(settings, demo)
-    except Taken as taken:
+    except LockHeld as taken:
         raise click.ClickException(say.already_running(taken.note)) from None
 
 
@@ -70,15 +70,15 @@ def _run(settings: Settings, demo: bool) -> None:
         _keep_connection(settings, None)
         connection = Connection.load(settings)
         click.echo(say.data(settings, new_token, log_size(settings)))
-        if stop.made():
+        if stop.is_requested():
             return
         for name in SERVICES:
             supervisor.start(program(name, replace(settings, token=None)))
-        until_ready(settings, supervisor, stop.made)
-        if not stop.made():
+        until_ready(settings, supervisor, stop.is_requested)
+        if not stop.is_requested():
             click.echo(say.ready(settings, connection, new_token))
             _start_demo(settings, connection, supervisor, wanted=demo)
-        supervisor.run(stop.made)
+        supervisor.run(stop.is_requested)
         click.echo("stopping")
     click.echo("stopped")
 
@@ -93,7 +93,7 @@ def _prepare_database(settings: Settings, supervisor: Supervisor, stack: ExitSta
     stack.callback(database.stop)
     settings = database.start(settings)
     migrate(settings)
-    supervisor.also(database.keep_running)
+    supervisor.add_check(database.keep_running)
     return database.for_services(settings)
 
 

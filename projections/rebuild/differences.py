@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 from psycopg import Cursor, sql
 
 from projections.counts import COUNTED, CountedTable
-from projections.intervals import OPEN
+from projections.intervals import OPEN_UNTIL
 from projections.rebuild import schemas
 from projections.rebuild.schemas import SQL
 
 NOT_COMPARED = frozenset({"progress", *(counted.table for counted in COUNTED)})
-"""Tables of progress, and of counts, which are compared with the rows that they count."""
+"""The table of progress, and those of counts, which are compared with the rows that they count."""
 
 
 class Difference(NamedTuple):
@@ -34,16 +34,16 @@ def differences(
     """
     for table in schemas.tables(cursor, live):
         if table not in NOT_COMPARED:
-            yield from _of_table(cursor, table, live, fresh, position, limit)
+            yield from _table_differences(cursor, table, live, fresh, position, limit)
     for counted in COUNTED:
-        yield from _of_counts(cursor, counted, live, limit)
+        yield from _count_differences(cursor, counted, live, limit)
 
 
-def _of_table(
+def _table_differences(
     cursor: Cursor[Any], table: str, live: str, fresh: str, position: int, limit: int
 ) -> Iterator[Difference]:
-    (columns,) = _one(cursor, "columns_of", live, table)
-    (key,) = _one(cursor, "key_of", live, table)
+    (columns,) = _fetch_row(cursor, "columns_of", live, table)
+    (key,) = _fetch_row(cursor, "key_of", live, table)
     query = sql.SQL(
         "SELECT to_jsonb(l), to_jsonb(f)"
         " FROM (SELECT {shown} FROM {live} WHERE since_position <= %(at)s) AS l"
@@ -56,16 +56,18 @@ def _of_table(
         live=sql.Identifier(live, table),
         fresh=sql.Identifier(fresh, table),
     )
-    asked = {"at": position, "limit": limit, "open": OPEN}
-    for live_row, fresh_row in cursor.execute(query, asked).fetchall():
+    params = {"at": position, "limit": limit, "open": OPEN_UNTIL}
+    for live_row, fresh_row in cursor.execute(query, params).fetchall():
         either = live_row or fresh_row
         yield Difference(table, {name: either[name] for name in key}, live_row, fresh_row)
 
 
-def _of_counts(cursor: Cursor[Any], counted: CountedTable, live: str, limit: int) -> Iterator[Difference]:
-    """Compare counts with the live rows in one snapshot, because those are compared with fresh rows already.
+def _count_differences(
+    cursor: Cursor[Any], counted: CountedTable, live: str, limit: int
+) -> Iterator[Difference]:
+    """Compare counts with the live rows that they count, in one snapshot. A key without a row counts 0.
 
-    A key without a row counts 0.
+    The live rows themselves are compared with the fresh ones by `_table_differences`.
     """
     query = sql.SQL(
         "SELECT to_jsonb(l), to_jsonb(f) FROM {counts} AS l"
@@ -77,7 +79,7 @@ def _of_counts(cursor: Cursor[Any], counted: CountedTable, live: str, limit: int
         counts=sql.Identifier(live, counted.table),
         rows=sql.Identifier(live, counted.counts_rows_of),
     )
-    for live_row, counted_row in cursor.execute(query, {"limit": limit, "open": OPEN}).fetchall():
+    for live_row, counted_row in cursor.execute(query, {"limit": limit, "open": OPEN_UNTIL}).fetchall():
         either = live_row or counted_row
         yield Difference(
             counted.table, {name: either[name] for name in counted.columns}, live_row, counted_row
@@ -85,7 +87,7 @@ def _of_counts(cursor: Cursor[Any], counted: CountedTable, live: str, limit: int
 
 
 def _as_of(column: str) -> sql.Composable:
-    """Return an expression for a column in which intervals that ended later are open."""
+    """Return the expression of a column as of `at`: an interval that ended later is still open."""
     never = {"until_position": "%(open)s::bigint", "until": "'infinity'::timestamptz"}.get(column)
     if never is None:
         return sql.Identifier(column)
@@ -98,7 +100,7 @@ def _list(parts: Iterable[sql.Composable]) -> sql.Composable:
     return sql.SQL(", ").join(parts)
 
 
-def _one(cursor: Cursor[Any], query: str, *params: object) -> tuple[Any, ...]:
+def _fetch_row(cursor: Cursor[Any], query: str, *params: object) -> tuple[Any, ...]:
     row = cursor.execute(SQL[query], params).fetchone()
     assert row is not None
     return tuple(row)

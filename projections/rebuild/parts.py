@@ -2,7 +2,7 @@
 
 No event of one part changes a row that the other part reads. The facts of jobs and recipes depend on no row,
 and go with the systems, which are the smaller part. A part is folded from the beginning of the log, so it
-never fetches a row; it writes each row when the row has ended, so it never changes one.
+never fetches a row. It writes each row once the row is closed, so it never updates one.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from projections.read_models import ReadModels, number_of
 RECIPES, SYSTEMS = "recipes", "systems"
 PARTS = (RECIPES, SYSTEMS)
 
-_OF_SYSTEMS = (put_system, put_lab_serving, put_pool_system, put_document, remove_document)
+_SYSTEM_FOLDS = (put_system, put_lab_serving, put_pool_system, put_document, remove_document)
 
 
 class Part:
-    """One part. Its events must not have one of the `excluded_topics`."""
+    """A fold of one part of the log, whose events must not have one of the `excluded_topics`."""
 
     def __init__(self, name: str) -> None:
-        self._folds = _of_systems() if name == SYSTEMS else _of_recipes()
+        self._folds = _system_part() if name == SYSTEMS else _recipe_part()
         self.excluded_topics = sorted(
             kind.TOPIC for kind in (*FOLDED, *SKIPPED_EVENTS) if kind not in self._folds
         )
         self._models = ReadModels(tables_are_empty=True)
 
     @property
-    def kept(self) -> int:
+    def open_row_count(self) -> int:
         """Return the number of open rows, which are in memory."""
         return self._models.size
 
-    def fold(self, happened: Iterable[Recorded]) -> None:
+    def fold(self, events: Iterable[Recorded]) -> None:
         models, folds = self._models, self._folds
-        for recorded in happened:
+        for recorded in events:
             fold = folds[type(recorded.event)]
             if fold is not put_command_state or self._has_command(number_of(recorded)):
                 fold(models, recorded, recorded.event, (recorded.position, recorded.recorded_at))
@@ -49,17 +49,19 @@ class Part:
         """Return whether the command follows from an event of this part."""
         return self._models.commands.get((number,)) is not None
 
-    def take_ended(self) -> Iterator[CopyData]:
-        return self._models.take_ended()
+    def take_closed_rows(self) -> Iterator[CopyData]:
+        return self._models.take_closed_rows()
 
-    def take_rest(self) -> Iterator[CopyData]:
+    def take_remaining_rows(self) -> Iterator[CopyData]:
         """Yield the remaining rows, open ones included."""
-        return self._models.take_rest()
+        return self._models.take_remaining_rows()
 
 
-def _of_systems() -> dict[type[Event], Fold]:
-    return FACTS | {kind: fold for kind, fold in FOLDED.items() if fold in (*_OF_SYSTEMS, put_command_state)}
+def _system_part() -> dict[type[Event], Fold]:
+    return FACTS | {
+        kind: fold for kind, fold in FOLDED.items() if fold in (*_SYSTEM_FOLDS, put_command_state)
+    }
 
 
-def _of_recipes() -> dict[type[Event], Fold]:
-    return {kind: fold for kind, fold in FOLDED.items() if fold not in _OF_SYSTEMS}
+def _recipe_part() -> dict[type[Event], Fold]:
+    return {kind: fold for kind, fold in FOLDED.items() if fold not in _SYSTEM_FOLDS}

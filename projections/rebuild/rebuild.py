@@ -1,8 +1,8 @@
 """Rebuild of the read models in a schema of its own, while a projector may move the live ones.
 
 Readers of the live tables never wait for a rebuild. The projector waits while the last page or two are
-folded, and then continues with the new tables. A killed rebuild leaves complete live tables, the old or the
-new ones. The next rebuild removes its remains.
+folded, and then continues with the new tables. A killed rebuild leaves complete live tables, either the old
+or the new ones. The next rebuild removes its remains.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ from projections.projector import CHANNEL, SCHEMA, Projector
 from projections.rebuild import schemas
 from projections.rebuild.differences import Difference, differences
 from projections.rebuild.schemas import SQL
-from projections.rebuild.sessions import OTHER_VERSION, CannotRebuild, ParallelSessions, owners
+from projections.rebuild.sessions import OTHER_VERSION, CannotRebuild, ParallelSessions, owner_session
 from projections.sql import SQL as FOLDING
 
 FRESH, OLD = "read_fresh", "read_old"
 _LOCK = (0x4C4C, 0x5242)
-# A rebuild that hangs during the swap must not block all projectors for ever.
-HANGS_AFTER = "10s"
+# The server ends the session of a rebuild that hangs during the swap, which blocks all projectors.
+HANG_TIMEOUT = "10s"
 
 Pages = Callable[[], Sequence[Recorded]]
-"""Returns the next page of the log, or an empty one at its end."""
+"""A function that returns the next page of the log, or an empty one at its end."""
 
 
 class Rebuild:
     """One rebuild, in a session of the owner of the schema. Close it.
 
-    `migration_lock` is the key of the lock that keeps migrations out. Raises AtWork while another rebuild
-    runs, and CannotRebuild if the database is not of this version.
+    `migration_lock` is the key of the lock that blocks migrations. Raises RebuildRunning while another
+    rebuild runs, and CannotRebuild if the database has other migrations than this program.
     """
 
     def __init__(self, owner_url: str, migration_lock: int, migrations: Iterable[str]) -> None:
         self._migration_lock = migration_lock
         self._migrations = sorted(migrations)
-        self._connection = owners(owner_url)
+        self._connection = owner_session(owner_url)
         self._sessions = ParallelSessions(owner_url)
         self._fresh: Projector | None = None
         try:
@@ -54,13 +54,13 @@ class Rebuild:
             raise
 
     def _begin(self) -> None:
-        if self._one("one_at_a_time", *_LOCK) is not True:
-            raise AtWork("another rebuild is running: wait for its end")
-        self._connection.execute(SQL["end_if_hung"], (HANGS_AFTER,))
+        if self._fetch_value("one_at_a_time", *_LOCK) is not True:
+            raise RebuildRunning("another rebuild is running: wait for its end")
+        self._connection.execute(SQL["end_if_hung"], (HANG_TIMEOUT,))
         with self._connection.transaction(), self._connection.cursor() as cursor:
-            self._hold_version(cursor)
-            self._clear_away(cursor)
-            self._for_later = schemas.copy(cursor, SCHEMA, FRESH)
+            self._block_migrations(cursor)
+            self._drop_remains(cursor)
+            self._index_statements = schemas.copy(cursor, SCHEMA, FRESH)
 
     @property
     def position(self) -> int:
@@ -68,29 +68,29 @@ class Rebuild:
         return 0 if self._fresh is None else self._fresh.position
 
     def live_position(self) -> int:
-        return int(self._one("live_position"))
+        return int(self._fetch_value("live_position"))
 
     def log_end(self) -> int:
-        return int(self._one("log_end"))
+        return int(self._fetch_value("log_end"))
 
     def fill(self, rows: Sequence[Generator[CopyData]]) -> None:
-        """Write the rows of the parts of the log in parallel, before any other call.
+        """Write the rows of the parts of the log in parallel. Call it at most once, before `complete`.
 
         The tables have no keys yet, and commits do not wait for the disk; `complete` makes the rows durable.
         """
-        self._sessions.work(partial(_write, each) for each in rows)
+        self._sessions.run(partial(_write, part) for part in rows)
 
     def complete(self, position: int = 0) -> None:
         """Create keys and indexes, and set the position up to which the tables were filled."""
-        self._sessions.work(
-            partial(schemas.complete, schema=FRESH, statements=self._for_later[table])
+        self._sessions.run(
+            partial(schemas.complete, schema=FRESH, statements=self._index_statements[table])
             for table in self._largest_first()
         )
         self._connection.execute(SQL["stand_at"], (position, position))
         self._fresh = Projector(self._connection, FRESH)
 
     def fold(self, page: Sequence[Recorded]) -> None:
-        """Fold a later page like a projector, which is slower per event than `fill`."""
+        """Fold a page after `complete`, as a projector does. Per event this is slower than `fill`."""
         assert self._fresh is not None, "call complete first"
         self._fresh.project(page)
 
@@ -101,9 +101,9 @@ class Rebuild:
         """
         with self._connection.cursor() as cursor:
             names = self._largest_first()
-            self._sessions.work(partial(schemas.analyse, schema=FRESH, table=name) for name in names)
+            self._sessions.run(partial(schemas.analyse, schema=FRESH, table=name) for name in names)
             with self._connection.transaction():
-                self._hold_version(cursor)
+                self._block_migrations(cursor)
                 # Readers continue. The first statement of a projector's page waits for this lock, and then
                 # finds the new table by name.
                 cursor.execute("LOCK TABLE read.progress IN EXCLUSIVE MODE")
@@ -113,16 +113,14 @@ class Rebuild:
                 schemas.rename(cursor, SCHEMA, OLD)
                 schemas.rename(cursor, FRESH, SCHEMA)
                 cursor.execute(FOLDING["notify"], (CHANNEL, str(self.position)))
-            self._clear_away(cursor)
+            self._drop_remains(cursor)
 
     def _largest_first(self) -> list[str]:
-        """Return the tables by size, so that the sessions end at nearly the same time."""
+        """Return the tables by size, so that the parallel sessions finish at nearly the same time."""
         return [name for (name,) in self._connection.execute(SQL["largest_first"], (FRESH,)).fetchall()]
 
     def differences(self, limit: int) -> list[Difference]:
-        """Return the differences of the live tables as of the new tables' position, at most `limit` of each
-        table.
-        """
+        """Return the differences as of the new tables' position, at most `limit` of each table."""
         with self._connection.cursor() as cursor:
             return list(differences(cursor, SCHEMA, FRESH, self.position, limit))
 
@@ -130,24 +128,24 @@ class Rebuild:
         """Drop the new tables, unless they were swapped."""
         try:
             with suppress(psycopg.Error), self._connection.cursor() as cursor:
-                self._clear_away(cursor)
-                # Without this the server keeps the lock until it notices the end of the session.
+                self._drop_remains(cursor)
+                # Release the lock now; the server would keep it until it notices the end of the session.
                 cursor.execute(SQL["let_others"], _LOCK)
         finally:
             self._connection.close()
 
-    def _hold_version(self, cursor: Cursor[Any]) -> None:
+    def _block_migrations(self, cursor: Cursor[Any]) -> None:
         cursor.execute(SQL["hold_migrations"], (self._migration_lock,))
         applied = [name for (name,) in cursor.execute(SQL["migrations"]).fetchall()]
         if applied != self._migrations:
             raise CannotRebuild(OTHER_VERSION)
 
-    def _clear_away(self, cursor: Cursor[Any]) -> None:
-        """Drop the remains of this or a killed rebuild, after all readers of the old tables are done."""
+    def _drop_remains(self, cursor: Cursor[Any]) -> None:
+        """Drop the tables of this or a killed rebuild. Waits for the readers of the old tables."""
         for schema in (FRESH, OLD):
             schemas.drop(cursor, schema)
 
-    def _one(self, query: str, *params: object) -> Any:
+    def _fetch_value(self, query: str, *params: object) -> Any:
         row = self._connection.execute(SQL[query], params).fetchone()
         assert row is not None
         (value,) = row
@@ -155,12 +153,12 @@ class Rebuild:
 
 
 def _write(rows: Generator[CopyData], cursor: Cursor[Any]) -> None:
-    schemas.search(cursor, FRESH, is_local=False)
+    schemas.set_search_path(cursor, FRESH, is_local=False)
     cursor.execute("SET synchronous_commit = off")
     with closing(rows):
         for piece in rows:
             piece.write(cursor)
 
 
-class AtWork(LabledgerError):
+class RebuildRunning(LabledgerError):
     """The read models are being rebuilt already."""

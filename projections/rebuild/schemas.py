@@ -1,4 +1,4 @@
-"""Schemas of read models: to copy, complete, rename and drop them."""
+"""Operations on schemas of read models: copy, complete, rename and drop."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from postgres.named_sql import named_queries
 SQL = named_queries(Path(__file__).with_name("rebuild.sql"))
 
 
-def search(cursor: Cursor[Any], schema: str, *, is_local: bool = True) -> None:
+def set_search_path(cursor: Cursor[Any], schema: str, *, is_local: bool = True) -> None:
     """Set the search path, until the end of the transaction or of the session."""
     cursor.execute("SELECT set_config('search_path', %s, %s)", (schema, is_local))
 
@@ -26,28 +26,28 @@ def tables(cursor: Cursor[Any], schema: str) -> list[str]:
 def copy(cursor: Cursor[Any], live: str, fresh: str) -> Mapping[str, list[str]]:
     """Create `fresh` with the tables of `live`: their columns and rights, without rows.
 
-    Returns table -> the statements for its keys and indexes, to run after the rows are written: to update an
-    index row by row costs much more. Call it in a transaction, whose search path becomes `fresh`.
+    Return table -> statements that create its keys and indexes. Run them after the rows are written, because
+    updating an index row by row costs much more. Call it in a transaction; its search path becomes `fresh`.
     """
-    search(cursor, live)
+    set_search_path(cursor, live)
     statements = cursor.execute(SQL["copy_of"], {"live": live, "fresh": fresh}).fetchall()
     cursor.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(fresh)))
-    search(cursor, fresh)
-    for_later: dict[str, list[str]] = defaultdict(list)
+    set_search_path(cursor, fresh)
+    index_statements: dict[str, list[str]] = defaultdict(list)
     for statement, table in statements:
         if table is None:
             cursor.execute(statement)
         else:
-            for_later[table].append(statement)
+            index_statements[table].append(statement)
     cursor.execute(SQL["begin"])
-    return for_later
+    return index_statements
 
 
 def complete(cursor: Cursor[Any], schema: str, statements: Sequence[str]) -> None:
     """Run the statements that `copy` returned for a table."""
     with cursor.connection.transaction():
-        search(cursor, schema)
-        # Other sessions build the indexes of other tables at the same time.
+        set_search_path(cursor, schema)
+        # No parallel build, because other sessions build the indexes of other tables at the same time.
         cursor.execute("SET LOCAL max_parallel_maintenance_workers = 0")
         cursor.execute("SET LOCAL maintenance_work_mem = '256MB'")
         cursor.execute("SET LOCAL synchronous_commit = off")
@@ -57,10 +57,9 @@ def complete(cursor: Cursor[Any], schema: str, statements: Sequence[str]) -> Non
 
 def drop(cursor: Cursor[Any], schema: str) -> None:
     """Drop a schema with its tables, if it exists. The server refuses while other objects depend on it."""
-    found = tables(cursor, schema)
-    if found:
-        names = sql.SQL(", ").join(sql.Identifier(schema, name) for name in found)
-        cursor.execute(sql.SQL("DROP TABLE {}").format(names))
+    if names := tables(cursor, schema):
+        identifiers = sql.SQL(", ").join(sql.Identifier(schema, name) for name in names)
+        cursor.execute(sql.SQL("DROP TABLE {}").format(identifiers))
     cursor.execute(sql.SQL("DROP SCHEMA IF EXISTS {}").format(sql.Identifier(schema)))
 
 

@@ -1,4 +1,4 @@
-"""Sessions of the owner that work on the same schema in parallel."""
+"""Parallel sessions of the owner of the read models."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from domain.errors import LabledgerError
 from projections.projector import SCHEMA
 from projections.rebuild.schemas import SQL
 
-# One for each part of the log. PostgreSQL uses a core for each.
+# One session for each part of the log; each keeps a core busy.
 MAX_SESSIONS = 2
 OTHER_VERSION = "the database is of another version than this program: run `labledger migrate`"
 
 Task = Callable[[Cursor[Any]], None]
 
 
-def owners(url: str) -> Connection[Any]:
-    """Open a session in the role of the owner of the read models. Raises CannotRebuild if there are none."""
+def owner_session(url: str) -> Connection[Any]:
+    """Open a session in the role of the read models' owner. Raises CannotRebuild if there are none."""
     connection = psycopg.connect(url, autocommit=True)
     try:
         for setting in ("SET timezone = 'UTC'", "SET jit = off"):
@@ -39,27 +39,27 @@ class ParallelSessions:
     def __init__(self, url: str) -> None:
         self._url = url
 
-    def work(self, tasks: Iterable[Task]) -> None:
-        """Run the tasks in parallel sessions. Raises the first error."""
-        lock, waiting, wrong = Lock(), iter(tasks), list[BaseException]()
+    def run(self, tasks: Iterable[Task]) -> None:
+        """Run the tasks in parallel sessions. Raises the first error; then no further task starts."""
+        lock, remaining, errors = Lock(), iter(tasks), list[BaseException]()
 
         def next_task() -> Task | None:
             with lock:
-                return None if wrong else next(waiting, None)
+                return None if errors else next(remaining, None)
 
         def work() -> None:
             try:
-                with owners(self._url) as connection, connection.cursor() as cursor:
+                with owner_session(self._url) as connection, connection.cursor() as cursor:
                     while task := next_task():
                         task(cursor)
             except BaseException as error:
-                wrong.append(error)
+                errors.append(error)
 
         with ThreadPoolExecutor(MAX_SESSIONS) as pool:
             for _ in range(MAX_SESSIONS):
                 pool.submit(work)
-        if wrong:
-            raise wrong[0]
+        if errors:
+            raise errors[0]
 
 
 class CannotRebuild(LabledgerError):

@@ -1,7 +1,7 @@
 """Audit of a log: checks each commit against the rules of the design, independent of the scheduler's code.
 
-`Audit` reads a log in one pass and yields violations. `at_rest` checks the end of a log in which nothing is
-left to decide. A log without violations is not proven correct.
+`Audit` reads a log in one pass and yields violations. `at_rest` checks the end of a log, provided that
+nothing is left to decide. A log without violations is not proven correct.
 """
 
 from replay.audit.audit import Audit, at_rest, check

@@ -1,4 +1,4 @@
-"""The recipes, sets and systems that a commit may have changed: invariants check no others."""
+"""The recipes, sets and systems that a commit may have changed. Invariants of commits check only these."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class Affected:
                 numbers.update(world.on.get(record.name, ()))
             elif record.topic in RECIPE_MOVED:
                 numbers.add(int(record.name))
-        found = (world.recipes.get(number) or world.finished.get(number) for number in numbers)
-        self.sets = sorted({recipe.set_id for recipe in found if recipe is not None})
-        self.recipes = [recipe for number in self.sets for recipe in _all_of(world, number)]
+        recipes = (world.recipes.get(number) or world.finished.get(number) for number in numbers)
+        self.sets = sorted({recipe.set_id for recipe in recipes if recipe is not None})
+        self.recipes = [recipe for number in self.sets for recipe in _recipes_of(world, number)]
         names.update(recipe.system for recipe in self.recipes if recipe.system is not None)
         self.systems: list[System] = [world.systems[name] for name in sorted(names) if name in world.systems]
 
 
-def _all_of(world: FoldedWorld, set_id: int) -> list[Recipe]:
+def _recipes_of(world: FoldedWorld, set_id: int) -> list[Recipe]:
     recipe_set = world.sets.get(set_id)
     numbers = () if recipe_set is None else recipe_set.recipe_ids
-    found = (world.recipes.get(number) or world.finished.get(number) for number in numbers)
-    return [recipe for recipe in found if recipe is not None]
+    recipes = (world.recipes.get(number) or world.finished.get(number) for number in numbers)
+    return [recipe for recipe in recipes if recipe is not None]

@@ -1,6 +1,6 @@
-"""The audit: one pass over a log with every invariant.
+"""The audit: one pass over a log that checks all invariants.
 
-The audit keeps two worlds: the state of the log, and the scheduler's view at the basis of its last decision.
+The audit folds two states: that of the log, and the scheduler's view at the basis of the last decision.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from replay.audit.affected import Affected
 from replay.audit.grants import Grant
-from replay.audit.invariant import Found, Invariant, Violation
+from replay.audit.invariant import Invariant, Violation, Violations
 from replay.audit.policy_rules import CURRENT_RULES, RULES_BY_POLICY, DecisionInvariants, log_invariants
 from replay.audit.quiescence import violations_at_rest
 from replay.audit.record import Commit, EventRecord, Recorded, RecordedDecision, commits, record_of
@@ -23,9 +23,9 @@ from replay.audit.world import FoldedWorld, folded, is_folded
 class Audit:
     """Checks the commits of one log, which are passed in order from the first. Mutable.
 
-    `world` is the state of the log. `decisions` counts the decisions whose grants were checked.
-    `other_policies` counts those of policy versions with other rules; their events are checked one by one
-    only.
+    `world` is the state of the log. `decisions` counts the decisions that were checked against the view.
+    `other_policies` counts the decisions of unknown policy versions, by version; only their events are
+    checked.
     """
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class Audit:
         self._by_topic: dict[str, tuple[Invariant, ...]] = {}
         # Events that the scheduler has not read yet, by the end of their commit.
         self._unread: deque[tuple[int, list[EventRecord]]] = deque()
-        # The last commit with decisions stays applied tentatively: mostly the next basis includes it.
+        # The last commit with decisions stays applied tentatively, because mostly the next basis includes it.
         self._tentative: Commit | None = None
 
     def take(self, commit: Sequence[Recorded]) -> Iterator[Violation]:
@@ -56,11 +56,11 @@ class Audit:
         return self.check_commit(Commit(tuple(map(record_of, commit))))
 
     def at_rest(self) -> Iterator[Violation]:
-        """Yield what is wrong at the end of the log, provided that nothing is left to decide."""
+        """Yield the violations at the end of the log, provided that nothing is left to decide."""
         self._catch_up(None)
         return violations_at_rest(self._view, self._matcher)
 
-    def check_commit(self, commit: Commit) -> Found:
+    def check_commit(self, commit: Commit) -> Violations:
         """Yield the violations of a commit. The caller must exhaust the iterator."""
         self.commits += 1
         if commit.decisions:
@@ -68,7 +68,7 @@ class Audit:
             self._view.begin_tentative()
             self._tentative = commit
             for decision in commit.decisions:
-                yield from self._decision(decision)
+                yield from self._check_decision(decision)
         for record in commit.records:
             for invariant in self._invariants_for(record):
                 yield from invariant.event(self.world, record)
@@ -99,12 +99,10 @@ class Audit:
                 records[:] = [record for record in records if record.basis is None]
 
     def _is_independent(self, commit: Commit) -> bool:
-        """Return whether the unread events before a commit have other subjects, so that order does not
-        matter.
-        """
-        moved = {(record.kind, record.name) for record in commit.records}
+        """Return whether the unread events before a commit have other subjects than the commit."""
+        subjects = {(record.kind, record.name) for record in commit.records}
         before = (records for end, records in self._unread if end < commit.end)
-        return not any((record.kind, record.name) in moved for records in before for record in records)
+        return not any((record.kind, record.name) in subjects for records in before for record in records)
 
     def _invariants_for(self, record: EventRecord) -> tuple[Invariant, ...]:
         """Return the invariants that check events of this topic."""
@@ -116,8 +114,8 @@ class Audit:
             )
         return self._by_topic[record.topic]
 
-    def _decision(self, decision: RecordedDecision) -> Found:
-        """Yield the violations of a decision, given its basis and the decisions before it in its commit."""
+    def _check_decision(self, decision: RecordedDecision) -> Violations:
+        """Apply a decision to the view, and yield its violations."""
         version = decision.policy_version
         rules_of_policy = RULES_BY_POLICY.get(version)
         rules = None if rules_of_policy is None else self._decision_invariants[rules_of_policy]
@@ -135,13 +133,13 @@ class Audit:
         for invariant in () if rules is None else rules.decided:
             yield from invariant.decided(self._view, decision)
 
-    def _check_record(self, record: EventRecord, rules: DecisionInvariants) -> Found:
+    def _check_record(self, record: EventRecord, rules: DecisionInvariants) -> Violations:
         if record.topic == "recipe.scheduled":
-            yield from self._grant(record, rules)
+            yield from self._check_grant(record, rules)
         elif record.topic == "system.idle":
-            yield from self._idle(record, rules)
+            yield from self._check_idle(record, rules)
 
-    def _grant(self, record: EventRecord, rules: DecisionInvariants) -> Found:
+    def _check_grant(self, record: EventRecord, rules: DecisionInvariants) -> Violations:
         """Check an event that gives a system to a recipe without one."""
         view = self._view
         recipe, system = view.recipes.get(int(record.name)), view.systems.get(record.data["system"])
@@ -152,7 +150,7 @@ class Audit:
             for invariant in rules.at_grant:
                 yield from invariant.grant(view, grant)
 
-    def _idle(self, record: EventRecord, rules: DecisionInvariants) -> Found:
+    def _check_idle(self, record: EventRecord, rules: DecisionInvariants) -> Violations:
         system = self._view.systems.get(record.name)
         if system is not None and system.usage == "pending":
             for invariant in rules.unwanted:

@@ -28,17 +28,17 @@ def compared(op: str, operand: Any) -> Test:
 
 
 def like(pattern: str) -> Test:
-    """Return a test by a pattern: `%` matches any text, `_` one character.
+    """Return a test whether a text matches a pattern: `%` matches any text, `_` one character.
 
-    Each piece between two `%` is searched at its first match, which never excludes a match of the rest.
+    Each piece between two `%` is matched at its first place, which never prevents a match of the rest.
     """
-    written = pattern.split("%")
-    if len(written) == 3 and written[0] == written[2] == "" and "_" not in pattern:
+    parts = pattern.split("%")
+    if len(parts) == 3 and parts[0] == parts[2] == "" and "_" not in pattern:
         # Most patterns are of this kind, and they are tested against many names.
-        return lambda value: written[1] in str(value)
+        return lambda value: parts[1] in str(value)
     first, *rest = (
-        re.compile("".join("." if sign == "_" else re.escape(sign) for sign in piece), re.DOTALL)
-        for piece in written
+        re.compile("".join("." if char == "_" else re.escape(char) for char in piece), re.DOTALL)
+        for piece in parts
     )
 
     def test(value: object) -> bool:
@@ -48,7 +48,7 @@ def like(pattern: str) -> Test:
         found = first.match(text)
         for piece in rest[:-1]:
             found = found and piece.search(text, found.end())
-        last = len(text) - len(written[-1])
+        last = len(text) - len(parts[-1])
         return found is not None and found.end() <= last and rest[-1].fullmatch(text, last) is not None
 
     return test

@@ -1,7 +1,7 @@
 """Deadlines: the scheduler ends a recipe or gives up a set only after its deadline (design 4.5).
 
-From policy version 5 on a deadline counts from the database's time of the event that set it, before that from
-the time in the event.
+From policy version 5 on, a deadline counts from the database's time of the event that set it. In earlier
+versions it counts from the time in the event.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from replay.audit.invariant import Found, Invariant
+from replay.audit.invariant import Invariant, Violations
 from replay.audit.record import EventRecord
 from replay.audit.tables import FINISHED, STARTED
 from replay.audit.world import FoldedWorld
@@ -25,7 +25,7 @@ TREE_AWAY = timedelta(seconds=600)
 
 
 class WatchdogDeadlines(NamedTuple):
-    """Both deadlines of a recipe, and the seconds that each of its tasks grants."""
+    """The deadline of a recipe by both ways of counting, and the seconds that each of its tasks grants."""
 
     is_guest: bool
     tasks: Mapping[int, int]
@@ -34,7 +34,7 @@ class WatchdogDeadlines(NamedTuple):
 
 
 class WatchdogsInTime(Invariant):
-    """The scheduler ends a recipe by its watchdog only when it has a deadline and that has passed."""
+    """The scheduler ends a recipe by its watchdog only after the deadline of the recipe."""
 
     name = "watchdogs_in_time"
     topics = (
@@ -45,17 +45,17 @@ class WatchdogsInTime(Invariant):
     def __init__(self) -> None:
         self._watchdogs: dict[str, WatchdogDeadlines] = {}
 
-    def event(self, world: FoldedWorld, record: EventRecord) -> Found:
+    def event(self, world: FoldedWorld, record: EventRecord) -> Violations:
         if record.cause == CAUSE + record.name:
             yield from self._expired(record)
         if record.topic == "recipe.new":
-            self._watchdogs[record.name] = _begun(record.data)
+            self._watchdogs[record.name] = _new_deadlines(record.data)
         elif record.happened in FINISHED:
             self._watchdogs.pop(record.name, None)
         elif (before := self._watchdogs.get(record.name)) is not None:
-            self._watchdogs[record.name] = _after(before, record)
+            self._watchdogs[record.name] = _deadlines_after(before, record)
 
-    def _expired(self, record: EventRecord) -> Found:
+    def _expired(self, record: EventRecord) -> Violations:
         watchdog, now = self._watchdogs.get(record.name), _datetime(record.now)
         if watchdog is None or now is None:
             return
@@ -67,18 +67,16 @@ class WatchdogsInTime(Invariant):
 
 
 class TreesAwayInTime(Invariant):
-    """A set is given up for a distro tree only when the tree was in no lab for 600 s (policy version 5
-    on).
-    """
+    """A set is given up for a distro tree only if that was in no lab for 600 s (policy version 5 on)."""
 
     name = "trees_away_in_time"
     topics = ("distro-tree.registered", "distro-tree.changed", "distro-tree.removed", "recipe.aborted")
 
     def __init__(self) -> None:
-        # Tree -> since when it is in no lab; None while it is in one.
+        # Tree -> the time from which it is in no lab; None while it is in a lab.
         self._since: dict[str, datetime | None] = {}
 
-    def event(self, world: FoldedWorld, record: EventRecord) -> Found:
+    def event(self, world: FoldedWorld, record: EventRecord) -> Violations:
         if record.kind != "distro-tree":
             if record.cause.startswith(TREE_CAUSE) and (record.policy_version or 0) >= BY_RECORDED_AT_FROM:
                 yield from self._given_up(record, record.cause.removeprefix(TREE_CAUSE))
@@ -87,7 +85,7 @@ class TreesAwayInTime(Invariant):
         elif self._since.get(record.name, record) is None:
             self._since[record.name] = _datetime(record.recorded_at)
 
-    def _given_up(self, record: EventRecord, tree: str) -> Found:
+    def _given_up(self, record: EventRecord, tree: str) -> Violations:
         if tree not in self._since:
             return
         since, now = self._since[tree], _datetime(record.now)
@@ -96,7 +94,7 @@ class TreesAwayInTime(Invariant):
             yield self.broken([record.position], [record.subject], what)
 
 
-def _begun(data: Mapping[str, Any]) -> WatchdogDeadlines:
+def _new_deadlines(data: Mapping[str, Any]) -> WatchdogDeadlines:
     tasks = {task["task_id"]: _task_seconds(task.get("params") or {}) for task in data.get("tasks") or ()}
     return WatchdogDeadlines(data.get("host_recipe_id") is not None, tasks)
 
@@ -106,10 +104,10 @@ def _task_seconds(params: Mapping[str, str]) -> int:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 8 else TASK_SECONDS
 
 
-def _after(watchdog: WatchdogDeadlines, record: EventRecord) -> WatchdogDeadlines:
+def _deadlines_after(watchdog: WatchdogDeadlines, record: EventRecord) -> WatchdogDeadlines:
     if record.happened in ("queued", "assigned", "scheduled"):
         return watchdog._replace(by_at=None, by_recorded_at=None)
-    seconds = _seconds_given(watchdog, record)
+    seconds = _granted_seconds(watchdog, record)
     at, recorded_at = _datetime(record.at), _datetime(record.recorded_at)
     if seconds is None or at is None:
         return watchdog
@@ -117,7 +115,7 @@ def _after(watchdog: WatchdogDeadlines, record: EventRecord) -> WatchdogDeadline
     return watchdog._replace(by_at=at + left, by_recorded_at=(recorded_at or at) + left)
 
 
-def _seconds_given(watchdog: WatchdogDeadlines, record: EventRecord) -> int | None:
+def _granted_seconds(watchdog: WatchdogDeadlines, record: EventRecord) -> int | None:
     if record.happened in ("reserved", "watchdog-set"):
         return int(record.data["seconds"])
     if record.happened == "task-started":
@@ -127,5 +125,5 @@ def _seconds_given(watchdog: WatchdogDeadlines, record: EventRecord) -> int | No
 
 
 def _datetime(text: Any) -> datetime | None:
-    """Return a time that a record holds as text or as a time."""
+    """Return the time in a field of a record, which is a text or a time."""
     return datetime.fromisoformat(text) if isinstance(text, str) else text

@@ -6,7 +6,7 @@ from array import array
 from bisect import bisect_left
 
 from replay.audit.affected import Affected
-from replay.audit.invariant import Found, Invariant
+from replay.audit.invariant import Invariant, Violations
 from replay.audit.record import Commit, EventRecord
 from replay.audit.tables import UNPLACED
 from replay.audit.world import FoldedWorld
@@ -25,8 +25,8 @@ class Positions:
             self._all.append(position)
 
     def __contains__(self, position: int) -> bool:
-        place = bisect_left(self._all, position)
-        return place < len(self._all) and self._all[place] == position
+        index = bisect_left(self._all, position)
+        return index < len(self._all) and self._all[index] == position
 
 
 class WholeCommits(Invariant):
@@ -37,7 +37,7 @@ class WholeCommits(Invariant):
     def __init__(self) -> None:
         self._last = 0
 
-    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Found:
+    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
         before = self._last
         for record in commit.records:
             if before >= record.position:
@@ -53,7 +53,7 @@ class WholeCommits(Invariant):
 class Decisions(Invariant):
     """The scheduler alone decides, on a basis that ends a commit and includes its own last decisions.
 
-    Each event of a decision names a time and a cause.
+    Each event of a decision has the time of its basis, and an earlier event or a timer as cause.
     """
 
     name = "decisions"
@@ -66,7 +66,7 @@ class Decisions(Invariant):
         self._ends = Positions()
         self._ends.add(0)
 
-    def event(self, world: FoldedWorld, record: EventRecord) -> Found:
+    def event(self, world: FoldedWorld, record: EventRecord) -> Violations:
         self._positions.add(record.position)
         if record.basis is None:
             yield from self._without_basis(world, record)
@@ -82,7 +82,7 @@ class Decisions(Invariant):
             what = f"{record.cause!r} cannot be its cause on basis {record.basis}"
             yield self.broken([record.position], [record.subject], what)
 
-    def _without_basis(self, world: FoldedWorld, record: EventRecord) -> Found:
+    def _without_basis(self, world: FoldedWorld, record: EventRecord) -> Violations:
         recipe = world.recipes.get(int(record.name)) if record.kind == "recipe" else None
         grant = record.topic == "recipe.scheduled" and recipe is not None and recipe.state in UNPLACED
         if record.actor == SCHEDULER or grant:
@@ -95,16 +95,14 @@ class Decisions(Invariant):
             return name.isdecimal() and int(name) <= basis and int(name) in self._positions
         return kind == "timer" and bool(name)
 
-    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Found:
+    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
         if commit.decisions:
-            for wrong in self._wrong_basis(commit):
-                yield self.broken(commit.about(), [record.subject for record in commit.records], wrong)
-            for wrong in _wrong_numbers(commit):
-                yield self.broken(commit.about(), [record.subject for record in commit.records], wrong)
+            for fault in (*self._basis_faults(commit), *_number_faults(commit)):
+                yield self.broken(commit.about(), [record.subject for record in commit.records], fault)
             self._decided = commit.end
         self._ends.add(commit.end)
 
-    def _wrong_basis(self, commit: Commit) -> list[str]:
+    def _basis_faults(self, commit: Commit) -> list[str]:
         if len({record.basis for record in commit.records}) > 1:
             return ["its events do not share one basis"]
         basis = commit.decisions[0].basis
@@ -118,18 +116,18 @@ class Decisions(Invariant):
         return [] if basis in self._ends else [f"basis {basis} is not the end of a commit"]
 
 
-def _wrong_numbers(commit: Commit) -> list[str]:
+def _number_faults(commit: Commit) -> list[str]:
     numbers = [decision.number for decision in commit.decisions]
-    wrong = [] if numbers == list(range(len(numbers))) else [f"its decisions are numbered {numbers}"]
+    faults = [] if numbers == list(range(len(numbers))) else [f"its decisions are numbered {numbers}"]
     for decision in commit.decisions:
         causes = {record.cause for record in decision.records}
         if len(causes) > 1:
-            wrong.append(f"decision {decision.number} has the causes {', '.join(sorted(causes))}")
-    return wrong
+            faults.append(f"decision {decision.number} has the causes {', '.join(sorted(causes))}")
+    return faults
 
 
 class NobodyFencedWrites(Invariant):
-    """Each new holder of the lease raises the epoch, and no decision of an earlier epoch follows."""
+    """No decision of an earlier epoch follows a decision of a later one."""
 
     name = "nobody_fenced_writes"
 
@@ -137,12 +135,12 @@ class NobodyFencedWrites(Invariant):
         self._epoch = 0
         self._since = 0
 
-    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Found:
+    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
         for decision in commit.decisions:
             for record in decision.records:
-                yield from self._written(record)
+                yield from self._check_epoch(record)
 
-    def _written(self, record: EventRecord) -> Found:
+    def _check_epoch(self, record: EventRecord) -> Violations:
         if record.epoch is None:
             yield self.broken([record.position], [record.subject], "a decision without an epoch")
         elif record.epoch < self._epoch:

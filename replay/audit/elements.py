@@ -1,4 +1,4 @@
-"""The elements of a host requirement by their spellings, with the test of a system or a disk for each."""
+"""The elements of a host requirement, by spelling, each with the reader of its test of a system or a disk."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ DISK_ELEMENTS = _by_spelling(
 
 
 def read_leaf(form: Form, elements: Elements) -> Condition | None:
-    """Return the condition of a leaf, None if it is empty. Raise UnknownLeaf."""
+    """Return the condition of a leaf, None if it is empty. Raises UnknownLeaf."""
     element = elements.get(form["element"])
     op = form.get("op", "==")
     op = "==" if op == "=" else op

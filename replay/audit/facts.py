@@ -1,4 +1,4 @@
-"""Facts about a system, read from its document. Text has no case; an unrecorded fact is None."""
+"""Facts about a system, read from its document. Text is in lower case; an unrecorded fact is None."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DEVICE_ATTRIBUTES = (
 
 
 class _SystemFacts(dict[str, Any]):
-    """Facts that are read from the document on first access: most are never read."""
+    """Facts that are read from the document at first access, because most are never needed."""
 
     def __init__(self, document: Document) -> None:
         super().__init__()
@@ -36,8 +36,8 @@ class _SystemFacts(dict[str, Any]):
 def facts_of(document: Document) -> Facts:
     """Return the facts by name. Each value is hashable.
 
-    Collections (arches, pools, flags, keys, devices) are empty if nothing is recorded; any other fact is None
-    then.
+    If nothing is recorded, collections (arches, pools, flags, keys, devices) are empty, and other facts are
+    None.
     """
     return _SystemFacts(document)
 
@@ -78,7 +78,9 @@ def _day(moment: str | None) -> str | None:
 def _keys(values: Mapping[str, Any] | None) -> tuple[tuple[str, str], ...]:
     """Return each value with its key. Keys that differ in case only are equal."""
     return tuple(
-        (key.casefold(), str(value).casefold()) for key, held in (values or {}).items() for value in held
+        (key.casefold(), str(value).casefold())
+        for key, entries in (values or {}).items()
+        for value in entries
     )
 
 
@@ -107,8 +109,8 @@ def _disks(disks: Any) -> tuple[tuple[Any, ...], ...] | None:
     return tuple(tuple(read(disk.get(name)) for name, read in DISK.items()) for disk in disks)
 
 
-def _together(disks: Any) -> int | None:
-    """Return the bytes of all disks, None if there are no disks or the size of one is not recorded."""
+def _total_size(disks: Any) -> int | None:
+    """Return the size of all disks, None if there are no disks or a size is not recorded."""
     sizes = [_whole(disk.get("size_bytes")) for disk in disks or ()]
     return None if None in sizes or not sizes else sum(size for size in sizes if size is not None)
 
@@ -119,7 +121,7 @@ def _exclusions(rows: Any) -> frozenset[tuple[str | None, ...]]:
 
 
 def _provisioned(document: Document) -> bool | None:
-    """Return True if the system can be switched on and off, else None: no document says that it cannot."""
+    """Return True if the system can be switched on and off, otherwise None, for unknown."""
     return True if document.get("power_type") and document.get("lab_controller") else None
 
 
@@ -173,6 +175,6 @@ FACTS: dict[str, Callable[[Document], Any]] = {
     "devices": _of(_devices, "devices"),
     "disks": _of(_disks, "disks"),
     "disk_count": _of(lambda disks: len(disks or ()), "disks"),
-    "disk_bytes": _of(_together, "disks"),
+    "disk_bytes": _of(_total_size, "disks"),
     "installable": _installable,
 }

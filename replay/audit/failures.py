@@ -1,4 +1,4 @@
-"""Systems that fail to be provisioned: too many failures in a row make a system Broken in the same commit."""
+"""The invariant of failed provisionings: too many in a row make a system Broken in the same commit."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from replay.audit.affected import Affected
-from replay.audit.invariant import Found, Invariant
+from replay.audit.invariant import Invariant, Violations
 from replay.audit.record import Commit, EventRecord
 from replay.audit.tables import FINISHED
 from replay.audit.world import FoldedWorld
@@ -16,7 +16,7 @@ MAX_COUNTED = 20
 FAILED = "system.provisioning-failed"
 
 
-class Row(NamedTuple):
+class FailureSeries(NamedTuple):
     """The distinct jobs and distros of consecutive failures of a system."""
 
     jobs: dict[Any, None]
@@ -41,38 +41,38 @@ class BrokenWhenFailing(Invariant):
         self._limits: dict[str, int] = {}
         # Unfinished recipe -> its job and distro.
         self._recipes: dict[str, tuple[Any, Any]] = {}
-        self._rows: dict[str, Row] = {}
-        # Rows that a run has ended in this commit. A reserved system runs before its failure is recorded, and
-        # its row continues.
-        self._ended: dict[str, Row] = {}
+        self._series: dict[str, FailureSeries] = {}
+        # Series that a run has ended in this commit. A failure in the same commit, as of a kept system,
+        # continues the series.
+        self._ended: dict[str, FailureSeries] = {}
         self._failed: list[EventRecord] = []
         self._due: dict[str, EventRecord] = {}
 
-    def event(self, world: FoldedWorld, record: EventRecord) -> Found:
+    def event(self, world: FoldedWorld, record: EventRecord) -> Violations:
         if record.kind == "lab-controller":
             self._limits[record.name] = record.data.get("broken_after", DEFAULT_BROKEN_AFTER)
         elif record.topic == "recipe.new":
             if record.data.get("host_recipe_id") is None:
                 self._recipes[record.name] = record.data.get("job_id"), _distro(record.data)
         elif record.topic == FAILED:
-            yield from self._fails(world, record)
+            yield from self._check_failure(world, record)
         elif record.topic == "system.running":
-            if record.name in self._rows:
-                self._ended[record.name] = self._rows.pop(record.name)
+            if record.name in self._series:
+                self._ended[record.name] = self._series.pop(record.name)
         elif record.kind == "system":
-            self._rows.pop(record.name, None)
+            self._series.pop(record.name, None)
             if record.data.get("condition") == "Broken":
                 self._due.pop(record.name, None)
 
-    def _fails(self, world: FoldedWorld, record: EventRecord) -> Found:
+    def _check_failure(self, world: FoldedWorld, record: EventRecord) -> Violations:
         system, failed = world.systems.get(record.name), self._recipes.get(str(record.data["recipe_id"]))
         self._failed.append(record)
         if system is None or failed is None:
             return
-        before = self._ended.pop(record.name, None) or self._rows.get(record.name)
-        row = self._rows[record.name] = before or Row({}, {})
-        row.jobs[failed[0]] = row.distros[failed[1]] = None
-        jobs, distros = len(row.jobs), len(row.distros)
+        before = self._ended.pop(record.name, None) or self._series.get(record.name)
+        series = self._series[record.name] = before or FailureSeries({}, {})
+        series.jobs[failed[0]] = series.distros[failed[1]] = None
+        jobs, distros = len(series.jobs), len(series.distros)
         recorded = len(record.data["jobs"]), len(record.data["distros"])
         if recorded != (min(jobs, MAX_COUNTED), min(distros, MAX_COUNTED)):
             what = f"it has failed for {jobs} jobs and {distros} distros in a row, but records {recorded}"
@@ -82,7 +82,7 @@ class BrokenWhenFailing(Invariant):
         ):
             self._due[record.name] = record
 
-    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Found:
+    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
         for record in self._due.values():
             what = "it failed too often in a row, but does not become Broken"
             yield self.broken([record.position], [record.subject], what)

@@ -1,6 +1,6 @@
-"""Folds: the change that each event makes to the world, from its topic and plain data.
+"""Folds: the change of the state by each event, from its topic and plain data.
 
-An event that makes no sense, such as one of an unknown subject, changes nothing: the invariants report it.
+An inconsistent event, such as one of an unknown subject, changes nothing; the invariants report it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _distro(data: Mapping[str, Any]) -> Distro | None:
     return None if own is None else Distro(None, own["arch"], own["osmajor"], own.get("osminor") or "0")
 
 
-def _moved(state: State, record: EventRecord) -> None:
+def _recipe_state(state: State, record: EventRecord) -> None:
     recipe = state.recipes.get(int(record.name))
     if recipe is None:
         return
@@ -70,13 +70,13 @@ def _registered(state: State, record: EventRecord) -> None:
     state.put_system(System(record.name, *place, data["inventory"], record.position))
 
 
-def _used(state: State, record: EventRecord) -> None:
+def _usage(state: State, record: EventRecord) -> None:
     system = state.systems.get(record.name)
     if system is not None:
         state.put(state.systems, record.name, system.used(record.happened, record.data.get("recipe_id")))
 
 
-def _accepts(draining: bool) -> Fold:
+def _draining(draining: bool) -> Fold:
     def fold(state: State, record: EventRecord) -> None:
         system = state.systems.get(record.name)
         if system is not None:
@@ -135,24 +135,24 @@ def _policy(state: State, record: EventRecord) -> None:
 
 
 def _group(state: State, record: EventRecord) -> None:
-    """Set the people of a group. A person who returns no longer counts as a former member."""
+    """Set owners and members of a group. A person who returns is no longer a former member."""
     name, gone = record.name, record.happened == "removed"
     people = frozenset[str](() if gone else (*record.data["owners"], *record.data["members"]))
-    were = state.people.get(name, frozenset()) | state.left.get(name, frozenset())
+    before = state.people.get(name, frozenset()) | state.left.get(name, frozenset())
     state.put(state.people, name, people or None)
-    state.put(state.left, name, were - people or None)
+    state.put(state.left, name, before - people or None)
     state.put(state.gone, name, gone or None)
 
 
 FOLDS: dict[str, Fold] = {
     "recipe.new": _new,
-    **{f"recipe.{state}": _moved for state in RECIPE_MOVES if state != "new"},
+    **{f"recipe.{state}": _recipe_state for state in RECIPE_MOVES if state != "new"},
     "recipe-set.submitted": _submitted,
     "recipe-set.priority-changed": _priority,
     "system.registered": _registered,
-    **{f"system.{usage}": _used for usage in USAGE_MOVES},
-    "system.drained": _accepts(draining=True),
-    "system.undrained": _accepts(draining=False),
+    **{f"system.{usage}": _usage for usage in USAGE_MOVES},
+    "system.drained": _draining(draining=True),
+    "system.undrained": _draining(draining=False),
     "system.condition-changed": _described(lambda data: {"condition": data["condition"]}),
     "system.inventory-changed": _described(lambda data: {"inventory": data["inventory"]}),
     "system.lab-controller-changed": _described(lambda data: {"lab": data["lab_controller"]}),

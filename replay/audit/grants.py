@@ -1,4 +1,4 @@
-"""Invariants of grants, checked against the scheduler's view: the basis and the decisions before."""
+"""Invariants of grants, checked against the scheduler's view at the time of the decision."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from replay.audit.invariant import Found, Invariant
+from replay.audit.invariant import Invariant, Violations
 from replay.audit.ranking import SystemRank, eligible_recipes, rank_on
 from replay.audit.record import EventRecord, RecordedDecision
 from replay.audit.safety import could_take_safely, is_safe, stuck_holders, unplaced_hosts
@@ -25,7 +25,7 @@ class Grant(NamedTuple):
 
 
 class DecisionInvariant(Invariant):
-    """Base of the invariants about the recipes and systems that a decision had to choose from.
+    """Base class of the invariants of the choices of a decision.
 
     `view` is the state at the basis of a decision, with the earlier decisions of its commit.
     """
@@ -33,25 +33,25 @@ class DecisionInvariant(Invariant):
     def __init__(self, matcher: SystemMatcher) -> None:
         self._matcher = matcher
 
-    def grant(self, view: SchedulerView, grant: Grant) -> Found:
+    def grant(self, view: SchedulerView, grant: Grant) -> Violations:
         """Check an event before the system is given to the recipe."""
         yield from ()
 
-    def unwanted(self, view: SchedulerView, system: System, record: EventRecord) -> Found:
+    def unwanted(self, view: SchedulerView, system: System, record: EventRecord) -> Violations:
         """Check an event before a pending system becomes idle."""
         yield from ()
 
-    def decided(self, view: SchedulerView, decision: RecordedDecision) -> Found:
+    def decided(self, view: SchedulerView, decision: RecordedDecision) -> Violations:
         """Check a decision after its last event."""
         yield from ()
 
 
 class UsableGrant(DecisionInvariant):
-    """A granted system was free, and usable for the recipe."""
+    """A granted system was free or already with the recipe, and usable for it."""
 
     name = "usable_grant"
 
-    def grant(self, view: SchedulerView, grant: Grant) -> Found:
+    def grant(self, view: SchedulerView, grant: Grant) -> Violations:
         recipe, system, record = grant
         subjects = recipe.subject, system.subject
         if system.usage not in FREE and system.recipe_id != recipe.recipe_id:
@@ -67,7 +67,7 @@ class LentSystem(DecisionInvariant):
 
     name = "lent_system"
 
-    def grant(self, view: SchedulerView, grant: Grant) -> Found:
+    def grant(self, view: SchedulerView, grant: Grant) -> Violations:
         recipe, system, record = grant
         if self._matcher.is_lent_away(recipe, system):
             loan = f"{system.fqdn} is on loan to {system.borrower}"
@@ -81,7 +81,7 @@ class AllowedGrant(DecisionInvariant):
 
     name = "allowed_grant"
 
-    def grant(self, view: SchedulerView, grant: Grant) -> Found:
+    def grant(self, view: SchedulerView, grant: Grant) -> Violations:
         recipe, system, record = grant
         if not self._matcher.may_submit(recipe, system):
             whose = f"{recipe.subject} belongs to {recipe.submitter}"
@@ -90,11 +90,11 @@ class AllowedGrant(DecisionInvariant):
 
 
 class NobodyJumped(DecisionInvariant):
-    """No recipe that ranks before the winner could have taken the system safely.
+    """No recipe that ranks before the recipe of a grant could have taken the system safely.
 
     A policy that answers triggers in batches is checked against the order at the beginning of the batch:
-    recipes that a decision of the batch has assigned rank as queued, and new sets are served in rank order. A
-    new set of several recipes is answered as a whole, so it counts with its nominal priority on each system.
+    recipes that the batch has assigned still rank as queued, and new sets are answered in rank order. A new
+    set of several recipes is answered as a whole, by its nominal priority on each system.
     """
 
     name = "nobody_jumped"
@@ -103,39 +103,39 @@ class NobodyJumped(DecisionInvariant):
         super().__init__(matcher)
         self._in_batches = in_batches
 
-    def grant(self, view: SchedulerView, grant: Grant) -> Found:
+    def grant(self, view: SchedulerView, grant: Grant) -> Violations:
         recipe, system, _ = grant
-        its = rank_on(view, self._matcher, recipe, system)
-        others = eligible_recipes(view, self._matcher, system, its)
+        rank = rank_on(view, self._matcher, recipe, system)
+        others = eligible_recipes(view, self._matcher, system, rank)
         if self._in_batches and view.answering == recipe.set_id:
-            others = chain(others, self._new_before(view, recipe, system, its))
+            others = chain(others, self._new_before(view, recipe, system, rank))
         for other in others:
-            theirs = rank_on(view, self._matcher, other, system)
-            other_rank = f"{other.subject} ({theirs}), which ranks before {recipe.subject} ({its})"
-            what = f"{system.fqdn} passed over {other_rank}"
+            other_rank = rank_on(view, self._matcher, other, system)
+            ranks = f"{other.subject} ({other_rank}), which ranks before {recipe.subject} ({rank})"
+            what = f"{system.fqdn} passed over {ranks}"
             subjects = recipe.subject, other.subject, system.subject
             yield self.broken([grant.record.position], subjects, what)
             return
 
     def _new_before(
-        self, view: SchedulerView, recipe: Recipe, system: System, its: SystemRank
+        self, view: SchedulerView, recipe: Recipe, system: System, rank: SystemRank
     ) -> Iterator[Recipe]:
         """Yield the recipes of new sets of the batch that rank before a new one and could take its system."""
         if len(view.hosts(recipe.set_id)) > 1:
-            its = its._replace(line=1, effective=its.nominal)
-        for number in view.new_sets.before(view.sets[recipe.set_id], its.effective, view.batch):
+            rank = rank._replace(line=1, effective=rank.nominal)
+        for number in view.new_sets.before(view.sets[recipe.set_id], rank.effective, view.batch):
             for other in view.hosts(number):
-                stands_before = rank_on(view, self._matcher, other, system) < its
-                if stands_before and could_take_safely(view, self._matcher, other, system):
+                ranks_before = rank_on(view, self._matcher, other, system) < rank
+                if ranks_before and could_take_safely(view, self._matcher, other, system):
                     yield other
 
 
 class NobodyOverlooked(DecisionInvariant):
-    """A pending system becomes idle only if no recipe in the queue could take it."""
+    """A pending system becomes idle only if no recipe in the queue could take it safely."""
 
     name = "nobody_overlooked"
 
-    def unwanted(self, view: SchedulerView, system: System, record: EventRecord) -> Found:
+    def unwanted(self, view: SchedulerView, system: System, record: EventRecord) -> Violations:
         for recipe in eligible_recipes(view, self._matcher, system):
             what = f"{system.fqdn} became idle, but {recipe.subject} could take it"
             yield self.broken([record.position], [recipe.subject, system.subject], what)
@@ -143,7 +143,7 @@ class NobodyOverlooked(DecisionInvariant):
 
 
 class NoUnsafeGrant(DecisionInvariant):
-    """Every holder can still be completed after a grant that does not complete its set."""
+    """Every holder of the lab can be completed after a grant that does not complete its set."""
 
     name = "no_unsafe_grant"
 
@@ -151,11 +151,11 @@ class NoUnsafeGrant(DecisionInvariant):
         super().__init__(matcher)
         self._grants: list[Grant] = []
 
-    def grant(self, view: SchedulerView, grant: Grant) -> Found:
+    def grant(self, view: SchedulerView, grant: Grant) -> Violations:
         self._grants.append(grant)
         yield from ()
 
-    def decided(self, view: SchedulerView, decision: RecordedDecision) -> Found:
+    def decided(self, view: SchedulerView, decision: RecordedDecision) -> Violations:
         grants, self._grants = self._grants, []
         for recipe, system, record in grants:
             if not unplaced_hosts(view, recipe.set_id):

@@ -25,22 +25,22 @@ class Violation:
         return f"{self.invariant} at {where} ({', '.join(self.subjects)}): {self.what}"
 
 
-Found = Iterator[Violation]
+Violations = Iterator[Violation]
 
 
 class Invariant:
-    """Base: checks nothing. One instance reads one log, and may keep state."""
+    """Base class, which checks nothing. An instance checks one log, and may have state."""
 
     name: ClassVar[str]
     topics: ClassVar[tuple[str, ...] | None] = ()
     """The topics of the events to check; None means all events."""
 
-    def event(self, world: FoldedWorld, record: EventRecord) -> Found:
+    def event(self, world: FoldedWorld, record: EventRecord) -> Violations:
         """Check an event. `world` is the state before it."""
         yield from ()
 
-    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Found:
-        """Check a commit. `world` is the state after it, `affected` holds what it may have changed."""
+    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
+        """Check a commit. `world` is the state after it, `affected` has its possible changes."""
         yield from ()
 
     def broken(self, positions: Iterable[int], subjects: Iterable[str], what: str) -> Violation:

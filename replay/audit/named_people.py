@@ -1,4 +1,4 @@
-"""Users and groups that some policy, owner or loan names; all others are equivalent."""
+"""Users and groups named by policies, ownerships or loans. All others have equal rights everywhere."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from replay.audit.rights import Rights, Submitter
 
 
 class NamedPeople:
-    """Counts the users and groups that the rights in force name. Mutable."""
+    """The users and groups that the rights of some system name. Mutable."""
 
     def __init__(self) -> None:
         # Rights -> number of systems with them; user or group -> number of rights that name it.
@@ -17,9 +17,9 @@ class NamedPeople:
 
     def change(self, before: Rights | None, now: Rights | None) -> bool:
         """Replace the rights of a system, and return whether the set of named users and groups changed."""
-        came = now is not None and self._count(now, 1)
-        went = before is not None and self._count(before, -1)
-        return came or went
+        has_grown = now is not None and self._count(now, 1)
+        has_shrunk = before is not None and self._count(before, -1)
+        return has_grown or has_shrunk
 
     def _count(self, rights: Rights, change: int) -> bool:
         self._in_force[rights] += change
@@ -32,7 +32,7 @@ class NamedPeople:
                 del self._named[submitter]
         return len(self._named) != named
 
-    def party(self, submitter: Submitter) -> Submitter:
-        """Return a submitter without the user or group that no rights name."""
+    def representative(self, submitter: Submitter) -> Submitter:
+        """Return a submitter without its user or group, if no rights name it."""
         user = submitter.user if Submitter(submitter.user, None) in self._named else None
         return Submitter(user, submitter.group if Submitter(None, submitter.group) in self._named else None)

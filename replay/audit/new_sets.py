@@ -34,16 +34,15 @@ class NewSets:
             del self._sorted[bisect_left(self._sorted, rank)]
 
     def rank(self, recipe_set: RecipeSet | None) -> None:
-        """Refresh the rank of a set."""
+        """Recompute the rank of a new set after a change of its priority."""
         if recipe_set is not None and recipe_set.set_id in self._ranks:
             self.discard(recipe_set.set_id)
             self.add(recipe_set)
 
     def before(self, recipe_set: RecipeSet, effective: int, upto: int) -> Iterator[int]:
-        """Yield the sets that may rank before this one, which has an effective priority on a system.
+        """Yield the sets that may rank before this one, given its effective priority on a system.
 
-        The sets submitted after a position do not count. The effective priority of the others is at most
-        their nominal one.
+        Sets submitted after `upto` are excluded. The effective priority of a set is at most its nominal one.
         """
         end = bisect_left(self._sorted, max(rank_of(recipe_set), (effective,)))
         return (number for _, submission, number in self._sorted[:end] if submission <= upto)

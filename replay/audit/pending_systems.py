@@ -1,9 +1,9 @@
-"""The invariant of pending systems: a system that recipes may have is pending before it becomes idle."""
+"""The invariant of pending systems: a system that recipes may get is pending before it becomes idle."""
 
 from __future__ import annotations
 
 from replay.audit.affected import Affected
-from replay.audit.invariant import Found, Invariant
+from replay.audit.invariant import Invariant, Violations
 from replay.audit.record import Commit, EventRecord
 from replay.audit.tables import FREE
 from replay.audit.world import FoldedWorld
@@ -12,7 +12,7 @@ EASED = ("system.registered", "system.condition-changed", "system.undrained")
 
 
 class TheQueueIsAsked(Invariant):
-    """A system that becomes free, Automated or undrained is pending first, if recipes may have it.
+    """A system that becomes free, Automated or undrained is pending first, if recipes may get it.
 
     Design section 2, Pending.
     """
@@ -23,23 +23,23 @@ class TheQueueIsAsked(Invariant):
     def __init__(self) -> None:
         self._eased: dict[str, EventRecord] = {}
 
-    def event(self, world: FoldedWorld, record: EventRecord) -> Found:
+    def event(self, world: FoldedWorld, record: EventRecord) -> Violations:
         system = world.systems.get(record.name)
-        came_free = record.topic == "system.idle" and system is not None and system.usage not in FREE
-        if record.topic in EASED or came_free:
+        is_freed = record.topic == "system.idle" and system is not None and system.usage not in FREE
+        if record.topic in EASED or is_freed:
             self._eased[record.name] = record
         yield from ()
 
-    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Found:
+    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
         if not self._eased:
             return
         eased, self._eased = self._eased, {}
-        asked = {record.name for record in commit.records if record.topic == "system.pending"}
+        pending = {record.name for record in commit.records if record.topic == "system.pending"}
         for fqdn, record in eased.items():
             system = world.systems.get(fqdn)
             if system is None:
                 continue
-            may_be_had = system.condition == "Automated" and not (system.draining or system.reserved)
-            if may_be_had and system.usage in FREE and fqdn not in asked:
+            is_available = system.condition == "Automated" and not (system.draining or system.reserved)
+            if is_available and system.usage in FREE and fqdn not in pending:
                 what = f"{record.topic}: it is {system.usage}, but was not pending first"
                 yield self.broken([record.position], [record.subject], what)

@@ -1,9 +1,9 @@
-"""Invariants of placement: one recipe per system, and recipe and system record the same."""
+"""Invariants of placement: one recipe per system, and no contradiction between recipe and system."""
 
 from __future__ import annotations
 
 from replay.audit.affected import Affected
-from replay.audit.invariant import Found, Invariant
+from replay.audit.invariant import Invariant, Violations
 from replay.audit.record import Commit, EventRecord
 from replay.audit.tables import BEFORE_START, FINISHED, FREE, MIRRORED, PLACED
 from replay.audit.values import Recipe, System
@@ -15,7 +15,7 @@ class OneRecipePerSystem(Invariant):
 
     name = "one_recipe_per_system"
 
-    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Found:
+    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
         for system in affected.systems:
             on = [world.recipes[number] for number in world.on.get(system.fqdn, ())]
             hosts = [recipe.subject for recipe in on if not recipe.is_guest]
@@ -23,9 +23,9 @@ class OneRecipePerSystem(Invariant):
                 what = f"{len(hosts)} recipes are placed on it"
                 yield self.broken(commit.about(system.subject, *hosts), [system.subject, *hosts], what)
         for recipe in affected.recipes:
-            yield from self._beside_its_host(world, recipe, commit)
+            yield from self._check_host_system(world, recipe, commit)
 
-    def _beside_its_host(self, world: FoldedWorld, recipe: Recipe, commit: Commit) -> Found:
+    def _check_host_system(self, world: FoldedWorld, recipe: Recipe, commit: Commit) -> Violations:
         host = world.recipes.get(recipe.host_id or 0)
         if host is None or recipe.state in FINISHED or recipe.system == host.system:
             return
@@ -36,27 +36,27 @@ class OneRecipePerSystem(Invariant):
 
 
 class InStep(Invariant):
-    """Recipe and system mirror each other at the end of every commit, and guests go with their host."""
+    """Recipe and system agree at the end of every commit, and guests agree with their host."""
 
     name = "in_step"
     topics = tuple(f"recipe.{state}" for state in MIRRORED if state != "scheduled")
 
-    def event(self, world: FoldedWorld, record: EventRecord) -> Found:
+    def event(self, world: FoldedWorld, record: EventRecord) -> Violations:
         recipe = world.recipes.get(int(record.name))
         if recipe is not None and record.data["system"] != recipe.system:
             what = f"{record.topic} on {record.data['system']}, placed on {recipe.system}"
             yield self.broken([record.position], [record.subject], what)
 
-    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Found:
+    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
         for recipe in affected.recipes:
             if recipe.is_guest:
-                yield from self._with_its_host(world, recipe, commit)
+                yield from self._check_guest(world, recipe, commit)
             else:
                 yield from self._recipe(world, recipe, commit)
         for system in affected.systems:
             yield from self._system(world, system, commit)
 
-    def _recipe(self, world: FoldedWorld, recipe: Recipe, commit: Commit) -> Found:
+    def _recipe(self, world: FoldedWorld, recipe: Recipe, commit: Commit) -> Violations:
         for guest in world.guests(recipe) if recipe.state in FINISHED else ():
             subjects = recipe.subject, guest.subject
             yield self.broken(
@@ -71,7 +71,7 @@ class InStep(Invariant):
             what = f"{recipe.state}, its system is {_usage(system)}"
             yield self.broken(commit.about(*subjects), subjects, what)
 
-    def _with_its_host(self, world: FoldedWorld, guest: Recipe, commit: Commit) -> Found:
+    def _check_guest(self, world: FoldedWorld, guest: Recipe, commit: Commit) -> Violations:
         host = world.recipes.get(guest.host_id or 0)
         if host is None or guest.state in FINISHED or guest.state == host.state:
             return
@@ -80,17 +80,17 @@ class InStep(Invariant):
             what = f"guest is {guest.state}, its host {host.state}"
             yield self.broken(commit.about(*subjects), subjects, what)
 
-    def _system(self, world: FoldedWorld, system: System, commit: Commit) -> Found:
-        wrong = _out_of_step(world, system)
-        if wrong is not None:
-            yield self.broken(commit.about(system.subject), [system.subject], wrong)
+    def _system(self, world: FoldedWorld, system: System, commit: Commit) -> Violations:
+        contradiction = _contradiction(world, system)
+        if contradiction is not None:
+            yield self.broken(commit.about(system.subject), [system.subject], contradiction)
 
 
 def _usage(system: System | None) -> str:
     return "unknown" if system is None else f"{system.usage} with recipe {system.recipe_id}"
 
 
-def _out_of_step(world: FoldedWorld, system: System) -> str | None:
+def _contradiction(world: FoldedWorld, system: System) -> str | None:
     """Return the contradiction in a system's usage, None if there is none.
 
     The checks follow the second table of design section 2 from the top.
@@ -99,14 +99,14 @@ def _out_of_step(world: FoldedWorld, system: System) -> str | None:
     if system.reserved:
         return f"{what}, reserved by a person" if system.usage in FREE or system.recipe_id else None
     if system.recipe_id is not None:
-        return _wrong_recipe(world, system, what)
+        return _recipe_contradiction(world, system, what)
     if system.usage not in FREE:
         return f"{what}, without a recipe or a reservation"
-    asked = system.condition == "Automated" and not system.draining
-    return f"{what}, draining or not Automated" if system.usage == "pending" and not asked else None
+    is_open = system.condition == "Automated" and not system.draining
+    return f"{what}, draining or not Automated" if system.usage == "pending" and not is_open else None
 
 
-def _wrong_recipe(world: FoldedWorld, system: System, what: str) -> str | None:
+def _recipe_contradiction(world: FoldedWorld, system: System, what: str) -> str | None:
     recipe = world.recipes.get(system.recipe_id or 0)
     if recipe is None or recipe.state not in PLACED or recipe.system != system.fqdn:
         return f"{what}, which is not placed there"

@@ -49,7 +49,7 @@ def log_invariants() -> tuple[Invariant, ...]:
 
 
 class DecisionInvariants:
-    """The invariants that check decisions against the scheduler's view, by the moment of the check."""
+    """The invariants that check decisions against the scheduler's view, by the time of the check."""
 
     def __init__(self, matcher: SystemMatcher, *, in_batches: bool) -> None:
         every: tuple[DecisionInvariant, ...] = (
@@ -60,16 +60,16 @@ class DecisionInvariants:
             NobodyOverlooked(matcher),
             NoUnsafeGrant(matcher),
         )
-        self.at_grant = [one for one in every if type(one).grant is not DecisionInvariant.grant]
-        self.unwanted = [one for one in every if type(one).unwanted is not DecisionInvariant.unwanted]
-        self.decided = [one for one in every if type(one).decided is not DecisionInvariant.decided]
+        self.at_grant = [each for each in every if type(each).grant is not DecisionInvariant.grant]
+        self.unwanted = [each for each in every if type(each).unwanted is not DecisionInvariant.unwanted]
+        self.decided = [each for each in every if type(each).decided is not DecisionInvariant.decided]
 
 
 class PolicyRules(NamedTuple):
     """The rules of a policy version.
 
-    `by_access`: policies and loans count. `by_contact`: silent labs get no recipes. `in_batches`: triggers
-    are answered in batches, in the order at the beginning of the batch.
+    With `by_access`, policies and loans restrict grants. With `by_contact`, silent labs get no recipes. With
+    `in_batches`, triggers are answered in batches, in the order at the beginning of the batch.
     """
 
     by_access: bool
@@ -78,7 +78,7 @@ class PolicyRules(NamedTuple):
 
 
 CURRENT_RULES = PolicyRules(by_access=True, by_contact=True, in_batches=True)
-# Policy version -> its rules. Grants of other versions are not checked. None: decisions without a version.
+# Policy version -> rules. None stands for decisions without a version. Other versions are unchecked.
 RULES_BY_POLICY: dict[int | None, PolicyRules] = {
     2: PolicyRules(by_access=False, by_contact=False, in_batches=False),
     3: PolicyRules(by_access=False, by_contact=False, in_batches=False),

@@ -1,7 +1,7 @@
-"""Queues of waiting recipes in rank order, by lab and party, and in each by need.
+"""Queues of recipes in rank order, by lab and representative submitter, and in each by need.
 
-Recipes with the same need fit the same systems, so mostly the check of the first answers for all. The members
-of a party have the same rights everywhere, so the order within a queue is the same on every system.
+Recipes with the same need fit the same systems, so mostly it is enough to check the first. Submitters with
+the same representative have the same rights, so the order within a queue is the same on every system.
 """
 
 from __future__ import annotations
@@ -21,13 +21,12 @@ Rank = tuple[int, ...]
 """Priority (0 is the most urgent), submission, recipe."""
 
 AFTER_ALL: Rank = (len(PRIORITIES),)
-# Before every recipe.
 BEFORE_ALL: Rank = ()
 
 
 @dataclass(frozen=True, eq=False)
 class RecipeNeed:
-    """The conditions under which a recipe fits a system: its own wants, and the distros of its guests.
+    """The conditions for a recipe to fit a system: its own requirements, and the distros of its guests.
 
     Recipes of one world with the same need share one object.
     """
@@ -41,7 +40,7 @@ class RecipeNeed:
 
 
 class QueuePlace(NamedTuple):
-    """The place of a waiting recipe. `lab` is the lab of its set, None if the set is bound to no lab."""
+    """The place of a recipe in the queues. `lab` is the lab of its set, None if that is bound to no lab."""
 
     lab: str | None
     submitter: Submitter
@@ -49,8 +48,8 @@ class QueuePlace(NamedTuple):
     rank: Rank
 
 
-class PartyQueue:
-    """The waiting recipes of one party. Mutable.
+class SubmitterQueue:
+    """The queued or assigned recipes of one representative submitter. Mutable.
 
     The list of ranks of a need is never replaced, even when empty, so that callers may iterate it while they
     apply tentative changes and roll them back.
@@ -66,7 +65,7 @@ class PartyQueue:
 
     @property
     def first(self) -> Rank | None:
-        """Rank of the first recipe, None if the queue is empty."""
+        """Return the rank of the first recipe, None if the queue is empty."""
         return self._firsts[0][0] if self._firsts else None
 
     def ranks_of(self, need: RecipeNeed) -> list[Rank]:
@@ -91,16 +90,16 @@ class PartyQueue:
         ranks = self._ranks[need]
         before = ranks[0] if ranks else None
         insort(ranks, rank)
-        self._first_changed(need, before, ranks[0])
+        self._index_first(need, before, ranks[0])
 
     def drop(self, need: RecipeNeed, rank: Rank) -> None:
         ranks = self._ranks[need]
         before = ranks[0]
         del ranks[bisect_left(ranks, rank)]
-        self._first_changed(need, before, ranks[0] if ranks else None)
+        self._index_first(need, before, ranks[0] if ranks else None)
 
-    def _first_changed(self, need: RecipeNeed, before: Rank | None, first: Rank | None) -> None:
-        """Note that the first rank of a need has changed; None stands for no recipe."""
+    def _index_first(self, need: RecipeNeed, before: Rank | None, first: Rank | None) -> None:
+        """Index the new first rank of a need. None stands for no recipe."""
         if first == before:
             return
         if before is not None:
@@ -118,27 +117,27 @@ class PartyQueue:
         else:
             needs.remove(need)
         if len(needs) == is_needed:
-            # It was the first, or the last, need with this requirement.
+            # It is the first need with this requirement, or it was the last one.
             self._requirements ^= 1 << number
 
 
 class Queues:
-    """All queues, with one place for each waiting recipe. Mutable."""
+    """All queues, with the place of each recipe. Mutable."""
 
     def __init__(self) -> None:
-        self._queues: defaultdict[str | None, defaultdict[Submitter, PartyQueue]] = defaultdict(_queues)
+        self._queues: defaultdict[str | None, defaultdict[Submitter, SubmitterQueue]] = defaultdict(_queues)
         self._places: dict[int, QueuePlace] = {}
 
-    def __getitem__(self, lab: str | None) -> list[tuple[Submitter, PartyQueue]]:
-        """Return the queues of a lab, or with None of recipes bound to no lab."""
+    def __getitem__(self, lab: str | None) -> list[tuple[Submitter, SubmitterQueue]]:
+        """Return the queues of recipes bound to a lab, or with None of those bound to no lab."""
         return list(self._queues[lab].items())
 
     def __iter__(self) -> Iterator[int]:
-        """Iterate the waiting recipes."""
+        """Iterate over all recipes in the queues."""
         return iter(self._places)
 
     def put(self, recipe_id: int, place: QueuePlace | None) -> None:
-        """Move a recipe to a place; None means that it no longer waits."""
+        """Move a recipe to a place. With None, remove it."""
         before = self._places.pop(recipe_id, None)
         if before is not None:
             self._queues[before.lab][before.submitter].drop(before.need, before.rank)
@@ -147,11 +146,11 @@ class Queues:
             self._queues[place.lab][place.submitter].add(place.need, place.rank)
 
     def close(self, submitter: Submitter) -> None:
-        """Delete the empty queues of a party. The caller must not be iterating them."""
+        """Delete the empty queues of a representative. The caller must not be iterating over them."""
         for queues in self._queues.values():
             if submitter in queues and queues[submitter].first is None:
                 del queues[submitter]
 
 
-def _queues() -> defaultdict[Submitter, PartyQueue]:
-    return defaultdict(PartyQueue)
+def _queues() -> defaultdict[Submitter, SubmitterQueue]:
+    return defaultdict(SubmitterQueue)

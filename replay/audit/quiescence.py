@@ -1,10 +1,10 @@
-"""Invariants of a log at rest: the scheduler has read all of it and has nothing left to decide."""
+"""Invariants of a log at rest: the scheduler has read it completely, and nothing is left to decide."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from replay.audit.invariant import Found, Violation
+from replay.audit.invariant import Violation, Violations
 from replay.audit.ranking import eligible_recipes
 from replay.audit.safety import anything_runs, labs_with_room, stuck_holders, waiting_sets
 from replay.audit.scheduler_view import SchedulerView
@@ -13,11 +13,11 @@ from replay.audit.system_matcher import SystemMatcher
 
 def violations_at_rest(view: SchedulerView, matcher: SystemMatcher) -> Iterator[Violation]:
     """Yield the violations in a world in which every trigger is answered."""
-    for question in CHECKS:
-        yield from question(view, matcher)
+    for check in CHECKS:
+        yield from check(view, matcher)
 
 
-def nothing_unanswered(view: SchedulerView, _: SystemMatcher) -> Found:
+def nothing_unanswered(view: SchedulerView, _: SystemMatcher) -> Violations:
     """Every new recipe was answered, and every pending system."""
     for recipe in view.recipes.values():
         if recipe.state == "new":
@@ -27,7 +27,7 @@ def nothing_unanswered(view: SchedulerView, _: SystemMatcher) -> Found:
             yield Violation("nothing_unanswered", (), (system.subject,), "it is still pending")
 
 
-def no_idle_system_wanted(view: SchedulerView, matcher: SystemMatcher) -> Found:
+def no_idle_system_wanted(view: SchedulerView, matcher: SystemMatcher) -> Violations:
     """No recipe waits beside an idle system that it could take safely."""
     for system in view.systems.values():
         if system.usage == "idle":
@@ -36,17 +36,17 @@ def no_idle_system_wanted(view: SchedulerView, matcher: SystemMatcher) -> Found:
                 yield Violation("no_idle_system_wanted", (), (recipe.subject, system.subject), what)
 
 
-def no_holder_stuck(view: SchedulerView, matcher: SystemMatcher) -> Found:
+def no_holder_stuck(view: SchedulerView, matcher: SystemMatcher) -> Violations:
     """Every set that holds systems can still get the rest of them; otherwise it should have let go."""
     for number in (number for lab in sorted(view.holding) for number in stuck_holders(view, matcher, lab)):
         what = "it holds systems, but cannot get the others, whichever recipes finish"
         yield Violation("no_holder_stuck", (), _members(view, number), what)
 
 
-def no_deadlock(view: SchedulerView, matcher: SystemMatcher) -> Found:
+def no_deadlock(view: SchedulerView, matcher: SystemMatcher) -> Violations:
     """No set waits that could be placed if no other recipe had a system, unless some recipe runs.
 
-    The systems of a running recipe will raise triggers when it ends: then the other checks suffice.
+    When a running recipe ends, its system raises a trigger, so the other checks suffice then.
     """
     if anything_runs(view):
         return

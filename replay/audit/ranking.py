@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from replay.audit.queues import AFTER_ALL, BEFORE_ALL, PartyQueue, Rank
+from replay.audit.queues import AFTER_ALL, BEFORE_ALL, Rank, SubmitterQueue
 from replay.audit.safety import could_take_safely
 from replay.audit.scheduler_view import SchedulerView
 from replay.audit.system_matcher import SystemMatcher
@@ -16,7 +16,7 @@ from replay.audit.values import Recipe, System
 class SystemRank(NamedTuple):
     """The rank of a recipe on one system; lower ranks come first.
 
-    `queue` is 0 for recipes bound to the lab, 1 for others. Priorities are numbers; 0 is Urgent.
+    `line` is 0 for recipes bound to the lab, 1 for others. Priorities are numbers; 0 is Urgent.
     """
 
     line: int
@@ -26,14 +26,13 @@ class SystemRank(NamedTuple):
 
     @property
     def last(self) -> Rank:
-        """Return the end of the nominal ranks that may precede this rank, at any effective priority."""
+        """Return the end of the nominal ranks that may precede this rank, for any submitter."""
         return self.end(-1)
 
     def end(self, highest_priority: int) -> Rank:
-        """Return the end of the nominal ranks that precede this rank for a party with this highest priority.
+        """Return the end of the nominal ranks that precede this rank, given a submitter's highest priority.
 
-        The recipes of a party stand in the order of their nominal priorities, and the effective ones follow
-        it.
+        In a queue, recipes are in the order of their nominal priorities, and so of their effective ones.
         """
         if highest_priority > self.effective:
             return BEFORE_ALL
@@ -47,40 +46,40 @@ class SystemRank(NamedTuple):
 
 
 def rank_on(view: SchedulerView, matcher: SystemMatcher, recipe: Recipe, system: System) -> SystemRank:
-    """Return the rank of a recipe on a system, as if it had permission there if it has none."""
+    """Return the rank of a recipe on a system. Without permission there, its nominal priority counts."""
     recipe_set = view.sets[recipe.set_id]
     bound = recipe.recipe_id not in view.newly_assigned and any(
         member.lab == system.lab for member in view.members(recipe.set_id)
     )
     nominal = URGENCY[recipe_set.priority]
-    effective = max(nominal, matcher.highest_priority(view.party(recipe.submitter), system) or 0)
+    effective = max(nominal, matcher.highest_priority(view.representative(recipe.submitter), system) or 0)
     return SystemRank(0 if bound else 1, effective, nominal, recipe_set.submission)
 
 
 def eligible_recipes(
     view: SchedulerView, matcher: SystemMatcher, system: System, before: SystemRank | None = None
 ) -> Iterator[Recipe]:
-    """Yield the recipes in the queue that could take the system safely, or only those that rank before one.
+    """Yield recipes in the queue that could take the system safely, only those before a rank if one is given.
 
-    For each need and party only the first is yielded: the others rank behind it.
+    Of recipes with the same need and representative, yield only the first.
     """
     for number, lab in enumerate((system.lab, None)):
         if before is not None and number > before.line:
             return
-        counting = before if before is not None and number == before.line else None
-        last = AFTER_ALL if counting is None else counting.last
+        limit = before if before is not None and number == before.line else None
+        last = AFTER_ALL if limit is None else limit.last
         for submitter, queue in view.queues[lab]:
             first = queue.first
             if first is None or first >= last:
                 continue
             highest_priority = matcher.highest_priority(submitter, system)
             if highest_priority is not None:
-                end = AFTER_ALL if counting is None else counting.end(highest_priority)
+                end = AFTER_ALL if limit is None else limit.end(highest_priority)
                 yield from _eligible_in(view, matcher, system, queue, end)
 
 
 def _eligible_in(
-    view: SchedulerView, matcher: SystemMatcher, system: System, queue: PartyQueue, end: Rank
+    view: SchedulerView, matcher: SystemMatcher, system: System, queue: SubmitterQueue, end: Rank
 ) -> Iterator[Recipe]:
     for need in matcher.obtainable_needs(queue, system, end):
         for rank in queue.ranks_of(need):

@@ -1,10 +1,10 @@
-"""Invariants of the records of recipes: requirements that can be read, and reasons."""
+"""Invariants of the events of recipes: readable requirements, and reasons."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-from replay.audit.invariant import Found, Invariant
+from replay.audit.invariant import Invariant, Violations
 from replay.audit.record import EventRecord
 from replay.audit.requirement import unreadable
 from replay.audit.tables import GIVEN_UP, PLACED
@@ -19,20 +19,20 @@ class ReadableRequirements(Invariant):
     name = "understood"
     topics = ("recipe.new",)
 
-    def event(self, world: FoldedWorld, record: EventRecord) -> Found:
-        wrong = _unreadable(record.data["host_requires"])
-        if wrong is not None:
-            what = f"its host requirement cannot be read: {wrong}"
+    def event(self, world: FoldedWorld, record: EventRecord) -> Violations:
+        error = _unreadable(record.data["host_requires"])
+        if error is not None:
+            what = f"its host requirement cannot be read: {error}"
             yield self.broken([record.position], [record.subject], what)
 
 
 class EveryUnplacedRecipeHasAReason(Invariant):
-    """Queued, cancelled and aborted record a reason; assigned records one if the recipe lost its system."""
+    """A recipe is queued, cancelled or aborted with a reason; also assigned, if it loses its system."""
 
     name = "every_unplaced_recipe_has_a_reason"
     topics = ("recipe.queued", "recipe.assigned", *(f"recipe.{state}" for state in GIVEN_UP))
 
-    def event(self, world: FoldedWorld, record: EventRecord) -> Found:
+    def event(self, world: FoldedWorld, record: EventRecord) -> Violations:
         if not _needs_reason(world, record):
             return
         reason = record.data.get("reason")

@@ -15,7 +15,7 @@ Recorded = Any
 
 
 SKIPPED_TOPICS = frozenset({"job.submitted"})
-"""Topics whose data is skipped: it is a whole job, and each recipe repeats its part."""
+"""Topics whose data is not decoded: it is a whole job, and each recipe repeats its part."""
 
 
 class EventRecord(NamedTuple):
@@ -41,7 +41,7 @@ class EventRecord(NamedTuple):
     # The time of the event and of its basis: texts or times; None if not recorded.
     at: Any = None
     now: Any = None
-    # When the database recorded it.
+    # The time at which the database recorded it.
     recorded_at: Any = None
     # The last position whose triggers belong to the decision's batch; None in a policy without batches.
     batch: int | None = None
@@ -52,7 +52,7 @@ class EventRecord(NamedTuple):
 
     @property
     def happened(self) -> str:
-        """Return the topic without its aggregate. For a change of state this is the state."""
+        """Return the topic without its kind. For a change of state this is the new state."""
         return _happened(self.topic)
 
 
@@ -87,7 +87,7 @@ def record_of(recorded: Recorded) -> EventRecord:
 
 
 def from_row(row: tuple[int, int, Any, str, int, str, bytes]) -> EventRecord:
-    """Return the record of a row of the log: position, end of commit, time, subject, version, topic, JSON."""
+    """Return the record of a row: position, end of commit, time, subject, version, topic, JSON."""
     position, commit_end, recorded_at, subject, version, topic, state = row
     kind, _, name = subject.partition("/")
     if topic in SKIPPED_TOPICS:
@@ -120,7 +120,7 @@ def _upto(batch: Mapping[str, Any] | None) -> int | None:
 
 
 def _without_data(state: bytes) -> bytes:
-    """Cut off the data, which comes last. No text contains the marker: its quotation marks are escaped."""
+    """Replace the data, which comes last, by `{}`. No JSON string contains the marker unescaped."""
     before, begin, _ = state.partition(b',"data":')
     return b"%b%b{}}" % (before, begin) if begin else state
 
@@ -168,7 +168,7 @@ class RecordedDecision:
 
     @property
     def batch(self) -> int:
-        """Position up to which its batch was collected: the basis unless the event records another."""
+        """Return the position up to which its batch was collected, by default the basis."""
         batch = self.records[0].batch
         return self.basis if batch is None else batch
 
@@ -198,8 +198,8 @@ class Commit:
 
     def about(self, *subjects: str) -> tuple[int, ...]:
         """Return the positions of the events of these subjects, or of the commit's bounds if none."""
-        found = tuple(record.position for record in self.records if record.subject in subjects)
-        return found or tuple(sorted({self.first, self.end}))
+        positions = tuple(record.position for record in self.records if record.subject in subjects)
+        return positions or tuple(sorted({self.first, self.end}))
 
 
 def commits(records: Iterable[EventRecord]) -> Iterator[Commit]:

@@ -18,7 +18,7 @@ UNREADABLE = (UnknownLeaf, LookupError, TypeError, ValueError, AttributeError)
 
 
 def unreadable(host_requires: str) -> str | None:
-    """Return why a requirement cannot be read, None if it can."""
+    """Return the error of a requirement that cannot be read, None if it can be read."""
     try:
         parts(json.loads(host_requires))
     except UNREADABLE as error:
@@ -27,12 +27,12 @@ def unreadable(host_requires: str) -> str | None:
 
 
 def judge(form: Form, facts: Facts) -> Ternary:
-    """Evaluate a requirement for a system. Raise UnknownLeaf."""
+    """Evaluate a requirement for a system. Raises UnknownLeaf."""
     return _every(parts(form))(facts)
 
 
 def parts(form: Form) -> list[Condition]:
-    """Return the conditions that must all hold for a requirement to hold. Raise UnknownLeaf."""
+    """Return the conditions that a requirement joins by `and`. Raises UnknownLeaf."""
     return [part for each in conditions(form) if (part := read(each)) is not None]
 
 
@@ -46,12 +46,12 @@ def conditions(form: Form) -> Iterator[Form]:
 
 
 def read(form: Form) -> Condition | None:
-    """Return the condition of a form, None if it is empty. Raise UnknownLeaf."""
+    """Return the condition of a form, None if it is empty. Raises UnknownLeaf."""
     return _read(form, SYSTEM_ELEMENTS)
 
 
 def _read(form: Form, elements: Elements) -> Condition | None:
-    """Return the condition of a form, None if it is empty. Within a disk the elements are those of disks."""
+    """Return the condition of a form, None if it is empty. Within `disk`, use the elements of disks."""
     if "element" in form:
         return read_leaf(form, elements)
     if len(form) != 1:
@@ -60,42 +60,42 @@ def _read(form: Form, elements: Elements) -> Condition | None:
     if word == "force" and elements is SYSTEM_ELEMENTS:
         return _forced(inner.casefold())
     if word == "disk" and elements is SYSTEM_ELEMENTS:
-        return _one_disk(_every(_asked(inner, DISK_ELEMENTS)))
+        return _one_disk(_every(_read_all(inner, DISK_ELEMENTS)))
     if word not in ("and", "or", "not"):
         raise UnknownLeaf(f"{dict(form)}")
-    asked = _asked(inner, elements)
-    if not asked:
+    read_conditions = _read_all(inner, elements)
+    if not read_conditions:
         return None
-    about = frozenset[str]().union(*(each.about for each in asked))
-    return Condition(about, {"and": _every, "or": _any, "not": _not_every}[word](asked))
+    about = frozenset[str]().union(*(each.about for each in read_conditions))
+    return Condition(about, {"and": _every, "or": _any, "not": _not_every}[word](read_conditions))
 
 
-def _asked(forms: Iterable[Form], elements: Elements) -> list[Condition]:
-    return [asked for form in forms if (asked := _read(form, elements)) is not None]
+def _read_all(forms: Iterable[Form], elements: Elements) -> list[Condition]:
+    return [condition for form in forms if (condition := _read(form, elements)) is not None]
 
 
 def _forced(fqdn: str) -> Condition:
     return Condition(frozenset({"fqdn"}), lambda facts: bool(facts["fqdn"] == fqdn))
 
 
-def _every(questions: list[Condition]) -> Predicate:
+def _every(tests: list[Condition]) -> Predicate:
     def holds(facts: Facts) -> Ternary:
-        answers = [question.holds(facts) for question in questions]
-        return False if False in answers else None if None in answers else True
+        results = [test.holds(facts) for test in tests]
+        return False if False in results else None if None in results else True
 
     return holds
 
 
-def _any(questions: list[Condition]) -> Predicate:
+def _any(tests: list[Condition]) -> Predicate:
     def holds(facts: Facts) -> Ternary:
-        answers = [question.holds(facts) for question in questions]
-        return True if True in answers else None if None in answers else False
+        results = [test.holds(facts) for test in tests]
+        return True if True in results else None if None in results else False
 
     return holds
 
 
-def _not_every(questions: list[Condition]) -> Predicate:
-    every = _every(questions)
+def _not_every(tests: list[Condition]) -> Predicate:
+    every = _every(tests)
 
     def holds(facts: Facts) -> Ternary:
         result = every(facts)
@@ -110,7 +110,7 @@ def _one_disk(inner: Predicate) -> Condition:
     def holds(facts: Facts) -> Ternary:
         if facts["disks"] is None:
             return None
-        answers = [inner(facts_of_disk(disk)) for disk in facts["disks"]]
-        return True if True in answers else None if None in answers else False
+        results = [inner(facts_of_disk(disk)) for disk in facts["disks"]]
+        return True if True in results else None if None in results else False
 
     return Condition(frozenset({"disks"}), holds)

@@ -1,4 +1,4 @@
-"""Cache of the requirements that systems refuse.
+"""Cache of the requirements that systems do not fulfil ("refuse").
 
 Each condition of a requirement is evaluated once for each distinct value of the facts that it reads. The cost
 of a lab with thousands of systems therefore depends on how much the systems differ. A changed system is
@@ -22,9 +22,9 @@ Value = tuple[Any, ...]
 
 @dataclass
 class CachedResults:
-    """The results for one value, as bitmaps: `asked` requirements were evaluated, `refused` did not hold."""
+    """The results for one value, as bitmaps: of the `evaluated` requirements, the `refused` do not hold."""
 
-    asked: int = 0
+    evaluated: int = 0
     refused: int = 0
 
 
@@ -40,7 +40,7 @@ class FactColumn:
 
     @property
     def values(self) -> int:
-        """Number of distinct values evaluated so far."""
+        """Return the number of distinct values that were evaluated."""
         return len(self._results)
 
     def add(self, number: int, holds: Predicate) -> None:
@@ -53,26 +53,26 @@ class FactColumn:
         self._requirements_by_test[holds] |= 1 << number
 
     def refused(self, facts: Facts, beside: int) -> int:
-        """Return `beside` and the requirements that are refused here.
+        """Return the union of `beside` and the requirements that are refused here.
 
-        Requirements in `beside` are not evaluated.
+        Requirements in `beside` are already refused, so they are not evaluated.
         """
         value = tuple([facts[name] for name in self._about])
         results = self._results.get(value)
         if results is None:
             results = self._results[value] = CachedResults()
-        unasked = self._requirements & ~results.asked & ~beside
-        if unasked:
-            tests = dict.fromkeys(holds for number in numbers_in(unasked) for holds in self._tests[number])
+        pending = self._requirements & ~results.evaluated & ~beside
+        if pending:
+            tests = dict.fromkeys(holds for number in numbers_in(pending) for holds in self._tests[number])
             for holds in tests:
                 if holds(facts) is not True:
                     results.refused |= self._requirements_by_test[holds]
-            results.asked |= unasked
+            results.evaluated |= pending
         return beside | results.refused
 
 
 class RequirementCache:
-    """Requirements are numbered in the order in which they are added. Mutable.
+    """A cache of requirements, numbered in the order in which they are added. Mutable.
 
     `unknown` is the bitmap of the requirements that cannot be read.
     """
@@ -81,7 +81,7 @@ class RequirementCache:
         self.requirements = 0
         self.unknown = 0
         self._columns: dict[tuple[str, ...], FactColumn] = {}
-        # Many requirements share a condition: it is read once.
+        # The text of a form -> its condition, because many requirements share conditions.
         self._conditions: dict[str, Condition | None] = {}
 
     def add(self, host_requires: str) -> None:
@@ -96,15 +96,15 @@ class RequirementCache:
         self.requirements += 1
 
     def _condition(self, form: Form) -> Condition | None:
-        results = json.dumps(form)
-        if results not in self._conditions:
-            self._conditions[results] = read(form)
-        return self._conditions[results]
+        key = json.dumps(form)
+        if key not in self._conditions:
+            self._conditions[key] = read(form)
+        return self._conditions[key]
 
     def refused(self, facts: Facts) -> int:
         """Return the bitmap of the added requirements that do not certainly hold for a system."""
         refused = self.unknown
-        # Columns with many values, such as names, come last: most requirements are refused by then.
+        # Columns with many values, such as names, come last, because most requirements are refused by then.
         for column in sorted(self._columns.values(), key=lambda column: column.values):
             refused = column.refused(facts, refused)
         return refused

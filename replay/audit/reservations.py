@@ -1,13 +1,13 @@
-"""Invariants of reservations: systems that persons have, and systems that recipes keep on request.
+"""Invariants of reservations by persons, and of systems that recipes keep on request (design section 2).
 
-Design section 2. A recipe keeps its system on request (`reservesys`), also after the recipe was given up.
+A recipe keeps its system on request (`reservesys`), even after the recipe was given up.
 """
 
 from __future__ import annotations
 
 from replay.audit.affected import Affected
 from replay.audit.deadlines import BY_RECORDED_AT_FROM, CAUSE
-from replay.audit.invariant import Found, Invariant
+from replay.audit.invariant import Invariant, Violations
 from replay.audit.record import Commit, EventRecord
 from replay.audit.tables import FINISHED
 from replay.audit.values import System
@@ -23,18 +23,22 @@ class RightfulReservation(Invariant):
     name = "rightful_reservation"
     topics = ("system.reservation-begun",)
 
-    def event(self, world: FoldedWorld, record: EventRecord) -> Found:
+    def event(self, world: FoldedWorld, record: EventRecord) -> Violations:
         system = world.systems.get(record.name)
-        wrong = None if system is None else _wrong(system, record.data["user"])
-        if wrong is not None:
-            yield self.broken([record.position], [record.subject], wrong)
+        fault = None if system is None else _fault(system, record.data["user"])
+        if fault is not None:
+            yield self.broken([record.position], [record.subject], fault)
 
 
-def _wrong(system: System, user: str) -> str | None:
+def _fault(system: System, user: str) -> str | None:
     if system.borrower is not None and system.borrower != user:
         return f"{user} reserves a system on loan to {system.borrower}"
-    may_be = system.condition == "Manual" or (system.borrower == user and system.condition != "Removed")
-    return None if may_be else f"{user} reserves a system that is {system.condition} and not on loan to them"
+    is_rightful = system.condition == "Manual" or (system.borrower == user and system.condition != "Removed")
+    return (
+        None
+        if is_rightful
+        else f"{user} reserves a system that is {system.condition} and not on loan to them"
+    )
 
 
 class KeptAsAsked(Invariant):
@@ -48,49 +52,49 @@ class KeptAsAsked(Invariant):
     topics = ("recipe.new", *(f"recipe.{state}" for state in ("reserved", *FINISHED)))
 
     def __init__(self) -> None:
-        self._asking: dict[str, None] = {}
+        self._requesting: dict[str, None] = {}
         # Kept recipe -> the reason for which it was given up.
         self._kept: dict[str, str | None] = {}
         # Violations, unless the system turns out to be unfit after the commit.
-        self._wrong: list[tuple[EventRecord, str]] = []
+        self._faults: list[tuple[EventRecord, str]] = []
 
-    def event(self, world: FoldedWorld, record: EventRecord) -> Found:
+    def event(self, world: FoldedWorld, record: EventRecord) -> Violations:
         if record.topic == "recipe.new":
             if record.data.get("reservesys") and record.data.get("host_recipe_id") is None:
-                self._asking[record.name] = None
+                self._requesting[record.name] = None
         elif record.topic == "recipe.reserved":
             # A guest that is reserved ends with its host, whether it asked to keep its system or not.
-            if record.name in self._asking:
+            if record.name in self._requesting:
                 self._kept[record.name] = record.data.get("reason")
         else:
-            self._ends(world, record)
+            self._check_end(world, record)
         yield from ()
 
-    def _ends(self, world: FoldedWorld, record: EventRecord) -> None:
+    def _check_end(self, world: FoldedWorld, record: EventRecord) -> None:
         if record.name in self._kept:
-            self._ends_kept(record, self._kept.pop(record.name))
-        elif record.name in self._asking and self._is_watchdog(record):
+            self._check_end_of_kept(record, self._kept.pop(record.name))
+        elif record.name in self._requesting and self._is_watchdog(record):
             recipe = world.recipes.get(int(record.name))
             if recipe is not None and recipe.state in KEPT_FROM:
-                self._wrong.append((record, "its watchdog expired, but it does not keep its system"))
-        self._asking.pop(record.name, None)
+                self._faults.append((record, "its watchdog expired, but it does not keep its system"))
+        self._requesting.pop(record.name, None)
 
-    def _ends_kept(self, record: EventRecord, reason: str | None) -> None:
+    def _check_end_of_kept(self, record: EventRecord, reason: str | None) -> None:
         if record.happened == "cancelled":
             return
         if record.basis is not None and record.cause != CAUSE + record.name:
-            self._wrong.append((record, f"it keeps its system, but {record.cause} ends it"))
+            self._faults.append((record, f"it keeps its system, but {record.cause} ends it"))
         if reason is not None and (record.happened != "aborted" or record.data["reason"] != reason):
-            self._wrong.append((record, f"it was given up ({reason}), but ends as {record.happened}"))
+            self._faults.append((record, f"it was given up ({reason}), but ends as {record.happened}"))
 
     def _is_watchdog(self, record: EventRecord) -> bool:
         is_new = (record.policy_version or 0) >= BY_RECORDED_AT_FROM
         return is_new and record.happened == "aborted" and record.cause == CAUSE + record.name
 
-    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Found:
-        for record, what in self._wrong:
+    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
+        for record, what in self._faults:
             recipe = world.finished.get(int(record.name))
             system = None if recipe is None else world.systems.get(recipe.system or "")
             if system is None or system.condition not in UNFIT:
                 yield self.broken([record.position], [record.subject], what)
-        self._wrong.clear()
+        self._faults.clear()

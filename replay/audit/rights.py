@@ -1,4 +1,4 @@
-"""Rights on systems (design 5.2): permission and maximum priority, by policies, owners and loans."""
+"""Submit rights on systems (design 5.2): permission and maximum priority, by policies, owners and loans."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from replay.audit.tables import URGENCY
 
 
 class Submitter(NamedTuple):
-    """The owner of a job, and the group it was submitted for.
+    """The owner of a job, and the group for which it was submitted.
 
-    A field is None if there is none, or if its value makes no difference.
+    A field is None if there is none, or if its value makes no difference to rights.
     """
 
     user: str | None
@@ -46,7 +46,7 @@ OPEN_TO_ALL: Entries = frozenset({SubmitEntry(None, None, URGENT)})
 
 
 def submit_entries(entries: Iterable[Mapping[str, Any]]) -> Entries:
-    """Return the submit permissions of a policy in its event form. No maximum means Urgent."""
+    """Return the submit permissions of a policy as events contain it. Without a maximum it is Urgent."""
     return frozenset(
         SubmitEntry(
             form.get("user"), form.get("group"), URGENCY[form.get("maximum_effective_priority", "Urgent")]
@@ -60,7 +60,7 @@ def submit_entries(entries: Iterable[Mapping[str, Any]]) -> Entries:
 class Rights:
     """The rights on one system: the entries in force, its owner and its borrower.
 
-    Equal rights of one world are one object, so that results are cached once.
+    Equal rights of one world are the same object, so that they share cached results.
     """
 
     entries: Entries
@@ -78,9 +78,9 @@ class Rights:
         return self._urgencies[submitter]
 
     def _highest_priority(self, submitter: Submitter) -> int | None:
-        named_people = [entry.urgency for entry in self.entries if entry.names(submitter)]
-        if named_people:
-            return min(named_people)
+        urgencies = [entry.urgency for entry in self.entries if entry.names(submitter)]
+        if urgencies:
+            return min(urgencies)
         return (
             URGENT if submitter.user is not None and submitter.user in (self.owner, self.borrower) else None
         )
@@ -105,7 +105,7 @@ Key = tuple[Entries, str | None, str | None]
 
 
 class RightsCache:
-    """The rights of one world; equal rights are one object."""
+    """The rights of one world. Equal rights are the same object."""
 
     def __init__(self) -> None:
         self._interned: dict[Key, Rights] = {(OPEN_TO_ALL, None, None): OPEN}
@@ -117,8 +117,8 @@ class RightsCache:
         """
         entries = frozenset[SubmitEntry]().union(*pools) or (OPEN_TO_ALL if own is None else own)
         # The owner makes no difference where every user may submit.
-        named_people = None if any(entry.user is None and entry.group is None for entry in entries) else owner
-        key = entries, named_people, borrower
+        named_owner = None if any(entry.user is None and entry.group is None for entry in entries) else owner
+        key = entries, named_owner, borrower
         if key not in self._interned:
             self._interned[key] = Rights(*key)
         return self._interned[key]

@@ -1,6 +1,6 @@
 """Safety of grants: whether every set that holds some systems can still get the rest (design 4.3).
 
-Found by plain search.
+The scheduler finds this by shortcuts, the audit by a plain search.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from replay.audit.world import FoldedWorld
 
 
 def unplaced_hosts(view: FoldedWorld, number: int) -> list[Recipe]:
-    """Return the recipes of a set that have no system."""
+    """Return the recipes of a set that have no system, without guests."""
     return [host for host in view.hosts(number) if host.state in UNPLACED]
 
 
 def stuck_holders(view: SchedulerView, matcher: SystemMatcher, lab: str) -> list[int]:
     """Return the holders of a lab that remain after every holder that can be completed has finished.
 
-    Completing a holder never harms another, since its systems come free, so any order finds the same ones.
-    Labs share no systems, so a holder stuck in one lab does not make a grant in another unsafe.
+    A completed holder frees its systems, so the order in which holders are completed does not matter. Labs
+    share no systems, so a stuck holder in one lab does not make a grant in another unsafe.
     """
     holders = ((number, unplaced_hosts(view, number)) for number in sorted(view.holding[lab]))
     left = {number: rest for number, rest in holders if rest and _are_readable(view, matcher, rest)}
     while left:
         held = {host.system for number in left for host in view.hosts(number) if host.state == "scheduled"}
-        done = [number for number, rest in left.items() if can_match(matcher, rest, lab, held)]
-        if not done:
+        completable = [number for number, rest in left.items() if can_match(matcher, rest, lab, held)]
+        if not completable:
             break
-        for number in done:
+        for number in completable:
             del left[number]
     return list(left)
 
@@ -45,29 +45,29 @@ def can_match(matcher: SystemMatcher, hosts: list[Recipe], lab: str, held: Set[s
     """Return whether each host can have a usable system of its own that is not held."""
     choices = {host.recipe_id: matcher.usable_systems(host, lab) for host in hosts}
     taken: dict[str, int] = {}
-    return all(_place(number, choices, taken, set(), held) for number in choices)
+    return all(_match(number, choices, taken, set(), held) for number in choices)
 
 
-def _place(
+def _match(
     number: int,
     choices: Mapping[int, Iterable[str]],
     taken: dict[str, int],
     tried: set[str],
     held: Set[str | None],
 ) -> bool:
-    """Give a host a system; move other hosts to other systems where that helps."""
+    """Give a host a system (augmenting path): move other hosts to other systems where needed."""
     for fqdn in choices[number]:
         if fqdn in tried or fqdn in held:
             continue
         tried.add(fqdn)
-        if fqdn not in taken or _place(taken[fqdn], choices, taken, tried, held):
+        if fqdn not in taken or _match(taken[fqdn], choices, taken, tried, held):
             taken[fqdn] = number
             return True
     return False
 
 
 def labs_with_room(view: SchedulerView, matcher: SystemMatcher, number: int) -> list[str]:
-    """Return the labs in which a set could be placed if no other set held a system there."""
+    """Return the labs in which a set could be completed if no other set held a system there."""
     hosts = view.hosts(number)
     own = {host.system for host in hosts}
     bound = {host.lab for host in hosts if host.lab is not None}
@@ -78,18 +78,18 @@ def labs_with_room(view: SchedulerView, matcher: SystemMatcher, number: int) -> 
 def is_safe(view: SchedulerView, matcher: SystemMatcher, lab: str) -> bool:
     """Return whether every holder of a lab can be completed.
 
-    The result is cached for each state of the lab.
+    A positive result is cached for the present holder version of the lab.
     """
-    state = view.states.get(lab, 0)
-    if matcher.safe.get(lab) != state:
+    version = view.holder_versions.get(lab, 0)
+    if matcher.safe_versions.get(lab) != version:
         if stuck_holders(view, matcher, lab):
             return False
-        matcher.safe[lab] = state
+        matcher.safe_versions[lab] = version
     return True
 
 
 def could_take_safely(view: SchedulerView, matcher: SystemMatcher, recipe: Recipe, system: System) -> bool:
-    """Return whether a recipe could take a system so that every holder can still be completed."""
+    """Return whether a recipe could take a system, and every holder could be completed afterwards."""
     lab = system.lab
     if not matcher.could_take(recipe, system):
         return False
@@ -100,7 +100,7 @@ def could_take_safely(view: SchedulerView, matcher: SystemMatcher, recipe: Recip
     if not can_match(matcher, rest, lab, {system.fqdn}):
         return False
     if is_safe(view, matcher, lab) and can_match(matcher, rest, lab, {*view.held[lab], system.fqdn}):
-        # It can be completed before all others, and then the state is as safe as before.
+        # The set can be completed before all others, and then the state is as safe as before.
         return True
     with view.tentatively():
         _grant(view, recipe, system)

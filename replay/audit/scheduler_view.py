@@ -1,4 +1,4 @@
-"""The scheduler's view: the lab at the basis of a decision, with changes that can be rolled back."""
+"""The scheduler's view: the state at the basis of a decision, with changes that can be rolled back."""
 
 from __future__ import annotations
 
@@ -20,40 +20,40 @@ from replay.audit.world import FoldedWorld
 K = TypeVar("K")
 V = TypeVar("V")
 
-WAITING = ("queued", "assigned")
+IN_QUEUE = ("queued", "assigned")
 
 
 class SchedulerView(FoldedWorld):
-    """The world with its waiting recipes (`queues`), its holders and the changes of its systems. Mutable.
+    """The world with indexes: its queues, its holders and the changes of its systems. Mutable.
 
-    `put` keeps the indexes in step.
+    `put` updates the indexes.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.queues = Queues()
-        # Lab -> its systems; the names of systems whose description or rights changed, in order, tentative
-        # changes included; the sets with scheduled hosts; and the systems of these hosts.
+        # By lab: its systems; the names of systems whose description or rights have changed, in order,
+        # also tentatively; the sets with scheduled hosts; and the systems of these hosts.
         self.systems_of: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self.changed: defaultdict[str, list[str]] = defaultdict(list)
         self.holding: defaultdict[str, Counter[int]] = defaultdict(Counter)
         self.held: defaultdict[str, Counter[str | None]] = defaultdict(Counter)
-        # Counts the changes that affect whole labs: distro trees, and labs that are enabled, disabled, silent
-        # or heard.
+        # The number of changes that affect whole labs: of distro trees, and of labs that are enabled,
+        # disabled, silent or heard.
         self.lab_version = 0
-        # Recipes that became assigned in the present batch: they rank as queued until it is answered.
+        # Recipes that were assigned in the present batch. They rank as queued until the batch is answered.
         self.newly_assigned: dict[int, None] = {}
         self.new_sets = NewSets()
         self.batch = 0
         self.answering: int | None = None
         self._named = NamedPeople()
-        self._parties: dict[Submitter, Submitter] = {}
-        self._waiting: defaultdict[Submitter, dict[int, None]] = defaultdict(dict)
+        self._representatives: dict[Submitter, Submitter] = {}
+        self._in_queue: defaultdict[Submitter, dict[int, None]] = defaultdict(dict)
         self._needs: dict[tuple[Wants, tuple[Distro | None, ...]], RecipeNeed] = {}
-        # Lab -> a number that changes whenever its holders may want or get other systems. A result that was
-        # found for a number holds while the lab has that number, also after a rollback.
-        self.states: dict[str, int] = {}
-        self._next_state = itertools.count(1)
+        # Lab -> a version that changes whenever its holders may want or get other systems. A result that was
+        # computed at a version is valid while the lab has that version, also after a rollback.
+        self.holder_versions: dict[str, int] = {}
+        self._next_version = itertools.count(1)
         self._changes: list[tuple[dict[Any, Any], Any, Any]] = []
         self._tentative_depth = 0
 
@@ -71,9 +71,9 @@ class SchedulerView(FoldedWorld):
             self._end_batch()
 
     def _end_batch(self) -> None:
-        """Let recipes that were assigned in the batch rank as assigned from here on."""
-        newly, self.newly_assigned = self.newly_assigned, {}
-        for number in newly:
+        """Let recipes that were assigned in the batch rank as assigned from now on."""
+        assigned, self.newly_assigned = self.newly_assigned, {}
+        for number in assigned:
             if number in self.recipes:
                 self._enqueue(self.recipes[number])
 
@@ -86,7 +86,7 @@ class SchedulerView(FoldedWorld):
 
     @contextmanager
     def tentatively(self) -> Iterator[None]:
-        """Roll back at the end whatever is applied within."""
+        """Roll back all changes at the end of the context."""
         mark = self.begin_tentative()
         try:
             yield
@@ -118,10 +118,10 @@ class SchedulerView(FoldedWorld):
             self._changes.append((table, key, before))
         self._replace(table, key, before, value)
         for lab in self._affected_labs(table, before, value):
-            self.put(self.states, lab, next(self._next_state))
+            self.put(self.holder_versions, lab, next(self._next_version))
 
     def _affected_labs(self, table: object, before: object, value: object) -> Iterable[str]:
-        """Return the labs in which holders may want or get other systems now."""
+        """Return the labs in which holders may now want or get other systems."""
         if table is self.recipes:
             return (
                 recipe.lab
@@ -141,10 +141,10 @@ class SchedulerView(FoldedWorld):
         return list(self.systems_of) if everywhere else ()
 
     def _may_hold(self, recipe: Recipe) -> bool:
-        """Return whether the set of a recipe may hold some systems and want others."""
+        """Return whether the set of a recipe may be a holder."""
         recipe_set = self.sets.get(recipe.set_id)
-        held = recipe.state in ("scheduled", "assigned")
-        return held and recipe_set is not None and len(recipe_set.recipe_ids) > 1
+        may_hold = recipe.state in ("scheduled", "assigned")
+        return may_hold and recipe_set is not None and len(recipe_set.recipe_ids) > 1
 
     def _replace(self, table: dict[K, V], key: K, before: V | None, value: V | None) -> None:
         super().put(table, key, value)
@@ -160,9 +160,9 @@ class SchedulerView(FoldedWorld):
         elif changed_table is self.trees or changed_table is self.enabled or changed_table is self.silent:
             self.lab_version += 1
         elif (changed_table is self.left or changed_table is self.gone) and before != value:
-            self._refresh_parties()
+            self._refresh_representatives()
 
-    # Waiting recipes and holders
+    # Queues and holders
 
     def need(self, host: Recipe) -> RecipeNeed:
         needed = host.wants, tuple(guest.wants.distro for guest in self.guests(host))
@@ -179,9 +179,9 @@ class SchedulerView(FoldedWorld):
             self._count(before, -1)
         if recipe is not None and recipe.state == "scheduled":
             self._count(recipe, 1)
-        if recipe is not None and recipe.state in WAITING:
+        if recipe is not None and recipe.state in IN_QUEUE:
             self._enqueue(recipe)
-        elif before is not None and before.state in WAITING:
+        elif before is not None and before.state in IN_QUEUE:
             self._dequeue(before)
         if before is None and recipe is not None and recipe.host_id in self.recipes:
             self._enqueue(self.recipes[recipe.host_id])
@@ -192,37 +192,37 @@ class SchedulerView(FoldedWorld):
             _add(self.held[recipe.lab], recipe.system, change)
 
     def _enqueue(self, recipe: Recipe) -> None:
-        """Put a waiting recipe in its queue. New recipes and guests are in no queue."""
+        """Put a recipe in its queue, or move it there. New recipes and guests are in no queue."""
         recipe_set = self.sets.get(recipe.set_id)
-        if recipe_set is not None and recipe.state in WAITING and recipe.host_id is None:
+        if recipe_set is not None and recipe.state in IN_QUEUE and recipe.host_id is None:
             rank = URGENCY[recipe_set.priority], recipe_set.submission, recipe.recipe_id
             lab = None if recipe.recipe_id in self.newly_assigned else recipe.lab
-            place = QueuePlace(lab, self.party(recipe.submitter), self.need(recipe), rank)
+            place = QueuePlace(lab, self.representative(recipe.submitter), self.need(recipe), rank)
             self.queues.put(recipe.recipe_id, place)
-            self._waiting[recipe.submitter][recipe.recipe_id] = None
+            self._in_queue[recipe.submitter][recipe.recipe_id] = None
 
     def _dequeue(self, recipe: Recipe) -> None:
         self.queues.put(recipe.recipe_id, None)
-        waiting = self._waiting[recipe.submitter]
+        waiting = self._in_queue[recipe.submitter]
         waiting.pop(recipe.recipe_id, None)
         if not waiting:
-            del self._waiting[recipe.submitter]
+            del self._in_queue[recipe.submitter]
 
-    # Parties
+    # Representatives of submitters
 
-    def party(self, submitter: Submitter) -> Submitter:
-        """Return the party of a submitter: submitters with equal rights on every system are one party."""
-        party = self._parties.get(submitter)
-        if party is None:
-            counting = submitter if self.group_counts(submitter) else Submitter(submitter.user, None)
-            party = self._parties[submitter] = self._named.party(counting)
-        return party
+    def representative(self, submitter: Submitter) -> Submitter:
+        """Return the common representative of all submitters with the same rights on every system."""
+        representative = self._representatives.get(submitter)
+        if representative is None:
+            effective = submitter if self.group_counts(submitter) else Submitter(submitter.user, None)
+            representative = self._representatives[submitter] = self._named.representative(effective)
+        return representative
 
-    def _refresh_parties(self) -> None:
-        """Recompute the parties: the users and groups that policies name have changed."""
-        before, self._parties = self._parties, {}
-        for submitter, waiting in self._waiting.items():
-            if self.party(submitter) != before[submitter]:
+    def _refresh_representatives(self) -> None:
+        """Recompute the representatives, because the set of named users and groups has changed."""
+        before, self._representatives = self._representatives, {}
+        for submitter, waiting in self._in_queue.items():
+            if self.representative(submitter) != before[submitter]:
                 for number in list(waiting):
                     self._enqueue(self.recipes[number])
                 self.queues.close(before[submitter])
@@ -230,10 +230,10 @@ class SchedulerView(FoldedWorld):
     # Systems
 
     def _system_changed(self, before: System | None, system: System | None) -> None:
-        had = None if before is None else before.rights
-        has = None if system is None else system.rights
-        if had is not has and self._named.change(had, has):
-            self._refresh_parties()
+        rights_before = None if before is None else before.rights
+        rights = None if system is None else system.rights
+        if rights_before is not rights and self._named.change(rights_before, rights):
+            self._refresh_representatives()
         if before is not None and system is not None and _differ_in_usage_only(before, system):
             return
         if before is not None:

@@ -1,4 +1,4 @@
-"""The state folded from a log: tables of frozen values, changed by a single method."""
+"""The state folded from a log: tables of frozen values, which only `State.put` changes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ V = TypeVar("V")
 
 
 class State:
-    """Tables of frozen values. `finished` holds the recipes that never change again. Mutable."""
+    """Tables of frozen values. `finished` has the finished recipes, `recipes` all others. Mutable."""
 
     def __init__(self) -> None:
         self.recipes: dict[int, Recipe] = {}

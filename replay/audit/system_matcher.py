@@ -1,6 +1,6 @@
-"""Candidate systems of recipes, and those that a recipe could have now (design sections 1 and 5.1).
+"""Candidate systems of recipes, and those that a recipe could get now (design sections 1 and 5.1).
 
-Requirements are evaluated once for a system, and again when the system has changed.
+Requirements are evaluated once for a system, and again after a change of the system.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from replay.audit.facts import Facts, facts_of
-from replay.audit.queues import PartyQueue, Rank, RecipeNeed
+from replay.audit.queues import Rank, RecipeNeed, SubmitterQueue
 from replay.audit.requirement_cache import RequirementCache
 from replay.audit.rights import ANY_SUBMITTER, URGENT, Submitter
 from replay.audit.scheduler_view import SchedulerView
@@ -19,7 +19,7 @@ from replay.audit.world import FoldedWorld
 
 @dataclass
 class SystemFacts:
-    """The facts of one system at a position, with the refused ones of the first `requirements` (bitmap)."""
+    """The facts of one system at a position, and which of the first `requirements` it refuses (bitmap)."""
 
     described: int
     facts: Facts
@@ -30,48 +30,48 @@ class SystemFacts:
 class UsableSystems:
     """The usable systems of one lab for one need, searched lazily.
 
-    `lab_version` is the count of lab changes at creation, `changes` counts the system changes of the lab that
-    are applied.
+    `lab_version` is the `lab_version` of the view at creation, and `changes` the number of applied changes of
+    systems of the lab.
     """
 
-    def __init__(self, usable: Callable[[str], bool], asked: list[str], lab_version: int) -> None:
+    def __init__(self, is_usable: Callable[[str], bool], fqdns: list[str], lab_version: int) -> None:
         self.lab_version = lab_version
         self.changes = 0
-        self._usable = usable
-        self._left = iter(asked)
-        self._found: list[str] = []
+        self._is_usable = is_usable
+        self._unchecked = iter(fqdns)
+        self._usable: list[str] = []
 
     def __iter__(self) -> Iterator[str]:
-        """Iterate the systems; one may come twice. Several iterations may run at a time."""
-        place = 0
+        """Iterate over the systems; a system may come twice. Iterations may run concurrently."""
+        index = 0
         while True:
-            while place < len(self._found):
-                yield self._found[place]
-                place += 1
-            another = next(filter(self._usable, self._left), None)
+            while index < len(self._usable):
+                yield self._usable[index]
+                index += 1
+            another = next(filter(self._is_usable, self._unchecked), None)
             if another is None:
                 return
-            self._found.append(another)
+            self._usable.append(another)
 
     def change(self, changed: list[str]) -> None:
         """Apply the changes of systems since the last call."""
         for fqdn in dict.fromkeys(changed[self.changes :]):
-            self._found = [other for other in self._found if other != fqdn]
-            if self._usable(fqdn):
-                self._found.append(fqdn)
+            self._usable = [other for other in self._usable if other != fqdn]
+            if self._is_usable(fqdn):
+                self._usable.append(fqdn)
         self.changes = len(changed)
 
 
 class SystemMatcher:
-    """Finds the systems that recipes may have, in the present state of one world.
+    """Finds the systems that recipes may get, in the present state of one view.
 
-    Without `by_access` every user may have every system at any priority, as before there were policies.
-    Without `by_contact` silent labs get recipes like others.
+    Without `by_access` every user may get every system at any priority. Without `by_contact` silent labs get
+    recipes like others.
     """
 
     def __init__(self, world: SchedulerView, by_access: bool = True, by_contact: bool = True) -> None:
-        # Lab -> the state in which all its holders were last found to be completable.
-        self.safe: dict[str, int] = {}
+        # Lab -> its last holder version at which all its holders could be completed.
+        self.safe_versions: dict[str, int] = {}
         self._world = world
         self._by_access = by_access
         self._by_contact = by_contact
@@ -80,7 +80,7 @@ class SystemMatcher:
         self._cached: dict[tuple[str, RecipeNeed, Submitter], UsableSystems] = {}
 
     def fits(self, need: RecipeNeed, system: System) -> bool:
-        """Return whether a recipe with this need could run there, busy or not, access aside."""
+        """Return whether a recipe with this need could run on a system, busy or not, regardless of access."""
         if self._refused(system) >> need.wants.number & 1 or system.condition == "Removed":
             return False
         return _in_lab(self._world, need, system.lab) and _installs(self._world, need.wants.distro, system)
@@ -104,31 +104,27 @@ class SystemMatcher:
         return self._by_access and system.rights.is_lent_away(recipe.submitter)
 
     def may_submit(self, recipe: Recipe, system: System) -> bool:
-        """Return whether a recipe's owner or group may submit to a system, loans aside."""
-        submitter = self._world.party(recipe.submitter)
+        """Return whether a recipe's owner or group may submit to a system, regardless of loans."""
+        submitter = self._world.representative(recipe.submitter)
         return not self._by_access or system.rights.highest_priority(submitter) is not None
 
     def is_obtainable(self, need: RecipeNeed, system: System) -> bool:
-        """Return whether a system fits a need and recipes may have it, now or when it comes free, access
-        aside.
-        """
+        """Return whether a system fits a need and accepts recipes once it is free, regardless of access."""
         if self._by_contact and system.lab in self._world.silent:
             return False
         return self.fits(need, system) and accepts_recipes(self._world, need, system)
 
     def is_obtainable_for(self, recipe: Recipe, system: System) -> bool:
-        """Return whether a system fits a recipe and recipes may have it, in the lab of its set if that has
-        one.
-        """
+        """Return whether a recipe could get a system, in the lab to which its set is bound, if any."""
         lab_is_right = recipe.state != "assigned" or recipe.lab == system.lab
         return lab_is_right and self.is_obtainable(self._world.need(recipe), system)
 
     def could_take(self, recipe: Recipe, system: System) -> bool:
         """Return whether a system is usable for a recipe, in the lab of its set if that has one."""
-        submitter = self._world.party(recipe.submitter)
+        submitter = self._world.representative(recipe.submitter)
         return self.is_obtainable_for(recipe, system) and self.highest_priority(submitter, system) is not None
 
-    def obtainable_needs(self, queue: PartyQueue, system: System, end: Rank) -> list[RecipeNeed]:
+    def obtainable_needs(self, queue: SubmitterQueue, system: System, end: Rank) -> list[RecipeNeed]:
         """Return the needs in a queue that a system suits, in order of their first recipes, up to the end."""
         open_to = queue.needs(~self._refused(system), end)
         found = [need for need in open_to if self.is_obtainable(need, system)]
@@ -137,12 +133,12 @@ class SystemMatcher:
     def usable_systems(self, recipe: Recipe, lab: str) -> UsableSystems:
         """Return the systems of a lab that are usable for a recipe."""
         world, need = self._world, self._world.need(recipe)
-        submitter = world.party(recipe.submitter) if self._by_access else ANY_SUBMITTER
+        submitter = world.representative(recipe.submitter) if self._by_access else ANY_SUBMITTER
         cached = self._cached.get((lab, need, submitter))
         if cached is None or cached.lab_version != world.lab_version:
-            asked = list(world.systems_of[lab]) if _in_lab(world, need, lab) else []
+            fqdns = list(world.systems_of[lab]) if _in_lab(world, need, lab) else []
             cached = UsableSystems(
-                lambda fqdn: self._usable_in(lab, need, submitter, fqdn), asked, world.lab_version
+                lambda fqdn: self._usable_in(lab, need, submitter, fqdn), fqdns, world.lab_version
             )
             cached.changes = len(world.changed[lab])
             self._cached[lab, need, submitter] = cached

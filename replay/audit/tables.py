@@ -14,11 +14,11 @@ RECIPE_MOVES: dict[str, tuple[str, ...]] = {
     "new": ("scheduled", "assigned", "queued", *GIVEN_UP),
     "queued": ("scheduled", "assigned", *GIVEN_UP),
     "assigned": ("scheduled", "queued", *GIVEN_UP),
-    # To assigned and queued: its system was withdrawn, or its set let go.
+    # To assigned or queued: its system was withdrawn, or its set let go.
     "scheduled": ("assigned", "queued", "waiting", *GIVEN_UP),
-    # To scheduled, assigned and queued: a system of the set was withdrawn, or the set was preempted.
+    # To scheduled, assigned or queued: a system of the set was withdrawn, or the set was preempted.
     "waiting": ("installing", "scheduled", "assigned", "queued", *GIVEN_UP),
-    # To reserved: it was given up, and its job keeps the system.
+    # To reserved: it was given up, but keeps its system as its job requested.
     "installing": ("running", "reserved", "queued", *GIVEN_UP),
     "running": ("reserved", "completed", "queued", *GIVEN_UP),
     "reserved": ("completed", *GIVEN_UP),
@@ -30,7 +30,7 @@ RECIPE_MOVES: dict[str, tuple[str, ...]] = {
 FREE = ("idle", "pending")
 
 USAGE_MOVES = {
-    # To waiting and running only for a person with a reservation.
+    # To waiting or running only for a person with a reservation.
     "idle": ("pending", "scheduled", "waiting", "running"),
     "pending": ("idle", "scheduled"),
     "scheduled": ("waiting", *FREE),
@@ -50,4 +50,4 @@ MIRRORED = {
 
 # In descending urgency.
 PRIORITIES = ("Urgent", "High", "Normal", "Medium", "Low")
-URGENCY = {priority: place for place, priority in enumerate(PRIORITIES)}
+URGENCY = {priority: rank for rank, priority in enumerate(PRIORITIES)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from replay.audit.invariant import Found, Invariant
+from replay.audit.invariant import Invariant, Violations
 from replay.audit.record import EventRecord
 from replay.audit.tables import FREE, RECIPE_MOVES, USAGE_MOVES
 from replay.audit.world import FoldedWorld
@@ -21,7 +21,7 @@ class LegalTransitions(Invariant):
     def __init__(self) -> None:
         self._versions: defaultdict[str, dict[str, int]] = defaultdict(dict)
 
-    def event(self, world: FoldedWorld, record: EventRecord) -> Found:
+    def event(self, world: FoldedWorld, record: EventRecord) -> Violations:
         versions = self._versions[record.kind]
         before = versions.get(record.name, 0)
         if record.version != before + 1:
@@ -41,7 +41,7 @@ class LegalTransitions(Invariant):
             yield from self._system(world, record)
         versions[record.name] = record.version
 
-    def _recipe(self, world: FoldedWorld, record: EventRecord) -> Found:
+    def _recipe(self, world: FoldedWorld, record: EventRecord) -> Violations:
         number = int(record.name)
         recipe, happened = world.recipes.get(number), record.happened
         if number in world.finished:
@@ -53,19 +53,19 @@ class LegalTransitions(Invariant):
             what = f"went from {recipe.state} to {happened}"
             yield self.broken([record.position], [record.subject], what)
 
-    def _system(self, world: FoldedWorld, record: EventRecord) -> Found:
+    def _system(self, world: FoldedWorld, record: EventRecord) -> Violations:
         system, usage = world.systems.get(record.name), record.happened
         if system is None or usage not in USAGE_MOVES:
             return
         if usage not in USAGE_MOVES[system.usage]:
             what = f"went from {system.usage} to {usage}"
             yield self.broken([record.position], [record.subject], what)
-        whose = record.data.get("recipe_id")
+        recipe_id = record.data.get("recipe_id")
         if system.usage in FREE:
-            for_a_recipe = whose is not None
-            if usage not in FREE and for_a_recipe != (usage == "scheduled"):
-                what = f"went from {system.usage} to {usage} with recipe {whose}"
+            for_recipe = recipe_id is not None
+            if usage not in FREE and for_recipe != (usage == "scheduled"):
+                what = f"went from {system.usage} to {usage} with recipe {recipe_id}"
                 yield self.broken([record.position], [record.subject], what)
-        elif usage not in FREE and whose != system.recipe_id:
-            what = f"went from recipe {system.recipe_id} to recipe {whose} without being free"
+        elif usage not in FREE and recipe_id != system.recipe_id:
+            what = f"went from recipe {system.recipe_id} to recipe {recipe_id} without being free"
             yield self.broken([record.position], [record.subject], what)

@@ -25,7 +25,7 @@ class Distro(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Wants:
-    """The requirements of a recipe. Without a `distro` none was found, and nothing can be installed.
+    """The requirements of a recipe. A `distro` of None means that nothing can be installed.
 
     Recipes of one world with the same requirements share one object. Equal host requirements have equal
     numbers.
@@ -37,7 +37,7 @@ class Wants:
 
     @cached_property
     def forced(self) -> str | None:
-        """The system that the requirement forces by name."""
+        """Return the name of the system that the requirement forces, in lower case, or None."""
         try:
             named = json.loads(self.host_requires)["force"]
         except (LookupError, TypeError, ValueError):
@@ -46,7 +46,7 @@ class Wants:
 
 
 class Recipe(NamedTuple):
-    """A guest has a host, and is on its host's system."""
+    """A recipe. A guest has a `host_id`, and the system of its host."""
 
     recipe_id: int
     set_id: int
@@ -80,8 +80,8 @@ class System(NamedTuple):
     """A system.
 
     `described` is the position at which anything but its usage last changed. `policy` is its own policy, None
-    if it was never given one; `rights` combine it with the policies of its pools. `user` is the person who
-    has reserved it.
+    if it never had one; `rights` combine it with the policies of its pools. `user` is the person with a
+    reservation of it.
     """
 
     fqdn: str

@@ -29,7 +29,7 @@ class FoldedWorld(State):
         return [recipe for recipe in self.members(host.set_id) if recipe.host_id == host.recipe_id]
 
     def document(self, system: System) -> dict[str, Any]:
-        """Return a system's document, as requirements see it."""
+        """Return the document of a system, on which requirements are evaluated."""
         return {
             **system.inventory,
             "fqdn": system.fqdn,
@@ -42,7 +42,7 @@ class FoldedWorld(State):
         }
 
     def group_counts(self, submitter: Submitter) -> bool:
-        """Return whether a job's group counts: not once the owner has left it, or it is removed."""
+        """Return whether a job's group counts: not after its owner left it, or it was removed."""
         group = submitter.group or ""
         return group not in self.gone and submitter.user not in self.left.get(group, ())
 
@@ -58,7 +58,7 @@ class FoldedWorld(State):
             self.apply(record)
 
 
-# Fields that the audit reads. Recipes have many others, and many recipes may come before a decision.
+# Fields of `recipe.new` that the audit reads. The others are dropped, to save memory in unread events.
 FOLDED_FIELDS = (
     "recipe_set_id",
     "host_recipe_id",
@@ -75,9 +75,9 @@ def is_folded(record: EventRecord) -> bool:
 
 
 def folded(record: EventRecord) -> EventRecord:
-    """Return a smaller record with all that a world folds."""
+    """Return a record with only the data that a world folds."""
     if record.topic != "recipe.new":
         return record
-    asked = {name: record.data[name] for name in FOLDED_FIELDS if record.data.get(name) is not None}
-    asked["host_requires"] = intern(asked["host_requires"])
-    return record._replace(data=asked)
+    data = {name: record.data[name] for name in FOLDED_FIELDS if record.data.get(name) is not None}
+    data["host_requires"] = intern(data["host_requires"])
+    return record._replace(data=data)

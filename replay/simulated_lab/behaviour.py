@@ -8,11 +8,11 @@ from random import Random
 
 @dataclass(frozen=True)
 class Behaviour:
-    """Ranges are seconds of a real machine, divided by `speed`.
+    """The probabilities of faults, and the ranges of durations in seconds, which are divided by `speed`.
 
     `stall`, `fail` and `break` happen to recipes (`break` only to hosts), `vanish` to provisionings, `repeat`
-    and `reorder` to messages, `trouble` to results. The fate of one does not depend on that of others, so
-    raising one percentage leaves everything else as it was.
+    and `reorder` to messages, `trouble` to results. Each fault is drawn independently, so a change of one
+    percentage does not change the other faults.
     """
 
     seed: int = 0
@@ -34,7 +34,7 @@ class Behaviour:
     max_results: int = 3
 
     def chance(self, *about: object) -> Random:
-        """Return the random generator for one subject: the same at each call."""
+        """Return a random generator for a subject; each call returns one with the same seed."""
         return Random("/".join(map(str, (self.seed, *about))))
 
     def happens(self, fault: str, *about: object) -> bool:

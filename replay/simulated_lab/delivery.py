@@ -1,4 +1,4 @@
-"""Delivery of a lab's messages: batches of due messages, and the consequences of their answers."""
+"""Delivery of a lab's messages: batches of due messages, and the effects of their answers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from replay.simulated_lab.lab import SimulatedLab
 from replay.simulated_lab.steps import LabStep, in_order
 
 NOT_FOUND, CONFLICT, NOT_UNDERSTOOD = 404, 409, 422
-# Repeating a message that was answered so would change nothing.
+# Statuses of answers after which a message is not repeated.
 REFUSED = frozenset({NOT_FOUND, CONFLICT, NOT_UNDERSTOOD})
 
 
@@ -17,8 +17,8 @@ REFUSED = frozenset({NOT_FOUND, CONFLICT, NOT_UNDERSTOOD})
 class Delivery:
     """Messages to send together.
 
-    `steps` are sent in order, then those in `repeated` once more. `twice`: all is sent again, as if the first
-    answer had been lost.
+    `steps` are sent in order, and then those in `repeated` again. With `twice`, the whole delivery is sent
+    again, as if the first answer had been lost.
     """
 
     steps: tuple[LabStep, ...]
@@ -37,9 +37,10 @@ class Delivery:
 
 
 def next_delivery(lab: SimulatedLab, now_seconds: float, limit: int) -> Delivery | None:
-    """Return the messages that are due, None if there are none.
+    """Return the due messages, None if there are none.
 
-    A family is silent after a message that was late: its next one may depend on the answer.
+    After a late message, no further message of its host and guests is included, because it may depend on the
+    answer.
     """
     taken, waiting = list[LabStep](), set[int | None]()
     for step in lab.due(now_seconds):
@@ -72,7 +73,7 @@ def apply_answers(
 ) -> tuple[SimulatedLab, tuple[LabStep, ...]]:
     """Return the lab after the answers to `steps`, and the steps that contradict the server's state.
 
-    A message that was refused because its predecessor had not arrived is queued again, in order. The caller
+    A message that was refused because it overtook its predecessor is queued again, in order. The caller
     must fetch the recipes of the contradicting steps from the server and pass them to `resume`.
     """
     left = list(lab.agenda)

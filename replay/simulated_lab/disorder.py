@@ -1,4 +1,4 @@
-"""Reordering of messages: a message that is late, and the messages that may overtake."""
+"""Reordering of messages: a late message is sent after its successor."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from replay.simulated_lab.steps import LabStep, Progress
 
 
 def disordered(steps: Sequence[LabStep], behaviour: Behaviour, *about: object) -> Iterator[LabStep]:
-    """Yield a family's steps in order, some of them late: they are sent right after their successor."""
+    """Yield the steps of a host and its guests in order, some of them late: due right after the next step."""
     late, late_due = False, 0.0
     for step, successor in pairwise([*steps, None]):
         assert step is not None
         if late:
-            # The step that has overtaken its predecessor keeps its place; it cannot be overtaken as well.
+            # A step that has overtaken its predecessor is not late itself.
             late = False
             yield step
             continue
@@ -29,9 +29,9 @@ def disordered(steps: Sequence[LabStep], behaviour: Behaviour, *about: object) -
 def _may_swap(first: LabStep, second: LabStep) -> bool:
     """Return whether two messages of one recipe may be swapped.
 
-    They may if the server refuses the second until the first arrives, or accepts both orders. An end that
-    arrives too early would be accepted, and the messages that it cut off would be lost. A start after its
-    watchdog would reset the watchdog.
+    They may if the server refuses the second until the first arrives, or accepts both orders. An early end
+    would be accepted, and the messages before it would be lost. A start after its watchdog would reset the
+    watchdog.
     """
     if (first.kind, second.kind) != ("progress", "progress") or first.recipe_id != second.recipe_id:
         return False

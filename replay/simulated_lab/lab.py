@@ -1,8 +1,8 @@
 """The simulated lab: the messages that follow from its commands, and their times.
 
-Pure and deterministic: the same seed and command give the same messages. A lab that crashed and starts again
-sends the same messages, which changes nothing at the server. Time is the lab's own, in seconds since its
-start; the caller passes the current time.
+The same seed and command give the same messages. A lab that restarts after a crash sends the same messages
+again, which changes nothing at the server. Times are seconds since the start of the lab; the caller passes
+the current time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Recovery of a lab that was away or lost its memory, from its old commands and the server's recipes."""
+"""Recovery of a lab after a silence or a restart, from its old commands and the server's recipes."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from replay.simulated_lab.lab import UNDER_WAY, SimulatedLab, obey
 from replay.simulated_lab.machine import life
 from replay.simulated_lab.steps import Command, LabStep, in_order, is_open
 
-# Kinds of commands that end what a system was provisioned for.
+# Kinds of commands that end the provisioning of a system.
 ENDINGS = frozenset({"stop", "release"})
 
 
 def recall(behaviour: Behaviour, commands: Iterable[Command], now_seconds: float) -> SimulatedLab:
-    """Return the lab that was given all these commands, in order, before it lost its memory.
+    """Return the lab that had received all these commands, in order, before its restart.
 
-    Only the last provisioning of each system can still be under way; the server knows its progress
-    (`resume`). Any other open command is reported as done. A command without a state has ended.
+    Only the last provisioning of each system can still be under way; `resume` adds its progress from the
+    server. Any other open command is reported as completed. A command without a state has ended.
     """
     given, lab = list(commands), SimulatedLab(behaviour)
     last, ended = _last_of_each_system(given)
@@ -33,7 +33,7 @@ def recall(behaviour: Behaviour, commands: Iterable[Command], now_seconds: float
     for command in given:
         if command["id"] in settled:
             lab = obey(lab, _done(command), now_seconds)
-    # A lab that has just come back does not vanish again for an old command.
+    # After a restart, an old command does not make the lab silent again.
     return lab.without(lambda step: step.kind == "silence")
 
 
@@ -71,25 +71,22 @@ def _without_guest(command: Command, recipe_id: Any) -> Command:
 
 
 def _begun(command: Command) -> Command:
-    """Return an old command as begun, if it is a recipe's: then only its end is reported."""
+    """Return an old command as running if it is open and of a recipe: then only its end is reported."""
     recipes = command.get("recipe_id") is not None
     return {**command, "state": "running"} if recipes and is_open(command) else command
 
 
 def _done(command: Command) -> Command:
-    """Return a command that only reports its end; a provisioning becomes another kind, so that nothing
-    runs.
-    """
+    """Return a command whose end is reported without effect: a provisioning becomes another kind."""
     kind = "clear_netboot" if command["kind"] == "provision" else command["kind"]
     return {**command, "kind": kind, "state": command.get("state", "completed")}
 
 
 def resume(lab: SimulatedLab, recipe: Mapping[str, Any], now_seconds: float) -> SimulatedLab:
-    """Return the lab after it has read a recipe from the server: messages that the server knows are not
-    repeated.
+    """Return the lab without those messages of a recipe that the server has already received.
 
-    The remaining messages of the recipe move forward, as if the lab had never been away. A recipe that has
-    ended, or is no longer on the same system, is dropped with its guests.
+    The remaining messages of the recipe become due earlier, as if the lab had never been away. A recipe that
+    has ended, or is no longer on the same system, is dropped with its guests.
     """
     recipe_id, system = int(recipe["recipe_id"]), recipe.get("system")
     if recipe["state"] not in UNDER_WAY:

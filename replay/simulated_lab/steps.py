@@ -1,6 +1,4 @@
-"""Messages and silences of a simulated lab, with their times, as shared by machines, faults and
-deliveries.
-"""
+"""The steps of a simulated lab: messages and silences with their times."""
 
 from __future__ import annotations
 
@@ -10,23 +8,23 @@ from typing import Any, Literal
 
 Command = Mapping[str, Any]
 Progress = Mapping[str, Any]
-# progress: of a recipe. command: state of a command. system: a condition. silence: no message for a while.
+# Progress of a recipe, state of a command, condition of a system, or a time without messages.
 Kind = Literal["progress", "command", "system", "silence"]
 
 # Final states of a command.
 ENDED = frozenset({"completed", "failed"})
 
-# Places a late message behind its successor and before the next message.
-OVERTAKEN = 1.5
+# Added to the number of a late message, to sort it after its successor and before the next message.
+LATE_OFFSET = 1.5
 
 
 @dataclass(frozen=True)
 class LabStep:
     """A message, or a silence, due at a time.
 
-    Host and guests are a family: `host_recipe_id` is the recipe's own id, or its host's for a guest. `number`
-    is the place among the messages of the family; one that is `late` is sent after its successor. A `lasting`
-    one does not end with the recipe.
+    A host and its guests are a family: `host_recipe_id` is the id of the host for all of them. `number` is
+    the index among the messages of the family. A `late` message is sent after its successor. A `lasting` one
+    does not end with the recipe.
     """
 
     due_seconds: float
@@ -43,15 +41,15 @@ class LabStep:
 
     @property
     def order(self) -> tuple[float, float]:
-        return self.due_seconds, self.number + (OVERTAKEN if self.late else 0.0)
+        return self.due_seconds, self.number + (LATE_OFFSET if self.late else 0.0)
 
     def is_of(self, recipe_id: int) -> bool:
-        """Return whether the step ends with this recipe: its own step, or one of its guests."""
+        """Return whether the step ends with this recipe: one about the recipe or one of its guests."""
         return not self.lasting and recipe_id in (self.recipe_id, self.host_recipe_id)
 
 
 def is_open(command: Command) -> bool:
-    """Return whether there is something left to report. A command without a state has just been given."""
+    """Return whether the end of a command is not reported yet. A command without a state is new."""
     return command.get("state", "queued") not in ENDED
 
 
@@ -60,6 +58,6 @@ def in_order(steps: Iterable[LabStep]) -> tuple[LabStep, ...]:
 
 
 def numbered(steps: Iterable[LabStep]) -> tuple[LabStep, ...]:
-    """Return a family's steps sorted by time, and numbered."""
+    """Return the steps of a family sorted by time and numbered."""
     by_time = sorted(steps, key=lambda step: step.due_seconds)
     return tuple(replace(step, number=number) for number, step in enumerate(by_time))

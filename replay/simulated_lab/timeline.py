@@ -26,7 +26,7 @@ class Life:
 
     @property
     def begun_seconds(self) -> float | None:
-        """Start of the first task; None if none started."""
+        """Return the start of the first task, None if none starts."""
         return next((due for due, progress in self.messages if progress.get("state") == "running"), None)
 
 
@@ -55,10 +55,10 @@ def timeline(recipe_id: int, order: Command, behaviour: Behaviour, begin_seconds
 
 
 def strike(life: Life, faults: tuple[str, ...], behaviour: Behaviour, *about: object) -> Life:
-    """Return a life up to the moment at which a fault ends it, or the whole of it.
+    """Return a life up to the time of a fault, or the whole life if no fault happens.
 
-    At least one message comes first, so that the fault hits a machine at work. A start and its watchdog are
-    never separated: otherwise the server would wait as long as it grants a task.
+    At least one message is sent before the fault. A start and its watchdog are never separated: otherwise the
+    server would wait for the default time of a task.
     """
     fault = next((fault for fault in faults if behaviour.happens(fault, *about)), None)
     if fault is None:

@@ -1,7 +1,7 @@
 """Recomputation of each decision of a log, from its basis and its time, compared with the recorded decision.
 
-The log is read as a newly started scheduler reads it, so nothing depends on the memory of the scheduler that
-decided. Events behind the basis of a decision wait until it is recomputed.
+The log is folded as by a newly started scheduler, so nothing depends on the memory of the scheduler that
+decided. Events after the basis of a decision are folded once it is recomputed.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from domain.scheduling.world.batches import catch_up
 from domain.scheduling.world.partition import Partition
 from replay.verify.recorded_decisions import Decided, DecidedCommit, commits, decided, event_position
 
-# Maximum number of events between a basis and its commit; a scheduler reads them in seconds.
+# Maximum number of unfolded events, and so between a basis and its commit. A scheduler reads them in seconds.
 MAX_EVENTS_AHEAD = 50_000
-# New sets in between change nothing that the decision depends on, and raise triggers of their own.
-APART = (RecipeSetSubmitted, RecipeNew)
+# Events of new sets between basis and commit. They do not affect the decision, and raise their own triggers.
+NEW_SET_EVENTS = (RecipeSetSubmitted, RecipeNew)
 CONSISTENCY = "timer/consistency"
 CONTACT = "timer/contact/"
 
@@ -45,8 +45,8 @@ class DecisionDifference:
 class RecomputationCounts:
     """Counts of the recomputation.
 
-    `mended` are decisions of the consistency loop for an idle system that a recipe wanted: there should be
-    none. `unchecked` are decisions whose basis is too far behind.
+    `mended` counts decisions granted late: the scheduler had missed an idle system. There should be none.
+    `unchecked` counts decisions with more than `MAX_EVENTS_AHEAD` events between basis and commit.
     """
 
     decisions: int = 0
@@ -64,7 +64,7 @@ class Recomputation:
         self.other_policies = Counter[int]()
         self._partition = Partition()
         self._ahead: deque[Recorded] = deque()
-        # Events up to this position were folded to save space, before the next decision was read.
+        # Events up to this position were folded before the next decision was read, to limit memory.
         self._folded_early = 0
 
     def take_all(self, log: Iterable[Recorded]) -> Iterator[DecisionDifference]:
@@ -76,7 +76,7 @@ class Recomputation:
             yield from self.take(commit)
 
     def take(self, commit: Sequence[Recorded]) -> Iterator[DecisionDifference]:
-        """Yield the differences in a commit of the scheduler."""
+        """Yield the differences in a commit. Commits of other processes have none."""
         made = decided(commit)
         if made is None or not (yield from self._compare(made)):
             self._ahead.extend(commit)
@@ -96,22 +96,22 @@ class Recomputation:
             return False
         self.counts.commits += 1
         self.counts.decisions += len(made.decisions)
-        self.counts.mended += sum(one.cause == CONSISTENCY for one in made.decisions)
+        self.counts.mended += sum(decision.cause == CONSISTENCY for decision in made.decisions)
         if overlooked or self._is_folded_early(made):
             catch_up(self._partition.triggers, self._partition.sets, made.stamp)
-        found = [*overlooked, *differences(made, self._recompute(made))]
-        self.counts.differences += len(found)
-        yield from found
-        if found or not made.in_time:
+        all_differences = [*overlooked, *differences(made, self._recompute(made))]
+        self.counts.differences += len(all_differences)
+        yield from all_differences
+        if all_differences or not made.in_time:
             self._partition.rollback()
             return False
         return self._partition.confirm(made.first_position, made.last_position, made.recorded_at)
 
     def _overlooked(self, made: DecidedCommit) -> Iterator[DecisionDifference]:
-        """Yield the decisions demanded by triggers that a commit records as answered before its batch.
+        """Yield a decision that was due for triggers that a commit records as answered before its batch.
 
-        No commit answered these triggers, so they should have no result at the position up to which they are
-        recorded as answered. All else that a commit records of its batch follows from the commits before it.
+        No commit answered these triggers, so at the position up to which they are recorded as answered, they
+        must have no result. The rest of the recorded batch follows from earlier commits.
         """
         batch, basis = made.basis.batch, made.basis
         is_judged = basis.policy_version == POLICY_VERSION and self._partition.position <= basis.position
@@ -120,13 +120,13 @@ class Recomputation:
         if batch.after <= self._partition.triggers.batch.upto:
             return
         self._fold_upto(min(batch.after, basis.position))
-        demanded = decide(self._partition, 1)
-        if demanded:
+        due = decide(self._partition, 1)
+        if due:
             self._partition.rollback()
-            yield DecisionDifference(made, 0, None, _plain(demanded[0]))
+            yield DecisionDifference(made, 0, None, _plain(due[0]))
 
     def _is_folded_early(self, made: DecidedCommit) -> bool:
-        """Return whether the state is already beyond the triggers before the batch of a commit."""
+        """Return whether events after the beginning of a commit's batch were folded already."""
         batch = made.basis.batch
         return batch is None or batch.after < self._folded_early
 
@@ -141,18 +141,18 @@ class Recomputation:
     def _recompute(self, made: DecidedCommit) -> list[Decided]:
         """Return the recomputed decisions; they stay applied tentatively."""
         if made.by_timer:
-            recomputed = correct(self._partition, _clock(made), Findings())
+            recomputed = correct(self._partition, _loop_input(made), Findings())
         elif event_position(made.cause) is None:
-            # The policy demands nothing for any other cause.
+            # The scheduler decides nothing for any other cause.
             recomputed = []
         else:
-            behind = made.first_position - 1 if self._is_apart() else None
+            behind = made.first_position - 1 if self._are_only_new_sets() else None
             recomputed = decide(self._partition, len(made.decisions), made.basis.now, behind)
         return list(map(_plain, recomputed))
 
-    def _is_apart(self) -> bool:
-        """Return whether only new sets lie behind the basis; their events may be folded later."""
-        return all(type(recorded.event) in APART for recorded in self._ahead)
+    def _are_only_new_sets(self) -> bool:
+        """Return whether only events of new sets follow the basis; they may be folded later."""
+        return all(type(recorded.event) in NEW_SET_EVENTS for recorded in self._ahead)
 
 
 def differences(made: DecidedCommit, recomputed: Sequence[Decided]) -> Iterator[DecisionDifference]:
@@ -165,25 +165,25 @@ def _plain(decision: Decision) -> Decided:
     return Decided(decision.trigger.cause, decision.events, decision.batch)
 
 
-def _clock(made: DecidedCommit) -> LoopInput:
-    """Return the clock of a turn of the consistency loop, as far as its decisions reveal it.
+def _loop_input(made: DecidedCommit) -> LoopInput:
+    """Return the input of a run of the consistency loop, as far as its decisions reveal it.
 
-    The log contains neither contacts nor doubts about clocks. A turn that ended something was allowed to end
-    things.
+    The log contains neither contacts nor doubts about clocks. A run in which a deadline expired was
+    allowed to end things.
     """
     now = made.basis.now
     long_ago = now - timedelta(seconds=2 * SILENT_AFTER_SECONDS)
     heard: dict[str, datetime] = {}
-    for one in made.decisions:
-        if one.cause.startswith(CONTACT):
-            ((_, event),) = one.events
-            heard[one.cause.removeprefix(CONTACT)] = (
+    for decision in made.decisions:
+        if decision.cause.startswith(CONTACT):
+            ((_, event),) = decision.events
+            heard[decision.cause.removeprefix(CONTACT)] = (
                 long_ago if isinstance(event, LabControllerSilent) else now
             )
-    return LoopInput(now, heard, may_end=any(map(_ends, made.decisions)))
+    return LoopInput(now, heard, may_end=any(map(_needs_clock, made.decisions)))
 
 
-def _ends(one: Decided) -> bool:
-    """Return whether no turn decides this while the clocks are in doubt."""
-    is_silent = any(isinstance(event, LabControllerSilent) for _, event in one.events)
-    return is_silent or not one.cause.startswith((CONSISTENCY, CONTACT))
+def _needs_clock(decision: Decided) -> bool:
+    """Return whether no run decides this while the clocks are in doubt."""
+    is_silent = any(isinstance(event, LabControllerSilent) for _, event in decision.events)
+    return is_silent or not decision.cause.startswith((CONSISTENCY, CONTACT))

@@ -12,7 +12,7 @@ from domain.events import Basis, Batch, Event, Recorded, Stamp, split_subject
 
 @dataclass(frozen=True)
 class Decided:
-    """One decision: its cause, its events by subject in log order, and the batch answered with its commit."""
+    """One decision: its cause, its events with their subjects in log order, and the batch of its commit."""
 
     cause: str
     events: tuple[tuple[str, Event], ...]
@@ -23,7 +23,7 @@ class Decided:
 class DecidedCommit:
     """All decisions of one basis, with the stamp of the first, and the positions of the first and last event.
 
-    `in_time`: every event names the time of the basis. `recorded_at` is the database's time.
+    `in_time` is True if every event has the time of the basis. `recorded_at` is the database's time.
     """
 
     stamp: Stamp
@@ -48,7 +48,7 @@ class DecidedCommit:
 
 
 def event_position(cause: str) -> int | None:
-    """Return the position of a cause that is an event."""
+    """Return the position of a cause that is an event, otherwise None."""
     kind, position = split_subject(cause)
     return int(position) if kind == "event" and position.isdecimal() else None
 
@@ -75,6 +75,6 @@ def decided(commit: Sequence[Recorded]) -> DecidedCommit | None:
             )
         )
     in_time = all(recorded.stamp.at == basis.now for recorded in commit)
-    place = commit[0].position, commit[-1].position
     first = commit[0]
-    return DecidedCommit(first.stamp, *place, in_time, first.recorded_at, tuple(decisions))
+    bounds = first.position, commit[-1].position
+    return DecidedCommit(first.stamp, *bounds, in_time, first.recorded_at, tuple(decisions))

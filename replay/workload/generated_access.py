@@ -1,4 +1,4 @@
-"""Generated groups and pools: permissions and maximum priorities for the systems of a generated lab."""
+"""Generated groups, pools and access policies for the systems of a generated lab."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from replay.workload.generated_lab import PEOPLE, SEEDS
 
 Document = dict[str, Any]
 
-# Maximum priorities of all other users where one group has a higher one.
+# Maximum priorities of Everybody in a policy that gives one group a higher one.
 EVERYBODY = ("Low", "Medium", "Normal", "High")
-# Percent of systems with a policy of their own and no pool, and of pools with a policy for a second group,
-# whose maximum lies between that of the first group and that of everybody.
+# Percent of systems with a policy of their own and no pool; percent of policies with a second group, whose
+# maximum is between that of Everybody and that of the first group.
 OWN_PERCENT, SECOND_PERCENT = 10, 30
 MAX_POOLS = 2
 
@@ -22,28 +22,28 @@ MAX_POOLS = 2
 def with_access(lab: Document, seed: int, pools: int, groups: int, policies: float) -> Document:
     """Return a lab with its systems in `pools` pools, owned by `groups` groups.
 
-    `policies` is the share (0 to 1) of the systems that have a policy to submit by, of their pools or their
-    own: jobs of one group count at their nominal priority, all others at less. The other systems are in pools
-    without a policy.
+    `policies` is the share (0 to 1) of systems with a policy, their own or that of a pool, which limits the
+    priority of all jobs but those of one group. The other systems are in pools without a policy.
     """
     chance, site = Random(f"access/{seed}"), f"s{seed % SEEDS}"
-    teams = [_team(f"{site}-team-{number:02}", who) for number, who in _people(groups)]
+    teams = [_team(f"{site}-team-{number:02}", members) for number, members in _people(groups)]
     names = [team["name"] for team in teams]
-    ruled = round(pools * policies)
-    made = [_pool(f"{site}-pool-{number:02}", number, names) for number in range(pools)]
-    made[:ruled] = [
-        {**pool, "access_policy": _policy(pool["owner_group"], names, chance)} for pool in made[:ruled]
+    with_policy_count = round(pools * policies)
+    pool_documents = [_pool(f"{site}-pool-{number:02}", number, names) for number in range(pools)]
+    pool_documents[:with_policy_count] = [
+        {**pool, "access_policy": _policy(pool["owner_group"], names, chance)}
+        for pool in pool_documents[:with_policy_count]
     ]
-    called = [pool["name"] for pool in made]
+    pool_names = [pool["name"] for pool in pool_documents]
     order = chance.sample(range(len(lab["systems"])), len(lab["systems"]))
     with_policy = frozenset(order[: round(len(order) * policies)])
     systems = [
-        _system(system, called[:ruled], names, chance)
+        _system(system, pool_names[:with_policy_count], names, chance)
         if number in with_policy
-        else {**system, "pools": _some(called[ruled:], 0, chance)}
+        else {**system, "pools": _some(pool_names[with_policy_count:], 0, chance)}
         for number, system in enumerate(lab["systems"])
     ]
-    return {**lab, "groups": teams, "pools": made, "systems": systems}
+    return {**lab, "groups": teams, "pools": pool_documents, "systems": systems}
 
 
 def without_policies(lab: Document) -> Document:
@@ -72,8 +72,8 @@ def _system(system: Document, pools: Sequence[str], groups: Sequence[str], chanc
     return {**system, "pools": [], "access_policy": _policy(first, groups, chance)}
 
 
-def _some(pools: Sequence[str], least: int, chance: Random) -> list[str]:
-    return chance.sample(pools, min(len(pools), chance.randint(least, MAX_POOLS)))
+def _some(pools: Sequence[str], minimum: int, chance: Random) -> list[str]:
+    return chance.sample(pools, min(len(pools), chance.randint(minimum, MAX_POOLS)))
 
 
 def _policy(first: str | None, groups: Sequence[str], chance: Random) -> list[Document]:

@@ -1,6 +1,6 @@
-"""Conditions that a given system certainly satisfies: one row for each element that can be asked for.
+"""Conditions that a given system certainly satisfies, for the elements of host requirements.
 
-No condition reads a property that the document of the system lacks. Names are the system's own.
+No condition is about a property that the document of the system lacks.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 Document = dict[str, Any]
 Made = Document | None
-"""A condition, or None if the system has nothing that it could be about."""
+"""A condition, or None if the system lacks the property."""
 ConditionMaker = Callable[[Document, Random], Made]
 
 
@@ -26,7 +26,7 @@ def _property(system: Document, path: str) -> Any:
     return found
 
 
-def _asks(element: str, path: str, *ops: str) -> ConditionMaker:
+def _compares(element: str, path: str, *ops: str) -> ConditionMaker:
     """Return a maker of conditions that compare a property with its own value."""
 
     def condition(system: Document, chance: Random) -> Made:
@@ -139,8 +139,8 @@ def _key(system: Document, chance: Random) -> Made:
     return asked | chance.choice(({"op": "="}, {"op": ">=", "value": keys[key][0]}))
 
 
-def _nobody_but(element: str) -> ConditionMaker:
-    """Return a maker of conditions that mostly fail, joined by `or` with one that holds."""
+def _person_or_memory(element: str) -> ConditionMaker:
+    """Return a maker of conditions on a person that mostly fail, joined by `or` with one that holds."""
 
     def condition(system: Document, chance: Random) -> Made:
         return {"or": [leaf(element, "=", system["owner"]), _memory(system, chance)]}
@@ -148,7 +148,7 @@ def _nobody_but(element: str) -> ConditionMaker:
     return condition
 
 
-def _cores_of_nodes(system: Document, chance: Random) -> Made:
+def _numa_nodes(system: Document, chance: Random) -> Made:
     return {"or": [leaf("numa_node_count", ">=", system["numa_nodes"]), leaf("memory", "<", 1024)]}
 
 
@@ -159,35 +159,35 @@ def _truth(system: Document, chance: Random) -> Made:
 
 CONDITIONS: tuple[ConditionMaker, ...] = (
     _memory,
-    _asks("cpu_count", "cpu.processors", ">=", "<="),
-    _asks("cpu/cores", "cpu.cores", ">=", "<="),
-    _asks("cpu/sockets", "cpu.sockets", ">=", "="),
-    _asks("cpu/family", "cpu.family", "="),
-    _asks("cpu/model", "cpu.model", ">=", "<="),
-    _asks("cpu/stepping", "cpu.stepping", ">=", "<="),
-    _asks("cpu/speed", "cpu.speed_mhz", ">=", "<="),
-    _asks("cpu/vendor", "cpu.vendor", "="),
+    _compares("cpu_count", "cpu.processors", ">=", "<="),
+    _compares("cpu/cores", "cpu.cores", ">=", "<="),
+    _compares("cpu/sockets", "cpu.sockets", ">=", "="),
+    _compares("cpu/family", "cpu.family", "="),
+    _compares("cpu/model", "cpu.model", ">=", "<="),
+    _compares("cpu/stepping", "cpu.stepping", ">=", "<="),
+    _compares("cpu/speed", "cpu.speed_mhz", ">=", "<="),
+    _compares("cpu/vendor", "cpu.vendor", "="),
     _begins("cpu/model_name", "cpu.model_name"),
     _truth,
     _among("cpu/flag", "cpu.flags", "=", "like"),
     _begins("hostname", "fqdn"),
     _is_not("system/type", "type", "Resource", "Prototype"),
     _is_not("system/status", "condition", "Broken", "Removed"),
-    _asks("labcontroller", "lab_controller", "=", "<=", ">="),
-    _asks("system/owner", "owner", "=", ">=", "<="),
-    _nobody_but("system/user"),
-    _nobody_but("system/loaned"),
+    _compares("labcontroller", "lab_controller", "=", "<=", ">="),
+    _compares("system/owner", "owner", "=", ">=", "<="),
+    _person_or_memory("system/user"),
+    _person_or_memory("system/loaned"),
     _is_not("system/lender", "lender", "Nobody"),
-    _asks("system/vendor", "vendor", "="),
-    _asks("system/model", "model", "=", ">="),
-    _asks("system/location", "location", "<=", ">="),
+    _compares("system/vendor", "vendor", "="),
+    _compares("system/model", "model", "=", ">="),
+    _compares("system/location", "location", "<=", ">="),
     _begins("system/serial", "serial"),
-    _asks("system/powertype", "power_type", "="),
+    _compares("system/powertype", "power_type", "="),
     lambda system, chance: leaf("auto_prov", "=", "True") if system.get("power_type") else None,
     lambda system, chance: (
         {"not": [leaf("hypervisor", "=", "KVM")]} if system.get("hypervisor") == "" else None
     ),
-    _cores_of_nodes,
+    _numa_nodes,
     _day("system/added", "added_at"),
     _inventoried,
     _compatible,

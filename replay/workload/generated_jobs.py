@@ -21,7 +21,7 @@ WHEN = ("always", "onwarn", "onfail", "onabort")
 
 
 class Fitting:
-    """The systems of a lab document for which jobs can be generated, and the distro trees of each."""
+    """The systems of a lab document for which jobs can be generated, and their distro trees."""
 
     def __init__(self, lab: Document) -> None:
         self.groups = [str(group["name"]) for group in lab["groups"]]
@@ -46,7 +46,7 @@ class Fitting:
 
 
 def generate_jobs(lab: Document, seed: int, count: int) -> Iterator[Document]:
-    """Yield jobs in their JSON form: singles, sets of 2 to 4, hosts with guests, forced and kept systems.
+    """Yield jobs in their JSON form, of the kinds in `KINDS`.
 
     Yields nothing for a lab without an Automated system.
     """

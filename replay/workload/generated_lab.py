@@ -1,4 +1,4 @@
-"""A generated lab of any size: the same for the same seed, in the shape of `samples/lab.json`."""
+"""A generated lab of any size, in the format of `samples/lab.json`. Equal seeds give equal labs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Document = dict[str, Any]
 
 PEOPLE = ("alice", "bob", "carol")
 GROUPS = ("kernel-qe", "net-qe", "storage-qe", "virt-qe")
-# Pool -> the group that owns it, and the maximum priority of other jobs there.
+# Pool -> the group that owns it, and the maximum priority of jobs of other groups there.
 POOLS = {
     "big": ("kernel-qe", "Medium"),
     "small": ("kernel-qe", "Urgent"),
@@ -30,7 +30,7 @@ DISTROS = (
 ARCHES = ("x86_64", "aarch64", "ppc64le", "s390x")
 # Percent of distro trees, except the first, that a lab mirrors.
 MIRRORED_PERCENT = 80
-# Lower ids are for trees of other labs; each seed has a range of its own above.
+# Trees have ids from here on, in a range for each seed; lower ids are for trees of other labs.
 FIRST_TREE_ID, TREES_OF_A_SEED, SEEDS = 1000, 20, 1_000_000
 
 
@@ -92,9 +92,7 @@ def _trees(seed: int, site: str, fqdns: list[str], chance: Random) -> list[Docum
 def _tree(
     number: int, site: str, distro: tuple[str, str, str], arch: str, fqdns: list[str], chance: Random
 ) -> Document:
-    """Return a distro tree without the RELEASED tag, so that jobs that require a released one never get
-    it.
-    """
+    """Return a distro tree without the RELEASED tag, so that jobs that require it never get the tree."""
     name, family, version = distro
     kept = distro == DISTROS[0]
     mirrors = [fqdn for fqdn in fqdns if kept or chance.random() * 100 < MIRRORED_PERCENT]

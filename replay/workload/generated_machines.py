@@ -1,4 +1,4 @@
-"""Generated machines: models as rows, and the properties that vary between machines."""
+"""Generated machines: a table of models, and the properties that vary between machines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Product:
-    """A model of machines; `share` is its weight."""
+    """A model of machines. `share` is its weight in the choice of models."""
 
     share: int
     prefix: str
@@ -73,7 +73,7 @@ def machine(number: int, lab_controller: str, owners: Sequence[str], chance: Ran
         "added_at": f"2025-{chance.randint(1, 12):02}-{chance.randint(1, 28):02}T00:00:00Z",
     }
     made["pools"] = _pools(made, driver, chance)
-    return {**made, **_papers(number, model, chance), "cpu": {**made["cpu"], **_make(model, chance)}}
+    return {**made, **_records(number, model, chance), "cpu": {**made["cpu"], **_make(model, chance)}}
 
 
 def _cpu(model: Product, processors: int) -> dict[str, Any]:
@@ -99,8 +99,8 @@ def _make(model: Product, chance: Random) -> dict[str, Any]:
     }
 
 
-def _papers(number: int, model: Product, chance: Random) -> dict[str, Any]:
-    """Return location and ownership; some of it is missing for some machines."""
+def _records(number: int, model: Product, chance: Random) -> dict[str, Any]:
+    """Return serial number, location, lender and last inventory. Some machines lack some of these."""
     lender = chance.choice((None, None, None, model.vendor))
     seen = chance.random() < 0.7
     papers = {
@@ -126,7 +126,7 @@ def _exclusion(model: Product) -> dict[str, Any]:
 
 
 def _pools(made: dict[str, Any], driver: str, chance: Random) -> list[str]:
-    """Return the pools that the machine suits, less some that it was not added to yet."""
+    """Return a random choice of the pools that suit the machine."""
     suits = {
         "big": made["memory_mb"] >= 65_536,
         "small": made["memory_mb"] <= 16_384,

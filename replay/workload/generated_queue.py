@@ -1,4 +1,4 @@
-"""A deep queue for a generated lab: many recipes of few filters, each satisfied by some system."""
+"""A long queue for a generated lab: many recipes with few distinct filters, each satisfied by a system."""
 
 from __future__ import annotations
 
@@ -40,9 +40,7 @@ def all_at_work(lab: Document) -> Document:
 
 
 def generate_filters(lab: Document, seed: int, count: int) -> list[GeneratedFilter]:
-    """Return `count` distinct filters like those of people: an arch, up to three conditions, a memory
-    bound.
-    """
+    """Return `count` distinct filters: each an arch, up to three conditions and a memory limit."""
     fitting, chance = Fitting(lab), Random(f"filters/{seed}")
     found: dict[str, GeneratedFilter] = {}
     while len(found) < count:
@@ -65,7 +63,7 @@ def generate_sets(
 ) -> Iterator[Document]:
     """Yield recipe sets without end, each of a size drawn from `sizes`, its recipes from one lab.
 
-    Their priorities are distributed as people choose them, unless one is given.
+    Their priorities are drawn with `PRIORITY_SHARES`, unless one is given.
     """
     chance = Random(f"queue/{seed}")
     by_lab: dict[str, list[GeneratedFilter]] = {}

@@ -7,8 +7,8 @@ from random import Random
 from replay.workload.generated_conditions import CONDITIONS, Document, leaf
 
 MAX_CONDITIONS = 3
-# Percent of conditions that are written in a roundabout way.
-ROUNDABOUT_PERCENT = 15
+# Percent of conditions that are written in a more complicated form.
+REWRITTEN_PERCENT = 15
 
 
 def distro_requires(tree: Document) -> Document:
@@ -22,13 +22,13 @@ def host_requires(system: Document, chance: Random) -> Document:
     for condition in chance.sample(CONDITIONS, len(CONDITIONS)):
         made = condition(system, chance) if len(asked) < wanted else None
         if made is not None:
-            asked.append(_worded(made, system, chance))
+            asked.append(_rewritten(made, system, chance))
     return {"and": asked}
 
 
-def _worded(made: Document, system: Document, chance: Random) -> Document:
-    """Return a condition as it is, or now and then an equivalent or weaker form."""
-    if chance.random() * 100 >= ROUNDABOUT_PERCENT:
+def _rewritten(made: Document, system: Document, chance: Random) -> Document:
+    """Return a condition unchanged, or sometimes in an equivalent or weaker form."""
+    if chance.random() * 100 >= REWRITTEN_PERCENT:
         return made
     other = leaf("memory", ">", system["memory_mb"] * 4)
     return chance.choice(({"not": [{"not": [made]}]}, {"or": [made, other]}, {"and": [made, {"or": []}]}))

@@ -1,1 +1,1 @@
-"""The PostgreSQL server that `labledger up` and the tests run: its programs, user, folder and life cycle."""
+"""The PostgreSQL server that `labledger up` and the tests run: its programs, user, folders and life cycle."""

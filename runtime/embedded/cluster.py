@@ -1,7 +1,7 @@
-"""A PostgreSQL cluster in a folder: created at the first start, adopted if it is running.
+"""A PostgreSQL cluster in a folder: created at the first start, adopted if its server is running.
 
-It listens on a Unix socket in a folder of mode 0700, and on no TCP port, so that other users of the machine
-cannot connect.
+The server listens on a Unix socket in a folder of mode 0700, and on no TCP port, so that other users of the
+machine cannot connect.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ STOP_SECONDS = 30.0
 
 
 def sync_method(platform: str, kernel: str) -> str:
-    """Return how a server that was killed syncs its files before recovery.
+    """Return the `recovery_init_sync_method`: how a killed server syncs its files before recovery.
 
-    Syncing file by file takes seconds. Kernels before 5.8 do not report errors of `syncfs`.
+    Syncing file by file takes seconds, but kernels before 5.8 do not report errors of `syncfs`.
     """
     version = re.match(r"(\d+)\.(\d+)", kernel) if platform == "linux" else None
     return "syncfs" if version and tuple(map(int, version.groups())) >= (5, 8) else "fsync"
@@ -48,18 +48,18 @@ def sync_method(platform: str, kernel: str) -> str:
 DEFAULTS: Mapping[str, str] = {
     "listen_addresses": "",
     "unix_socket_permissions": "0700",
-    # The port is only a part of the name of the socket.
+    # No TCP port: the number is part of the name of the socket.
     "port": "5432",
     "timezone": "UTC",
-    # JIT planning costs more than the short queries of a scheduler.
+    # JIT compilation takes longer than the short queries.
     "jit": "off",
     "fsync": "on",
     "synchronous_commit": "on",
     "recovery_init_sync_method": sync_method(sys.platform, os.uname().release),
 }
 
-# A start that failed with this message succeeds later: children of a killed server are still running.
-_PASSING = "pre-existing shared memory block"
+# A start that fails with this message is retried: children of a killed server are still running.
+_TRANSIENT_FAILURE = "pre-existing shared memory block"
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ class Server:
 
     def url(self, role: str, password: str, database: str = DATABASE) -> str:
         """Return a URL that makes the client use SCRAM, which never sends the password to the server."""
-        place = f"host={quote(str(self.sockets), safe='')}&port={self.port}"
-        return f"postgresql://{role}:{password}@/{database}?{place}&require_auth=scram-sha-256"
+        address = f"host={quote(str(self.sockets), safe='')}&port={self.port}"
+        return f"postgresql://{role}:{password}@/{database}?{address}&require_auth=scram-sha-256"
 
 
 class Cluster:
@@ -112,7 +112,7 @@ class Cluster:
         raise EmbeddedPostgresError(f"the server on {self._data} does not stop")
 
     def stop_older(self) -> None:
-        """Stop a server of an older version, which listens on a TCP port; no `up` may use it any more."""
+        """Stop a server that an older version of Labledger started: it listens on a TCP port."""
         running = self._postmaster() if self.folder.is_dir() else None
         if running is not None and running.is_ready and not running.sockets:
             self.stop()
@@ -128,8 +128,8 @@ class Cluster:
             shutil.rmtree(self._home)
             shutil.rmtree(self.folder)
 
-    def bound_log(self) -> None:
-        """Rotate the log of the running server if it is too long."""
+    def rotate_log(self) -> None:
+        """Rotate the log of the running server if it exceeds its maximum length."""
         self._log.rotate()
 
     @property
@@ -169,12 +169,13 @@ class Cluster:
             )
 
     def _running_port(self, sockets: Path) -> int:
+        """Start the server if it is not running, and return its port once it accepts connections."""
         deadline = time.monotonic() + START_SECONDS
-        complaint = "the server does not accept connections"
+        failure = "the server does not accept connections"
         while time.monotonic() < deadline:
             running = self._postmaster()
             if running is None:
-                complaint = self._launch(sockets)
+                failure = self._launch(sockets)
             elif running.is_ready:
                 if running.sockets != str(sockets):
                     raise EmbeddedPostgresError(
@@ -182,25 +183,25 @@ class Cluster:
                     )
                 return running.port
             time.sleep(0.05)
-        raise EmbeddedPostgresError(f"PostgreSQL did not start within {START_SECONDS:.0f} s: {complaint}")
+        raise EmbeddedPostgresError(f"PostgreSQL did not start within {START_SECONDS:.0f} s: {failure}")
 
     def _launch(self, sockets: Path) -> str:
-        """Start the server once. Return the message of a transient failure; raise any other."""
+        """Try to start the server. Return the message of a transient failure, and raise any other failure."""
         # No server is running, so these files name a dead process, or an unrelated one with the same pid.
         (self._data / "postmaster.pid").unlink(missing_ok=True)
         delete_sockets(sockets)
         log = self._log
         log.rotate()
-        already_said = log.size()
+        log_size = log.size()
         settings = {**self._settings, "unix_socket_directories": setting_for(sockets)}
         options = shlex.join(f"--{name}={value}" for name, value in settings.items())
-        tried = self._pg_ctl("start", "-l", log.path, "-o", options, "-t", f"{START_SECONDS:.0f}")
-        if tried.returncode == 0:
+        result = self._pg_ctl("start", "-l", log.path, "-o", options, "-t", f"{START_SECONDS:.0f}")
+        if result.returncode == 0:
             return ""
-        said = log.since(already_said) or tried.stderr.strip() or tried.stdout.strip()
-        if _PASSING in said:
-            return said
-        raise EmbeddedPostgresError(f"PostgreSQL did not start: {said}")
+        message = log.since(log_size) or result.stderr.strip() or result.stdout.strip()
+        if _TRANSIENT_FAILURE in message:
+            return message
+        raise EmbeddedPostgresError(f"PostgreSQL did not start: {message}")
 
     def _pg_ctl(self, action: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
         argv = [self._binaries.program("pg_ctl"), action, "-D", self._data, "-w", *arguments]

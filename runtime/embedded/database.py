@@ -1,4 +1,4 @@
-"""The database of a data folder: its URLs, and its server, which is kept running."""
+"""The database of a data folder: its URLs, and the supervision of its server."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class EmbeddedDatabase:
     def __init__(self, data: Path) -> None:
         self._cluster = Cluster(data / "postgresql")
         self._server: Server | None = None
-        self._checked = 0.0
+        self._last_check = 0.0
 
     def start(self, settings: Settings) -> Settings:
         """Start the server; return the settings with the owner's URL, for `migrate` only."""
@@ -37,18 +37,18 @@ class EmbeddedDatabase:
 
     def for_services(self, settings: Settings) -> Settings:
         """Return the settings with the login of the services. Call `migrate` first: it creates their role."""
-        return replace(settings, database_url=service_url(self._started, self._cluster.folder))
+        return replace(settings, database_url=service_url(self._running, self._cluster.folder))
 
     def keep_running(self) -> None:
         """Restart the server if it died. A failed restart is logged and retried at the next check."""
-        if time.monotonic() - self._checked < CHECK_SECONDS:
+        if time.monotonic() - self._last_check < CHECK_SECONDS:
             return
         if self._cluster.is_running():
-            self._cluster.bound_log()
+            self._cluster.rotate_log()
         else:
             log.warning("PostgreSQL died; restarting it")
-            self._start_again()
-        self._checked = time.monotonic()
+            self._restart()
+        self._last_check = time.monotonic()
 
     def stop(self) -> None:
         self._cluster.stop()
@@ -57,29 +57,29 @@ class EmbeddedDatabase:
         """Stop the server, and delete all its files, also those outside the data folder."""
         self._cluster.remove()
 
-    def _start_again(self) -> None:
+    def _restart(self) -> None:
         try:
             server = self._cluster.start()
         except (EmbeddedPostgresError, psycopg.OperationalError, OSError) as error:
-            # OSError: on a full disk even the small files beside the data cannot be written.
+            # OSError: on a full disk the small files beside the data cannot be written.
             log.error("PostgreSQL: %s", error)
             return
-        if server != self._started:
+        if server != self._running:
             raise EmbeddedPostgresError(
-                f"another user took the folder of the socket, {self._started.sockets}: restart `labledger up`"
+                f"another user took the folder of the socket, {self._running.sockets}: restart `labledger up`"
             )
 
     @property
-    def _started(self) -> Server:
+    def _running(self) -> Server:
         if self._server is None:
             raise EmbeddedPostgresError("the server was not started")
         return self._server
 
 
 def database_url(settings: Settings) -> str:
-    """Return the owner's URL: from the settings, else of the `labledger up` that runs on the data folder.
+    """Return the owner's URL: from the settings, otherwise that of `labledger up` on the data folder.
 
-    Raises NotRunning if there is neither.
+    Raises NotRunning if neither exists.
     """
     if settings.migration_url is not None:
         return settings.migration_url
@@ -93,12 +93,12 @@ def database_url(settings: Settings) -> str:
 
 
 def without_libpq(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment without variables as `PGHOSTADDR`, which a URL does not override."""
+    """Return the environment without libpq's variables (`PG…`): a URL does not override all of them."""
     return {name: value for name, value in environ.items() if not _is_libpq(name)}
 
 
 def remove_libpq() -> None:
-    """Remove these variables from the environment of this process, before it uses the embedded server."""
+    """Remove libpq's variables from the environment of this process."""
     for name in [name for name in os.environ if _is_libpq(name)]:
         del os.environ[name]
 

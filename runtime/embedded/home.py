@@ -1,7 +1,7 @@
-"""The folder of a cluster, and another folder for its data if PostgreSQL's user cannot enter that one.
+"""The folder of a cluster, and the home for its data, elsewhere if PostgreSQL's user cannot enter the folder.
 
-The folder belongs to the caller. It has the passwords, and the path of the other folder, which PostgreSQL's
-user must not change. Only the data folder belongs to PostgreSQL's user.
+The folder belongs to the caller. It contains the passwords and the path of a home elsewhere, which
+PostgreSQL's user must not change. Only the home belongs to PostgreSQL's user.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from pathlib import Path
 
 from runtime.embedded.account import Account, EmbeddedPostgresError
 
-ELSEWHERE = Path("/var/lib/labledger/clusters")
+FALLBACK_HOMES = Path("/var/lib/labledger/clusters")
 
 
 def make_folder(folder: Path) -> None:
-    """Create a folder and its missing parents. Other users may enter those of root, whatever the umask is."""
+    """Create a folder and its missing parents. Other users may enter those of root, whatever its umask."""
     if folder.is_dir():
         return
     make_folder(folder.parent)
@@ -26,7 +26,7 @@ def make_folder(folder: Path) -> None:
 
 
 def home_of(folder: Path, account: Account) -> Path:
-    """Return the home of this cluster, for its data and log. The first call chooses it for good."""
+    """Return the folder for data and log of this cluster. The first call chooses it permanently."""
     pointer = folder / "cluster.path"
     if pointer.exists():
         home = Path(pointer.read_text(encoding="utf-8").strip())
@@ -46,9 +46,9 @@ def home_of(folder: Path, account: Account) -> Path:
 def _unused_name(folder: Path) -> Path:
     """Return an unused path, so that a cluster folder that was deleted and recreated gets no old data."""
     digest = hashlib.sha256(str(folder).encode()).hexdigest()[:12]
-    home = ELSEWHERE / digest
+    home = FALLBACK_HOMES / digest
     while home.exists():
-        home = ELSEWHERE / f"{digest}-{secrets.token_hex(3)}"
+        home = FALLBACK_HOMES / f"{digest}-{secrets.token_hex(3)}"
     return home
 
 
@@ -65,7 +65,7 @@ def write_private(path: Path, text: str) -> None:
 
 
 def secret(path: Path) -> str:
-    """Return the password in this file; the first call generates it."""
+    """Return the password in this file. The first call generates it."""
     if not path.exists():
         write_private(path, secrets.token_hex(24))
     return path.read_text(encoding="utf-8").strip()

@@ -13,7 +13,7 @@ from runtime.embedded.binaries import Binaries
 def initialise(
     data: Path, binaries: Binaries, account: Account, owner: str, password: str, *, durable: bool
 ) -> None:
-    """Create a cluster, atomically: the next attempt deletes the files of an interrupted one."""
+    """Create a cluster atomically. The next call deletes the files of an interrupted one."""
     unfinished = data.with_name(f"{data.name}.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     argv = [
@@ -24,23 +24,23 @@ def initialise(
     ]
     stdin = _pipe_holding(password, account)
     try:
-        made = account.run(argv, stdin=stdin)
+        result = account.run(argv, stdin=stdin)
     finally:
         os.close(stdin)
-    if made.returncode != 0:
-        raise EmbeddedPostgresError(f"initdb failed: {made.stderr.strip()}")
+    if result.returncode != 0:
+        raise EmbeddedPostgresError(f"initdb failed: {result.stderr.strip()}")
     unfinished.rename(data)
 
 
 def _locale(major_version: int) -> tuple[str, ...]:
-    """Return options that order text by code point: since 17 by PostgreSQL itself, else by the C library."""
+    """Return options that sort text by code point: by PostgreSQL itself since 17, before by the C library."""
     if major_version >= 17:
         return ("--locale-provider", "builtin", "--builtin-locale", "C.UTF-8", "--locale", "C")
     return ("--locale", "C.UTF-8")
 
 
 def _pipe_holding(text: str, account: Account) -> int:
-    """Return a readable descriptor with the text: the password is neither on disk nor on a command line.
+    """Return the read end of a pipe that contains the text, so that no file or command line contains it.
 
     initdb opens the pipe by name, as the account, so the account has to own it.
     """

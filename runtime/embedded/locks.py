@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
-class Taken(Exception):
-    """Another process holds the lock; `note` is the text that it left in the file."""
+class LockHeld(Exception):
+    """Another process holds the lock. `note` is the text that it wrote to the file."""
 
     def __init__(self, note: str) -> None:
         self.note = note
@@ -19,13 +19,13 @@ class Taken(Exception):
 
 @contextmanager
 def exclusive(path: Path, *, wait: bool = True) -> Iterator[Callable[[str], None]]:
-    """Hold the lock on a file. The yielded function writes a note to the file, for the `Taken` of others."""
+    """Hold the lock on a file. The yielded function writes the note that others get with `LockHeld`."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     with os.fdopen(descriptor, "r+", encoding="utf-8") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError:
-            raise Taken(file.read()) from None
+            raise LockHeld(file.read()) from None
 
         def leave_note(note: str) -> None:
             file.seek(0)

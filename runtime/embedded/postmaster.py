@@ -1,4 +1,4 @@
-"""The PostgreSQL server that runs on a data folder, found by its pid file and the process of that pid."""
+"""The running PostgreSQL server of a data folder, according to its pid file and the process of that pid."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Postmaster:
 
 
 def running_postmaster(data: Path) -> Postmaster | None:
-    """Return the server on this data folder. The pid file is no proof: it outlives kill -9 and reboots."""
+    """Return the server on this data folder, if any. A pid file alone may be left from a killed server."""
     try:
         lines = (data / "postmaster.pid").read_text(encoding="utf-8").splitlines()
         pid, port, sockets = int(lines[_PID]), int(lines[_PORT]), lines[_SOCKETS]
@@ -34,7 +34,7 @@ def running_postmaster(data: Path) -> Postmaster | None:
 
 
 def _serves(pid: int, data: Path) -> bool:
-    """Return whether the process was started on this folder; pids are reused, in containers at once."""
+    """Return whether the process was started on this folder, because pids are reused."""
     if not _PROC.is_dir():
         return _is_alive(pid)
     try:

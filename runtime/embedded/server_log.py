@@ -1,4 +1,4 @@
-"""The log of the server: rotation, and the reason of a failed start."""
+"""The log of the embedded server: its rotation, and the messages after an offset."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class ServerLog:
         return self.path.read_bytes()[offset:].decode(errors="replace").strip()
 
     def rotate(self) -> None:
-        """Move the last `MAX_BYTES` of a log that has become longer to the one old log.
+        """Move the last `MAX_BYTES` of a log that exceeds them to a file with the suffix `.log.1`.
 
-        The server keeps the file open and appends to it, so the file is emptied instead of renamed. Lines
-        that the server writes at that very moment may be lost; on a full disk the old log is.
+        The server keeps the file open and appends to it, so the file is emptied, not renamed. Lines that are
+        written at that moment may be lost; on a full disk, the old log is lost.
         """
         size = self.size()
         if size <= MAX_BYTES:
@@ -37,8 +37,8 @@ class ServerLog:
             log.seek(size - MAX_BYTES)
             recent = log.read()
             log.truncate(0)
-        with _opened(old, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as kept:
-            kept.write(recent)
+        with _opened(old, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as file:
+            file.write(recent)
 
 
 def _opened(path: Path, flags: int) -> IO[bytes]:

@@ -1,4 +1,4 @@
-"""The login of the services on the embedded server: it may only become `labledger_service`."""
+"""The login of the services on the embedded server. Its only right is to become `labledger_service`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SERVICE_ROLE = "labledger_service"
 def service_url(server: Server, folder: Path) -> str:
     """Return the database URL of the services. Call `migrate` first: it creates their role.
 
-    The password is in a file of the cluster's folder. It is set at each call, so that file and server agree.
+    The password is in a file of the cluster's folder. Each call sets it on the server, so that both agree.
     """
     password = secret(folder / "service.password")
     create_login(server.owner_url, LOGIN, password)
@@ -27,7 +27,7 @@ def service_url(server: Server, folder: Path) -> str:
 def create_login(owner_url: str, login: str, password: str) -> None:
     """Create a login with the password, or set its password.
 
-    NOINHERIT: a session without `SET ROLE labledger_service` has no rights.
+    With NOINHERIT, a session has no rights without `SET ROLE labledger_service`.
     """
     name, role = sql.Identifier(login), sql.Identifier(SERVICE_ROLE)
     with psycopg.connect(owner_url, autocommit=True) as connection:

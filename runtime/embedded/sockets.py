@@ -1,6 +1,6 @@
 """The folder of the server's Unix socket: its home, or another folder if the path of the home is too long.
 
-The kernel takes at most 107 bytes for the path of a socket.
+The kernel accepts at most 107 bytes for the path of a socket.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ def socket_folder(folder: Path, home: Path, account: Account) -> Path:
         return home
     pointer = folder / "socket.path"
     if pointer.exists():
-        kept = Path(pointer.read_text(encoding="utf-8").strip())
-        if _is_private(kept, account) or _is_created_again(kept, account):
-            return kept
-    made = Path(tempfile.mkdtemp(prefix="labledger-", dir=SHORT))
+        short = Path(pointer.read_text(encoding="utf-8").strip())
+        if _is_private(short, account) or _recreate(short, account):
+            return short
+    short = Path(tempfile.mkdtemp(prefix="labledger-", dir=SHORT))
     if account.is_other:
-        os.chown(made, account.uid, account.gid)
-    write_private(pointer, f"{made}\n")
-    return made
+        os.chown(short, account.uid, account.gid)
+    write_private(pointer, f"{short}\n")
+    return short
 
 
 def delete_short_folder(folder: Path) -> None:
@@ -44,31 +44,31 @@ def delete_short_folder(folder: Path) -> None:
 
 
 def delete_sockets(sockets: Path) -> None:
-    """Delete the files of a killed server: its lock file may name a process that now has the same number."""
-    for left in sockets.glob(".s.PGSQL.*"):
-        left.unlink(missing_ok=True)
+    """Delete the socket files of a killed server. Its lock file may name another process by now."""
+    for file in sockets.glob(".s.PGSQL.*"):
+        file.unlink(missing_ok=True)
 
 
 def setting_for(sockets: Path) -> str:
-    """Return the value of `unix_socket_directories`, which is a list with quotes."""
+    """Return the folder as a value of `unix_socket_directories`, which is a list of quoted paths."""
     return '"' + str(sockets).replace('"', '""') + '"'
 
 
 def _fits(home: Path) -> bool:
-    # For libpq, a comma ends the host.
+    # libpq would split a host at a comma.
     return len(os.fsencode(home) + _SOCKET_NAME.encode()) <= MAX_PATH_BYTES and "," not in str(home)
 
 
 def _is_private(folder: Path, account: Account) -> bool:
     try:
-        found = folder.lstat()
+        status = folder.lstat()
     except FileNotFoundError:
         return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == account.uid and not found.st_mode & 0o077
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == account.uid and not status.st_mode & 0o077
 
 
-def _is_created_again(folder: Path, account: Account) -> bool:
-    """Create a deleted folder again at the path that the services know; return False if the path is taken."""
+def _recreate(folder: Path, account: Account) -> bool:
+    """Create a deleted folder again at the path that the services use. Return False if it exists."""
     try:
         account.make_private_folder(folder)
     except FileExistsError:

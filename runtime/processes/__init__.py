@@ -1,1 +1,1 @@
-"""Processes: supervised and child processes, signals to stop, logs and garbage collection."""
+"""Processes: supervised processes, child processes, stop signals, logs and garbage collection."""

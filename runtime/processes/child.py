@@ -1,9 +1,9 @@
 """Child processes: their start, the messages between parent and child, and their end.
 
 A child is `python -m MODULE ARGUMENT...` with the database URL in its environment. It reads messages from its
-standard input and writes messages to its standard output. A message is a JSON object, and bytes where JSON is
-too slow; its frame begins with the lengths of both. A child may be killed at any time. It ends by itself when
-its parent is gone: then its input ends, and its next message cannot be written.
+standard input and writes messages to its standard output. A message is a JSON object, and bytes where
+JSON would be too slow; its frame begins with the lengths of both. A child may be killed at any time. It ends
+by itself after its parent, because its input ends and its next write fails.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from runtime.settings import variable
 
 _LENGTHS: Final = Struct(">IQ")
 _READ_BYTES: Final = 65_536
-# The output of a process ends a moment before the process does.
+# Maximum time between the end of the output of a process and its exit.
 _EXIT_SECONDS: Final = 5.0
 _PR_SET_PDEATHSIG: Final = 1
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
@@ -38,20 +38,20 @@ class Message(NamedTuple):
 
 
 class Channel:
-    """Messages of this process to another one, and back, over unbuffered pipes."""
+    """A channel of messages from and to another process, over unbuffered pipes."""
 
     def __init__(self, reader: IO[bytes], writer: IO[bytes]) -> None:
         self.reader = reader
         self._writer = writer
 
     def send(self, content: Mapping[str, Any], payload: bytes = b"") -> None:
-        """Write a message. Raises BrokenPipeError if the other process is gone."""
+        """Write a message. Raises BrokenPipeError if the other process has ended."""
         text = orjson.dumps(content, option=orjson.OPT_UTC_Z)
         self._write(_LENGTHS.pack(len(text), len(payload)) + text)
         self._write(payload)
 
     def receive(self, timeout_seconds: float | None = None) -> Message | None:
-        """Return the next message; None if the other process ended, or began none in time."""
+        """Return the next message; None if the other process has ended, or has begun none in time."""
         if timeout_seconds is not None and not select([self.reader], [], [], timeout_seconds)[0]:
             return None
         head = self._read(_LENGTHS.size)
@@ -69,7 +69,7 @@ class Channel:
             rest = rest[self._writer.write(rest) :]
 
     def _read(self, size: int) -> bytes:
-        """Return that many bytes, or fewer if there are no more."""
+        """Return `size` bytes, or fewer at the end of the input."""
         pieces: list[bytes] = []
         while size and (piece := self.reader.read(min(size, _READ_BYTES))):
             pieces.append(piece)
@@ -80,7 +80,7 @@ class Channel:
 class Child:
     """A running child process. `task` completes "the process that …" in messages.
 
-    Errors of the given types that the child reports are raised as what they are, any other as ChildFailed.
+    A reported error is raised as its own type if that is one of `errors`, otherwise as ChildFailed.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             bufsize=0,
-            # Ctrl-C reaches only the parent, which ends its children.
+            # In its own session, so that Ctrl-C reaches only the parent, which ends its children.
             start_new_session=True,
         )
         assert self._process.stdin is not None and self._process.stdout is not None, "both are pipes"
@@ -124,19 +124,19 @@ class Child:
         try:
             self._channel.send(content, payload)
         except BrokenPipeError:
-            raise self._ended() from None
+            raise self._exit_error() from None
 
     def receive(self) -> Message:
         """Return the next message, or raise the error that the child reports. Raises ChildEnded."""
         message = self._channel.receive()
         if message is None:
-            raise self._ended()
+            raise self._exit_error()
         if "error" in message.content:
-            raise self._reported(*message.content["error"])
+            raise self._reported_error(*message.content["error"])
         return message
 
     def end_input(self) -> None:
-        """Tell the child that there will be no more messages."""
+        """Close the input of the child, which ends its loop over messages."""
         self._input.close()
 
     def kill(self) -> None:
@@ -147,14 +147,14 @@ class Child:
         with self._process:
             self._process.kill()
 
-    def _reported(self, name: str, message: str) -> LabledgerError:
+    def _reported_error(self, name: str, message: str) -> LabledgerError:
         if name in self._errors:
             return self._errors[name](message)
         return ChildFailed(f"the process that {self._task}: {name}: {message}")
 
-    def _ended(self) -> ChildEnded:
+    def _exit_error(self) -> ChildEnded:
         try:
-            how = end_of(self._process.wait(_EXIT_SECONDS))
+            how = describe_exit(self._process.wait(_EXIT_SECONDS))
         except subprocess.TimeoutExpired:
             how = "closed its pipes"
         return ChildEnded(f"the process that {self._task} {how} before it was done")
@@ -163,7 +163,7 @@ class Child:
 def run_child(work: Callable[[Channel, str], None]) -> None:
     """Call `work` with the channel to the parent and the URL of the database.
 
-    An error is reported to the parent. One that is no LabledgerError is raised, too, for its traceback.
+    An error is reported to the parent. If it is no LabledgerError, it is also raised, to log its traceback.
     """
     parent = Channel(FileIO(0, "rb", closefd=False), FileIO(1, "wb", closefd=False))
     try:
@@ -176,25 +176,25 @@ def run_child(work: Callable[[Channel, str], None]) -> None:
             if not isinstance(error, LabledgerError):
                 raise
     except BrokenPipeError:
-        # The parent is gone, and there is nobody to report this to. An ordinary end would print a traceback.
+        # The parent has ended, so nothing can be reported. An ordinary exit would print a traceback.
         os._exit(1)
 
 
 def report(parent: Channel, error: Exception) -> None:
-    """Send an error, which the parent raises when it receives."""
+    """Send an error, which `Child.receive` raises in the parent."""
     parent.send({"error": [type(error).__name__, str(error).strip()]})
 
 
-def die_with(parent: int, how: signal.Signals) -> None:
+def die_with(parent: int, by: signal.Signals) -> None:
     """Have the kernel send this process a signal when its parent dies. Does nothing except on Linux."""
     if _libc is not None:
-        _libc.prctl(_PR_SET_PDEATHSIG, how)
-        if os.getppid() != parent:  # it died before this call, so no signal will come
+        _libc.prctl(_PR_SET_PDEATHSIG, by)
+        if os.getppid() != parent:  # the parent died before this call, so no signal will come
             os._exit(1)
 
 
-def end_of(status: int) -> str:
-    """Return how a process ended, by its return code."""
+def describe_exit(status: int) -> str:
+    """Return a description of the end of a process from its return code."""
     return f"was killed by signal {-status}" if status < 0 else f"ended with exit status {status}"
 
 

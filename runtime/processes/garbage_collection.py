@@ -12,27 +12,27 @@ from contextlib import contextmanager
 from typing import Any
 
 OLDEST_GENERATION = 2
-# A page of events is thousands of objects that are freed with it, so young objects are collected less often.
+# A page of events consists of thousands of objects that are freed together, so collections are rarer.
 YOUNG_OBJECTS = 10_000
-# In a fold nearly all objects stay, or are freed a hundred thousand at a time.
-YOUNG_OF_A_FOLD = 100_000
-# Thresholds of the middle and the oldest generation: the number of collections of the generation before.
-SELDOM = (20, 100)
+# During a fold nearly all objects are kept, or are freed a hundred thousand at a time.
+FOLD_YOUNG_OBJECTS = 100_000
+# Thresholds of the middle and the oldest generation, as numbers of collections of the next younger one.
+OLDER_THRESHOLDS = (20, 100)
 
 
 def freeze_present_objects() -> None:
-    """Exclude all present objects from collections, and collect the others less often.
+    """Exclude all present objects from collections, and collect later objects less often.
 
-    For a process that serves requests, whose objects may leave cycles.
+    For a process that serves requests, which may leave cycles of objects.
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(YOUNG_OBJECTS, *SELDOM)
+    gc.set_threshold(YOUNG_OBJECTS, *OLDER_THRESHOLDS)
 
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Disable collections while many lasting objects are made, since traversing them would take as long."""
+    """Disable collections while many lasting objects are created: traversing them would take as long."""
     gc.disable()
     try:
         yield
@@ -53,9 +53,9 @@ def freeze_survivors(young_objects: int = YOUNG_OBJECTS) -> None:
 
 
 def collect_frozen() -> None:
-    """Collect the frozen objects, too, because some are not needed any more.
+    """Collect frozen objects, too. Call it after a partition is dropped.
 
-    A partition as a whole is a cycle, so reference counting does not free it.
+    A partition contains cycles, so reference counting does not free it.
     """
     gc.unfreeze()
     gc.collect()

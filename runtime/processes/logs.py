@@ -1,6 +1,6 @@
 """The log of a process on standard error, with the records of all libraries in one format.
 
-Records are made with `logging`; values to search for go into `extra`.
+Modules log with `logging`, and pass searchable values in `extra`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 
 from runtime.settings import Settings
 
-# The pool reports each attempt while the database is away, and this code logs it once. Calls of a client, and
-# watchers that disconnect, are not logged.
+# Only errors of these libraries are logged. Otherwise the pool would report each attempt while the database
+# is away, the client each request, and asyncio each watcher that disconnects.
 NOISY = ("psycopg.pool", "httpx", "httpcore", "asyncio")
-FIRST = ("time", "level", "process", "logger", "event")
+FIRST_KEYS = ("time", "level", "process", "logger", "event")
 
 logger = logging.getLogger(__name__)
 
@@ -30,19 +30,19 @@ def set_up_logging(settings: Settings, process: str) -> None:
     logging.captureWarnings(True)
     for name in NOISY:
         logging.getLogger(name).setLevel(logging.ERROR)
-    sys.excepthook = _ended_by
-    threading.excepthook = _thread_ended_by
+    sys.excepthook = _log_uncaught
+    threading.excepthook = _log_uncaught_in_thread
 
 
 def formatter(settings: Settings, process: str, *, is_terminal: bool) -> logging.Formatter:
     log_format = settings.log_format or ("people" if is_terminal else "json")
-    shown = _for_people(process, colours=is_terminal) if log_format == "people" else _as_json(process)
+    processors = _for_people(process, colours=is_terminal) if log_format == "people" else _as_json(process)
     return structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=[structlog.stdlib.add_log_level, structlog.stdlib.ExtraAdder()],
         processors=[
             structlog.stdlib.add_logger_name,
             structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-            *shown,
+            *processors,
         ],
     )
 
@@ -52,7 +52,7 @@ def _as_json(process: str) -> list[Processor]:
 
     def ordered(_: WrappedLogger, __: str, record: EventDict) -> EventDict:
         record["process"] = process
-        return {**{key: record.pop(key) for key in FIRST}, **record}
+        return {**{key: record.pop(key) for key in FIRST_KEYS}, **record}
 
     return [
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
@@ -77,14 +77,14 @@ def _for_people(process: str, *, colours: bool) -> list[Processor]:
     ]
 
 
-def _ended_by(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+def _log_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     if issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, error, trace)
     else:
         logger.critical("ended by an unexpected error", exc_info=(kind, error, trace))
 
 
-def _thread_ended_by(ended: threading.ExceptHookArgs) -> None:
+def _log_uncaught_in_thread(ended: threading.ExceptHookArgs) -> None:
     if ended.exc_value is not None:
         exception = (ended.exc_type, ended.exc_value, ended.exc_traceback)
         name = ended.thread.name if ended.thread else "a thread"

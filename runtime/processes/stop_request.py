@@ -7,26 +7,26 @@ from types import FrameType
 
 
 class StopRequest:
-    """A request to stop: the first signal lets the present step end, a second one exits at once."""
+    """A request to stop. The first signal lets the process finish its step, a second one ends it at once."""
 
     def __init__(self) -> None:
-        self._made = False
+        self._is_requested = False
 
     def listen(self) -> None:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._receive)
 
-    def made(self) -> bool:
-        return self._made
+    def is_requested(self) -> bool:
+        return self._is_requested
 
     def _receive(self, number: int, frame: FrameType | None) -> None:
-        if self._made:
+        if self._is_requested:
             raise SystemExit(128 + number)
-        self._made = True
+        self._is_requested = True
 
 
 def listening() -> StopRequest:
-    """Return a request that listens from now on."""
+    """Return a stop request that listens to the signals."""
     request = StopRequest()
     request.listen()
     return request

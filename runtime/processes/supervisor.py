@@ -1,4 +1,4 @@
-"""The supervisor of the processes of Labledger: it restarts processes that die, and stops all in order."""
+"""The supervisor of processes: it restarts those that die, and stops all in order."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO
 
-from runtime.processes.child import die_with, end_of
+from runtime.processes.child import describe_exit, die_with
 from runtime.processes.prestart import give_turn, waiting_environment
 
 log = logging.getLogger(__name__)
 
 FIRST_BACKOFF_SECONDS = 0.1
 MAX_BACKOFF_SECONDS = 2.0
-# A process that ran this long did not fail at its start, and is restarted at once.
+# A process that ran longer than this did not fail at its start, so it is restarted at once.
 SETTLED_SECONDS = 10.0
 TICK_SECONDS = 0.05
 SPARE_STOP_SECONDS = 2.0
@@ -26,12 +26,12 @@ SPARE_STOP_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class Program:
-    """A program to run. If it is `spared`, a prestarted spare waits to replace a process that dies."""
+    """A program to run. If it `has_spare`, a prestarted process waits to replace one that dies."""
 
     name: str
     argv: Sequence[str]
     env: Mapping[str, str]
-    spared: bool = False
+    has_spare: bool = False
 
 
 @dataclass
@@ -42,11 +42,11 @@ class _Child:
     backoff_seconds: float = FIRST_BACKOFF_SECONDS
     restart_at: float | None = field(default=None)
     spare: subprocess.Popen[bytes] | None = None
-    spared_at: float = 0.0
+    spare_started_at: float = 0.0
 
 
 class Supervisor:
-    """A supervisor of processes, for the main thread: Linux ends them with the thread that started them."""
+    """A supervisor, for the main thread: Linux ends the processes with the thread that started them."""
 
     def __init__(self, stop_seconds: float) -> None:
         self._stop_seconds = stop_seconds
@@ -57,7 +57,7 @@ class Supervisor:
         self._children.append(_Child(program, spawn(program), time.monotonic()))
         log.info("%s started", program.name)
 
-    def also(self, check: Callable[[], None]) -> None:
+    def add_check(self, check: Callable[[], None]) -> None:
         """Add a check that runs at every tick."""
         self._checks.append(check)
 
@@ -67,22 +67,22 @@ class Supervisor:
             for check in self._checks:
                 check()
             for child in self._children:
-                self._look_after(child)
+                self._check_child(child)
             time.sleep(TICK_SECONDS)
 
     def stop(self) -> None:
-        """Stop the children, the last started first, so that none outlives one that it depends on."""
+        """Stop the children, the last started first: it may depend on those before."""
         while self._children:
             child = self._children.pop()
             if child.spare is not None:
                 _end_spare(child.spare, child)
             end(child.process, self._stop_seconds, child.program.name)
 
-    def _look_after(self, child: _Child) -> None:
+    def _check_child(self, child: _Child) -> None:
         now = time.monotonic()
         if child.restart_at is not None:
             if now >= child.restart_at:
-                self._start_again(child, now)
+                self._restart(child, now)
         elif child.process.poll() is not None:
             settled = now - child.started > SETTLED_SECONDS
             delay_seconds = 0.0 if settled else child.backoff_seconds
@@ -91,26 +91,26 @@ class Supervisor:
             )
             child.restart_at = now + delay_seconds
             _log_death(child, delay_seconds)
-        elif child.program.spared:
-            _keep_a_spare(child, now)
+        elif child.program.has_spare:
+            _ensure_spare(child, now)
 
-    def _start_again(self, child: _Child, now: float) -> None:
+    def _restart(self, child: _Child, now: float) -> None:
         try:
             child.process, child.started, child.restart_at = _successor(child), now, None
         except OSError as error:
-            # The limit of processes or memory is reached. The other children must not end because of that.
+            # The limit of processes or memory is reached. The other children must keep running.
             log.error("%s cannot be started: %s", child.program.name, error)
             child.restart_at = now + MAX_BACKOFF_SECONDS
 
 
-def _keep_a_spare(child: _Child, now: float) -> None:
-    """Start a spare, once the child has settled, and not too often, since others need the processors."""
-    is_there = child.spare is not None and child.spare.poll() is None
-    if is_there or now - max(child.started, child.spared_at) <= SETTLED_SECONDS:
+def _ensure_spare(child: _Child, now: float) -> None:
+    """Start a missing spare, but only once the child has settled, and not too often."""
+    has_spare = child.spare is not None and child.spare.poll() is None
+    if has_spare or now - max(child.started, child.spare_started_at) <= SETTLED_SECONDS:
         return
     if child.spare is not None:
         _end_spare(child.spare, child)
-    child.spare, child.spared_at = None, now
+    child.spare, child.spare_started_at = None, now
     try:
         child.spare = spawn(child.program, waiting=True)
     except OSError as error:
@@ -118,7 +118,7 @@ def _keep_a_spare(child: _Child, now: float) -> None:
 
 
 def _successor(child: _Child) -> subprocess.Popen[bytes]:
-    """Return the spare if it is alive, else a new process."""
+    """Return the spare if it is alive, otherwise a new process."""
     spare, child.spare = child.spare, None
     if spare is not None:
         if give_turn(spare):
@@ -133,7 +133,7 @@ def _end_spare(spare: subprocess.Popen[bytes], child: _Child) -> None:
 
 
 def _log_death(child: _Child, delay_seconds: float) -> None:
-    how = end_of(child.process.returncode)
+    how = describe_exit(child.process.returncode)
     if delay_seconds:
         log.warning("%s %s; restarting it in %.1f s", child.program.name, how, delay_seconds)
     else:

@@ -32,7 +32,7 @@ def doing_nothing(monkeypatch: pytest.MonkeyPatch, module: Any, *names: str) -> 
 
 
 def test_query__a_reader_is_refused_after_a_while__is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def refused(_cluster: Any, _paths: Any, taken: query.Taken, _over: Any) -> None:
+    async def refused(_cluster: Any, _paths: Any, taken: query.ResponseTimes, _over: Any) -> None:
         taken["queue"].append(0.001)
         raise RequestFailed("HTTP/1.1 503")
 
@@ -45,7 +45,7 @@ def test_query__a_reader_is_refused_after_a_while__is_reported(monkeypatch: pyte
 
 def test_multihost__no_set_got_a_system__is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     cluster = doing_nothing(monkeypatch, multihost, "enable", "queue", "settle", "generated_lab")
-    monkeypatch.setattr(multihost, "_ended_on_half", lambda *_: EventSpan(0, 0, 0.0))
+    monkeypatch.setattr(multihost, "_end_on_half", lambda *_: EventSpan(0, 0, 0.0))
     monkeypatch.setattr(multihost, "_hold_times", lambda *_: HoldTimes())
     monkeypatch.setattr(multihost, "LogFiller", lambda *_: EmptyFiller())
     with pytest.raises(ValueError, match="nothing to compare"):

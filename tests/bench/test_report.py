@@ -14,7 +14,7 @@ from bench.all_cases import RUNS, CaseGroup, run_all
 from bench.capacity_check import NoRoom, require_room
 from bench.hold_times import hold_times_of
 from bench.outcome import CaseOutcome, Sizes
-from bench.picture import SHOWN
+from bench.picture import SHOWN_FIGURES
 from bench.report import MISSED, REACHED, page
 from bench.run import CASES
 from bench.targets import EVENTS, FILTERS, QUEUED, SYSTEMS
@@ -121,4 +121,4 @@ def test_all__one_case__report_with_a_picture(tmp_path: Path) -> None:
 
 def test_all__every_case_has_its_place__and_those_that_grow_are_in_the_picture() -> None:
     assert sorted(case for run in RUNS for case in run.cases) == sorted(CASES) == sorted(OFFERED)
-    assert {case for run in RUNS if run.grows for case in run.cases} == set(SHOWN)
+    assert {case for run in RUNS if run.grows for case in run.cases} == set(SHOWN_FIGURES)

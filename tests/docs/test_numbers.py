@@ -71,7 +71,7 @@ HTTP = (
     f"A head has at most {protocol.MAX_HEAD_BYTES // KIB} KiB (431)",
     f"for a token of {log_in.LASTING.total_seconds() / 3600:g} hours",
     f"takes {system_inputs.MAX_IMPORTED:,} systems at most",
-    f"After {explainer.PATIENCE_SECONDS:g} s the answer is 503",
+    f"After {explainer.TIMEOUT_SECONDS:g} s the answer is 503",
     f"has {matches.MAX_ENTRIES:,} lines at most",
     f"for one lab {commands.MAX_WAITING} requests may wait",
     f"at first {failures.BROKEN_AFTER}",
@@ -113,7 +113,7 @@ ROWS = {
     "docs/scheduling.md": (f"away from every lab for {absent_trees.AWAY_SECONDS} s",),
     "docs/performance.md": (
         f"{bench_submit.CLIENTS} clients submit for `--seconds`",
-        f"{bench_database.GRANTS_AT_ONCE} allocations to a commit",
+        f"{bench_database.GRANTS_PER_INSERT} allocations to a commit",
         f"measures every case, {GROWING} at a hundredth, a tenth and the whole",
     ),
     "docs/decisions/0012-silent-labs.md": (f"older than {timers.SILENT_AFTER_SECONDS} s",),

@@ -56,7 +56,7 @@ def test_ask__no_answer_in_time__fails_and_next_question_is_not_started(
         return exchange(explainer, child, question)
 
     async def asked_twice() -> None:
-        explainer = Explainer(NOWHERE, patience_seconds=0.3)
+        explainer = Explainer(NOWHERE, timeout_seconds=0.3)
         for recipe_id in (1, 2):
             with pytest.raises(StillReading, match=r"no answer within 0\.3 s"):
                 await explainer.ask("recipe", recipe_id=recipe_id)
@@ -81,7 +81,7 @@ def test_ask__unexpected_error_in_the_process__asked_once_more_and_error_not_sho
     async def ask() -> None:
         explainer = Explainer(NOWHERE)
         # The process has no answer for this, and fails with a KeyError.
-        with pytest.raises(ChildFailed, match=r"^the process that explains ended without an answer$"):
+        with pytest.raises(ChildFailed, match=r"^the explaining process ended without an answer$"):
             await explainer.ask("no such question")
         await explainer.close()
 

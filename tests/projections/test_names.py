@@ -12,7 +12,7 @@ from psycopg.types.json import Jsonb
 from domain.directory import events as directory_events
 from domain.directory.state import document_after
 from domain.events import Event, from_data
-from projections.intervals import NEVER, OPEN
+from projections.intervals import NEVER, OPEN_UNTIL
 from store import migrate
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import owner_session
@@ -94,5 +94,5 @@ def _store(owner: Connection[Any], kind: str, document: dict[str, Any]) -> None:
         "INSERT INTO read.documents"
         " (kind, name, version, document, since_position, since, until_position, until)"
         " VALUES (%s, 'ada', 1, %s, 1, now(), %s, %s)",
-        (kind, Jsonb(document), OPEN, NEVER),
+        (kind, Jsonb(document), OPEN_UNTIL, NEVER),
     )

@@ -89,7 +89,7 @@ def test_reader__query_during_an_outage__answered_after_it(database: TestDatabas
 def test_reader__query_of_the_position_fails__goes_on(
     database: TestDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reader_module, "FAULT_SECONDS", 0.05)
+    monkeypatch.setattr(reader_module, "ERROR_SECONDS", 0.05)
 
     async def moved() -> int:
         async with reading(database.service_url) as reader:

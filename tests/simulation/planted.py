@@ -29,7 +29,7 @@ def double_grant(patch: pytest.MonkeyPatch) -> None:
 
 
 def ignore_fence(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(LogTables, "fenced", lambda *_: False)
+    patch.setattr(LogTables, "is_fenced", lambda *_: False)
 
 
 def no_versions(patch: pytest.MonkeyPatch) -> None:

@@ -12,8 +12,8 @@ from store.requests import AppendRequest, Outcome
 
 
 class LoopedCommits(GroupCommit):
-    def __init__(self, log: EventLog, patience_seconds: float = 5.0) -> None:
-        super().__init__(log, patience_seconds)
+    def __init__(self, log: EventLog, timeout_seconds: float = 5.0) -> None:
+        super().__init__(log, timeout_seconds)
         self._loop = asyncio.new_event_loop()
         self._looping = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._looping.start()

@@ -10,10 +10,10 @@ from tests.harness.sessions import Owner
 def test_heard__once_and_again__the_latest_is_kept(log: EventLog) -> None:
     contacts = Contacts(log)
     assert contacts.last_heard() == {}
-    contacts.heard("a")
-    contacts.heard("b")
+    contacts.store("a")
+    contacts.store("b")
     first = contacts.last_heard()
-    contacts.heard("a")
+    contacts.store("a")
     then = contacts.last_heard()
     assert then["a"] > first["a"] and then["b"] == first["b"]
     assert log.end() == 0
@@ -21,9 +21,9 @@ def test_heard__once_and_again__the_latest_is_kept(log: EventLog) -> None:
 
 def test_heard__stamped_by_the_database__between_two_of_its_times(log: EventLog) -> None:
     contacts = Contacts(log)
-    before = contacts.heard_by_clock().now
-    contacts.heard("a")
-    heard = contacts.heard_by_clock()
+    before = contacts.last_contacts().now
+    contacts.store("a")
+    heard = contacts.last_contacts()
     assert before <= heard.last["a"] <= heard.now
 
 
@@ -31,15 +31,15 @@ def test_heard__after_the_databases_clock_was_set_back__goes_back_with_it(
     log: EventLog, owner: Owner
 ) -> None:
     contacts = Contacts(log)
-    contacts.heard("a")
+    contacts.store("a")
     owner.execute("UPDATE live.contacts SET last_heard_at = last_heard_at + interval '4 hours'")
-    contacts.heard("a")
-    heard = contacts.heard_by_clock()
+    contacts.store("a")
+    heard = contacts.last_contacts()
     assert heard.last["a"] <= heard.now
 
 
 def test_is_due__many_at_once__one_every_few_seconds(log: EventLog) -> None:
     contacts = Contacts(log)
-    assert contacts.is_due("a", 100.0) and not contacts.is_due("a", 100.0)
-    assert not contacts.is_due("a", 100.0 + GRAIN_SECONDS / 2)
-    assert contacts.is_due("b", 100.0) and contacts.is_due("a", 100.0 + GRAIN_SECONDS)
+    assert contacts.must_store("a", 100.0) and not contacts.must_store("a", 100.0)
+    assert not contacts.must_store("a", 100.0 + GRAIN_SECONDS / 2)
+    assert contacts.must_store("b", 100.0) and contacts.must_store("a", 100.0 + GRAIN_SECONDS)

@@ -57,7 +57,7 @@ def gate(log: EventLog, monkeypatch: pytest.MonkeyPatch) -> Gate:
 
 @pytest.fixture
 def commits(log: EventLog, gate: Gate) -> Iterator[LoopedCommits]:
-    commits = LoopedCommits(log, patience_seconds=1.0)
+    commits = LoopedCommits(log, timeout_seconds=1.0)
     yield commits
     gate.is_open.set()
     commits.close()

@@ -13,7 +13,7 @@ from tests.harness.running import Running, free_port
 from tests.harness.sessions import Owner
 
 MISSING = "lab-controller.heard"
-MESSAGE = f"the log takes no events of the topics {MISSING}: run `labledger migrate`"
+MESSAGE = f"the log accepts no events of the topics {MISSING}: run `labledger migrate`"
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from runtime.processes.prestart import give_turn
-from runtime.processes.programs import SPARED, program
+from runtime.processes.programs import WITH_SPARE, program
 from runtime.processes.supervisor import end, spawn
 from runtime.settings import Settings
 from tests.harness.databases import TestDatabase
@@ -30,7 +30,7 @@ def waiting(command: str, database: TestDatabase, log: Path) -> Iterator[subproc
             end(process, PATIENCE_SECONDS, command)
 
 
-@pytest.mark.parametrize("command", SPARED)
+@pytest.mark.parametrize("command", WITH_SPARE)
 def test_spare__given_its_turn__begins(command: str, database: TestDatabase, tmp_path: Path) -> None:
     log = tmp_path / "log"
     with waiting(command, database, log) as process:
@@ -38,7 +38,7 @@ def test_spare__given_its_turn__begins(command: str, database: TestDatabase, tmp
         wait_until(lambda: '"started"' in log.read_text(), "it to begin", PATIENCE_SECONDS)
 
 
-@pytest.mark.parametrize("command", SPARED)
+@pytest.mark.parametrize("command", WITH_SPARE)
 def test_spare__nobody_is_left_who_could_say__ends_without_having_begun(
     command: str, database: TestDatabase, tmp_path: Path
 ) -> None:

@@ -50,7 +50,7 @@ stop.listen()
 supervisor = Supervisor(stop_seconds=30)
 for name in ("first", "second"):
     supervisor.start(Program(name, [sys.executable, "-c", sys.argv[1], name, sys.argv[2], "plain"], {}))
-supervisor.run(stop.made)
+supervisor.run(stop.is_requested)
 supervisor.stop()
 """
 
@@ -74,7 +74,7 @@ def child(name: str, notes: Path, kind: str = "plain") -> Program:
 def spared(name: str, notes: Path) -> Program:
     path = {"PYTHONPATH": os.pathsep.join(sys.path)}
     return Program(
-        name, [sys.executable, "-c", WAITING + CHILD, name, str(notes), "plain"], path, spared=True
+        name, [sys.executable, "-c", WAITING + CHILD, name, str(notes), "plain"], path, has_spare=True
     )
 
 
@@ -124,7 +124,7 @@ def test_run__child_that_keeps_dying__is_started_ever_more_slowly(
 
 def test_run__check_given__is_asked_too(supervisor: Supervisor) -> None:
     asked: list[bool] = []
-    supervisor.also(lambda: asked.append(True))
+    supervisor.add_check(lambda: asked.append(True))
     supervisor.run(within(30, lambda: len(asked) > 1))
     assert asked
 

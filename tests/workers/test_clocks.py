@@ -10,7 +10,7 @@ import pytest
 from domain.directory.events import LabControllerSilent
 from domain.recipe_set.messages import ReportInstalling, ReportTaskRunning
 from domain.scheduling.decisions.draft import Decision
-from store.contacts import Contacts, Heard
+from store.contacts import Contacts, LastContacts
 from tests.domain.scheduling.host_requirements import named
 from tests.domain.scheduling.labs import occupy, one_lab
 from workers.clocks import DIFFER, MOVED, SETTLING_SECONDS
@@ -35,9 +35,9 @@ class Lab:
         self.silent_seconds = 1.0
         self._passed = 0.0
 
-    def heard_by_clock(self) -> Heard:
+    def last_contacts(self) -> LastContacts:
         now = self._now(self.database_ahead)
-        return Heard(now, {"lab-1": now - timedelta(seconds=self.silent_seconds)})
+        return LastContacts(now, {"lab-1": now - timedelta(seconds=self.silent_seconds)})
 
     def _now(self, ahead: float) -> datetime:
         return NOON + timedelta(seconds=self._passed + ahead)

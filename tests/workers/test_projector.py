@@ -204,8 +204,8 @@ def test_pace__many_commits_come_together__more_are_waited_for(log: EventLog) ->
     with closing(Tailer(log.datastore.url)) as tailer:
         rows = tailer.next_page(0)
     last, before = ([row for row in rows if row.subject == f"recipe/{number}"] for number in (two, one))
-    assert projector.page_seconds(before + last) == projector.PAGE_SECONDS
-    assert projector.page_seconds(rows) == projector.PAGE_SECONDS_OF_MANY
+    assert projector.min_page_seconds(before + last) == projector.MIN_PAGE_SECONDS
+    assert projector.min_page_seconds(rows) == projector.MIN_PAGE_SECONDS_UNDER_LOAD
 
 
 def test_projector__processors_do_not_suffice_for_all__comes_after_who_decides_and_answers(

@@ -29,7 +29,7 @@ def test_scheduler__more_triggers_wait_after_every_commit__consistency_loop_has_
     monkeypatch.setattr(scheduling, "DECISIONS_PER_COMMIT", 1)
     equip(log, systems=3)
     submit_jobs(log, 5)
-    Contacts(log).heard("lab")
+    Contacts(log).store("lab")
     owner.execute("UPDATE live.contacts SET last_heard_at = last_heard_at - interval '1 hour'")
     scheduler = Scheduler(
         log,

@@ -1,4 +1,5 @@
-"""Explanations of waits and grants, and systems that could run a job, by a process that decides nothing.
+"""The explaining process: explanations of waits and grants, and the systems that could run a job.
 
-An explanation needs the whole state of the scheduler, and must not delay its decisions.
+It is separate from the scheduler because an explanation needs the whole state of the scheduler, and must not
+delay decisions.
 """

@@ -1,4 +1,4 @@
-"""The questions to the process that explains, and their answers as values for JSON."""
+"""The answers of the explaining process, as values for JSON."""
 
 from __future__ import annotations
 
@@ -41,26 +41,26 @@ def recipe(
 ) -> dict[str, Any]:
     """Return why a recipe waits, or why it got its system: as of a position, or of the end of the log.
 
-    `hidden` systems are not shown; those of them that are `unknown` to the reader are not counted, either. A
-    guest is explained by its host. Raises Unknown if there is no such recipe.
+    `hidden` systems are not shown, and the `unknown` ones among them are not counted, either. A guest is
+    explained by its host. Raises Unknown if there is no such recipe, or no such `system`.
     """
     position = follower.end() if at is None else at
     past = follower.past(f"recipe/{recipe_id}", position)
-    state = _folded(recipe_id, past)
+    state = _folded_recipe(recipe_id, past)
     if state.host_recipe_id is not None:
         host = recipe(follower, state.host_recipe_id, at, limit, system, hidden, unknown)
         return {**host, "recipe_id": recipe_id, "host_recipe_id": state.host_recipe_id}
     options = WaitingOptions(limit, system, frozenset(hidden), frozenset(unknown))
     if state.state in UNPLACED:
         partition = follower.at(position, is_end=at is None)
-        return {**_described(state, position), **_waiting(follower, partition, recipe_id, options)}
+        return {**_description(state, position), **_explain_waiting(follower, partition, recipe_id, options)}
     grants = [recorded for recorded in past if isinstance(recorded.event, RecipeScheduled)]
     if grants:
-        return {**_described(state, position), **_placed(follower, state, grants[-1], hidden)}
-    return {**_described(state, position), **_ended(follower, state, past[-1], options)}
+        return {**_description(state, position), **_explain_placed(follower, state, grants[-1], hidden)}
+    return {**_description(state, position), **_explain_ended(follower, state, past[-1], options)}
 
 
-def _folded(recipe_id: int, past: list[Recorded]) -> Recipe:
+def _folded_recipe(recipe_id: int, past: list[Recorded]) -> Recipe:
     state: Recipe | None = None
     for recorded in past:
         state = evolve(state, recipe_id, recorded.event, Moment.of(recorded))
@@ -69,17 +69,17 @@ def _folded(recipe_id: int, past: list[Recorded]) -> Recipe:
     return state
 
 
-def _described(state: Recipe, position: int) -> dict[str, Any]:
-    shown = ("recipe_id", "host_recipe_id", "recipe_set_id", "job_id", "state", "owner", "group")
+def _description(state: Recipe, position: int) -> dict[str, Any]:
+    names = ("recipe_id", "host_recipe_id", "recipe_set_id", "job_id", "state", "owner", "group")
     return {
         "position": position,
-        **{name: getattr(state, name) for name in (*shown, "system", "lab_controller")},
+        **{name: getattr(state, name) for name in (*names, "system", "lab_controller")},
         "waiting": None,
         "granted": None,
     }
 
 
-def _waiting(
+def _explain_waiting(
     follower: Follower, partition: Partition, recipe_id: int, options: WaitingOptions
 ) -> dict[str, Any]:
     host = partition.sets.recipes[recipe_id]
@@ -99,19 +99,23 @@ def _waiting(
     return {**own, "summary": waiting.pop("summary"), "waiting": waiting}
 
 
-def _ended(follower: Follower, state: Recipe, last: Recorded, options: WaitingOptions) -> dict[str, Any]:
-    """Explain a recipe that ended without a system: if the scheduler ended it, as of that decision."""
+def _explain_ended(
+    follower: Follower, state: Recipe, last: Recorded, options: WaitingOptions
+) -> dict[str, Any]:
+    """Explain a recipe that ended without ever having a system, as of the decision that ended it, if any."""
     summary = getattr(last.event, "reason", None) or NEVER_PLACED
     if last.stamp.basis is None:
         return {"summary": summary}
     partition = follower.at(last.stamp.basis.position)
-    return {**_waiting(follower, partition, state.recipe_id, options), "summary": summary}
+    return {**_explain_waiting(follower, partition, state.recipe_id, options), "summary": summary}
 
 
-def _placed(follower: Follower, state: Recipe, granted: Recorded, hidden: Collection[str]) -> dict[str, Any]:
-    """Explain the last grant of a system; of a hidden system only that there is a grant.
+def _explain_placed(
+    follower: Follower, state: Recipe, granted: Recorded, hidden: Collection[str]
+) -> dict[str, Any]:
+    """Explain the last grant of a recipe. For a hidden system, return only that there was a grant.
 
-    The queue of a system, its state and its effective priorities would reveal the system.
+    The queue of the system, its state and its effective priorities would reveal the system.
     """
     assert isinstance(granted.event, RecipeScheduled)
     if granted.event.system in hidden:
@@ -120,19 +124,19 @@ def _placed(follower: Follower, state: Recipe, granted: Recorded, hidden: Collec
     if commit.basis.policy_version != POLICY_VERSION:
         return {"summary": OTHER_RULES}
     partition = follower.before(commit)
-    found = why_granted(
+    grant = why_granted(
         partition, state.recipe_id, commit.basis.now, len(commit.decisions), frozenset(hidden)
     )
-    if found is None or found.cause != granted.stamp.cause:
+    if grant is None or grant.cause != granted.stamp.cause:
         return {"summary": NOT_RECOMPUTED}
-    shown = {"position": granted.position, **asdict(found)}
+    shown = {"position": granted.position, **asdict(grant)}
     own: dict[str, Any] = {"recipe_id": state.recipe_id}
     add_changes(follower, partition, [own, *shown["passed_over"], *shown["behind"]], commit.basis.position)
-    return {**own, "summary": found.summary, "granted": shown}
+    return {**own, "summary": grant.summary, "granted": shown}
 
 
 def order(follower: Follower, system: str, at: int | None, after: list[Any], limit: int) -> dict[str, Any]:
-    """Return the recipes that might have a system, in its order, with their keys, after the key `after`."""
+    """Return the recipes that might get a system, in rank order with their keys, after the key `after`."""
     partition = follower.at_end() if at is None else follower.at(at)
     state = partition.systems.get(system)
     if state is None:
@@ -145,30 +149,30 @@ def order(follower: Follower, system: str, at: int | None, after: list[Any], lim
 
 
 def matches(follower: Follower, recipes: list[dict[str, Any]], hidden: list[str]) -> dict[str, Any]:
-    """Return which systems would be viable for recipes that are not submitted, and why the others are not.
+    """Return for each system whether it is viable for recipes that are not submitted, and otherwise why not.
 
     `hidden` systems are omitted. A recipe is {"host_requires"} alone, or with its distro trees, owner and
-    group, as `_refused` reads it.
+    group, as `_refusals_of` reads it.
     """
     partition = follower.at_end()
-    seen = sorted(set(partition.labs.names).difference(hidden))
+    visible = sorted(set(partition.labs.names).difference(hidden))
     return {
         "position": partition.position,
-        "recipes": [_systems(partition.labs, seen, _refused(partition, recipe)) for recipe in recipes],
+        "recipes": [_systems(partition.labs, visible, _refusals_of(partition, recipe)) for recipe in recipes],
     }
 
 
-def _refused(partition: Partition, recipe: Mapping[str, Any]) -> tuple[Refusal, ...]:
+def _refusals_of(partition: Partition, recipe: Mapping[str, Any]) -> tuple[Refusal, ...]:
     if "owner" not in recipe:
         return refused_by_filter(partition.labs, recipe["host_requires"])
     trees = recipe["distro_tree_id"], own_distro(recipe["distro"]), tuple(recipe["guest_tree_ids"])
-    who = partition.submitter(recipe["owner"], recipe["group"])
-    return refusals(partition.labs, Demand(FilterKey(recipe["host_requires"], *trees), who))
+    submitter = partition.submitter(recipe["owner"], recipe["group"])
+    return refusals(partition.labs, Demand(FilterKey(recipe["host_requires"], *trees), submitter))
 
 
-def _systems(labs: Labs, seen: Iterable[str], refused: tuple[Refusal, ...]) -> list[dict[str, Any]]:
+def _systems(labs: Labs, visible: Iterable[str], refused: tuple[Refusal, ...]) -> list[dict[str, Any]]:
     systems = []
-    for fqdn in seen:
+    for fqdn in visible:
         reasons = [refusal.says for refusal in of_system(refused, labs.number(fqdn))]
         systems.append({"fqdn": fqdn, "viable": not reasons, "reasons": reasons})
     return systems

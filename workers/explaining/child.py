@@ -1,6 +1,6 @@
-"""The process that explains. A message asks a question; the answer is a message, too.
+"""The explaining process. Each message of the parent is a request; the answer is a message, too.
 
-The process ends with its input, or when it was not asked for long.
+The process ends with its input, or after `IDLE_SECONDS` without a request.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from runtime.processes.garbage_collection import freeze_survivors
 from workers.explaining.answers import ANSWERS
 from workers.explaining.follower import Follower
 
-# An explanation can wait; a grant cannot.
+# A lower priority than that of the scheduler, because an explanation can wait and a grant cannot.
 NICENESS = 5
-# Its partitions take as much memory as a scheduler does.
+# An idle process ends, because its partitions take as much memory as a scheduler.
 IDLE_SECONDS = 600.0
 
 
-def answer_questions(parent: Channel, url: str) -> None:
+def answer_requests(parent: Channel, url: str) -> None:
     os.nice(NICENESS)
     freeze_survivors()
     follower = Follower(url)
     while message := parent.receive(IDLE_SECONDS):
-        question = message.content
+        request = message.content
         try:
-            answer: dict[str, Any] = ANSWERS[question.pop("about")](follower, **question)
+            answer: dict[str, Any] = ANSWERS[request.pop("about")](follower, **request)
         except LabledgerError as error:
             report(parent, error)
         else:
@@ -35,4 +35,4 @@ def answer_questions(parent: Channel, url: str) -> None:
 
 
 if __name__ == "__main__":
-    run_child(answer_questions)
+    run_child(answer_requests)

@@ -1,4 +1,4 @@
-"""The client of the process that explains, which is started with the first question."""
+"""Client of the explaining process, which starts with the first request."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from domain.errors import LabledgerError, Unknown
 from postgres.errors import DatabaseAway, DatabaseFull
 from runtime.processes.child import Child, ChildFailed
 
-# The process ends when it was not asked for long, perhaps just before a question.
+# An idle process ends, perhaps just before a request.
 ATTEMPTS = 2
-# The limit for one answer. The clients of this repository wait half as long again.
-PATIENCE_SECONDS = 20.0
+# Maximum time for one answer. The clients of this repository wait half as long again.
+TIMEOUT_SECONDS = 20.0
 
 
 class StillReading(LabledgerError):
@@ -21,44 +21,44 @@ class StillReading(LabledgerError):
 
 
 class Explainer:
-    """Questions to the process that explains, one after the other; a question blocks no other request.
+    """The client of the explaining process. It sends one request at a time, without blocking the event loop.
 
-    The process answers a question that it has begun even if the caller is gone, so that the same question can
-    be answered sooner. A question whose caller is gone is not begun.
+    A request in progress is completed even if its caller has gone, so that a repetition is answered sooner. A
+    queued request whose caller has gone is not sent.
     """
 
-    def __init__(self, url: str, patience_seconds: float = PATIENCE_SECONDS) -> None:
+    def __init__(self, url: str, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
         self._url = url
-        self._patience_seconds = patience_seconds
+        self._timeout_seconds = timeout_seconds
         self._child: Child | None = None
         self._thread = ThreadPoolExecutor(1, "explaining")
         self._closed = False
 
-    async def ask(self, about: str, **question: Any) -> dict[str, Any]:
+    async def ask(self, about: str, **request: Any) -> dict[str, Any]:
         """Return the answer of `answers.ANSWERS[about]`. Raises its errors, StillReading and ChildFailed."""
-        answering = asyncio.wrap_future(self._thread.submit(self._ask, {"about": about, **question}))
+        answering = asyncio.wrap_future(self._thread.submit(self._ask, {"about": about, **request}))
         try:
-            return await asyncio.wait_for(answering, self._patience_seconds)
+            return await asyncio.wait_for(answering, self._timeout_seconds)
         except TimeoutError:
             raise StillReading(
-                f"no answer within {self._patience_seconds:g} s: the first one, and those about the past, may"
-                " take longer; the process goes on reading for them"
+                f"no answer within {self._timeout_seconds:g} s: the first explanation, and those of the past,"
+                " may take longer; the process continues to read the log for them"
             ) from None
 
-    def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
+    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
         for _ in range(ATTEMPTS):
             if self._closed:
                 break
             try:
-                return self._exchange(self._running(), question)
+                return self._exchange(self._running(), request)
             except ChildFailed:
                 # It ended, or met an unexpected error and printed it. The client does not see that error,
                 # because it may name hidden systems.
                 self._end()
-        raise ChildFailed("the process that explains ended without an answer")
+        raise ChildFailed("the explaining process ended without an answer")
 
-    def _exchange(self, child: Child, question: dict[str, Any]) -> dict[str, Any]:
-        child.send(question)
+    def _exchange(self, child: Child, request: dict[str, Any]) -> dict[str, Any]:
+        child.send(request)
         answer: dict[str, Any] = child.receive().content["answer"]
         return answer
 
@@ -76,7 +76,7 @@ class Explainer:
             child.close()
 
     async def close(self) -> None:
-        """End the process. A question that is not answered yet fails."""
+        """Kill the process. A request in progress or in the queue fails."""
         self._closed = True
         child = self._child
         if child is not None:

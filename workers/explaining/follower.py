@@ -11,7 +11,7 @@ from domain.events import Recorded
 from domain.scheduling.world.batches import catch_up
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.skipped_events import SKIPPED_TOPICS
-from postgres.errors import AWAY, away
+from postgres.errors import DATABASE_ERRORS, away
 from replay.verify.recorded_decisions import DecidedCommit, decided
 from runtime.processes.garbage_collection import collect_frozen, gc_paused
 from store.event_log import EventLog
@@ -28,7 +28,7 @@ PRESENT, PAST = "present", "past"
 
 
 class Follower:
-    """A reader of the log that keeps two partitions: one at the end of the log, and the last one of the past.
+    """A reader of the log that caches two partitions: one at the end of the log, and the last past one.
 
     Mutable, not thread-safe. It reads the log only when it is called, beginning with a snapshot of the
     scheduler. Calls raise DatabaseAway.
@@ -49,39 +49,39 @@ class Follower:
 
     def at(self, position: int, *, is_end: bool = False) -> Partition:
         """Return the partition at the end of a commit, or of the log. The next call may change it."""
-        which = PRESENT if is_end or self._has_passed(position) else PAST
-        partition = self._through(self._near(which, position), position)
-        self._partitions[which] = partition
+        key = PRESENT if is_end or self._has_passed(position) else PAST
+        partition = self._fold_up_to(self._pop_cached(key, position), position)
+        self._partitions[key] = partition
         return partition
 
     def _has_passed(self, position: int) -> bool:
         present = self._partitions.get(PRESENT)
         return present is not None and present.position <= position
 
-    def _near(self, which: str, position: int) -> Partition | None:
-        """Return the kept partition if the position is reached sooner from there than from a snapshot.
+    def _pop_cached(self, key: str, position: int) -> Partition | None:
+        """Return the cached partition if folding from it is faster than reading a snapshot.
 
-        Otherwise free it before a snapshot is read, since memory may not suffice for both.
+        Otherwise free it before a snapshot is read, because memory may not suffice for both.
         """
-        kept = self._partitions.pop(which, None)
-        if kept is None or 0 <= position - kept.position <= SNAPSHOT_COST_EVENTS:
-            return kept
-        del kept
+        cached = self._partitions.pop(key, None)
+        if cached is None or 0 <= position - cached.position <= SNAPSHOT_COST_EVENTS:
+            return cached
+        del cached
         collect_frozen()
         return None
 
     def before(self, commit: DecidedCommit) -> Partition:
-        """Return the partition at the basis of a commit, where its first cause is the next trigger."""
+        """Return the partition at the basis of a commit; its next trigger is the cause of the commit."""
         partition = self.at(commit.basis.position)
         catch_up(partition.triggers, partition.sets, commit.stamp)
         return partition
 
     def commit_of(self, granted: Recorded) -> DecidedCommit:
-        """Return the commit of the scheduler that has this event."""
+        """Return the scheduler's commit with this event."""
         assert granted.stamp.basis is not None, "the scheduler decided it"
-        with self._part(granted.stamp.basis.position) as log:
-            since = log.upto(granted.commit_end)
-            commit = decided([recorded for recorded in since if recorded.commit_end == granted.commit_end])
+        with self._log_after(granted.stamp.basis.position) as log:
+            events = log.upto(granted.commit_end)
+            commit = decided([recorded for recorded in events if recorded.commit_end == granted.commit_end])
         assert commit is not None, "the scheduler decided it"
         return commit
 
@@ -91,10 +91,10 @@ class Follower:
 
     def pasts(self, subjects: Iterable[str], upto: int) -> dict[str, list[Recorded]]:
         """Return the events of each subject up to a position. One query."""
-        found = self._log.load(dict.fromkeys(subjects, 0))
+        loaded = self._log.load(dict.fromkeys(subjects, 0))
         return {
-            subject: [recorded for recorded in happened if recorded.position <= upto]
-            for subject, happened in found.items()
+            subject: [recorded for recorded in events if recorded.position <= upto]
+            for subject, events in loaded.items()
         }
 
     def moments(self, positions: Iterable[int]) -> dict[int, datetime]:
@@ -102,19 +102,19 @@ class Follower:
         return dict(self._log.rows(SQL["moments"], (sorted(positions),)))
 
     @contextmanager
-    def _part(self, after: int) -> Iterator[LogPart]:
+    def _log_after(self, after: int) -> Iterator[LogPart]:
         try:
             with closing(LogPart(self._url, EXCLUDED_TOPICS, after)) as log:
                 yield log
-        except AWAY as error:
+        except DATABASE_ERRORS as error:
             raise away(error) from error
 
-    def _through(self, kept: Partition | None, position: int) -> Partition:
-        if kept is not None and kept.position == position:
-            return kept
+    def _fold_up_to(self, cached: Partition | None, position: int) -> Partition:
+        if cached is not None and cached.position == position:
+            return cached
         with gc_paused():
-            partition = self._snapshots.load(position) if kept is None else kept
-            with self._part(partition.position) as log:
+            partition = self._snapshots.load(position) if cached is None else cached
+            with self._log_after(partition.position) as log:
                 for recorded in log.upto(position):
                     partition.apply(recorded)
         partition.pass_over(position)

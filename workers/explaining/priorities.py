@@ -16,12 +16,12 @@ def add_changes(
     follower: Follower, partition: Partition, descriptions: Iterable[dict[str, Any]], upto: int
 ) -> None:
     """Add `priority_change` to descriptions that have a `recipe_id`, as of a position. One query at most."""
-    described = [(one, partition.sets.recipes[one["recipe_id"]].recipe_set_id) for one in descriptions]
+    described = [(each, partition.sets.recipes[each["recipe_id"]].recipe_set_id) for each in descriptions]
     # Most sets have no event but their submission.
     changed = {f"recipe-set/{number}" for _, number in described if partition.sets.sets[number].version > 1}
     pasts = follower.pasts(changed, upto) if changed else {}
-    for one, number in described:
-        one["priority_change"] = _last_change(pasts.get(f"recipe-set/{number}", ()))
+    for description, number in described:
+        description["priority_change"] = _last_change(pasts.get(f"recipe-set/{number}", ()))
 
 
 def _last_change(past: Iterable[Recorded]) -> dict[str, Any] | None:

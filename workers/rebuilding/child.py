@@ -1,7 +1,7 @@
-"""One part of a rebuild, as a process: `python -m workers.rebuilding.child NAME`.
+"""The process that folds one part of the log: `python -m workers.rebuilding.child NAME`.
 
-Each message of the parent names a position up to which the process folds its part of the log. At the end of
-its input it sends the rows that have not ended.
+Each message of the parent names a position up to which the process folds its part. It answers with the rows
+that have been closed. At the end of its input it sends the open rows.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from contextlib import closing
 
 from postgres.binary_copy import CopyData
-from postgres.errors import AWAY, away
+from postgres.errors import DATABASE_ERRORS, away
 from projections.rebuild.parts import Part
 from runtime.processes.child import Channel, run_child
 from runtime.processes.garbage_collection import gc_paused
@@ -20,16 +20,16 @@ from store.log_part import LogPart
 
 def fold_part(parent: Channel, url: str) -> None:
     part = Part(sys.argv[1])
-    # Folded events make no cycles, nearly all rows go at once or never, and the process soon ends.
+    # No collection is needed: folded events make no cycles, and the process soon ends.
     with gc_paused():
         try:
             with closing(LogPart(url, part.excluded_topics)) as log:
                 while message := parent.receive():
                     part.fold(log.upto(message.content["position"]))
-                    _send_rows(parent, part.take_ended())
-                    parent.send({"reached": log.position, "kept": part.kept})
-            _send_rows(parent, part.take_rest())
-        except AWAY as error:
+                    _send_rows(parent, part.take_closed_rows())
+                    parent.send({"reached": log.position, "kept": part.open_row_count})
+            _send_rows(parent, part.take_remaining_rows())
+        except DATABASE_ERRORS as error:
             raise away(error) from error
         parent.send({"is_done": True})
 

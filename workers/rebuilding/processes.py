@@ -1,4 +1,4 @@
-"""The processes that fold the parts of the log, and the rows that they send."""
+"""The processes that fold the parts of the log in a rebuild."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from workers.rebuilding.steps import Steps
 
 
 class PartProcess:
-    """The process of one part, and what the steps need of it."""
+    """The process that folds one part of the log."""
 
     def __init__(self, url: str, name: str) -> None:
         errors = (DatabaseAway, DatabaseFull)
         self._child = Child(f"folds {name}", url, "workers.rebuilding.child", name, errors=errors)
 
-    def go_on(self, position: int) -> None:
-        # `rows` raises the error of a process that has ended.
+    def fold_up_to(self, position: int) -> None:
+        # If the process has ended, `rows` raises its error.
         with suppress(ChildEnded):
             self._child.send({"position": position})
 
-    def end(self) -> None:
+    def finish(self) -> None:
         self._child.end_input()
 
     def stop(self) -> None:
@@ -36,7 +36,7 @@ class PartProcess:
         self._child.close()
 
     def rows(self, on_reached: Callable[[int, int], None]) -> Iterator[CopyData]:
-        """Yield rows as they come. Raises DatabaseAway and ChildFailed."""
+        """Yield the rows that the process sends. Raises DatabaseAway and ChildFailed."""
         while "is_done" not in (message := self._child.receive()).content:
             if "statement" in message.content:
                 yield CopyData(message.content["statement"].encode(), message.payload)
@@ -44,21 +44,21 @@ class PartProcess:
                 on_reached(message.content["reached"], message.content["kept"])
 
 
-def fill(fresh: Rebuild, owner_url: str, end: Callable[[], int], on_progress: ProgressCallback) -> int:
-    """Fold the log from its beginning into the empty tables, and return the position reached."""
+def fill(fresh: Rebuild, owner_url: str, find_end: Callable[[], int], on_progress: ProgressCallback) -> int:
+    """Fold the log from its beginning into the empty tables, and return the last folded position."""
     with ExitStack() as stack:
         processes = [stack.enter_context(closing(PartProcess(owner_url, name))) for name in PARTS]
-        steps = Steps(processes, end, on_progress)
+        steps = Steps(processes, find_end, on_progress)
 
-        def of(number: int) -> Generator[CopyData]:
+        def rows_of(number: int) -> Generator[CopyData]:
             try:
-                yield from processes[number].rows(lambda *so_far: steps.reached(number, *so_far))
+                yield from processes[number].rows(lambda *progress: steps.reached(number, *progress))
             except BaseException:
                 # Otherwise the other processes would wait for their next step for ever.
-                for each in processes:
-                    each.stop()
+                for process in processes:
+                    process.stop()
                 raise
 
         steps.begin()
-        fresh.fill([of(number) for number in range(len(PARTS))])
+        fresh.fill([rows_of(number) for number in range(len(PARTS))])
     return steps.position

@@ -1,4 +1,4 @@
-"""The steps of a rebuild: positions up to which all parts fold, so that all can end at one position."""
+"""The steps of a rebuild: the positions up to which all parts fold, so that all end at the same position."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from typing import Protocol
 from workers.progress import ProgressCallback
 
 STEP_EVENTS = 10_000
-# Present rows in memory, some 500 bytes each. If there are more, the rest of the log is not folded in memory.
+# Maximum number of open rows in memory, some 500 bytes each. Beyond it, the rest is folded page by page.
 MAX_KEPT_ROWS = 1_000_000
-# A part may be this far ahead of the others, because long stretches of a log belong to one part.
+# Maximum lead of a part over the slowest one; long stretches of a log belong to one part only.
 STEPS_AHEAD = 10
 
 
-class Folding(Protocol):
-    """The process of one part."""
+class PartFolder(Protocol):
+    """A process that folds one part of the log."""
 
-    def go_on(self, position: int) -> None: ...
+    def fold_up_to(self, position: int) -> None: ...
 
-    def end(self) -> None:
-        """Say that there is no next step."""
+    def finish(self) -> None:
+        """Signal that there is no next step."""
 
 
 class Steps:
-    """The steps of all parts, for one thread per part. `end` returns the position at which to end."""
+    """The steps of all parts. Thread-safe. `find_end` returns the end of the log at that moment."""
 
     def __init__(
-        self, parts: Sequence[Folding], end: Callable[[], int], on_progress: ProgressCallback
+        self, parts: Sequence[PartFolder], find_end: Callable[[], int], on_progress: ProgressCallback
     ) -> None:
         self._parts = parts
-        self._find_end = end
+        self._find_end = find_end
         self._on_progress = on_progress
-        self._end = end()
+        self._end = find_end()
         self._lock = Lock()
         self._reached = dict.fromkeys(range(len(parts)), 0)
         self._kept = dict.fromkeys(range(len(parts)), 0)
@@ -43,24 +43,24 @@ class Steps:
 
     def begin(self) -> None:
         with self._lock:
-            self._go_on()
+            self._send_steps()
 
     def reached(self, part: int, position: int, kept: int) -> None:
         with self._lock:
             self._reached[part], self._kept[part] = position, kept
             self._on_progress(min(self._reached.values()), self._end)
-            self._go_on()
+            self._send_steps()
 
-    def _go_on(self) -> None:
-        """Send the next positions to all parts, or end them."""
+    def _send_steps(self) -> None:
+        """Send the next positions to all parts, or finish them."""
         while not self._has_ended and self.position < min(self._reached.values()) + STEPS_AHEAD * STEP_EVENTS:
             if self.position == self._end:
                 self._end = self._find_end()
             if self.position == self._end or sum(self._kept.values()) > MAX_KEPT_ROWS:
                 self._has_ended = True
-                for each in self._parts:
-                    each.end()
+                for part in self._parts:
+                    part.finish()
                 return
             self.position = min(self.position + STEP_EVENTS, self._end)
-            for each in self._parts:
-                each.go_on(self.position)
+            for part in self._parts:
+                part.fold_up_to(self.position)

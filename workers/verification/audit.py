@@ -10,27 +10,27 @@ from store.mapper import StoredRow
 from workers.verification.verify import MAX_SHOWN
 
 
-class AuditLog:
-    """An audit of the log, which decodes the rows itself, too."""
+class AuditCheck:
+    """The check by an audit, which also decodes the rows by its own code."""
 
     def __init__(self) -> None:
         self._audit = Audit()
         self._by_invariant = Counter[str]()
-        self._first: list[Violation] = []
+        self._violations: list[Violation] = []
         self._position = 0
 
-    def take(self, rows: list[StoredRow]) -> None:
+    def check(self, rows: list[StoredRow]) -> None:
         self._position = rows[-1].position
         for commit in commits(map(from_row, rows)):
-            self._judge(commit)
+            self._check_commit(commit)
 
-    def _judge(self, commit: Commit) -> None:
+    def _check_commit(self, commit: Commit) -> None:
         for violation in self._audit.check_commit(commit):
             self._by_invariant[violation.invariant] += 1
-            if len(self._first) < MAX_SHOWN:
-                self._first.append(violation)
+            if len(self._violations) < MAX_SHOWN:
+                self._violations.append(violation)
 
-    def found(self) -> dict[str, Any]:
+    def findings(self) -> dict[str, Any]:
         others = self._audit.other_policies
         return {
             "position": self._position,
@@ -39,7 +39,7 @@ class AuditLog:
             "broken": self._by_invariant.total(),
             "by_invariant": dict(sorted(self._by_invariant.items())),
             "other_policies": {str(version): count for version, count in sorted(others.items())},
-            "violations": [_violation(each) for each in self._first],
+            "violations": [_violation(violation) for violation in self._violations],
         }
 
 

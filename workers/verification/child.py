@@ -13,43 +13,43 @@ from runtime.processes.child import Channel, run_child
 from runtime.processes.garbage_collection import gc_paused
 from store.mapper import StoredRow
 from store.tailer import Tailer
-from workers.verification.audit import AuditLog
-from workers.verification.recomputation import RecomputeDecisions
+from workers.verification.audit import AuditCheck
+from workers.verification.recomputation import RecomputationCheck
 from workers.verification.verify import AUDIT, DECISIONS
 
 PAGE_SIZE = 5_000
 
-Check = RecomputeDecisions | AuditLog
+Check = RecomputationCheck | AuditCheck
 
-CHECKS: dict[str, Callable[[], Check]] = {DECISIONS: RecomputeDecisions, AUDIT: AuditLog}
+CHECKS: dict[str, Callable[[], Check]] = {DECISIONS: RecomputationCheck, AUDIT: AuditCheck}
 
 
 def check_log(parent: Channel, url: str) -> None:
     """Report the position after each page, and the findings at the end."""
     name, end = sys.argv[1], int(sys.argv[2])
     check = CHECKS[name]()
-    # Folded events make no cycles, and reference counting frees the others.
+    # No collection is needed: folded events make no cycles, and reference counting frees all else.
     with gc_paused():
         for page in pages(url, end):
-            if fault := _fault_in(check, page):
-                parent.send({"found": {"failed": fault}})
+            if failure := _check_page(check, page):
+                parent.send({"found": {"failed": failure}})
                 return
             parent.send({"position": page[-1].position, "end": end})
-        parent.send({"found": check.found()})
+        parent.send({"found": check.findings()})
 
 
 def pages(url: str, end: int) -> Iterator[list[StoredRow]]:
-    """Yield the rows of the whole commits that end at `end` or before, also while the log grows."""
+    """Yield the rows of all commits that end at `end` or before, in pages, even while the log grows."""
     with closing(Tailer(url, page_size=PAGE_SIZE)) as tailer:
         while tailer.position < end:
             if page := [row for row in tailer.next_page(1.0) if row.commit_end <= end]:
                 yield page
 
 
-def _fault_in(check: Check, page: list[StoredRow]) -> str | None:
-    """Return why a page cannot be checked; the check does not go on behind it."""
+def _check_page(check: Check, page: list[StoredRow]) -> str | None:
+    """Check a page. Return an error message if it cannot be checked; the check then stops."""
     try:
-        check.take(page)
+        check.check(page)
     except Exception as error:
         first, last = page[0].position, page[-1].position
         return f"between positions {first} and {last}: {type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""The verification of a log: two recomputations with different hash seeds and an audit, side by side."""
+"""The verification of a log: two recomputations with different hash seeds and an audit, in parallel."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from workers.progress import ProgressCallback
 DECISIONS: Final = "decisions"
 AUDIT: Final = "audit"
 MAX_SHOWN: Final = 10
-"""Maximum number of findings of one check that are described; the others are only counted."""
+"""Maximum number of findings that a check describes; it only counts the others."""
 
 
 class CheckRun(NamedTuple):
-    """A check by its name, and the hash seed of its process."""
+    """The name of a check, and the hash seed of its process."""
 
     name: str
     hash_seed: str
@@ -31,7 +31,7 @@ AUDIT_RUN = CheckRun(AUDIT, "1")
 
 
 def verify(url: str, on_progress: ProgressCallback, until: int | None = None) -> dict[str, Any]:
-    """Return the findings: of each recomputation, by its hash seed (`hash_seeds`), and of the `audit`.
+    """Return the findings of the recomputations by hash seed (`hash_seeds`), and those of the `audit`.
 
     The checks read up to the present end of the log, or up to the last commit that ends at `until` or before.
     A check that cannot read the log returns only the reason (`failed`). Raises DatabaseAway and ChildFailed.
@@ -41,13 +41,13 @@ def verify(url: str, on_progress: ProgressCallback, until: int | None = None) ->
         end = log.end() if until is None else min(until, log.end())
     with ExitStack() as stack:
         children = {
-            run: stack.enter_context(closing(_started(url, end, run))) for run in (*RECOMPUTATIONS, AUDIT_RUN)
+            run: stack.enter_context(closing(_start(url, end, run))) for run in (*RECOMPUTATIONS, AUDIT_RUN)
         }
         found = _findings(children, on_progress)
     return {"hash_seeds": {run.hash_seed: found[run] for run in RECOMPUTATIONS}, "audit": found[AUDIT_RUN]}
 
 
-def _started(url: str, end: int, run: CheckRun) -> Child:
+def _start(url: str, end: int, run: CheckRun) -> Child:
     return Child(
         f"checks the {run.name}",
         url,
@@ -64,7 +64,7 @@ def _findings(
 ) -> dict[CheckRun, dict[str, Any]]:
     """Receive from all children until each has sent its findings.
 
-    Without threads: a thread would still read when Ctrl-C has the pipes closed.
+    No threads are used, because after Ctrl-C a thread might read from a closed pipe.
     """
     reached: dict[CheckRun, int] = {}
     found: dict[CheckRun, dict[str, Any]] = {}

@@ -120,10 +120,10 @@ class Gate:
             return
         contacts, now = self._parts.contacts, time.monotonic()
         is_registered = self._parts.feed.directory.get("lab-controller", lab_controller) is not None
-        if is_registered and contacts.is_due(lab_controller, now):
+        if is_registered and contacts.must_store(lab_controller, now):
             # A failure to record the contact must not fail the request.
             with suppress(DatabaseAway):
-                await asyncio.to_thread(contacts.heard, lab_controller)
+                await asyncio.to_thread(contacts.store, lab_controller)
 
     async def _principal(self, req: Request) -> Principal:
         scheme, _, token = (req.auth or "").partition(" ")

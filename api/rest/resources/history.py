@@ -17,7 +17,7 @@ from domain.errors import Unknown
 from domain.events import Recorded, shown_of
 from domain.names import display_name
 from domain.system.differences import differences
-from projections.intervals import OPEN
+from projections.intervals import OPEN_UNTIL
 
 # Columns that are not properties of the system, and columns that have another name in the API.
 NOT_SHOWN = frozenset({"fqdn", "inventory", "since_position", "since", "until_position", "until"})
@@ -30,7 +30,7 @@ class History:
 
     @operation("List the changes of a system, latest first", SystemChanges, queries.Page)
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
-        page = await paging.read_page(req, self._parts, first=OPEN)
+        page = await paging.read_page(req, self._parts, first=OPEN_UNTIL)
         await visibility.require_seen(req, self._parts, fqdn)
         params = {"at": page.position, "fqdn": fqdn, "before": page.after, "limit": page.limit}
         rows = await self._parts.reader.rows("changes_of_system", params)

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from projections.rebuild.rebuild import AtWork
+from projections.rebuild.rebuild import RebuildRunning
 from store.event_log import EventLog
 from tests.harness.databases import TestDatabase
 from tests.harness.programs import Program, program
@@ -80,7 +80,7 @@ def wait_for_lock(database: TestDatabase) -> None:
     def free() -> bool:
         try:
             rebuild(database.owner_url, silent)
-        except AtWork:
+        except RebuildRunning:
             return False
         return True
 

@@ -11,9 +11,9 @@ import psycopg
 import pytest
 
 from domain.events import Recorded
-from postgres.errors import AWAY
+from postgres.errors import DATABASE_ERRORS
 from projections.rebuild import rebuild as fresh_ones
-from projections.rebuild.rebuild import AtWork, Rebuild
+from projections.rebuild.rebuild import Rebuild, RebuildRunning
 from projections.rebuild.sessions import CannotRebuild
 from runtime.processes.child import ChildFailed
 from store.migrate import LOCK, Migration, migrate, migrations
@@ -113,7 +113,7 @@ def test_rebuild__a_child_process_is_killed__aborted_and_leaves_nothing(
     def killed(process: PartProcess, position: int) -> None:
         process.stop()
 
-    monkeypatch.setattr(PartProcess, "go_on", killed)
+    monkeypatch.setattr(PartProcess, "fold_up_to", killed)
     with unchanged(owner), pytest.raises(ChildFailed, match="was killed by signal 9"):
         rebuild(database.owner_url, silent)
     assert left_over(owner) == []
@@ -174,7 +174,7 @@ def test_rebuild__another_one_runs__refused_and_the_other_goes_on(
     story: ProjectedLog, database: TestDatabase, owner: Owner
 ) -> None:
     with begun(database) as first:
-        with unchanged(owner), pytest.raises(AtWork, match="another rebuild is running"):
+        with unchanged(owner), pytest.raises(RebuildRunning, match="another rebuild is running"):
             rebuild(database.owner_url, silent)
         first.complete()
         first.fold(whole_log(story.log))
@@ -245,7 +245,7 @@ def test_rebuild__a_client_reads_the_old_ones__swapped_at_once_and_dropped_after
 def test_rebuild__hangs_while_it_swaps__a_projector_goes_on(
     story: ProjectedLog, database: TestDatabase, owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fresh_ones, "HANGS_AFTER", "500ms")
+    monkeypatch.setattr(fresh_ones, "HANG_TIMEOUT", "500ms")
     hung, wakes = Event(), Event()
 
     def hang() -> list[Recorded]:
@@ -262,7 +262,7 @@ def test_rebuild__hangs_while_it_swaps__a_projector_goes_on(
             story.commit(registered("meanwhile"))
         finally:
             wakes.set()
-        with pytest.raises(AWAY):
+        with pytest.raises(DATABASE_ERRORS):
             swapping.result(20)
     with unchanged(owner):
         rebuild(database.owner_url, silent)

@@ -119,7 +119,7 @@ def test_highest_priority__anybody_anywhere__is_what_policies_and_loans_come_to(
         for recipe in waiting(view):
             for system in view.systems.values():
                 highest = allowed(moment, recipe, system)
-                said = matcher.highest_priority(view.party(recipe.submitter), system)
+                said = matcher.highest_priority(view.representative(recipe.submitter), system)
                 assert said == (None if highest is None else Priority.Urgent - highest)
                 answers[str(highest)] += 1
     assert len(answers) == 1 + len(Priority) and min(answers.values()) > 20, "too little happens"

@@ -51,7 +51,7 @@ def searched(world: SchedulerView, system: System) -> Iterator[int]:
     for recipe in sorted(
         waiting, key=lambda one: (rank_on(world, SystemMatcher(world), one, system), one.recipe_id)
     ):
-        need = recipe.state, world.party(recipe.submitter), world.need(recipe)
+        need = recipe.state, world.representative(recipe.submitter), world.need(recipe)
         if need not in needs and _could_take(world, recipe, system):
             needs.add(need)
             yield recipe.recipe_id
@@ -95,7 +95,7 @@ def test_grant__to_anybody_who_waits__is_as_safe_as_if_nothing_were_remembered()
 
 
 TABLES = (
-    *("recipes", "finished", "sets", "systems", "enabled", "pools", "on", "states"),
+    *("recipes", "finished", "sets", "systems", "enabled", "pools", "on", "holder_versions"),
     *("policies", "people", "left", "gone"),
 )
 INDEXES = ("systems_of", "holding", "held")

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from runtime.embedded.locks import Taken, exclusive
+from runtime.embedded.locks import LockHeld, exclusive
 
 
 def test_exclusive__held_by_another__tells_the_holders_note(tmp_path: Path) -> None:
     lock = tmp_path / "lock"
     with exclusive(lock) as leave_note:
         leave_note("http://127.0.0.1:8080")
-        with pytest.raises(Taken) as taken, exclusive(lock, wait=False):
+        with pytest.raises(LockHeld) as taken, exclusive(lock, wait=False):
             pytest.fail("two hold the lock")
     assert taken.value.note == "http://127.0.0.1:8080"
 

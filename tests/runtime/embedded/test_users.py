@@ -37,7 +37,7 @@ def test_cluster__root__runs_as_an_unprivileged_user(make_cluster: MakeCluster, 
 def test_cluster__folder_only_root_can_enter__keeps_its_data_elsewhere(
     make_cluster: MakeCluster, open_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(home, "ELSEWHERE", open_folder / "clusters")
+    monkeypatch.setattr(home, "FALLBACK_HOMES", open_folder / "clusters")
     private = open_folder / "private"
     private.mkdir(mode=0o700)
     cluster = make_cluster(private / "postgresql")
@@ -54,7 +54,7 @@ def test_cluster__folder_only_root_can_enter__keeps_its_data_elsewhere(
 def test_cluster__folder_deleted_and_recreated__does_not_find_the_old_data(
     open_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(home, "ELSEWHERE", open_folder / "clusters")
+    monkeypatch.setattr(home, "FALLBACK_HOMES", open_folder / "clusters")
     folder = open_folder / "private"
     folder.mkdir(mode=0o700)
     first = home.home_of(folder, postgres_account())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 
 from domain.recipe.lifecycle import FINISHED
-from projections.intervals import OPEN, Intervals
+from projections.intervals import OPEN_UNTIL, Intervals
 from projections.read_models import ReadModels
 from tests.simulation.machine.strands import Strand, current
 
@@ -99,7 +99,7 @@ class ReadTables:
         session.unwritten.append(lambda: self._server.notify(params[0]))
         return []
 
-    # Statements of `Intervals` and `Facts`
+    # Statements of `Intervals` and `FactTable`
 
     def statement(self, query: bytes) -> Statement | None:
         if query not in self._statements:
@@ -160,7 +160,7 @@ class ReadTables:
             self._require_new(table, row)
             self.rows[table].append(row)
             self._index(table, row)
-            if row.get("until_position") == OPEN:
+            if row.get("until_position") == OPEN_UNTIL:
                 key = tuple(row[name] for name in self._keys[table])
                 if key in self.open[table]:
                     raise psycopg.errors.UniqueViolation(f"{table} {key} is open already")

@@ -83,6 +83,6 @@ class Serving:
     async def _heard(self, lab_controller: str) -> None:
         """Record the contact of a lab controller, as the gate does for its token."""
         contacts, now = self.services.contacts, asyncio.get_running_loop().time()
-        if contacts.is_due(lab_controller, now):
+        if contacts.must_store(lab_controller, now):
             with suppress(DatabaseAway):
-                await asyncio.to_thread(contacts.heard, lab_controller)
+                await asyncio.to_thread(contacts.store, lab_controller)

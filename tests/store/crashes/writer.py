@@ -20,7 +20,7 @@ def command(number: int) -> AppendRequest:
 
 
 def main(url: str, commands: str) -> None:
-    with closing(EventLog(url)) as log, closing(LoopedCommits(log, patience_seconds=60)) as commits:
+    with closing(EventLog(url)) as log, closing(LoopedCommits(log, timeout_seconds=60)) as commits:
         for number in range(int(commands)):
             print(number, positions(commits.enqueue(command(number)).result())[0], flush=True)
 
