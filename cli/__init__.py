@@ -43,7 +43,7 @@ SECTIONS = {
         ),
         "system": CommandEntry("cli.systems.system:system", "Show, add, change, reserve and lend a system."),
         "usage": CommandEntry("cli.systems.usage:usage", "Show how systems spend their time."),
-        "idle": CommandEntry("cli.lists.systems:idle", "List the idle systems."),
+        "idle": CommandEntry("cli.lists.systems:idle", "List the idle systems that could be granted now."),
         "lab-controllers": CommandEntry("cli.lists.systems:lab_controllers", "List the lab controllers."),
         "lab-controller": CommandEntry(
             "cli.directory.commands:lab_controller", "Show, add, enable, disable and delete a lab controller."
