@@ -71,9 +71,7 @@ def group_of(name: str, kind: Kind, text: str, show_one: Show = show_one) -> Sug
     def show(client: Client, output: Output, name: str, as_of: str | None) -> None:
         show_one(client, output, kind, name, as_of)
 
-    @made.command(
-        help=f"Delete a {kind.called}. The log keeps its history; a new one of this name starts without it."
-    )
+    @made.command(help=f"Delete a {kind.called}. Its history stays on the log.")
     @kind.argument
     @remote
     def delete(client: Client, output: Output, name: str) -> None:

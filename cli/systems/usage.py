@@ -66,8 +66,8 @@ INTERVAL_COLUMNS = (
     "--log",
     "of_log",
     is_flag=True,
-    help="Show the events and bytes that each user and process added to the log, by day; only with --since"
-    " [default: today].",
+    help="Show the events and bytes that each user and process added to the log, by day."
+    " --since is then the first day [default: today].",
 )
 @as_of
 @wide
