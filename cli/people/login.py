@@ -99,8 +99,8 @@ def whoami(client: Client, output: Output) -> None:
 @click.command
 @click.argument("user", required=False)
 @stdin_option(
-    "Read the passwords from standard input: your current password on the first line (empty if you have none),"
-    " the new one on the second. With another USER, the first line is the new password."
+    "Read the passwords from standard input: your current password on the first line (empty if you have"
+    " none), the new one on the second. With another USER, the first line is the new password."
 )
 @remote
 def password(client: Client, output: Output, user: str | None, from_stdin: bool) -> None:

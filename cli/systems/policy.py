@@ -127,7 +127,7 @@ def show(client: Client, output: Output, system: str | None, pool: str | None, a
 
 
 def _pools_with_submit(client: Client, system: str, as_of: str | None) -> list[str]:
-    """Return the pools of a system that grant submit. If there is one, its own submit entries do not count."""
+    """Return the pools of a system that grant submit. If any does, its own submit entries do not count."""
     pools = client.get(client.path("systems", system), as_of=as_of)["pools"]
     return [name for name in pools if _grants_submit(client, name, as_of)]
 
