@@ -104,14 +104,14 @@ def list_command(
 ) -> click.Command:
     """Return the command that shows a list; `filters` have the names of the query parameters."""
 
-    def shown(
+    def show(
         client: Client, output: Output, limit: int | None, as_of: str | None, **filters: str | None
     ) -> None:
         listing.show(client, output, limit, as_of, **filters)
 
-    made = click.command(name, help=text)(limits(rows)(as_of(wide(remote(shown)))))
-    made.params = [*filters, *made.params]
-    return made
+    command = click.command(name, help=text)(limits(rows)(as_of(wide(remote(show)))))
+    command.params = [*filters, *command.params]
+    return command
 
 
 def with_commands(listing: click.Command, *commands: click.Command) -> click.Group:
