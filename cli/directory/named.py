@@ -72,7 +72,7 @@ def group_of(name: str, kind: Kind, text: str, show_one: Show = show_one) -> Sug
         show_one(client, output, kind, name, as_of)
 
     @group.command(
-        help=f"Delete a {kind.called}. The log keeps its history. A new one of the same name starts without it."
+        help=f"Delete a {kind.called}. The log keeps its history. A new one of that name starts without it."
     )
     @kind.argument
     @remote
