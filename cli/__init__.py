@@ -20,7 +20,9 @@ SECTIONS = {
         "job": CommandEntry("cli.jobs.job:job", "Show a job and the states of its recipes."),
         "jobs": CommandEntry("cli.lists.filtered:jobs", "List jobs, newest first."),
         "recipe": CommandEntry("cli.jobs.recipe:recipe", "Show a recipe and the history of its states."),
-        "queue": CommandEntry("cli.lists.filtered:queue", "List the waiting recipes in rank order."),
+        "queue": CommandEntry(
+            "cli.lists.filtered:queue", "List the recipes that wait for a system, in rank order."
+        ),
         "explain": CommandEntry(
             "cli.jobs.explain:explain", "Explain why a recipe waits, or why it got its system."
         ),
@@ -39,20 +41,20 @@ SECTIONS = {
         "systems": CommandEntry(
             "cli.systems.inventory:systems", "List the systems, their condition and usage."
         ),
-        "system": CommandEntry("cli.systems.system:system", "Show, add, change, reserve or lend a system."),
+        "system": CommandEntry("cli.systems.system:system", "Show, add, change, reserve and lend a system."),
         "usage": CommandEntry("cli.systems.usage:usage", "Show how systems spend their time."),
-        "idle": CommandEntry("cli.lists.systems:idle", "List the idle systems."),
+        "idle": CommandEntry("cli.lists.systems:idle", "List the idle systems that could be granted now."),
         "lab-controllers": CommandEntry("cli.lists.systems:lab_controllers", "List the lab controllers."),
         "lab-controller": CommandEntry(
-            "cli.directory.commands:lab_controller", "Show, add, enable, disable or delete a lab controller."
+            "cli.directory.commands:lab_controller", "Show, add, enable, disable and delete a lab controller."
         ),
         "distro-trees": CommandEntry("cli.lists.directory:distro_trees", "List the distro trees."),
         "distro-tree": CommandEntry(
-            "cli.directory.commands:distro_tree", "Show, add, change or delete a distro tree."
+            "cli.directory.commands:distro_tree", "Show, add, change and delete a distro tree."
         ),
         "pools": CommandEntry("cli.lists.directory:pools", "List the pools."),
         "pool": CommandEntry(
-            "cli.directory.commands:pool", "Show, add, change or delete a pool; change its systems."
+            "cli.directory.commands:pool", "Show, add, change and delete a pool; add and remove its systems."
         ),
         "policy": CommandEntry(
             "cli.systems.policy:policy", "Show and change the access policies of systems and pools."
@@ -60,10 +62,10 @@ SECTIONS = {
         "lab": CommandEntry("cli.lab.command:lab", "Generate a lab, load it, and simulate its machines."),
     },
     "Log": {
-        "events": CommandEntry("cli.log.events:events", "Show the events of the log, or follow it."),
+        "events": CommandEntry("cli.log.events:events", "Show the events of the log, or follow new ones."),
         "reads": CommandEntry("cli.log.reads:reads", "List the recorded reads of auditors."),
         "replay": CommandEntry(
-            "cli.log.replay:replay", "Rebuild the read models from the log, and verify its decisions."
+            "cli.log.replay:replay", "Rebuild the read models from the log, or verify the recorded decisions."
         ),
     },
     "People": {
@@ -71,19 +73,22 @@ SECTIONS = {
         "logout": CommandEntry("cli.people.login:logout", "Log out, and revoke the token of the login."),
         "whoami": CommandEntry("cli.people.login:whoami", "Show your user and role at the server."),
         "password": CommandEntry(
-            "cli.people.login:password", "Set your password, or as an admin that of a user."
+            "cli.people.login:password", "Set your password, or as an admin the password of a user."
         ),
         "users": CommandEntry("cli.lists.directory:users", "List the users."),
-        "user": CommandEntry("cli.directory.commands:user", "Show, add, change or delete a user."),
+        "user": CommandEntry("cli.directory.commands:user", "Show, add, change and delete a user."),
         "groups": CommandEntry("cli.lists.directory:groups", "List the groups."),
         "group": CommandEntry(
-            "cli.directory.commands:group", "Show, add, change or delete a group; change its members."
+            "cli.directory.commands:group",
+            "Show, add, change and delete a group; add and remove members.",
         ),
         "token": CommandEntry("cli.people.tokens:token", "Create, list and revoke access tokens."),
     },
     "Service": {
-        "up": CommandEntry("cli.service.up:up", "Run all of Labledger in the foreground."),
-        "migrate": CommandEntry("cli.service.services:migrate", "Migrate the database to this version."),
+        "up": CommandEntry("cli.service.up:up", "Run all services of Labledger in the foreground."),
+        "migrate": CommandEntry(
+            "cli.service.services:migrate", "Migrate the database to the schema of this version."
+        ),
         "serve": CommandEntry("cli.service.services:serve", "Run the HTTP API."),
         "scheduler": CommandEntry("cli.service.services:scheduler", "Run the scheduler."),
         "projector": CommandEntry("cli.service.services:projector", "Keep the read models up to date."),
@@ -104,6 +109,6 @@ SECTIONS = {
 def main() -> None:
     """Schedule test recipes onto the machines of hardware labs.
 
-    Exit status: 0 success, 1 refused or failed, 2 wrong usage, 130 interrupted by Ctrl-C, 141 output
-    pipe closed.
+    Exit status: 0 success; 1 refused, failed, or another result that the help of the command names; 2 wrong
+    usage; 130 interrupted by Ctrl-C; 141 the reader of the output closed the pipe.
     """

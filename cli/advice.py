@@ -31,7 +31,7 @@ LISTS = {
 
 
 def advice_on(error: Exception) -> str | None:
-    """Return advice by the status of a problem, or by the class of an error; None if there is none."""
+    """Return the advice for the status of a problem or the class of an error; None without advice."""
     advise = ADVICE.get(getattr(error, "status", type(error).__name__))
     return advise(error, _connection()) if advise else None
 
@@ -60,15 +60,16 @@ def _forbidden(error: Any, connection: Connection | None) -> str:
 
 
 def token_origin(connection: Connection) -> str:
-    """Return the origin of the token and, of a login, its end."""
+    """Return the origin of the token and, for a login, the end of the login."""
     until = f" until {clock(connection.login_ends)} ({zone()})" if connection.login_ends else ""
     return f"{connection.token_from}{until}"
 
 
 def _not_found(error: Any, connection: Connection | None) -> str | None:
-    for what in sorted(LISTS, key=len, reverse=True):
-        if error.detail.lower().replace("-", " ").startswith(f"{what} "):
-            return f"Run `labledger {LISTS[what]}` to list what exists."
+    # Longest first, because `recipe` is a prefix of `recipe set`.
+    for kind in sorted(LISTS, key=len, reverse=True):
+        if error.detail.lower().replace("-", " ").startswith(f"{kind} "):
+            return f"Run `labledger {LISTS[kind]}` to list what exists."
     return None
 
 
@@ -77,7 +78,7 @@ def _conflict(error: Any, connection: Connection | None) -> str:
 
 
 def _stale(error: Any, connection: Connection | None) -> str:
-    return "It changed after it was read, and nothing was written. Look at it again, then repeat the command."
+    return "It changed after it was read, so nothing was written. Read it again, then repeat the command."
 
 
 def _rate_limited(error: Any, connection: Connection | None) -> str:
@@ -86,7 +87,8 @@ def _rate_limited(error: Any, connection: Connection | None) -> str:
 
 def _unavailable(error: Any, connection: Connection | None) -> str:
     return (
-        f"{_tried(error)} Acknowledged changes are kept. Run `labledger overview` to see whether it is ready."
+        f"{_tried(error)} Acknowledged changes are kept. Run `labledger overview` to see whether the"
+        " service is ready."
     )
 
 

@@ -16,12 +16,12 @@ from domain.errors import Fault, LabledgerError
 # Key in the click context: whether the command prints JSON.
 AS_JSON = "labledger.as_json"
 REFUSED, WRONG_USAGE = 1, 2
-# Exit status for a command that Ctrl-C ended, as shells expect it.
+# Exit status after Ctrl-C: 128 plus SIGINT, as shells expect.
 INTERRUPTED = 130
-# Exit status for a command whose reader has closed the pipe, as in `| head`.
+# Exit status after the reader of the output has closed the pipe, as `| head` does: 128 plus SIGPIPE.
 UNREAD = 141
 
-# Errors that are wrong usage. By name, because importing their modules would slow down every start.
+# Names of the errors that are wrong usage. Importing their classes would slow down every start.
 USAGE_ERRORS = frozenset({"BadSettings"})
 
 
@@ -32,7 +32,7 @@ class CommandFailure(click.ClickException):
         super().__init__(str(error))
         # click declares the exit code as a class variable.
         self.exit_code = exit_status(error)  # type: ignore[misc]
-        # Here, because advice needs the click context of the command.
+        # Computed here and not in `show`, because advice needs the click context of the command.
         self._lines = [json.dumps(document_of(error))] if as_json else lines_of(error)
 
     def show(self, file: IO[Any] | None = None) -> None:
@@ -40,19 +40,20 @@ class CommandFailure(click.ClickException):
             click.echo(line, file=file, err=file is None)
 
 
-def print_failure(error: Exception, place: str, *, as_json: bool) -> None:
-    """Print the failure of one item, after which the command goes on with the others."""
+def print_failure(error: Exception, location: str, *, as_json: bool) -> None:
+    """Print the failure of one item of a command that continues with the other items."""
     if as_json:
-        click.echo(json.dumps({"where": place, **document_of(error)}), err=True)
+        click.echo(json.dumps({"where": location, **document_of(error)}), err=True)
     else:
-        click.echo("\n".join((f"{place}:", *lines_of(error))), err=True)
+        click.echo("\n".join((f"{location}:", *lines_of(error))), err=True)
 
 
 @contextmanager
 def failures_shown(ctx: click.Context) -> Iterator[None]:
-    """Turn every error into a `CommandFailure`, unless a traceback is wanted.
+    """Turn errors into `CommandFailure`, and Ctrl-C and a closed pipe into exits with their status.
 
-    Errors of click pass unchanged, except for commands that print JSON.
+    Errors of click pass unchanged, unless the command prints JSON. Other errors pass unchanged if the setting
+    `traceback` is on.
     """
     as_json = bool(ctx.meta.get(AS_JSON))
     try:
@@ -60,7 +61,7 @@ def failures_shown(ctx: click.Context) -> Iterator[None]:
     except (CommandFailure, click.exceptions.Exit):
         raise
     except BrokenPipeError:
-        # Python would fail once more when it flushes standard output at exit.
+        # Python would fail again when it flushes standard output at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise click.exceptions.Exit(UNREAD) from None
     except (KeyboardInterrupt, click.Abort):
@@ -73,18 +74,18 @@ def failures_shown(ctx: click.Context) -> Iterator[None]:
             raise
         raise CommandFailure(error, as_json=True) from error
     except Exception as error:
-        if _traceback_wanted():
+        if _shows_tracebacks():
             raise
         raise CommandFailure(error, as_json=as_json) from error
 
 
-def _traceback_wanted() -> bool:
+def _shows_tracebacks() -> bool:
     from runtime.settings import BadSettings, Settings
 
     try:
         return Settings.read().traceback
     except BadSettings:
-        # The settings are faulty, which is reported by a message.
+        # A message reports the invalid settings.
         return False
 
 
@@ -95,7 +96,7 @@ def exit_status(error: Exception) -> int:
 
 
 def lines_of(error: Exception) -> list[str]:
-    """Return the message, each fault with its place on a line of its own, and the advice."""
+    """Return the message, a line for each fault with its location, and the advice."""
     from cli.advice import advice_on
 
     faults = _faults(error)
@@ -106,13 +107,13 @@ def lines_of(error: Exception) -> list[str]:
 
 
 def document_of(error: Exception) -> dict[str, Any]:
-    """Return the error in the form of problems of the API, with the advice."""
+    """Return the error as a problem document of the API, with the advice."""
     from cli.advice import advice_on
 
     faults = [{"where": fault.where, "message": fault.message} for fault in _faults(error)]
     document = {"title": _title(error), "detail": _detail(error), "errors": faults}
-    more = {"status": getattr(error, "status", None), "advice": advice_on(error)}
-    return document | {name: value for name, value in more.items() if value is not None}
+    optional = {"status": getattr(error, "status", None), "advice": advice_on(error)}
+    return document | {name: value for name, value in optional.items() if value is not None}
 
 
 def _summary(error: Exception, faults: tuple[Fault, ...]) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CommandEntry:
-    """The place of a command, `module:name`, and its line in the list of commands."""
+    """A command as `module:name`, and its line in the list of commands."""
 
     target: str
     help: str
@@ -32,18 +32,19 @@ class SuggestingGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if not ctx.resilient_parsing and self.get_command(ctx, args[0]) is None:
-            raise click.UsageError(self._no_such(ctx, args[0]), ctx)
+            raise click.UsageError(self._no_such_command(ctx, args[0]), ctx)
         return super().resolve_command(ctx, args)
 
-    def _no_such(self, ctx: click.Context, name: str) -> str:
+    def _no_such_command(self, ctx: click.Context, name: str) -> str:
+        """Return the message for an unknown command, with suggestions."""
         names = self.list_commands(ctx)
         options = {option for param in self.get_params(ctx) for option in param.opts}
-        # `help` and `version` are commands elsewhere.
+        # Other programs have commands named `help` and `version`; here they are options.
         close = [f"--{name}"] if f"--{name}" in options else get_close_matches(name, names)
         if not close and "show" in names and not name.startswith("-"):
-            # Probably the name of an object, in the place of a missing command.
+            # The user probably typed the name of an object and omitted the command.
             close = [f"show {name}"]
-        suggestions = " or ".join(f"`{ctx.command_path} {one}`" for one in close)
+        suggestions = " or ".join(f"`{ctx.command_path} {words}`" for words in close)
         return f"No such command: {name!r}." + (f" Did you mean {suggestions}?" if suggestions else "")
 
 
@@ -77,9 +78,9 @@ class LazyGroup(SuggestingGroup):
         """Complete from the table of commands, because click would import every command for its help."""
         from click.shell_completion import CompletionItem
 
-        found = [(name, entry) for name, entry in self._entries.items() if name.startswith(incomplete)]
+        entries = [(name, entry) for name, entry in self._entries.items() if name.startswith(incomplete)]
         options = click.Command.shell_complete(self, ctx, incomplete)
-        return [CompletionItem(name, help=entry.help) for name, entry in found] + options
+        return [CompletionItem(name, help=entry.help) for name, entry in entries] + options
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         # Read from the arguments, because errors in them are reported before any option is parsed.
@@ -92,8 +93,9 @@ class LazyGroup(SuggestingGroup):
             return super().invoke(ctx)
 
 
-def version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
-    if wanted and not ctx.resilient_parsing:
+def version(ctx: click.Context, _: click.Parameter, is_given: bool) -> None:
+    """Print the version and exit, if the option is given."""
+    if is_given and not ctx.resilient_parsing:
         # Imported here, because reading package metadata takes longer than most commands need to start.
         from importlib.metadata import version as version_of
 

@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 OPTIONS = (
     click.option(
         "--url",
-        help="URL of the server (default: LABLEDGER_URL, then --data, then your last login).",
+        help="URL of the server [default: from --data, LABLEDGER_URL, LABLEDGER_DATA, or your last login].",
     ),
     click.option(
         "--token",
-        help="Access token (default: LABLEDGER_TOKEN, then --data, then your saved login).",
+        help="Access token [default: from --data, LABLEDGER_TOKEN, LABLEDGER_DATA, or your login].",
     ),
     data_option,
     click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables."),
 )
 
-# Maximum wait for the read models to show the change.
+# Maximum wait until other processes show the change.
 SETTLE_SECONDS = 2.0
 # Key in the click context, set by the commands that have --wide.
 WIDE = "labledger.wide"
@@ -69,33 +69,33 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def settle(client: Client) -> None:
-    """Wait, but not for long, until the read models show the change to other processes as well."""
+    """Wait at most `SETTLE_SECONDS` until reads by other processes show the change of this command."""
     if client.position is None:
         return
     from api.client.retry_policy import AT_ONCE
     from domain.errors import LabledgerError
 
-    with suppress(LabledgerError), client.another(policy=AT_ONCE, answer_seconds=SETTLE_SECONDS) as asking:
-        asking.get("/idle-pool", limit=1, min_position=client.position)
+    with suppress(LabledgerError), client.another(policy=AT_ONCE, answer_seconds=SETTLE_SECONDS) as reader:
+        reader.get("/idle-pool", limit=1, min_position=client.position)
 
 
-def connect(url: str | None, token: str | None, data: str | None, **how: Any) -> Client:
-    """Return a client for the given or configured server; `how` has the other arguments of `Client`."""
+def connect(url: str | None, token: str | None, data: str | None, **arguments: Any) -> Client:
+    """Return a client for the given or configured server; `arguments` are passed to `Client`."""
     from api.client import Client
 
     connection = connection_from(url, token, data)
     click.get_current_context().meta[CONNECTION] = connection
-    return Client(connection.url, connection.token, server_uid=connection.server_uid, **how)
+    return Client(connection.url, connection.token, server_uid=connection.server_uid, **arguments)
 
 
 def connection_from(url: str | None, token: str | None, data: str | None) -> Connection:
-    """Return the connection by these flags, else by variables, else by a data folder or a saved login."""
+    """Return the connection from these flags, otherwise from variables, a data folder or a saved login."""
     from api.client.connection_file import Connection
     from api.client.login_file import Logins
 
-    # --data overrides the variables of URL and token as well.
-    overruled = {variable("url"), variable("token")} if data is not None and url is None else set()
-    environment = {name: value for name, value in os.environ.items() if name not in overruled}
-    named = data is not None or bool(environment.get(variable("data")))
+    # --data means the service of that folder, so it overrides the variables of URL and token.
+    overridden = {variable("url"), variable("token")} if data is not None and url is None else set()
+    environment = {name: value for name, value in os.environ.items() if name not in overridden}
+    folder_named = data is not None or bool(environment.get(variable("data")))
     settings = Settings.read(environment, url=url, token=token, data=data)
-    return Connection.load(settings, Logins.load(), folder_named=named)
+    return Connection.load(settings, Logins.load(), folder_named=folder_named)

@@ -20,7 +20,7 @@ as_of = click.option(
     "--as-of",
     metavar="POSITION|TIME",
     type=PositionOrMoment(past=True),
-    help=f"Answer as of this log position or time, such as {PAST_EXAMPLES}; local time unless it has a zone.",
+    help=f"Show the state as of this log position, or time such as {PAST_EXAMPLES} (local without a zone).",
 )
 
 

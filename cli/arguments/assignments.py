@@ -11,17 +11,17 @@ assignments_argument = click.argument("changes", metavar="NAME=VALUE…", nargs=
 
 
 def assigned(changes: tuple[str, ...]) -> dict[str, Any]:
-    """Return the values by name, parsed as JSON, else as text. `cpu.cores=8` is `cpu={"cores": 8}`."""
-    found: dict[str, Any] = {}
+    """Return the values by name: JSON, or text if not valid JSON. `cpu.cores=8` is `cpu={"cores": 8}`."""
+    values: dict[str, Any] = {}
     for name, value in map(_assigned, changes):
         whole, dot, part = name.partition(".")
         if not dot:
-            found[name] = value
-        elif isinstance(found.setdefault(whole, {}), dict):
-            found[whole][part] = value
+            values[name] = value
+        elif isinstance(values.setdefault(whole, {}), dict):
+            values[whole][part] = value
         else:
-            raise click.UsageError(f"{name}: {whole} is already set as a whole")
-    return found
+            raise click.UsageError(f"{name}: another argument already sets all of {whole}")
+    return values
 
 
 def _assigned(text: str) -> tuple[str, Any]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 PAST_EXAMPLES = "'2h ago', 'yesterday 14:00', '2026-11-20 14:00' or '2026-11-20T13:00:00Z'"
-COMING_EXAMPLES = "'30d', 'tomorrow 18:00' or '2026-12-24 18:00'"
+FUTURE_EXAMPLES = "'30d', 'tomorrow 18:00' or '2026-12-24 18:00'"
 
 MAX_ID = 2**31 - 1
 
@@ -57,10 +57,10 @@ class WordChoice(click.ParamType[str]):
         return f"[{'|'.join(self._words)}]"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        found = next((word for word in self._words if word.lower() == str(value).lower()), None)
-        if found is None:
+        word = next((word for word in self._words if word.lower() == str(value).lower()), None)
+        if word is None:
             self.fail(f"{value!r} must be one of {', '.join(self._words)}", param, ctx)
-        return found
+        return word
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -80,7 +80,7 @@ class Words(click.ParamType[str]):
 
 
 class TimeParam(click.ParamType[str]):
-    """A time, converted to RFC 3339: any time with `past`, else a future time or a duration from now."""
+    """A time, converted to RFC 3339. Without `past`, it must be a future time, or a duration from now."""
 
     name = "time"
     allowed = "a time"
@@ -91,13 +91,13 @@ class TimeParam(click.ParamType[str]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         now = datetime.now(UTC)
         after = None if self._past else span(str(value))
-        found = now + after if after is not None else moment(str(value), now)
-        if found is None:
-            examples = PAST_EXAMPLES if self._past else COMING_EXAMPLES
+        parsed = now + after if after is not None else moment(str(value), now)
+        if parsed is None:
+            examples = PAST_EXAMPLES if self._past else FUTURE_EXAMPLES
             return self.fail(f"{value!r} must be {self.allowed} such as {examples}", param, ctx)
-        if found <= now and not self._past:
+        if parsed <= now and not self._past:
             return self.fail(f"{value!r} is in the past", param, ctx)
-        return found.isoformat()
+        return parsed.isoformat()
 
 
 ID = WholeNumber(maximum=MAX_ID)

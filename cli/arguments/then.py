@@ -1,4 +1,4 @@
-"""Checks and messages for answers about the past."""
+"""Checks and messages for `--as-of`."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from api.client import Client, ServerProblem
     from cli.terminal.tables import Row
 
-# Tolerance between the clocks of client and server.
+# Maximum difference that is accepted between the clocks of client and server.
 CLOCKS_DIFFER = timedelta(minutes=1)
 NOT_FOUND = 404
 
 
 def note_moment(client: Client, output: Output, asked: str | None, answer: Row) -> None:
-    """Print the moment of an answer. Raise BadParameter if the requested moment is in the future."""
+    """Print the moment of an answer to `--as-of`. Raise BadParameter if that moment is in the future."""
     if asked is None:
         return
     _require_past(client, asked, answer)
@@ -33,7 +33,7 @@ def note_moment(client: Client, output: Output, asked: str | None, answer: Row) 
 
 @contextmanager
 def absence_explained(client: Client, asked: str | None, what: str, name: object) -> Iterator[None]:
-    """Turn 404 into "did not exist yet" when the subject was added later."""
+    """Turn a 404 into a message that says when the object was added, and whether it was deleted later."""
     from api.client import ServerProblem
 
     try:
@@ -45,7 +45,7 @@ def absence_explained(client: Client, asked: str | None, what: str, name: object
 
 
 def _not_then(client: Client, asked: str, what: str, name: object) -> ServerProblem | None:
-    """Return the problem by the first event of the subject; None if there is none, or it may not be read."""
+    """Return the problem with the first event of the object; None if there is no event, or it is hidden."""
     from api.client import ServerProblem
 
     try:
@@ -55,11 +55,11 @@ def _not_then(client: Client, asked: str, what: str, name: object) -> ServerProb
     if not events:
         return None
     then = f"position {asked}" if is_position(asked) else f"{clock(asked)} ({zone()})"
-    came = f"it was added at {_at(events[0]['position'], events[0]['at'])}"
+    history = f"it was added at {_at(events[0]['position'], events[0]['at'])}"
     if _is_before(events[0], asked):
-        came += " and deleted later"
+        history += " and deleted later"
     return ServerProblem(
-        NOT_FOUND, "Not found at that time", f"as of {then}, {what} {name} did not exist; {came}"
+        NOT_FOUND, "Not found at that time", f"as of {then}, {what} {name} did not exist; {history}"
     )
 
 
@@ -74,7 +74,7 @@ def _is_before(event: Row, asked: str) -> bool:
 
 
 def _require_past(client: Client, asked: str, answer: Row) -> None:
-    """Raise BadParameter for a moment in the future, which the server answers as of now."""
+    """Raise BadParameter for a moment in the future. The server would answer as of now without an error."""
     if is_position(asked):
         _require_position(client, int(asked), answer)
     elif datetime.fromisoformat(asked) > datetime.fromisoformat(answer["as_of"]) + CLOCKS_DIFFER:
@@ -84,7 +84,8 @@ def _require_past(client: Client, asked: str, answer: Row) -> None:
 def _require_position(client: Client, asked: int, answer: Row) -> None:
     """Raise BadParameter for a position beyond the end of the log.
 
-    An answer is as of the end of a commit, so its position may be lower than an existing one.
+    The answer is as of the end of a commit. If `asked` is in the middle of a commit, it exists although the
+    position of the answer is lower.
     """
     if answer["position"] >= asked:
         return
@@ -94,6 +95,6 @@ def _require_position(client: Client, asked: int, answer: Row) -> None:
 
 def _in_future(what: str) -> click.BadParameter:
     context = click.get_current_context()
-    param = next((one for one in context.command.params if one.name == "as_of"), None)
+    param = next((param for param in context.command.params if param.name == "as_of"), None)
     message = f"{what} is in the future; omit --as-of for the present state"
     return click.BadParameter(message, context, param)

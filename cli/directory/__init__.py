@@ -1,1 +1,1 @@
-"""Users, groups, pools, lab controllers and distro trees: shown and changed one at a time."""
+"""Commands that show and change one user, group, pool, lab controller or distro tree."""

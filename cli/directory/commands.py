@@ -66,12 +66,15 @@ users_argument = click.argument(
     "roles",
     type=WordChoice(ROLES),
     multiple=True,
-    help="Role the user may take; repeatable. The first is the default.",
+    help="Role that the user can have in tokens and logins; repeatable. The first is the default of a login.",
 )
-@click.option("--email", help="Email address.")
+@click.option("--email", metavar="ADDRESS", help="Email address [default: none].")
 @remote
 def put_user(client: Client, output: Output, name: str, roles: tuple[str, ...], email: str | None) -> None:
-    """Add the user NAME, or replace it. Without --role the roles stay; without --email there is none."""
+    """Add the user NAME, or replace its roles and email address.
+
+    Without --role a user keeps its roles. Without --email a user loses its address.
+    """
     body = {"roles": list(roles) or None, "email": email}
     USER.put(client, output, name, {key: value for key, value in body.items() if value is not None})
 
@@ -84,7 +87,7 @@ def put_user(client: Client, output: Output, name: str, roles: tuple[str, ...], 
 def put_group(
     client: Client, output: Output, name: str, members: tuple[str, ...], owners: tuple[str, ...]
 ) -> None:
-    """Add the group NAME with these members and owners, or replace those of an existing group."""
+    """Add the group NAME with these members and owners, or replace the members and owners of a group."""
     GROUP.put(client, output, name, {"members": list(members), "owners": list(owners)})
 
 
@@ -136,7 +139,7 @@ def put_pool(
 @click.argument("fqdns", metavar="FQDN…", nargs=-1, required=True, shell_complete=completing.systems)
 @remote
 def add_system(client: Client, output: Output, name: str, fqdns: tuple[str, ...]) -> None:
-    """Add systems to the pool NAME; with --json, print a line for each."""
+    """Add the systems FQDN… to the pool NAME; with --json, print a line for each."""
     for fqdn in fqdns:
         output.line(client.put(_member(client, name, fqdn), {}), f"{fqdn} is in pool {name}")
 
@@ -146,7 +149,7 @@ def add_system(client: Client, output: Output, name: str, fqdns: tuple[str, ...]
 @click.argument("fqdns", metavar="FQDN…", nargs=-1, required=True, shell_complete=completing.systems)
 @remote
 def remove_system(client: Client, output: Output, name: str, fqdns: tuple[str, ...]) -> None:
-    """Remove systems from the pool NAME; with --json, print a line for each."""
+    """Remove the systems FQDN… from the pool NAME; with --json, print a line for each."""
     for fqdn in fqdns:
         output.line(client.delete(_member(client, name, fqdn)), f"{fqdn} is not in pool {name}")
 
@@ -157,10 +160,12 @@ def _member(client: Client, name: str, fqdn: str) -> str:
 
 @lab_controller.command("put")
 @LAB_CONTROLLER.argument
-@click.option("--enabled/--disabled", default=True, help="Whether recipes get its systems.")
+@click.option(
+    "--enabled/--disabled", default=True, help="Whether recipes get its systems [default: enabled]."
+)
 @remote
 def put_lab_controller(client: Client, output: Output, name: str, enabled: bool) -> None:
-    """Add the lab controller FQDN."""
+    """Add the lab controller FQDN, or enable or disable it."""
     LAB_CONTROLLER.put(client, output, name, {"enabled": enabled})
 
 
@@ -176,14 +181,14 @@ def enable(client: Client, output: Output, name: str) -> None:
 @LAB_CONTROLLER.argument
 @remote
 def disable(client: Client, output: Output, name: str) -> None:
-    """Stop giving the systems of FQDN to recipes; running recipes continue."""
+    """Stop granting the systems of FQDN to recipes; started recipes continue."""
     _switch(client, output, name, enabled=False)
 
 
 def _switch(client: Client, output: Output, fqdn: str, *, enabled: bool) -> None:
     answer = client.patch(LAB_CONTROLLER.of(client, fqdn), {"enabled": enabled})
-    said = "is now" if answer.get("changed", True) else "was already"
-    output.line(answer, f"{fqdn} {said} {'enabled' if enabled else 'disabled'}")
+    outcome = "is now" if answer.get("changed", True) else "was already"
+    output.line(answer, f"{fqdn} {outcome} {'enabled' if enabled else 'disabled'}")
 
 
 @distro_tree.command("put")
@@ -194,6 +199,6 @@ def put_tree(client: Client, output: Output, name: int, changes: tuple[str, ...]
     """Add the tree ID, or replace it: name=Fedora-44 family=Fedora44 arch=x86_64 'tags=["STABLE"]'
     'urls={"lab.example.com": ["http://…"]}'.
 
-    A VALUE is parsed as JSON, else as text.
+    VALUE is JSON, or text if it is not valid JSON.
     """
     DISTRO_TREE.put(client, output, name, assigned(changes))

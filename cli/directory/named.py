@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 Show = Callable[..., None]
 
 NOT_SHOWN: tuple[Any, ...] = (None, [], "", {})
-# Fields about the answer itself.
-ABOUT_THE_ANSWER = ("position", "as_of")
+# Fields of an answer that are not properties of the object.
+ANSWER_FIELDS = ("position", "as_of")
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class Kind:
         self.print_put(output, name, client.put(self.of(client, name), body))
 
     def print_put(self, output: Output, name: object, answer: Mapping[str, Any]) -> None:
-        done = "added" if answer.get("added") else "changed" if answer.get("changed") else "unchanged"
-        output.line(answer, f"{self.called} {name} {done}")
+        outcome = "added" if answer.get("added") else "changed" if answer.get("changed") else "unchanged"
+        output.line(answer, f"{self.called} {name} {outcome}")
 
 
 def show_one(client: Client, output: Output, kind: Kind, name: object, as_of: str | None = None) -> None:
@@ -55,24 +55,24 @@ def read_one(client: Client, output: Output, kind: Kind, name: object, as_of: st
 
 def print_fields(output: Output, document: Mapping[str, Any]) -> None:
     """Print all fields that have a value, one per line."""
-    shown = {name: value for name, value in document.items() if name not in ABOUT_THE_ANSWER}
-    given = {name: value for name, value in shown.items() if value not in NOT_SHOWN}
-    output.line(document, "\n".join(f"{name}: {plain(value)}" for name, value in given.items()))
+    properties = {name: value for name, value in document.items() if name not in ANSWER_FIELDS}
+    shown = {name: value for name, value in properties.items() if value not in NOT_SHOWN}
+    output.line(document, "\n".join(f"{name}: {plain(value)}" for name, value in shown.items()))
 
 
 def group_of(name: str, kind: Kind, text: str, show_one: Show = show_one) -> SuggestingGroup:
     """Return the group of commands of a kind, with `show` and `delete`."""
-    made = SuggestingGroup(name, help=text)
+    group = SuggestingGroup(name, help=text)
 
-    @made.command(help=f"Show all properties of a {kind.called}.")
+    @group.command(help=f"Show all properties of a {kind.called}.")
     @kind.argument
     @as_of
     @remote
     def show(client: Client, output: Output, name: str, as_of: str | None) -> None:
         show_one(client, output, kind, name, as_of)
 
-    @made.command(
-        help=f"Delete a {kind.called}. The log keeps its history; a new one of this name starts without it."
+    @group.command(
+        help=f"Delete a {kind.called}. The log keeps its history. A new one of that name starts without it."
     )
     @kind.argument
     @remote
@@ -81,4 +81,4 @@ def group_of(name: str, kind: Kind, text: str, show_one: Show = show_one) -> Sug
         done = "deleted" if answer.get("removed", True) else "was already deleted"
         output.line(answer, f"{kind.called} {name} {done}")
 
-    return made
+    return group

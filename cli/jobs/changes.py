@@ -16,13 +16,13 @@ from domain.priority import Priority
 if TYPE_CHECKING:
     from api.client import Client
 
-PRIORITIES = tuple(one.name for one in Priority)
+PRIORITIES = tuple(priority.name for priority in Priority)
 reason_option = click.option(
     "--reason",
     type=Words(),
     default="cancelled on the command line",
     show_default=True,
-    help="Reason to record in the log.",
+    help="Reason, which is recorded on the log and shown with the recipes.",
 )
 
 
@@ -44,10 +44,10 @@ def cancel_set(client: Client, output: Output, recipe_set_id: int, reason: str) 
     _cancel(client, output, f"/recipe-sets/{recipe_set_id}", f"recipe set {recipe_set_id}", reason)
 
 
-def _cancel(client: Client, output: Output, path: str, what: str, reason: str) -> None:
+def _cancel(client: Client, output: Output, path: str, target: str, reason: str) -> None:
     answer = client.post(f"{path}/cancel", {"reason": reason})
-    said = "cancelled" if answer.get("cancelled", True) else "had already finished: nothing to cancel"
-    output.line(answer, f"{what} {said}")
+    outcome = "cancelled" if answer.get("cancelled", True) else "had already finished: nothing to cancel"
+    output.line(answer, f"{target} {outcome}")
 
 
 @click.command("set-job")
@@ -57,7 +57,8 @@ def _cancel(client: Client, output: Output, path: str, what: str, reason: str) -
 def set_job(client: Client, output: Output, job_id: int, changes: tuple[str, ...]) -> None:
     """Change properties of JOB: whiteboard='nightly, again' retention_tag=60days product=null.
 
-    A VALUE is parsed as JSON, else as text. The retention tag does not delete anything yet.
+    VALUE is JSON, or text if it is not valid JSON. A null `product` removes the product. Nothing is deleted
+    by retention tags yet.
     """
     answer = client.patch(f"/jobs/{job_id}", assigned(changes))
     output.line(answer, f"job {job_id} {'changed' if answer.get('changed', True) else 'unchanged'}")
@@ -70,15 +71,15 @@ def set_job(client: Client, output: Output, job_id: int, changes: tuple[str, ...
 def set_priority(client: Client, output: Output, recipe_set_id: int, priority: str) -> None:
     """Change the priority of a recipe set that has not started."""
     answer = client.patch(f"/recipe-sets/{recipe_set_id}", {"priority": priority})
-    said = "is now" if answer.get("changed", True) else "was already"
-    output.line(answer, f"recipe set {recipe_set_id} {said} {priority}")
+    outcome = "is now" if answer.get("changed", True) else "was already"
+    output.line(answer, f"recipe set {recipe_set_id} {outcome} {priority}")
 
 
 @click.command("return")
 @click.argument("recipe_id", metavar="RECIPE", type=ID)
 @remote
 def give_back(client: Client, output: Output, recipe_id: int) -> None:
-    """Return the system that RECIPE still holds after its tasks, or after it was aborted (reservesys)."""
+    """Return the system that a reserved RECIPE keeps, as its job requested (`reservesys`)."""
     answer = client.post(f"/recipes/{recipe_id}/return")
-    said = "returned its system" if answer.get("returned", True) else "had already finished"
-    output.line(answer, f"recipe {recipe_id} {said}")
+    outcome = "returned its system" if answer.get("returned", True) else "had already finished"
+    output.line(answer, f"recipe {recipe_id} {outcome}")

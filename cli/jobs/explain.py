@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 DEFAULT_LIMIT = 20
 
 
-def _why(system: Row) -> str:
+def _all_reasons(system: Row) -> str:
     """Return all reasons, and the holder of the system if no reason names the holder."""
     reasons, holder = [shown_reason(reason) for reason in system["reasons"]], system["holder"]
     if holder is not None:
-        who = f"recipe {holder['recipe_id']}" if holder["recipe_id"] else holder["user"]
-        if not any(f" {who} " in f"{reason} " for reason in reasons):
-            reasons.append(f"{holder['usage']} with {who}")
+        name = f"recipe {holder['recipe_id']}" if holder["recipe_id"] else holder["user"]
+        if not any(f" {name} " in f"{reason} " for reason in reasons):
+            reasons.append(f"{holder['usage']} with {name}")
     return ", ".join(reasons)
 
 
@@ -41,32 +41,32 @@ def _since(system: Row) -> str:
 
 
 def _until(system: Row) -> str:
-    """Return the end of the possession and its kind, empty if nothing ends it."""
+    """Return the time at which the holder loses the system, and the cause; empty without such a time."""
     holder = system["holder"]
     return f"{clock(holder['until'])}, {holder['until_by']}" if holder and holder.get("until") else ""
 
 
-def _change(row: Row) -> str:
-    """Return the last change of a priority: the actor and the event."""
+def _priority_change(row: Row) -> str:
+    """Return the last change of a priority, with its actor and event; empty without a change."""
     change = row.get("priority_change")
     if change is None:
         return ""
-    way = "raised" if Priority[change["became"]] > Priority[change["was"]] else "lowered"
-    who = f"{way} from {change['was']} to {change['became']} by {change['actor']}"
-    return f"{who} at {clock(change['at'])} (event {change['position']})"
+    verb = "raised" if Priority[change["became"]] > Priority[change["was"]] else "lowered"
+    text = f"{verb} from {change['was']} to {change['became']} by {change['actor']}"
+    return f"{text} at {clock(change['at'])} (event {change['position']})"
 
 
 def _reason(row: Row) -> str:
-    """Return the reason for a recipe's place, and the change of its priority."""
-    changed = _change(row)
+    """Return the reason for the position of another recipe, and the change of the priority of that recipe."""
+    changed = _priority_change(row)
     reason = shown_reason(row.get("by") or row["why"])
     return f"{reason}, {changed}" if changed else reason
 
 
 def _ahead(system: Row) -> str:
-    """Return the recipes ahead, grouped by the reason, and the number of those that are not listed."""
+    """Return the recipes ahead, grouped by reason, and the number of recipes ahead that are not listed."""
     groups = groupby(system["ahead"], key=_reason)
-    texts = [f"{', '.join(str(one['recipe_id']) for one in ahead)}: {by}" for by, ahead in groups]
+    texts = [f"{', '.join(str(row['recipe_id']) for row in rows)}: {reason}" for reason, rows in groups]
     more = (system["before"] or 0) - len(system["ahead"])
     return "; ".join([*texts, *([f"{more} more"] if more > 0 else [])])
 
@@ -80,7 +80,7 @@ RULES = (
 SYSTEMS = (
     Column("system", "fqdn", "name", 0),
     Column("verdict", "verdict", "state", 0),
-    Column("why", _why, "text", 0),
+    Column("why", _all_reasons, "text", 0),
     Column("ahead", "before", "number", 0),
     Column("effective priority", "effective_priority", "name", 2),
     Column(f"since ({zone()})", _since, rank=3),
@@ -96,9 +96,9 @@ RIVALS = (
 )
 CHOICES = (
     Column("system", "fqdn", "name", 0),
-    Column("preferred pool", "pool", "name", 1),
-    Column("own system", "own", "name", 1),
-    Column("recipes that could use it", "takers", "number", 1),
+    Column("autopick pool", "pool", "name", 1),
+    Column("of job owner", "own", "name", 1),
+    Column("eligible recipes", "takers", "number", 1),
 )
 
 
@@ -108,7 +108,7 @@ CHOICES = (
     "--system",
     metavar="FQDN",
     shell_complete=completing.systems,
-    help="Explain only this system, even if it is not a candidate.",
+    help="Explain only this system, even if it could never run the recipe.",
 )
 @click.option(
     "--limit",
@@ -123,9 +123,19 @@ CHOICES = (
 def explain(
     client: Client, output: Output, recipe_id: int, system: str | None, limit: int, as_of: str | None
 ) -> None:
-    """Explain why a recipe waits: the result of every rule, the candidates, and the recipes ahead on each.
+    """Explain why RECIPE waits: the rules, each system that could run it, and the recipes ahead of it there.
 
-    For a recipe that has a system, explain the choice of that system.
+    A rule shows the number of systems that pass it alone, and that remain after it and the rules above it.
+
+    \b
+    The verdict on a system is one of:
+      not now      it could run the recipe, but is in use, not usable or on loan
+      passed over  it is free, but with this grant recipe sets could deadlock
+      not allowed  the owner and the group of the job may not submit there
+      never        it does not match (only with --system)
+
+    If RECIPE has a system, explain why it got that one. `eligible recipes` is then the number of recipes
+    without a system that could use the system.
     """
     with absence_explained(client, as_of, "recipe", recipe_id):
         explanation = client.get(f"/recipes/{recipe_id}/explanation", as_of=as_of, system=system, limit=limit)
@@ -138,9 +148,10 @@ def explain(
     else:
         click.echo(f"recipe {recipe_id} is {explanation['state']}: {shown_reason(explanation['summary'])}")
     if explanation["host_recipe_id"]:
-        click.echo(f"it is a guest of recipe {explanation['host_recipe_id']}, which needs the system")
-    if changed := _change(explanation):
-        click.echo(f"its priority was {changed}")
+        host = explanation["host_recipe_id"]
+        click.echo(f"recipe {recipe_id} is a guest, and gets the system of recipe {host}")
+    if changed := _priority_change(explanation):
+        click.echo(f"the priority was {changed}")
     if explanation["waiting"]:
         _show_waiting(output, explanation["waiting"])
     elif explanation["granted"]:
@@ -155,7 +166,7 @@ def _show_waiting(output: Output, waiting: dict[str, Any]) -> None:
         output.table(SYSTEMS, waiting["systems"])
         rest = waiting["systems_count"] - len(waiting["systems"])
         if rest > 0:
-            click.echo(f"{_cut(waiting['systems'], waiting['systems_count'])}; use --limit N for more.")
+            click.echo(f"{_truncated(waiting['systems'], waiting['systems_count'])}; use --limit N for more.")
 
 
 def _show_granted(output: Output, granted: dict[str, Any]) -> None:
@@ -164,14 +175,14 @@ def _show_granted(output: Output, granted: dict[str, Any]) -> None:
     for title, columns, name in (
         ("recipes ahead of it that were passed over", RIVALS, "passed_over"),
         ("next recipes after it", RIVALS, "behind"),
-        ("idle systems that it could have used, best first", CHOICES, "choices"),
+        ("idle systems that it could use, in the order of preference", CHOICES, "choices"),
     ):
         if granted[name]:
             click.echo()
             output.table(columns, granted[name], title=title)
             if granted.get(f"{name}_count", 0) > len(granted[name]):
-                click.echo(f"{_cut(granted[name], granted[f'{name}_count'])}.")
+                click.echo(f"{_truncated(granted[name], granted[f'{name}_count'])}.")
 
 
-def _cut(shown: Sized, count: int) -> str:
-    return f"Showing the first {len(shown)} of {count}"
+def _truncated(rows: Sized, count: int) -> str:
+    return f"Showing the first {len(rows)} of {count}"

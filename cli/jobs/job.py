@@ -25,9 +25,9 @@ FACTS = ("owner", "submitter", "group", "whiteboard", "state", "result")
 @click.command
 @click.argument("job_id", metavar="JOB", type=ID, shell_complete=completing.jobs)
 @click.option(
-    "--xml", "as_xml", is_flag=True, help="Print the normalised job as XML that can be submitted again."
+    "--xml", "as_xml", is_flag=True, help="Print the job as normalised XML, which can be submitted again."
 )
-@click.option("--original", is_flag=True, help="Print the document as it was submitted.")
+@click.option("--original", is_flag=True, help="Print the submitted document, byte for byte.")
 @as_of
 @wide
 @remote
@@ -46,12 +46,12 @@ def job(client: Client, output: Output, job_id: int, as_xml: bool, original: boo
     if output.as_json:
         output.document(view.job)
         return
-    _say_facts(view.job)
+    _print_facts(view.job)
     click.echo()
-    output.table(RECIPE_COLUMNS, [{**row, "as_of": view.job.get("as_of")} for row in view.shown()])
+    output.table(RECIPE_COLUMNS, [{**row, "as_of": view.job.get("as_of")} for row in view.recipe_rows()])
 
 
-def _say_facts(job: Row) -> None:
+def _print_facts(job: Row) -> None:
     click.echo(f"job {job['job_id']}")
     for fact in FACTS:
         if job.get(fact) not in (None, ""):

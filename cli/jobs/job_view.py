@@ -1,4 +1,4 @@
-"""A view of a job that reads a recipe again only after the recipe has changed."""
+"""A view of a job that reads a recipe again only after its state or system has changed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from domain.roll_up import BAD_RESULTS
 if TYPE_CHECKING:
     from api.client import Client
 
-# The result before any task has reported.
+# The result until a task has reported.
 NOT_REPORTED = "New"
 
 
 def _in_state(row: Row) -> str:
-    """Return the time in the present state, empty for a finished recipe."""
+    """Return the time for which a recipe has been in its state; empty for a finished recipe."""
     history = row.get("history") or ()
     return elapsed(history[-1]["since"], row.get("as_of")) if history and row["state"] not in FINISHED else ""
 
@@ -51,37 +51,40 @@ class JobView:
     _recipes: dict[int, dict[str, Any]] = field(default_factory=dict)
 
     def read(self, min_position: int | None = None) -> bool:
-        """Read the job and its changed recipes. Return whether anything has changed."""
+        """Read the job, and the recipes with a new state or system. Return whether the job has changed."""
         before = self.job
         self.job = self.client.get(f"/jobs/{self.job_id}", min_position=min_position, as_of=self.as_of)
         for row in self._rows():
             cached = self._recipes.get(row["recipe_id"])
             if cached is None or any(cached[name] != row[name] for name in ("state", "system")):
                 self._recipes[row["recipe_id"]] = self._recipe(row["recipe_id"])
-        return _less_position(before) != _less_position(self.job)
+        return _without_position(before) != _without_position(self.job)
 
     def _recipe(self, recipe_id: int) -> dict[str, Any]:
-        found: dict[str, Any] = self.client.get(f"/recipes/{recipe_id}", as_of=self.as_of)
-        return found
+        recipe: dict[str, Any] = self.client.get(f"/recipes/{recipe_id}", as_of=self.as_of)
+        return recipe
 
-    def finished(self) -> bool:
+    def is_finished(self) -> bool:
         return all(row["state"] in FINISHED for row in self._rows())
 
-    def passed(self) -> bool:
-        """Return whether every recipe completed, none with a bad result."""
+    def has_passed(self) -> bool:
+        """Return whether every recipe completed, with a result other than Warn, Fail and Panic."""
         return all(row["state"] == "completed" and row["result"] not in BAD_RESULTS for row in self._rows())
 
     @property
     def subjects(self) -> frozenset[str]:
-        sets = [f"recipe-set/{one['recipe_set_id']}" for one in self.job["recipe_sets"]]
+        """Return the subjects of the events of the job, its recipe sets and its recipes."""
+        sets = [f"recipe-set/{recipe_set['recipe_set_id']}" for recipe_set in self.job["recipe_sets"]]
         recipes = [f"recipe/{row['recipe_id']}" for row in self._rows()]
         return frozenset([f"job/{self.job_id}", *sets, *recipes])
 
     def table(self) -> Rows:
         result = "" if self.job["result"] == NOT_REPORTED else f", {self.job['result']}"
-        return Rows(RECIPE_COLUMNS, self.shown(), title=f"job {self.job_id}: {self.job['state']}{result}")
+        title = f"job {self.job_id}: {self.job['state']}{result}"
+        return Rows(RECIPE_COLUMNS, self.recipe_rows(), title=title)
 
-    def shown(self) -> list[dict[str, Any]]:
+    def recipe_rows(self) -> list[dict[str, Any]]:
+        """Return the recipes with all their fields; common fields have the newer value from the job."""
         return [{**self._recipes[row["recipe_id"]], **row} for row in self._rows()]
 
     def _rows(self) -> Iterator[dict[str, Any]]:
@@ -90,5 +93,5 @@ class JobView:
                 yield {**row, "recipe_set_id": recipe_set["recipe_set_id"]}
 
 
-def _less_position(job: Row) -> dict[str, Any]:
+def _without_position(job: Row) -> dict[str, Any]:
     return {name: value for name, value in job.items() if name != "position"}

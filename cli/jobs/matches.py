@@ -1,4 +1,4 @@
-"""`labledger matches`: the systems that could run a job that is not submitted yet."""
+"""`labledger matches`: the systems that could run a job, before its submission."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
 # Fits on a screen.
 DEFAULT_LIMIT = 20
-ALONE = re.compile(rb"\s*(<\?xml[^>]*\?>)?(\s|<!--.*?-->)*<hostRequires\b", re.DOTALL)
+# A document that is a host requirement instead of a job.
+HOST_REQUIRES_ONLY = re.compile(rb"\s*(<\?xml[^>]*\?>)?(\s|<!--.*?-->)*<hostRequires\b", re.DOTALL)
 
 VIABLE = (Column("system", "fqdn", rank=0),)
-REFUSED = (Column("systems", "systems", "number", 0), Column("excluded because", reason_of, "text", 0))
+EXCLUDED = (Column("systems", "systems", "number", 0), Column("excluded because", reason_of, "text", 0))
 EVERY = (
     Column("system", "fqdn", rank=0),
     Column("can run it", "viable", "state", 0),
@@ -36,13 +37,17 @@ EVERY = (
 
 @click.command
 @click.argument("file", metavar="FILE", type=click.File("rb", lazy=False))
-@click.option("--every", is_flag=True, help="Show every system, with all reasons that exclude it.")
+@click.option(
+    "--every",
+    is_flag=True,
+    help="Show all systems in one table, each with whether it could run the job, and the reasons if not.",
+)
 @click.option(
     "--limit",
     type=WholeNumber(),
     default=DEFAULT_LIMIT,
     show_default=True,
-    help="Maximum number of systems to show.",
+    help="Maximum number of systems to show for each recipe.",
 )
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @wide
@@ -50,9 +55,10 @@ EVERY = (
 def matches(client: Client, output: Output, file: IO[bytes], every: bool, limit: int, strict: bool) -> None:
     """Show which systems could run the job in FILE, busy or not. Nothing is submitted.
 
-    Use - for standard input, as in `labledger workflow … | labledger matches -`. If FILE holds only a
-    <hostRequires>, show the systems that match it, whatever your permissions. Exit status 1 if no system
-    could run one of the recipes.
+    Use - for standard input, as in `labledger workflow … | labledger matches -`. If FILE contains only a
+    <hostRequires> element, show the systems that match it, without regard to access policies and loans.
+
+    Exit status 1 if FILE is refused, or if there is a recipe that no system could run.
     """
     answer = _matches_of(client, output, getattr(file, "name", STDIN), file.read(), strict=strict)
     if output.as_json:
@@ -71,9 +77,9 @@ def _matches_of(client: Client, output: Output, name: str, content: bytes, *, st
     from cli.failures import print_failure
 
     kind = content_type(name, content)
-    if ALONE.match(content):
-        alone = {"host_requires_xml": content.decode(errors="replace")}
-        kind, content = JSON, json.dumps(alone).encode()
+    if HOST_REQUIRES_ONLY.match(content):
+        document = {"host_requires_xml": content.decode(errors="replace")}
+        kind, content = JSON, json.dumps(document).encode()
     try:
         answer: dict[str, Any] = client.post_text("/matches", content, kind, strict=strict or None)
     except ServerProblem as problem:
@@ -90,10 +96,10 @@ def _viable(systems: Iterable[Row]) -> list[Row]:
 def _show(output: Output, recipe: Row, every: bool, limit: int, *, several: bool) -> None:
     systems = recipe["systems"]
     viable = _viable(systems)
-    # A host requirement that is not part of a job has no place.
-    could = "can run it" if recipe["where"] else "match"
+    # A host requirement without a job has no location.
+    verb = "can run it" if recipe["where"] else "match"
     where = f"{recipe['where']}: " if several else ""
-    click.echo(f"{where}{len(viable)} of {counted(len(systems), 'system')} {could}")
+    click.echo(f"{where}{len(viable)} of {counted(len(systems), 'system')} {verb}")
     shown = systems if every else viable
     if shown:
         click.echo()
@@ -102,10 +108,10 @@ def _show(output: Output, recipe: Row, every: bool, limit: int, *, several: bool
         click.echo(f"Showing the first {limit} of {len(shown)}; use --limit N for more.")
     if not every and len(viable) < len(systems):
         click.echo()
-        output.table(REFUSED, _by_reason(systems))
+        output.table(EXCLUDED, _by_reason(systems))
 
 
 def _by_reason(systems: Iterable[Row]) -> list[Row]:
-    """Return the number of excluded systems by reason, most first; a system may have several reasons."""
+    """Return the number of excluded systems by reason, most first. A system may have several reasons."""
     reasons = Counter(reason for system in systems for reason in system["reasons"])
     return [{"systems": number, "reason": reason} for reason, number in reasons.most_common()]

@@ -25,8 +25,8 @@ FACTS = (
 )
 
 
-def _lasted(interval: Row) -> str:
-    """Return the length of an interval, empty for a final state."""
+def _interval_length(interval: Row) -> str:
+    """Return the length of an interval; empty for a final state."""
     if interval["state"] in FINISHED:
         return ""
     return elapsed(interval.get("since"), interval.get("until") or interval.get("as_of"))
@@ -35,7 +35,7 @@ def _lasted(interval: Row) -> str:
 HISTORY_COLUMNS = (
     Column("state", "state", "state", 0),
     Column(f"since ({zone()})", lambda row: clock(row.get("since"))),
-    Column("for", _lasted, "number"),
+    Column("for", _interval_length, "number"),
     Column("position", "since_position", "number", 3),
     Column("system", "system", rank=2),
     Column("reason", reason_of, "text"),
@@ -65,10 +65,10 @@ def recipe(client: Client, output: Output, recipe_id: int, as_of: str | None) ->
         _show(output, document)
 
 
-def _shown(fact: str, value: Any) -> str:
+def _fact_text(fact: str, value: Any) -> str:
     if fact == "distro_tree":
-        named = (value["name"], value.get("variant"), value["arch"], f"({value['id']})")
-        return plain(" ".join(filter(None, named)))
+        parts = (value["name"], value.get("variant"), value["arch"], f"({value['id']})")
+        return plain(" ".join(filter(None, parts)))
     return f"{clock(value)} {zone()}" if fact == "deadline" else plain(value)
 
 
@@ -76,7 +76,7 @@ def _show(output: Output, recipe: Row) -> None:
     click.echo(f"recipe {recipe['recipe_id']}")
     for fact in FACTS:
         if recipe.get(fact) not in (None, [], ""):
-            click.echo(f"  {fact.removesuffix('_id').replace('_', ' ')}: {_shown(fact, recipe[fact])}")
+            click.echo(f"  {fact.removesuffix('_id').replace('_', ' ')}: {_fact_text(fact, recipe[fact])}")
     for columns, name in ((HISTORY_COLUMNS, "history"), (TASK_COLUMNS, "tasks")):
         if recipe.get(name):
             click.echo()

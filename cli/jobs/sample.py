@@ -14,7 +14,7 @@ SAMPLES = {
     "kernel-smoke": "a job of one recipe",
     "guests": "a job of a host with two guests",
     "nfs-multihost": "a job of two recipes in one lab",
-    "pinned": "a job that forces one system, and an urgent pair elsewhere",
+    "pinned": "a job of two sets: one forces a Broken system, one is Urgent",
     "lab": "a small lab, for `labledger lab load`",
 }
 
@@ -24,7 +24,7 @@ SAMPLES = {
 )
 @click.argument("name", metavar="NAME", type=WordChoice(tuple(SAMPLES)))
 def sample(name: str) -> None:
-    """Print a sample, to read or to submit: `labledger sample kernel-smoke | labledger submit -`."""
+    """Print the sample NAME. To submit a job: `labledger sample kernel-smoke | labledger submit -`."""
     click.echo(_file(name).read_text(encoding="utf-8").rstrip())
 
 

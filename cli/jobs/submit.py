@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 XML = "application/xml"
 JSON = "application/json"
-# Name of a stream that has none.
+# Name in messages for a stream without a name.
 STDIN = "<stdin>"
-# Without such a suffix, as for standard input, the first character of the content decides.
+# File suffix -> media type. Without such a suffix, as for standard input, the first character decides.
 BY_SUFFIX = {".xml": XML, ".json": JSON}
 
 
@@ -31,23 +31,26 @@ def submit(client: Client, output: Output, files: tuple[IO[bytes], ...], wait: b
     """Submit the jobs in FILEs, XML or JSON; - is standard input. With --json, print a line for each job.
 
     Warnings name parts of a job that have no effect, and names that are unknown in the lab.
-    A refused file does not stop the submission of the others. Exit status 1 if a file is refused, and with
-    --wait unless every recipe completed, none with result Warn, Fail or Panic.
+    A refused file does not stop the submission of the others.
+
+    Exit status 0 if all files are accepted and, with --wait, every recipe completed with a result other than
+    Warn, Fail and Panic; 1 otherwise. Ctrl-C ends --wait with status 130; the jobs continue.
     """
     accepted = [
         job for job in (_submit(client, output, file, strict=strict) for file in files) if job is not None
     ]
-    done = len(accepted) == len(files)
+    succeeded = len(accepted) == len(files)
     if wait:
         from cli.jobs.watch import follow
 
         passed = [follow(client, output, job["job_id"]) for job in accepted]
-        done = done and all(passed)
-    if not done:
+        succeeded = succeeded and all(passed)
+    if not succeeded:
         raise click.exceptions.Exit(1)
 
 
 def _submit(client: Client, output: Output, file: IO[bytes], *, strict: bool) -> dict[str, Any] | None:
+    """Submit a file and return the answer; print the failure and return None if the file is refused."""
     from api.client import ServerProblem
     from cli.failures import print_failure
 
@@ -61,18 +64,18 @@ def _submit(client: Client, output: Output, file: IO[bytes], *, strict: bool) ->
         print_failure(problem, name, as_json=output.as_json)
         return None
     show_warnings(job, name, as_json=output.as_json)
-    made = f"{_numbered('recipe set', job['recipe_set_ids'])}, {_numbered('recipe', job['recipe_ids'])}"
+    parts = f"{_numbered('recipe set', job['recipe_set_ids'])}, {_numbered('recipe', job['recipe_ids'])}"
     number = job["job_id"]
-    output.line({"file": name, **job}, f"job {number} submitted: {made} (labledger watch {number})")
+    output.line({"file": name, **job}, f"job {number} submitted: {parts} (labledger watch {number})")
     return job
 
 
-def show_warnings(answer: dict[str, Any], place: str, *, as_json: bool) -> None:
-    """Print the warnings of an answer to standard error; in JSON the answer itself has them."""
+def show_warnings(answer: dict[str, Any], file_name: str, *, as_json: bool) -> None:
+    """Print the warnings of an answer to standard error; as JSON, the printed answer already has them."""
     warnings = answer.get("warnings")
     if warnings and not as_json:
         lines = (f"  {warning['where']}: {warning['message']}" for warning in warnings)
-        click.echo("\n".join((f"{place}: warnings:", *lines)), err=True)
+        click.echo("\n".join((f"{file_name}: warnings:", *lines)), err=True)
 
 
 def _numbered(what: str, ids: list[int]) -> str:
@@ -80,6 +83,7 @@ def _numbered(what: str, ids: list[int]) -> str:
 
 
 def content_type(name: str, content: bytes) -> str:
+    """Return the media type from the suffix of a file name, otherwise from the content."""
     for suffix, media_type in BY_SUFFIX.items():
         if name.endswith(suffix):
             return media_type

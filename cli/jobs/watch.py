@@ -35,15 +35,15 @@ if TYPE_CHECKING:
 def watch(client: Client, output: Output, job_id: int) -> None:
     """Follow a job until it is finished. With --json, print a line for every change.
 
-    Exit status 0 if every recipe completed, none with result Warn, Fail or Panic, else 1. Ctrl-C ends this
-    command with status 130; the job continues.
+    Exit status 0 if every recipe completed with a result other than Warn, Fail and Panic; 1 otherwise.
+    Ctrl-C ends this command with status 130; the job continues.
     """
     if not follow(client, output, job_id):
         raise click.exceptions.Exit(1)
 
 
 def follow(client: Client, output: Output, job_id: int) -> bool:
-    """Show a job until it is finished, across restarts of the server. Return whether it passed."""
+    """Show a job until it is finished, across restarts of the server. Return whether the job passed."""
     from api.client.retry_policy import PERSISTENT
 
     view = JobView(client, job_id)
@@ -54,7 +54,7 @@ def follow(client: Client, output: Output, job_id: int) -> bool:
     except KeyboardInterrupt:
         note(f"\njob {job_id} continues; run `labledger watch {job_id}` to follow it again")
         raise click.exceptions.Exit(INTERRUPTED) from None
-    return view.passed()
+    return view.has_passed()
 
 
 def _show(view: JobView, output: Output) -> None:
@@ -68,36 +68,36 @@ def _show(view: JobView, output: Output) -> None:
 def _on_screen(view: JobView) -> None:
     from rich.live import Live
 
-    shown = console()
-    if not shown.is_terminal:
-        # A file or a pipe gets a line for each change, and the table at the end.
-        said = ""
+    screen = console()
+    if not screen.is_terminal:
+        # A file or a pipe gets a line for each change of a state, and the table at the end.
+        last_line = ""
         for _ in changes(view):
-            states = ", ".join(f"recipe {row['recipe_id']} {row['state']}" for row in view.shown())
+            states = ", ".join(f"recipe {row['recipe_id']} {row['state']}" for row in view.recipe_rows())
             line = f"job {view.job_id} {view.job['state']}: {states}"
-            if line != said:
-                shown.print(line)
-            said = line
-        show(shown, view.table())
+            if line != last_line:
+                screen.print(line)
+            last_line = line
+        show(screen, view.table())
         return
-    with Live(console=shown, get_renderable=view.table, refresh_per_second=2):
+    with Live(console=screen, get_renderable=view.table, refresh_per_second=2):
         for _ in changes(view):
             pass
 
 
 def changes(view: JobView) -> Iterator[None]:
-    """Yield once at first, then after every change of the job, up to the change that finishes it."""
+    """Yield at once, then after every change of the job, and return when the job is finished."""
     yield
-    if view.finished():
+    if view.is_finished():
         return
     for event in view.client.events(after=view.job["position"], types=list(TOPICS)):
-        happened = event.document()
-        if happened.get("subject") not in view.subjects:
+        document = event.document()
+        if document.get("subject") not in view.subjects:
             continue
-        # The last read covers all events up to its position.
-        if happened["position"] <= view.job["position"]:
+        # The last read of the job already includes this event.
+        if document["position"] <= view.job["position"]:
             continue
-        if view.read(happened["position"]):
+        if view.read(document["position"]):
             yield
-        if view.finished():
+        if view.is_finished():
             return

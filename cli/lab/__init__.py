@@ -1,1 +1,1 @@
-"""`labledger lab`: labs loaded from a file or generated, and the simulation of their machines."""
+"""`labledger lab`: generation, loading and simulation of labs."""

@@ -1,8 +1,8 @@
 """The agent of a simulated lab controller: a loop that takes commands and reports over HTTP.
 
-The agent keeps nothing on disk. After a crash it reads all commands from the start of the log
-(`after=0`), finds those that can still be under way, and asks the server for the states of their recipes. It
-reports on open commands only.
+The agent keeps nothing on disk. After a crash it reads all commands from the start of the log (`after=0`),
+selects those that can still be under way, and requests the states of their recipes from the server. It
+reports only on commands that are not finished.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class LabAgent:
         self._remembers = False
 
     def run(self, *, once: bool = False) -> None:
-        """Work until stopped; with `once`, until there is nothing left to do or to report."""
+        """Work until stopped; with `once`, until no command and no message is left."""
         failed = 0
         while not self._stop.is_set():
             try:
@@ -60,7 +60,7 @@ class LabAgent:
                     return
 
     def turn(self, *, wait: bool) -> bool:
-        """Take commands, then send what is due. Return whether there was or will be anything to do."""
+        """Take commands, then send due messages. Return whether there were commands, or messages are left."""
         if not self._remembers:
             self._recall()
         commands = self._link.commands(self._last_command, self._poll_seconds() if wait else 0)
@@ -83,7 +83,7 @@ class LabAgent:
         self._remembers = True
 
     def _show_under_way(self, commands: list[dict[str, Any]]) -> None:
-        """Show the new commands one by one, and of those begun before the restart only their number."""
+        """Show each new command, and the number of the commands that had begun before the restart."""
         begun = [command for command in commands if command.get("state", "queued") != "queued"]
         if begun:
             self._note("resumes", commands=len(begun))
@@ -102,22 +102,22 @@ class LabAgent:
         self._note(str(command["kind"]), **fields)
 
     def _vanish(self, delivery: Delivery) -> SimulatedLab:
-        """Pause all communication, then continue from memory, or from the server after a loss of memory."""
+        """Pause all communication; after a loss of memory, also have the state restored at the next turn."""
         (step,) = delivery.steps
         self._note("vanished", **step.body)
         self._stop.wait(step.body["seconds"])
         now = time.monotonic()
         self._remembers = not step.body["forgets"]
         self._note("returned")
-        # Silences that were due meanwhile are covered by this one.
-        return self._lab.without(lambda one: one.kind == "silence" and one.due_seconds <= now)
+        # This silence replaces those that became due meanwhile.
+        return self._lab.without(lambda step: step.kind == "silence" and step.due_seconds <= now)
 
     def _poll_seconds(self) -> int:
         due = self._lab.next_due_seconds
         return POLL_SECONDS if due is None else max(0, min(POLL_SECONDS, int(due - time.monotonic())))
 
     def _sleep_until_due(self) -> None:
-        """Sleep if something is due within a second, which is too soon for a long poll."""
+        """Sleep until the next message is due, at most a second: that is too short for a long poll."""
         due = self._lab.next_due_seconds
         if due is not None:
             self._stop.wait(max(0.0, min(1.0, due - time.monotonic())))

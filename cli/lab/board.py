@@ -12,8 +12,7 @@ from cli.terminal.wording import plain
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-# Number of messages below the table.
-LATEST = 8
+MAX_MESSAGES = 8
 COMMANDS = frozenset({"provision", "stop", "release", "power", "clear_netboot"})
 # Heading of a counter -> the rank of its column.
 COUNTED = {
@@ -38,18 +37,18 @@ COLUMNS = (
 
 def headings(doing: Row) -> list[str]:
     """Return the headings of the columns that count an action."""
-    what, found = doing["what"], []
+    what, counters = doing["what"], []
     if what in COMMANDS:
-        found.append("commands")
+        counters.append("commands")
     if what == "progress":
-        found.append("messages")
+        counters.append("messages")
         if "task_id" not in doing and "refused" not in doing and "state" in doing:
-            found.append(doing["state"])
+            counters.append(doing["state"])
     if "refused" in doing and what != "overtook":
-        found.append("refused")
+        counters.append("refused")
     if doing.get("condition") == "Broken":
-        found.append("broken")
-    return found
+        counters.append("broken")
+    return counters
 
 
 @dataclass
@@ -58,13 +57,13 @@ class Board:
 
     counts: dict[str, Counter[str]] = field(default_factory=dict)
     now: dict[str, str] = field(default_factory=dict)
-    latest: deque[str] = field(default_factory=lambda: deque(maxlen=LATEST))
+    latest: deque[str] = field(default_factory=lambda: deque(maxlen=MAX_MESSAGES))
 
     def hear(self, doing: dict[str, Any], line: str) -> None:
         fqdn = str(doing["lab_controller"])
         self.counts.setdefault(fqdn, Counter()).update(headings(doing))
-        away = doing["what"] in ("vanished", "waiting")
-        self.now[fqdn] = f"{doing['what']} {plain(doing.get('reason'))}".strip() if away else "working"
+        is_away = doing["what"] in ("vanished", "waiting")
+        self.now[fqdn] = f"{doing['what']} {plain(doing.get('reason'))}".strip() if is_away else "working"
         self.latest.append(line)
 
     def __rich__(self) -> RenderableType:

@@ -37,8 +37,9 @@ def lab() -> None:
 def load(client: Client, output: Output, file: IO[bytes]) -> None:
     """Load a lab FILE: users, groups, lab controllers, pools and their policies, distro trees, systems.
 
-    Existing objects of the same name are replaced and counted as changed; existing systems are kept as they
-    are. All faults of new systems are reported. Loading a file again changes nothing.
+    An existing object that differs from FILE is replaced and counted as changed. An existing system is never
+    changed, even if it differs. The errors of all new systems are reported together. Loading a file again
+    changes nothing.
     """
     from api.client.lab_file import load as load_lab
     from cli.terminal.progress import advancing
@@ -58,14 +59,14 @@ def load(client: Client, output: Output, file: IO[bytes]) -> None:
 @click.option(
     "--lab-controller", "fqdns", metavar="FQDN", multiple=True, help="Only this lab controller; repeatable."
 )
-@click.option("--all", "all_of_them", is_flag=True, help="All enabled lab controllers; the default.")
+@click.option("--all", "all_of_them", is_flag=True, help="All enabled lab controllers (default).")
 @behaviour_options
-@click.option("--once", is_flag=True, help="Exit when there is nothing left to do.")
+@click.option("--once", is_flag=True, help="Exit when no command or report is left.")
 @remote
 def simulate(
     client: Client, output: Output, fqdns: tuple[str, ...], all_of_them: bool, once: bool, **behaviour: Any
 ) -> None:
-    """Act as the lab controllers: take their commands, and report as if machines ran the recipes.
+    """Act as lab controllers: take their commands, and report progress as if machines ran the recipes.
 
     Without --lab-controller, act as all enabled lab controllers, including those that are added later.
     """

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random generator.")
 @click.option(
-    "--jobs", type=click.IntRange(1), metavar="N", help="Generate N jobs for the lab instead of the lab."
+    "--jobs", type=click.IntRange(1), metavar="N", help="Generate N jobs for the lab, instead of the lab."
 )
 def generate(labs: int, systems: int, seed: int, jobs: int | None) -> None:
-    """Generate a lab as JSON for `lab load`; with --jobs, its jobs for `lab submit`, one per line.
+    """Generate a lab as JSON for `lab load`; with --jobs, jobs for that lab, one per line, for `lab submit`.
 
-    Equal options give equal labs and jobs.
+    The same options always generate the same lab and jobs.
     """
     from replay.workload.generated_jobs import generate_jobs
     from replay.workload.generated_lab import generate_lab

@@ -11,24 +11,24 @@ from replay.simulated_lab.steps import LabStep
 
 
 class LabLink:
-    """The server as seen by one lab controller. All updates may be sent again at any time."""
+    """The requests of one lab controller. Every update can be repeated without effect."""
 
     def __init__(self, client: Client, fqdn: str) -> None:
         self._client = client
         self._path = client.path("lab-controllers", fqdn)
 
     def commands(self, after: int, wait_seconds: int = 0) -> list[dict[str, Any]]:
-        """Return the next commands after that id in log order, or none after `wait_seconds` without any."""
+        """Return the next commands after an id, in log order; wait at most `wait_seconds` for the first."""
         answer = self._client.get(f"{self._path}/commands", after=after, wait_seconds=wait_seconds)
         commands: list[dict[str, Any]] = answer["commands"]
         return commands
 
     def all_commands(self) -> list[dict[str, Any]]:
         """Return all commands of this lab controller, from the first one."""
-        found: list[dict[str, Any]] = []
-        while page := self.commands(found[-1]["id"] if found else 0):
-            found += page
-        return found
+        commands: list[dict[str, Any]] = []
+        while page := self.commands(commands[-1]["id"] if commands else 0):
+            commands += page
+        return commands
 
     def update(self, steps: Sequence[LabStep]) -> list[dict[str, Any]]:
         """Send steps in one request, and return their answers. Raise ServerProblem if a retry is needed."""
@@ -36,7 +36,7 @@ class LabLink:
         answers: list[dict[str, Any]] = self._client.post(f"{self._path}/updates", {"items": items})["items"]
         for answer in answers:
             if int(answer["status"]) >= 500:
-                # The caller sends all steps again in order; those that were accepted change nothing.
+                # The caller sends all steps again in order; the accepted ones have no effect the second time.
                 raise ServerProblem(
                     int(answer["status"]), str(answer.get("title", "")), answer.get("detail", "")
                 )

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-# Field of Behaviour without `_percent`, and its description.
+# Name of a field of Behaviour without `_percent`, and the description of the option.
 PERCENTAGES = (
     ("trouble", "results that are Warn, Fail or Panic"),
     ("stall", "recipes whose machine stops reporting until a watchdog ends them"),
@@ -24,7 +24,7 @@ OPTIONS = (
         type=click.FloatRange(0, min_open=True),
         default=60.0,
         show_default=True,
-        help="Factor by which time runs faster than on real machines.",
+        help="Speed of the simulated machines: 1 is that of real ones, 60 makes a minute a second.",
     ),
     click.option(
         "--seed", type=int, default=0, show_default=True, help="Seed of durations, results and faults."
@@ -45,13 +45,13 @@ OPTIONS = (
         "watchdog_seconds",
         type=click.IntRange(1),
         metavar="SECONDS",
-        help="Watchdog time that each recipe sets when it installs and when a task starts.",
+        help="Watchdog of each recipe, set when the installation and each task start [default: unchanged].",
     ),
 )
 
 
 def behaviour_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add all options to a command, which is called with the fields of Behaviour."""
+    """Add all options to a command. They have the names of the fields of Behaviour."""
     for option in reversed(OPTIONS):
         command = option(command)
     return command

@@ -12,8 +12,8 @@ from replay.simulated_lab.lab import SimulatedLab
 from replay.simulated_lab.recovery import resume
 from replay.simulated_lab.steps import LabStep
 
-# New condition -> required old condition. Conditions that a person has set stay.
-BEFORE = {"Broken": "Automated", "Automated": "Broken"}
+# New condition -> required old condition, so that a condition that a person has set is not overwritten.
+REQUIRED_CONDITION = {"Broken": "Automated", "Automated": "Broken"}
 
 
 class Sender:
@@ -25,8 +25,8 @@ class Sender:
 
     def send(self, lab: SimulatedLab, delivery: Delivery) -> SimulatedLab:
         """Send a delivery, and return the new lab. Raise ServerProblem or Unreachable for a retry."""
-        wrong = [step for step in delivery.steps if step.kind == "system" and not self._still_applies(step)]
-        lab, delivery = lab.without(lambda step: step in wrong), delivery.without(wrong)
+        stale = [step for step in delivery.steps if step.kind == "system" and not self._still_applies(step)]
+        lab, delivery = lab.without(lambda step: step in stale), delivery.without(stale)
         return self._update(lab, delivery) if delivery.steps else lab
 
     def ask_about(self, lab: SimulatedLab, steps: Iterable[LabStep]) -> SimulatedLab:
@@ -37,10 +37,10 @@ class Sender:
         return lab
 
     def _update(self, lab: SimulatedLab, delivery: Delivery) -> SimulatedLab:
-        said = [*delivery.steps, *delivery.repeated]
+        steps = [*delivery.steps, *delivery.repeated]
         for _ in range(1 + delivery.twice):
-            answers = self._link.update(said)[: len(delivery.steps)]
-        if extra := len(delivery.repeated) + delivery.twice * len(said):
+            answers = self._link.update(steps)[: len(delivery.steps)]
+        if extra := len(delivery.repeated) + delivery.twice * len(steps):
             self._note("repeated", messages=extra)
         lab, refused = apply_answers(lab, delivery, [int(answer["status"]) for answer in answers])
         # A refused command was taken before a crash, and has progressed since.
@@ -50,13 +50,13 @@ class Sender:
         return self.ask_about(lab, contradicted)
 
     def _still_applies(self, step: LabStep) -> bool:
-        found, wanted = self._link.condition(step.system), step.body["condition"]
-        if found not in (BEFORE[wanted], wanted):
-            self._note("left alone", system=step.system, condition=found)
-        return found == BEFORE[wanted]
+        present, new = self._link.condition(step.system), step.body["condition"]
+        if present not in (REQUIRED_CONDITION[new], new):
+            self._note("left alone", system=step.system, condition=present)
+        return present == REQUIRED_CONDITION[new]
 
     def _show(self, step: LabStep, answer: Mapping[str, Any], *, again: bool) -> None:
-        """Report a step and its answer; a step that was refused because it came too early is retried."""
+        """Report a step and its answer. With `again`, the step was refused as too early and is sent again."""
         if step.kind == "command":
             self._show_failed(step, answer)
             return

@@ -23,7 +23,7 @@ NOT_FOUND = 404
 
 
 class Simulation:
-    """The agents of lab controllers, and their errors. Agents report their actions to `hear`."""
+    """The agents of lab controllers, one thread for each. Agents report their actions to `hear`."""
 
     def __init__(
         self,
@@ -42,12 +42,12 @@ class Simulation:
         self._stop = Event()
         self._threads: dict[str, Thread] = {}
         self._errors: list[Exception] = []
-        self._speaking = Lock()
+        self._report_lock = Lock()
 
     def run(self) -> None:
         """Run until a signal, or with `once` until all is done. Raise the first error of an agent."""
         with _signals(self._stop):
-            for fqdn in self._wanted():
+            for fqdn in self._simulated_fqdns():
                 self._start(fqdn)
             while not self._done():
                 self._stop.wait(LOOK_ONCE_SECONDS if self._once else LOOK_SECONDS)
@@ -60,31 +60,32 @@ class Simulation:
     def _end(self) -> None:
         self._stop.set()
         # A thread that writes during the shutdown of the interpreter would crash it.
-        if self._speaking.acquire(timeout=LAST_WORD_SECONDS):
-            self._speaking.release()
+        if self._report_lock.acquire(timeout=LAST_WORD_SECONDS):
+            self._report_lock.release()
 
     def _done(self) -> bool:
         working = any(thread.is_alive() for thread in self._threads.values())
         return self._stop.is_set() or bool(self._errors) or (self._once and not working)
 
-    def _wanted(self) -> list[str]:
+    def _simulated_fqdns(self) -> list[str]:
+        """Return the named lab controllers, or all enabled ones if none is named."""
         if self._fqdns:
             return list(self._fqdns)
         registered = self._client.pages("/lab-controllers", "lab_controllers")["lab_controllers"]
-        return [each["fqdn"] for each in registered if each["enabled"]]
+        return [lab_controller["fqdn"] for lab_controller in registered if lab_controller["enabled"]]
 
     def _start_new(self) -> None:
         try:
-            wanted = self._wanted()
+            fqdns = self._simulated_fqdns()
         except (Unreachable, ServerProblem):
             # The agents report that they wait for the server.
             return
-        for fqdn in wanted:
+        for fqdn in fqdns:
             if fqdn not in self._threads or not self._threads[fqdn].is_alive():
                 self._start(fqdn)
 
     def _start(self, fqdn: str) -> None:
-        # A daemon, so that the program does not wait for a long poll at its end.
+        # A daemon thread, so that the end of the program does not wait for a long poll.
         self._threads[fqdn] = Thread(target=self._work, args=(fqdn,), name=fqdn, daemon=True)
         self._threads[fqdn].start()
 
@@ -94,14 +95,14 @@ class Simulation:
                 LabAgent(client, fqdn, self._behaviour, say=self._say, stop=self._stop).run(once=self._once)
         except Exception as error:
             # A deleted lab controller is an error only if the user named it.
-            gone = isinstance(error, ServerProblem) and error.status == NOT_FOUND and not self._fqdns
-            if gone:
+            is_deleted = isinstance(error, ServerProblem) and error.status == NOT_FOUND and not self._fqdns
+            if is_deleted:
                 self._say({"lab_controller": fqdn, "what": "gone"})
             else:
                 self._errors.append(error)
 
     def _say(self, doing: dict[str, Any]) -> None:
-        with self._speaking:
+        with self._report_lock:
             if not self._stop.is_set():
                 self._hear(doing)
 

@@ -1,6 +1,7 @@
 """Shell completion of names and ids, read from the server.
 
-Completion does not retry: without a prompt and valid answer it completes nothing.
+Completion does not retry. If the server does not answer within `ANSWER_SECONDS`, or answers with an error,
+completion offers nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]
 
 
 def names(listing: Listing, field: str, description: str = "", limit: int = MAX_NAMES) -> Complete:
-    """Return a completion of a field of a list; shells show the field `description` beside it."""
+    """Return a completer for a field of a list; shells show the field `description` beside each value."""
 
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
@@ -41,7 +42,7 @@ def names(listing: Listing, field: str, description: str = "", limit: int = MAX_
 
 
 def topics(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the last topic of a list with commas."""
+    """Complete the last topic of a comma-separated list."""
     from click.shell_completion import CompletionItem
 
     import domain.all_events  # noqa: F401

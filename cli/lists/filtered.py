@@ -11,10 +11,8 @@ from cli.lists.listing import list_command
 from domain.recipe.lifecycle import RECIPE
 
 
-def owner_option(of: str) -> click.Option:
-    return click.Option(
-        ["--owner"], metavar="USER", shell_complete=completing.users, help=f"Only {of} of this user."
-    )
+def owner_option(objects: str) -> click.Option:
+    return click.Option(["--owner"], metavar="USER", shell_complete=completing.users, help=f"Only {objects}.")
 
 
 jobs = list_command(
@@ -24,9 +22,12 @@ jobs = list_command(
     rows=20,
     filters=(
         click.Option(
-            ["--state"], type=WordChoice(RECIPE.states), metavar="STATE", help="Only jobs in this state."
+            ["--state"],
+            type=WordChoice(RECIPE.states),
+            metavar="STATE",
+            help="Only jobs in this state, such as queued or running.",
         ),
-        owner_option("jobs"),
+        owner_option("jobs that run for this user"),
         click.Option(
             ["--group"], metavar="GROUP", shell_complete=completing.groups, help="Only jobs of this group."
         ),
@@ -35,13 +36,13 @@ jobs = list_command(
 queue = list_command(
     "queue",
     QUEUE,
-    "List the recipes that wait for a system in rank order.",
+    "List the recipes that wait for a system, in rank order.",
     filters=(
         click.Option(
             ["--system"],
             metavar="FQDN",
             shell_complete=completing.systems,
-            help="Only recipes that this system could run, in rank order for this system.",
+            help="Only recipes that this system could run, in the order in which it considers them.",
         ),
     ),
 )

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from api.client import Client
 
 FIRST_ROWS = 100
-# Filters by a name -> the kind of the named object.
-NAMED = {"owner": "user", "group": "group", "pool": "pool", "lab_controller": "lab controller"}
+# Filter that names an object -> the kind of the object.
+KIND_BY_FILTER = {"owner": "user", "group": "group", "pool": "pool", "lab_controller": "lab controller"}
 
 
 @dataclass(frozen=True)
 class Listing:
-    """A list of the API, and its messages for no rows: `empty`, in the past `was_empty`.
+    """A list of the API, and the messages for an empty list: `empty`, and with --as-of `was_empty`.
 
-    `none_of` and `were_none_of` replace these messages if a filter was given.
+    With a filter, `none_of` and `were_none_of` replace them.
     """
 
     path: str
@@ -71,10 +71,10 @@ class Listing:
 
 def require_existing(client: Client, as_of: str | None, narrowed: Mapping[str, str]) -> None:
     """Raise ServerProblem if a filter names an object that does not exist."""
-    for name, what in NAMED.items():
+    for name, kind in KIND_BY_FILTER.items():
         if name in narrowed:
-            with absence_explained(client, as_of, what, narrowed[name]):
-                client.get(client.path(f"{what.replace(' ', '-')}s", narrowed[name]), as_of=as_of)
+            with absence_explained(client, as_of, kind, narrowed[name]):
+                client.get(client.path(f"{kind.replace(' ', '-')}s", narrowed[name]), as_of=as_of)
 
 
 def limits(rows: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -85,11 +85,11 @@ def limits(rows: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
         def limited(*args: Any, limit: int, show_all: bool, **kwargs: Any) -> None:
             command(*args, limit=None if show_all else limit, **kwargs)
 
-        every = click.option("--all", "show_all", is_flag=True, help="Show all.")
-        first = click.option(
+        all_option = click.option("--all", "show_all", is_flag=True, help="Show all; overrides --limit.")
+        limit_option = click.option(
             "--limit", type=WholeNumber(), default=rows, show_default=True, help="Maximum number to show."
         )
-        return first(every(limited))
+        return limit_option(all_option(limited))
 
     return decorate
 
@@ -104,18 +104,18 @@ def list_command(
 ) -> click.Command:
     """Return the command that shows a list; `filters` have the names of the query parameters."""
 
-    def shown(
+    def show(
         client: Client, output: Output, limit: int | None, as_of: str | None, **filters: str | None
     ) -> None:
         listing.show(client, output, limit, as_of, **filters)
 
-    made = click.command(name, help=text)(limits(rows)(as_of(wide(remote(shown)))))
-    made.params = [*filters, *made.params]
-    return made
+    command = click.command(name, help=text)(limits(rows)(as_of(wide(remote(show)))))
+    command.params = [*filters, *command.params]
+    return command
 
 
 def with_commands(listing: click.Command, *commands: click.Command) -> click.Group:
-    """Return a list command with subcommands, which refuse the options of the list before their name."""
+    """Return a list command with subcommands. Options of the list before a subcommand are refused."""
     show = listing.callback
     assert show is not None, "a list command has a callback"
 
@@ -126,7 +126,7 @@ def with_commands(listing: click.Command, *commands: click.Command) -> click.Gro
             return
         for param in listing.params:
             if context.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE:
-                raise click.UsageError(f"{param.opts[0]} must stand after `{context.invoked_subcommand}`.")
+                raise click.UsageError(f"{param.opts[0]} must follow `{context.invoked_subcommand}`.")
 
     return SuggestingGroup(
         listing.name,

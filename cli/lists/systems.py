@@ -53,7 +53,7 @@ LAB_CONTROLLERS = Listing(
     "No lab controllers yet: `labledger lab load FILE` adds some.",
 )
 
-idle = list_command("idle", IDLE, "List the idle systems, which can take a recipe now.")
+idle = list_command("idle", IDLE, "List the idle systems that could be granted to a recipe now.")
 lab_controllers = list_command(
     "lab-controllers", LAB_CONTROLLERS, "List the lab controllers and the times of their last contact."
 )

@@ -11,8 +11,8 @@ from cli.terminal.states import styled
 from cli.terminal.tables import UNBOUNDED, Row
 from cli.terminal.wording import clock, plain
 
-# The most informative fields of event data, in the order in which they are shown.
-TELLING = (
+# The fields of event data that a line shows, in this order.
+SHOWN_FIELDS = (
     "system", "recipe_id", "lab_controller", "condition", "priority", "task_id", "result", "reason", "user",
     "until", "seconds", "group", "whiteboard",
 )  # fmt: skip
@@ -21,14 +21,14 @@ ONE_LINE_COLUMNS = 120
 
 
 class EventPrinter:
-    """Print events one by one, in fixed columns."""
+    """Printer of events: a line or two for each, in columns of fixed width."""
 
     def __init__(self, output: Output) -> None:
         self._output = output
         self._width, self._coloured = UNBOUNDED, False
         if not output.as_json:
-            shown = console(wide=output.wide)
-            self._width, self._coloured = shown.width, shown.is_terminal and not shown.no_color
+            screen = console(wide=output.wide)
+            self._width, self._coloured = screen.width, screen.is_terminal and not screen.no_color
 
     def show(self, event: Row) -> None:
         text = line(event, self._width)
@@ -36,18 +36,18 @@ class EventPrinter:
 
 
 def line(event: Row, width: int = UNBOUNDED) -> str:
-    """Return the text of an event, cut at `width`; two lines if the width is too small for one."""
+    """Return the text of an event, cut at `width`; two lines if `width` is less than `ONE_LINE_COLUMNS`."""
     head = f"{event['position']:>8}  {clock(event.get('at'))}  {_topic(event)}  {plain(event['subject']):<34}"
-    more = f"{plain(event.get('actor')):<12}  {plain(_telling(event))}".rstrip()
+    details = f"{plain(event.get('actor')):<12}  {plain(_shown_data(event))}".rstrip()
     if width < ONE_LINE_COLUMNS:
-        return f"{head.rstrip()}\n{'':>10}{_cut(more, width - 10)}".rstrip()
-    visible = len(click.unstyle(head)) + 2
-    return f"{head}  {_cut(more, max(0, width - visible))}".rstrip()
+        return f"{head.rstrip()}\n{'':>10}{_cut(details, width - 10)}".rstrip()
+    head_width = len(click.unstyle(head)) + 2
+    return f"{head}  {_cut(details, max(0, width - head_width))}".rstrip()
 
 
-def _telling(event: Row) -> dict[str, Any]:
+def _shown_data(event: Row) -> dict[str, Any]:
     data = event.get("data") or {}
-    return {name: data[name] for name in TELLING if data.get(name) not in (None, "")}
+    return {name: data[name] for name in SHOWN_FIELDS if data.get(name) not in (None, "")}
 
 
 def _topic(event: Row) -> str:

@@ -1,4 +1,4 @@
-"""`labledger events`: the events of the log, once or followed."""
+"""`labledger events`: the events on the log, and with --follow the new ones as they are appended."""
 
 from __future__ import annotations
 
@@ -17,21 +17,32 @@ from cli.terminal.output import Output, note
 if TYPE_CHECKING:
     from api.client import Client
 
-# After every event.
-LAST_POSITION = 2**63 - 2
+# A position that no event has: the server answers a read after it with the last position of the log.
+BEYOND_THE_LOG = 2**63 - 2
 
 
 @click.command
-@click.option("--follow", "-f", is_flag=True, help="Wait for new events and print them, until Ctrl-C.")
-@click.option("--after", type=WholeNumber(0), default=0, help="Only events after this position [default: 0].")
-@click.option("--new", is_flag=True, help="With --follow: only new events.")
+@click.option(
+    "--follow",
+    "-f",
+    is_flag=True,
+    help="Print the existing events after --after, then each new event, until Ctrl-C.",
+)
+@click.option(
+    "--after",
+    metavar="POSITION",
+    type=WholeNumber(0),
+    default=0,
+    help="Only events after this position [default: 0, all events].",
+)
+@click.option("--new", is_flag=True, help="With --follow: omit the existing events. Overrides --after.")
 @click.option(
     "--types",
     metavar="TOPIC,…",
     shell_complete=completing.topics,
-    help="Only these topics, for example recipe.queued.",
+    help="Only events with these topics, separated by commas: recipe.queued,recipe.scheduled.",
 )
-@click.option("--subject", help="Only events of this subject, for example recipe/12.")
+@click.option("--subject", metavar="SUBJECT", help="Only events of this subject, for example recipe/12.")
 @click.option("--limit", type=WholeNumber(), help="Maximum number of events to show [default: all].")
 @wide
 @remote
@@ -47,32 +58,32 @@ def events(
 ) -> None:
     """Show events in log order; with --json, one event per line.
 
-    --follow continues after the last shown event when the server has restarted.
+    --follow survives a restart of the server: it continues after the last event that it has printed.
     """
     if new:
-        after = _end(client)
-    wanted = {"types": types.split(",") if types else None, "subject": subject}
-    found = _live(client, after, wanted) if follow else client.log(after, **wanted)
-    lines, seen = EventPrinter(output), False
+        after = _last_position(client)
+    filters = {"types": types.split(",") if types else None, "subject": subject}
+    found = _live_events(client, after, filters) if follow else client.log(after, **filters)
+    printer, is_empty = EventPrinter(output), True
     for event in islice(found, limit):
-        lines.show(event)
-        seen = True
-    if not seen and not output.as_json:
-        note(_none(types, subject, after))
+        printer.show(event)
+        is_empty = False
+    if is_empty and not output.as_json:
+        note(_no_events(types, subject, after))
 
 
-def _none(types: str | None, subject: str | None, after: int) -> str:
-    topics = f" {' or '.join(types.split(','))}" if types else ""
+def _no_events(types: str | None, subject: str | None, after: int) -> str:
+    topics = f" with topic {' or '.join(types.split(','))}" if types else ""
     where = f" after position {after}" if after else ""
     return f"no events{topics}{f' of {subject}' if subject else ''}{where}"
 
 
-def _end(client: Client) -> int:
+def _last_position(client: Client) -> int:
     """Return the last position of the log."""
-    position: int = client.get("/events", after=LAST_POSITION, limit=1)["position"]
+    position: int = client.get("/events", after=BEYOND_THE_LOG, limit=1)["position"]
     return position
 
 
-def _live(client: Client, after: int, wanted: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for event in client.events(after=after, **wanted):
+def _live_events(client: Client, after: int, filters: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for event in client.events(after=after, **filters):
         yield event.document()

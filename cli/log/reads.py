@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 MAX_LIMIT = 1_000
 
 
-def _asked(row: Row) -> str:
+def _request(row: Row) -> str:
     query = f"?{unquote(row['query'])}" if row.get("query") else ""
-    return f"{row['method']} {row['path']}{query}{_streamed(row)}"
+    return f"{row['method']} {row['path']}{query}{_stream_suffix(row)}"
 
 
-def _streamed(row: Row) -> str:
-    """Return a suffix for an event stream: the event after which it started."""
+def _stream_suffix(row: Row) -> str:
+    """Return the event after which an event stream started; empty for other requests."""
     if not row.get("is_stream"):
         return ""
     after = row.get("last_event_id")
@@ -39,13 +39,19 @@ COLUMNS = (
     Column(f"at ({zone()})", lambda row: clock(row.get("recorded_at")), rank=0),
     Column("user", "user", rank=0),
     Column("token", "token_id", rank=2),
-    Column("request", _asked, "text", 0),
+    Column("request", _request, "text", 0),
 )
 
 
 @click.command
 @click.option("--user", metavar="USER", shell_complete=completing.users, help="Only reads of this user.")
-@click.option("--after", type=WholeNumber(0), default=0, help="Only reads after this number [default: 0].")
+@click.option(
+    "--after",
+    metavar="READ",
+    type=WholeNumber(0),
+    default=0,
+    help="Only reads with an id above this one, from the column `read` [default: 0, all reads].",
+)
 @click.option(
     "--limit",
     type=WholeNumber(maximum=MAX_LIMIT),
@@ -56,16 +62,16 @@ COLUMNS = (
 @wide
 @remote
 def reads(client: Client, output: Output, user: str | None, after: int, limit: int) -> None:
-    """List the recorded reads of auditors, oldest first."""
+    """List the recorded reads of auditors, oldest first. Only admins and auditors can do this."""
     document = client.get("/reads", user=user, after=after, limit=limit)
     if user is not None and not document["reads"]:
         # Raises ServerProblem if there is no such user.
         client.get(client.path("users", user))
-    output.rows(document, "reads", COLUMNS, empty=_none(user, after))
+    output.rows(document, "reads", COLUMNS, empty=_no_reads(user, after))
     if document["next"] is not None and not output.as_json:
-        note(f"Showing {len(document['reads'])}; use --after {document['next']} for the next.")
+        note(f"Showing {len(document['reads'])}; use --after {document['next']} for the next page.")
 
 
-def _none(user: str | None, after: int) -> str:
-    who = "No auditor has read anything" if user is None else f"{user} has read nothing as an auditor"
-    return f"{who}{f' after {after}' if after else ''}."
+def _no_reads(user: str | None, after: int) -> str:
+    text = "No auditor has read anything" if user is None else f"{user} has read nothing as an auditor"
+    return f"{text}{f' after read {after}' if after else ''}."

@@ -21,23 +21,21 @@ MAX_SHOWN_PER_TABLE = 10
 
 @click.group(cls=SuggestingGroup)
 def replay() -> None:
-    """Rebuild the read models from the log, and verify its decisions."""
+    """Rebuild the read models from the log, or verify the recorded decisions."""
 
 
 replay.add_command(verify)
 
 
 @replay.command
-@click.option(
-    "--check", is_flag=True, help="Change nothing; show the differences between the read models and the log."
-)
+@click.option("--check", is_flag=True, help="Change nothing; show where the read models differ from the log.")
 @data_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 def rebuild(check: bool, data: str | None, as_json: bool) -> None:
-    """Rebuild the read models from the log, and swap them in.
+    """Build new read models from the log, and replace the present ones with them.
 
-    The services may run meanwhile. Exit status 1 also if --check finds differences. The database is that of
-    LABLEDGER_OWNER_DATABASE_URL or LABLEDGER_DATABASE_URL, else that of a running `labledger up`.
+    The services may run meanwhile. Exit status 1 if --check finds differences. The database is that of
+    LABLEDGER_OWNER_DATABASE_URL or LABLEDGER_DATABASE_URL, otherwise that of a running `labledger up`.
     """
     from runtime.embedded.database import database_url
     from runtime.processes.garbage_collection import FOLD_YOUNG_OBJECTS, freeze_survivors
@@ -60,17 +58,17 @@ def _check(output: Output, url: str) -> None:
     from workers.rebuild import check
 
     with progress_bar() as on_progress:
-        position, found = check(url, on_progress, MAX_SHOWN_PER_TABLE)
-    document = {"position": position, "differences": [difference._asdict() for difference in found]}
-    output.line(document, "\n".join([*map(_line, found), _summary(position, found)]))
-    if found:
+        position, differences = check(url, on_progress, MAX_SHOWN_PER_TABLE)
+    document = {"position": position, "differences": [difference._asdict() for difference in differences]}
+    output.line(document, "\n".join([*map(_line, differences), _summary(position, differences)]))
+    if differences:
         raise click.exceptions.Exit(1)
 
 
-def _summary(position: int, found: list[Difference]) -> str:
-    if not found:
+def _summary(position: int, differences: list[Difference]) -> str:
+    if not differences:
         return f"the read models match the log up to position {position}"
-    tables = dict.fromkeys(difference.table for difference in found)
+    tables = dict.fromkeys(difference.table for difference in differences)
     return (
         f"the read models differ from the log up to position {position} in {', '.join(tables)}"
         f" (at most {MAX_SHOWN_PER_TABLE} rows of each shown); run `labledger replay rebuild` to repair them"
@@ -78,7 +76,7 @@ def _summary(position: int, found: list[Difference]) -> str:
 
 
 def _line(difference: Difference) -> str:
-    """Return the row of a difference, and its wrong values, on one line."""
+    """Return a line with the row of a difference, its wrong values and the expected ones."""
     key = " ".join(f"{name}={value}" for name, value in difference.key.items())
     row = f"{difference.table} {key}"
     live, fresh = difference.live, difference.fresh

@@ -1,1 +1,1 @@
-"""`labledger overview`: reading, summing up and drawing the state of the labs."""
+"""`labledger overview`: the requests, the document and the screen of the state of the labs."""

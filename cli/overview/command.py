@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command
-@click.option("--watch", "watched", is_flag=True, help="Redraw the screen repeatedly, until Ctrl-C.")
+@click.option("--watch", "is_watching", is_flag=True, help="Redraw the screen repeatedly, until Ctrl-C.")
 @click.option(
     "--every",
     "every_seconds",
@@ -25,21 +25,22 @@ if TYPE_CHECKING:
     default=2.0,
     show_default=True,
     metavar="SECONDS",
-    help="Interval of --watch.",
+    help="With --watch: seconds between two redraws.",
 )
 @remote
-def overview(client: Client, output: Output, watched: bool, every_seconds: float) -> None:
+def overview(client: Client, output: Output, is_watching: bool, every_seconds: float) -> None:
     """Show the state of the service, the systems of each lab, the queue, placed recipes and recent problems.
 
-    Exit status 0 if the service is ready, else 1. With --watch and --json, print a line each time.
+    With --watch and --json, print a line instead of each redraw. Without --watch, the exit status is 0 if the
+    service is ready, otherwise 1.
     """
     from cli.overview.reading import OverviewReader
 
-    with closing(OverviewReader(client)) as reading:
-        if watched:
-            _watch(reading, output, every_seconds)
+    with closing(OverviewReader(client)) as reader:
+        if is_watching:
+            _watch(reader, output, every_seconds)
             return
-        document = reading.document()
+        document = reader.document()
     _show(document, output)
     if not document["ready"]:
         raise click.exceptions.Exit(1)
@@ -54,27 +55,27 @@ def _show(document: dict[str, Any], output: Output) -> None:
         show(console(), OverviewScreen(document))
 
 
-def _watch(reading: OverviewReader, output: Output, every_seconds: float) -> None:
-    """Redraw until Ctrl-C. Keep the last answer while the server cannot be reached."""
+def _watch(reader: OverviewReader, output: Output, every_seconds: float) -> None:
+    """Redraw until Ctrl-C. While the server is unreachable, show the last answer and the error."""
     from api.client import Unreachable
     from cli.overview.screen import OverviewScreen
 
-    shown = None if output.as_json else console()
-    if shown is None or not shown.is_terminal:
+    screen = None if output.as_json else console()
+    if screen is None or not screen.is_terminal:
         while True:
-            _show(reading.document(), output)
+            _show(reader.document(), output)
             time.sleep(every_seconds)
     from rich.live import Live
 
-    document = reading.document()
+    document = reader.document()
     widest: dict[str, dict[str, int]] = {}
     with Live(
-        OverviewScreen(document, widest), console=shown, auto_refresh=False, vertical_overflow="crop"
+        OverviewScreen(document, widest), console=screen, auto_refresh=False, vertical_overflow="crop"
     ) as live:
         while True:
             time.sleep(every_seconds)
             try:
-                document = reading.document()
+                document = reader.document()
             except Unreachable as error:
                 document = {**document, "ready": False, "checks": {}, "detail": str(error)}
             live.update(OverviewScreen(document, widest), refresh=True)

@@ -1,4 +1,4 @@
-"""The document of an overview, summed up from answers of the API."""
+"""The document of an overview: counts over the systems, the queue and the placed recipes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from domain.priority import Priority
 STARTING = ("scheduled", "waiting", "installing")
 # Categories of systems; each system counts in one of them.
 DOING = ("running", "starting", "had_by_people", "idle", "manual", "draining", "broken")
-PRIORITIES = tuple(one.name for one in sorted(Priority, reverse=True))
+PRIORITIES = tuple(priority.name for priority in sorted(Priority, reverse=True))
 
 
 def doing(system: Row) -> str | None:
-    """Return the category of a system; None for a Removed one without a holder."""
+    """Return the category of a system; None for a Removed system without a recipe or person."""
     if system.get("user"):
         return "had_by_people"
     usage, condition = system.get("usage"), system.get("condition")
@@ -33,7 +33,10 @@ def doing(system: Row) -> str | None:
 
 
 def labs_of(lab_controllers: Iterable[Row], systems: Iterable[Row]) -> list[dict[str, Any]]:
-    """Return each lab with its systems counted, including labs that only systems name."""
+    """Return the labs with their systems counted by category, and the names of broken and draining systems.
+
+    A lab whose lab controller is missing in `lab_controllers` is included.
+    """
     counts: dict[str, Counter[str]] = {}
     named: dict[str, dict[str, list[str]]] = {}
     for system in systems:
@@ -59,7 +62,7 @@ def labs_of(lab_controllers: Iterable[Row], systems: Iterable[Row]) -> list[dict
 
 
 def queue_of(recipes: Sequence[Row], now: str) -> dict[str, Any]:
-    """Return the number of unplaced recipes by priority, and the one that has waited longest in its state."""
+    """Return the number of unplaced recipes by priority, and the recipe that is longest in its state."""
     waits = {row["recipe_id"]: max(0.0, seconds_between(row["since"], now)) for row in recipes}
     by_priority = {
         name: [waits[row["recipe_id"]] for row in recipes if row["priority"] == name] for name in PRIORITIES
@@ -68,9 +71,9 @@ def queue_of(recipes: Sequence[Row], now: str) -> dict[str, Any]:
     return {
         "recipes": len(recipes),
         "by_priority": {
-            name: {"recipes": len(found), "longest_wait_seconds": round(max(found), 3)}
-            for name, found in by_priority.items()
-            if found
+            name: {"recipes": len(seconds), "longest_wait_seconds": round(max(seconds), 3)}
+            for name, seconds in by_priority.items()
+            if seconds
         },
         "longest": longest and {**longest, "wait_seconds": round(waits[longest["recipe_id"]], 3)},
     }

@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from api.client import Client
     from cli.terminal.tables import Row
 
-BECAME = "system.condition-changed"
-# Topics of recent problems; of changed conditions only those to Broken count.
-TOPICS = ("recipe.aborted", BECAME, "lab-controller.silent", "lab-controller.disabled")
-LATELY = 6
-# Numbers of events to search backwards, until there are enough.
+CONDITION_CHANGED = "system.condition-changed"
+# Topics of recent problems. A changed condition is a problem only if the new one is Broken.
+TOPICS = ("recipe.aborted", CONDITION_CHANGED, "lab-controller.silent", "lab-controller.disabled")
+MAX_PROBLEMS = 6
+# Numbers of latest events to search, the next one if a search finds less than MAX_PROBLEMS.
 WINDOWS = (2_000, 20_000, 200_000)
-# Maximum number of recipes to read one by one for their sets; more do not fit on a screen.
-LOOKED_AT = 20
+# Maximum number of placed recipes to read for their sets; more do not fit on a screen.
+MAX_PLACED = 20
 MAX_BROKEN = 6
 
 
 class OverviewReader:
-    """A reader of overviews, which caches unchanging parts."""
+    """A reader of overviews. It caches placed recipes, and reads only new events after the first overview."""
 
     def __init__(self, client: Client) -> None:
         from api.client.retry_policy import AT_ONCE
@@ -35,31 +35,31 @@ class OverviewReader:
         self._at_once = client.another(policy=AT_ONCE)
         self._recipes: dict[int, dict[str, Any]] = {}
         self._user: str | None = None
-        self._lately: deque[Row] = deque(maxlen=LATELY)
-        self._seen: int | None = None
+        self._problems: deque[Row] = deque(maxlen=MAX_PROBLEMS)
+        self._problems_upto: int | None = None
 
     def close(self) -> None:
         self._at_once.close()
 
     def document(self) -> dict[str, Any]:
-        """Return the overview, with errors of the server in it. Raise Unreachable."""
+        """Return the overview, without facts if the server answers 503 or 504. Raise Unreachable."""
         from api.client import ServerProblem
 
-        made = {"at": datetime.now(UTC).isoformat(), "url": self._client.url, **self._readiness()}
+        head = {"at": datetime.now(UTC).isoformat(), "url": self._client.url, **self._readiness()}
         try:
             # Do not retry while the service is not ready.
-            return made | self._facts(self._client if made["ready"] else self._at_once, made["at"])
+            return head | self._facts(self._client if head["ready"] else self._at_once, head["at"])
         except ServerProblem as problem:
             if problem.status not in (503, 504):
                 raise
-            return {**made, "detail": str(problem)}
+            return {**head, "detail": str(problem)}
 
     def _readiness(self) -> dict[str, Any]:
         from api.client import ServerProblem
 
         try:
-            found: dict[str, Any] = self._at_once.get("/readyz")
-            return {"ready": True, "checks": found["checks"], "detail": ""}
+            answer: dict[str, Any] = self._at_once.get("/readyz")
+            return {"ready": True, "checks": answer["checks"], "detail": ""}
         except ServerProblem as problem:
             return {"ready": False, "checks": problem.members.get("checks", {}), "detail": problem.detail}
 
@@ -73,37 +73,37 @@ class OverviewReader:
             "queue": queue_of(queue, now),
             "placed": self._placed(client, systems["systems"]),
             "own_broken": self._own_broken(client, systems["systems"]),
-            "lately": self._happened(client, systems["position"]),
+            "lately": self._latest_problems(client, systems["position"]),
         }
 
     def _placed(self, client: Client, systems: Iterable[Row]) -> dict[str, Any]:
-        found = sorted(
+        busy = sorted(
             (row for row in systems if row.get("recipe_id") is not None and _is_busy(row)),
             key=lambda row: row["recipe_id"],
         )
-        looked_at = [self._recipe(client, row) for row in found[:LOOKED_AT]]
+        recipes = [self._recipe(client, row) for row in busy[:MAX_PLACED]]
         return {
-            "recipes": len(found),
-            "recipe_sets": sets_of(looked_at),
-            "not_looked_at": len(found) - len(looked_at),
+            "recipes": len(busy),
+            "recipe_sets": sets_of(recipes),
+            "not_looked_at": len(busy) - len(recipes),
         }
 
     def _own_broken(self, client: Client, systems: Iterable[Row]) -> dict[str, Any]:
-        """Return the caller's Broken systems, the first ones with the time and the reason."""
+        """Return the number of the user's Broken systems, and time and reason of the first of them."""
         if self._user is None:
             self._user = client.get("/whoami")["user"]
-        found = sorted(
+        broken = sorted(
             row["fqdn"] for row in systems if row.get("owner") == self._user and doing(row) == "broken"
         )
         return {
-            "count": len(found),
-            "systems": [self._why_broken(client, fqdn) for fqdn in found[:MAX_BROKEN]],
+            "count": len(broken),
+            "systems": [self._why_broken(client, fqdn) for fqdn in broken[:MAX_BROKEN]],
         }
 
     def _why_broken(self, client: Client, fqdn: str) -> dict[str, Any]:
-        """Return when and why a system became Broken, without both if it was registered as Broken."""
-        became = deque(client.log(0, subject=f"system/{fqdn}", types=[BECAME]), maxlen=1)
-        latest: Row = became[0] if became else {}
+        """Return the time and the reason of the last change of condition; both empty without a change."""
+        changes = deque(client.log(0, subject=f"system/{fqdn}", types=[CONDITION_CHANGED]), maxlen=1)
+        latest: Row = changes[0] if changes else {}
         return {"fqdn": fqdn, "at": latest.get("at"), "reason": latest.get("data", {}).get("reason", "")}
 
     def _recipe(self, client: Client, system: Row) -> dict[str, Any]:
@@ -112,23 +112,23 @@ class OverviewReader:
             self._recipes[number] = client.get(f"/recipes/{number}")
         return {**self._recipes[number], "system": system["fqdn"], "usage": system["usage"]}
 
-    def _happened(self, client: Client, position: int) -> list[Row]:
+    def _latest_problems(self, client: Client, position: int) -> list[Row]:
         """Return the latest problems, newest first."""
-        if self._seen is None:
+        if self._problems_upto is None:
             for window in WINDOWS:
-                self._lately.clear()
-                self._read_events(client, max(0, position - window))
-                if len(self._lately) == LATELY or window >= position:
+                self._problems.clear()
+                self._read_problems(client, max(0, position - window))
+                if len(self._problems) == MAX_PROBLEMS or window >= position:
                     break
         else:
-            self._read_events(client, self._seen)
-        self._seen = position
-        return list(reversed(self._lately))
+            self._read_problems(client, self._problems_upto)
+        self._problems_upto = position
+        return list(reversed(self._problems))
 
-    def _read_events(self, client: Client, after: int) -> None:
-        cached = {event["position"] for event in self._lately}
-        found = client.log(after, types=list(TOPICS))
-        self._lately += [one for one in found if _is_bad(one) and one["position"] not in cached]
+    def _read_problems(self, client: Client, after: int) -> None:
+        cached = {event["position"] for event in self._problems}
+        events = client.log(after, types=list(TOPICS))
+        self._problems += [event for event in events if _is_bad(event) and event["position"] not in cached]
 
 
 def _is_busy(system: Row) -> bool:
@@ -136,4 +136,4 @@ def _is_busy(system: Row) -> bool:
 
 
 def _is_bad(event: Row) -> bool:
-    return event["topic"] != BECAME or bool(event["data"].get("condition") == "Broken")
+    return event["topic"] != CONDITION_CHANGED or bool(event["data"].get("condition") == "Broken")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MAX_LABS = 12
 MAX_SETS = 6
 BAR_COLUMNS = 60
-# Category -> its mark, which distinguishes it without colours too, and its style.
+# Category of systems -> its mark in the bar, which needs no colours, and its style.
 MARKS = {
     "running": ("█", "bold cyan"),
     "starting": ("▒", "cyan"),
@@ -110,17 +110,17 @@ class OverviewScreen:
     def _readiness(self) -> Text:
         from rich.text import Text
 
-        said = (
+        line = (
             Text("ready", style="green") if self._document["ready"] else Text("not ready", style="bold red")
         )
         for name, check in self._document["checks"].items():
-            said.append(", ", style="default not bold")
-            words = f"FAILS ({plain(check['detail'])})" if not check["ok"] else "ok"
+            line.append(", ", style="default not bold")
+            outcome = f"FAILS ({plain(check['detail'])})" if not check["ok"] else "ok"
             style = "default not bold" if check["ok"] else "bold red"
-            said.append(f"{name.replace('_', ' ')} {words}", style=style)
+            line.append(f"{name.replace('_', ' ')} {outcome}", style=style)
         if self._document["detail"]:
-            said.append(f": {plain(self._document['detail'])}", style="red")
-        return said
+            line.append(f": {plain(self._document['detail'])}", style="red")
+        return line
 
     def _labs(self, options: ConsoleOptions) -> Iterator[RenderableType]:
         from rich.text import Text
@@ -147,9 +147,9 @@ class OverviewScreen:
         owner = f", {plain(longest.get('owner'))}" if longest.get("owner") else ""
         yield Text(f"{head} recipe {longest['recipe_id']} of job {longest['job_id']}{owner}")
         by_priority = Text("  ")
-        for name, found in queue["by_priority"].items():
-            by_priority.append(f"{name} {found['recipes']}", style=STYLES[name] or "default")
-            by_priority.append(f" (up to {duration(found['longest_wait_seconds'])})  ", style="dim")
+        for name, waiting in queue["by_priority"].items():
+            by_priority.append(f"{name} {waiting['recipes']}", style=STYLES[name] or "default")
+            by_priority.append(f" (up to {duration(waiting['longest_wait_seconds'])})  ", style="dim")
         yield by_priority
 
     def _placed(self, options: ConsoleOptions) -> Iterator[RenderableType]:
@@ -177,7 +177,7 @@ class OverviewScreen:
             yield from self._table("events", EVENT_COLUMNS, events, options)
 
     def _own_broken(self, options: ConsoleOptions) -> Iterator[RenderableType]:
-        """Yield the caller's Broken systems, nothing if the caller has none."""
+        """Yield the table of the user's Broken systems; nothing if there are none."""
         from rich.text import Text
 
         broken = self._document["own_broken"]
@@ -194,9 +194,9 @@ class OverviewScreen:
     ) -> Iterator[RenderableType]:
         from rich.text import Text
 
-        made = Rows(columns, rows, widest=self._widest.setdefault(name, {}))
-        yield made
-        if left_out := made.left_out(options.max_width):
+        table = Rows(columns, rows, widest=self._widest.setdefault(name, {}))
+        yield table
+        if left_out := table.left_out(options.max_width):
             yield Text(f"columns not shown: {', '.join(left_out)}", style="dim")
 
 
@@ -209,15 +209,15 @@ def _total(labs: list[dict[str, Any]]) -> dict[str, int]:
 
 
 def _bar(total: dict[str, int], options: ConsoleOptions) -> Iterator[Text]:
-    """Yield a bar of all systems and its legend; each category present has at least one mark."""
+    """Yield a bar of all systems and its legend. A category with systems has at least one mark."""
     from rich.text import Text
 
-    systems, bar, meaning = sum(total.values()), Text(no_wrap=True), Text()
+    systems, bar, legend = sum(total.values()), Text(no_wrap=True), Text()
     columns = min(BAR_COLUMNS, options.max_width)
     for what, number in total.items():
         if number:
             mark, style = MARKS[what]
             mark = ASCII.get(mark, mark) if options.ascii_only else mark
             bar.append(mark * max(1, columns * number // systems), style=style)
-            meaning.append(f"{mark} {number} {_words(what)}  ", style=style)
-    yield from (bar, meaning)
+            legend.append(f"{mark} {number} {_words(what)}  ", style=style)
+    yield from (bar, legend)

@@ -16,34 +16,33 @@ from cli.terminal.wording import clock, zone
 from domain.directory.roles import ROLES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from api.client import Client
 
-stdin_option = click.option(
-    "--stdin",
-    "from_stdin",
-    is_flag=True,
-    help="Read the passwords from standard input, one per line.",
-)
+
+def stdin_option(help: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    return click.option("--stdin", "from_stdin", is_flag=True, help=help)
 
 
 @click.command
 @click.argument("user", required=False)
 @click.option("--role", type=WordChoice(ROLES), help="Role of the login, one of yours [default: the first].")
-@stdin_option
+@stdin_option("Read the password from the first line of standard input.")
 @remote
 def login(client: Client, output: Output, user: str | None, role: str | None, from_stdin: bool) -> None:
     """Log in as USER [default: your local user name], and save the token for this server.
 
-    The token is used until it expires or you log out.
+    Commands use the saved token until it expires or you log out.
     """
     from api.client.login_file import Logins, SavedLogin
 
     name = user or getpass.getuser()
     password = _ask(f"Password of {name} at {client.url}", from_stdin)
-    # Without the saved token, which may have expired.
-    with client.with_token(None) as nobody:
-        asked = {"user": name, "password": password} | ({"role": role} if role else {})
-        answer = nobody.post("/login", asked)
+    # The saved token may have expired, so the request is sent without a token.
+    with client.with_token(None) as anonymous:
+        body = {"user": name, "password": password} | ({"role": role} if role else {})
+        answer = anonymous.post("/login", body)
     ends = answer["expires_at"]
     file = Logins.load().with_(SavedLogin(client.url, name, answer["token"], answer["token_id"], ends)).save()
     shown = {field: answer[field] for field in ("user", "role", "token_id", "expires_at")}
@@ -72,17 +71,17 @@ def logout(client: Client, output: Output) -> None:
     from api.client.login_file import Logins
 
     logins = Logins.load()
-    found = logins.at(client.url)
-    if found is None:
+    login = logins.at(client.url)
+    if login is None:
         raise click.ClickException(f"not logged in at {client.url}")
     try:
-        with client.with_token(found.token) as owner:
-            owner.delete(owner.path("tokens", found.token_id))
+        with client.with_token(login.token) as owner:
+            owner.delete(owner.path("tokens", login.token_id))
     except ServerProblem as problem:
         # The saved login is deleted anyway.
         note(f"warning: the token was not revoked: {problem}")
     logins.without(client.url).save()
-    output.line({"url": client.url, "user": found.user}, f"{found.user} is logged out at {client.url}")
+    output.line({"url": client.url, "user": login.user}, f"{login.user} is logged out at {client.url}")
 
 
 @click.command
@@ -99,7 +98,10 @@ def whoami(client: Client, output: Output) -> None:
 
 @click.command
 @click.argument("user", required=False)
-@stdin_option
+@stdin_option(
+    "Read the passwords from standard input: your current password on the first line (empty if you have"
+    " none), the new one on the second. With another USER, the first line is the new password."
+)
 @remote
 def password(client: Client, output: Output, user: str | None, from_stdin: bool) -> None:
     """Set your password, or as an admin the password of USER."""
@@ -112,14 +114,15 @@ def password(client: Client, output: Output, user: str | None, from_stdin: bool)
     output.line(answer or {}, f"the password of {name} is set")
 
 
-def _ask(what: str, from_stdin: bool, *, twice: bool = False) -> str:
+def _ask(prompt: str, from_stdin: bool, *, twice: bool = False) -> str:
+    """Return a password: the next line of standard input with `from_stdin`, otherwise from a prompt."""
     if from_stdin:
         return sys.stdin.readline().rstrip("\n")
     if not sys.stdin.isatty():
         raise click.UsageError(
-            "There is no terminal to prompt on: use --stdin, and pass the passwords one per line."
+            "There is no terminal to prompt on: use --stdin, and pass each password on a line of its own."
         )
-    given: str = click.prompt(what, hide_input=True, default="", show_default=False, err=True)
+    given: str = click.prompt(prompt, hide_input=True, default="", show_default=False, err=True)
     if (
         twice
         and click.prompt("Repeat the password", hide_input=True, default="", show_default=False, err=True)

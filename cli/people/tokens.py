@@ -26,21 +26,27 @@ token.add_command(list_command("list", TOKENS, "List your tokens, or as an admin
 
 @token.command
 def first() -> None:
-    """Create the first admin token of a new database (LABLEDGER_DATABASE_URL). It is shown only once."""
+    """Create the first admin token of a new database (LABLEDGER_DATABASE_URL), and print it once."""
     from api.database_setup import first_admin_token
     from runtime.settings import Settings
 
-    made = first_admin_token(Settings.read())
-    if made is None:
+    new_token = first_admin_token(Settings.read())
+    if new_token is None:
         raise click.ClickException(
             "an admin token exists already: use `labledger token create` to create more"
         )
-    click.echo(made)
+    click.echo(new_token)
 
 
 @token.command
 @click.argument("user", shell_complete=completing.users)
-@click.option("--role", type=WordChoice(ROLES), default=SUBMITTER, show_default=True)
+@click.option(
+    "--role",
+    type=WordChoice(ROLES),
+    default=SUBMITTER,
+    show_default=True,
+    help="Role of the token. An admin can name a new role of USER, and so adds it to the roles of USER.",
+)
 @click.option(
     "--lab-controller",
     metavar="FQDN",
@@ -58,7 +64,11 @@ def first() -> None:
 def create(
     client: Client, output: Output, user: str, role: str, lab_controller: str | None, expires_at: str | None
 ) -> None:
-    """Create a token for USER and print it. It is shown only once."""
+    """Create a token for USER, and print it. The token is shown only once.
+
+    Users who are not admins can create tokens only for themselves, and none with the roles admin and
+    lab-controller.
+    """
     _require_fitting(role, lab_controller)
     body = {"user": user, "role": role, "lab_controller": lab_controller, "expires_at": expires_at}
     answer = client.post("/tokens", {name: value for name, value in body.items() if value is not None})
@@ -88,7 +98,7 @@ def _require_fitting(role: str, lab_controller: str | None) -> None:
 @click.argument("token_id", metavar="TOKEN", shell_complete=completing.tokens)
 @remote
 def revoke(client: Client, output: Output, token_id: str) -> None:
-    """Revoke the token with this id (see `token list`)."""
+    """Revoke the token with the id TOKEN (see `token list`)."""
     answer = client.delete(client.path("tokens", token_id)) or {}
     done = "revoked" if answer.get("revoked", True) else "was already revoked"
     output.line(answer, f"token {token_id} {done}")

@@ -16,32 +16,44 @@ if TYPE_CHECKING:
     from bench.progress import ProgressCallback
 
 
-# Repeated here, so that `--help` does not import the benchmark.
-CASES = (
-    *("pending", "saturated", "submit", "lifecycle", "multihost"),
-    *("start", "rebuild", "verify", "query", "explanation", "change", "recovery"),
-)
+# Case -> its line in the help. Repeated from `bench.run`, so that `--help` does not import the benchmark.
+CASES = {
+    "pending": "from the end of a recipe to the next grant of its system",
+    "saturated": "the grants of all systems while recipes wait",
+    "submit": "submissions of 16 clients while recipes wait",
+    "lifecycle": "recipes from the submission to completed, in a simulated lab",
+    "multihost": "grants to recipe sets of 2 to 8 recipes, compared with single recipes",
+    "start": "the start of a scheduler on a long log, with and without a snapshot",
+    "rebuild": "`labledger replay rebuild` on a long log",
+    "verify": "`labledger replay verify` on the log of `saturated`",
+    "query": "all kinds of reads during `saturated`",
+    "explanation": "explanations of waiting and of placed recipes",
+    "change": "from a change of a policy or of the inventory to the last decision that follows",
+    "recovery": "from kill -9 of a process to the next write and the next grant",
+}
 ALL = "all"
 REPORT = "bench-report"
-# Maximum of rates and durations: a day.
+# Maximum of rates and of durations in seconds (a day).
 MAX_NUMBER = 86_400.0
 
 
 class Number(click.FloatRange):
-    """A range that refuses `nan`, which passes the comparisons of FloatRange."""
+    """A range of numbers that refuses `nan`, which FloatRange accepts."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        found = super().convert(value, param, ctx)
-        if math.isnan(found):
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
             self.fail(f"{value!r} is not a number.", param, ctx)
-        return found
+        return number
 
 
 POSITIVE, SHARE = Number(0, MAX_NUMBER, min_open=True), Number(0, 1)
 
 
-@click.command
-@click.argument("case", type=click.Choice([*CASES, ALL]))
+@click.command(
+    epilog="\b\n" + "\n".join(f"{name:<13}{about}" for name, about in {**CASES, ALL: "all of these"}.items())
+)
+@click.argument("case", metavar="CASE", type=click.Choice([*CASES, ALL]))
 @click.option(
     "--systems", type=click.IntRange(1), default=10_000, show_default=True, help="Number of systems."
 )
@@ -49,38 +61,57 @@ POSITIVE, SHARE = Number(0, MAX_NUMBER, min_open=True), Number(0, 1)
     "--queued", type=click.IntRange(1), default=100_000, show_default=True, help="Number of waiting recipes."
 )
 @click.option(
-    "--filters", type=click.IntRange(1), default=2_000, show_default=True, help="Number of distinct filters."
+    "--filters",
+    type=click.IntRange(1),
+    default=2_000,
+    show_default=True,
+    help="Number of different requirements on systems among the recipes.",
 )
 @click.option(
-    "--pools", type=click.IntRange(0), default=0, help="Number of pools, instead of the six pools of the lab."
+    "--pools",
+    type=click.IntRange(0),
+    default=0,
+    help="Number of pools [default: the six of the generated lab; explanation and change: 50, with 20 groups"
+    " and policies on half of the systems].",
 )
 @click.option(
-    "--groups", type=click.IntRange(0), default=0, help="Number of groups that own these pools and the jobs."
+    "--groups",
+    type=click.IntRange(0),
+    default=0,
+    help="With --pools: number of groups that own these pools and the jobs.",
 )
 @click.option(
     "--policies",
     type=SHARE,
     default=0.0,
     show_default=True,
-    help="Share of the systems that have an access policy, from 0 to 1.",
+    help="With --pools: share of the systems that have an access policy, from 0 to 1.",
 )
 @click.option(
     "--sets",
     type=click.IntRange(1),
-    help="Maximum number of recipes in a set.  [default: depends on the case]",
+    help="Maximum number of recipes in a recipe set  [default: 1; multihost: 8].",
 )
 @click.option(
-    "--rate", type=POSITIVE, default=50, show_default=True, help="Number of recipes that end per second."
+    "--rate",
+    type=POSITIVE,
+    default=50,
+    show_default=True,
+    help="pending, explanation, recovery: number of recipes that end per second.",
 )
 @click.option(
-    "--seconds", type=POSITIVE, default=20, show_default=True, help="Duration of the measurement in seconds."
+    "--seconds",
+    type=POSITIVE,
+    default=20,
+    show_default=True,
+    help="Duration in seconds of the cases that measure for a fixed time.",
 )
 @click.option(
     "--events",
     type=click.IntRange(1),
     default=1_000_000,
     show_default=True,
-    help="Number of events in a log that is read from its beginning.",
+    help="start, rebuild: number of events on the log.",
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the generated lab and queue.")
 @click.option(
@@ -91,9 +122,9 @@ POSITIVE, SHARE = Number(0, MAX_NUMBER, min_open=True), Number(0, 1)
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 def bench(case: str, as_json: bool, folder: Path | None, **sizes: Any) -> None:
-    """Measure CASE on a generated lab, with real processes on a temporary PostgreSQL.
+    """Measure CASE (listed below) on a generated lab, with real processes on a temporary PostgreSQL.
 
-    `all` measures every case, some at three lengths of the queue, and writes a report.
+    `all` measures every case, some with a hundredth and a tenth of --queued as well, and writes a report.
     """
     from bench.outcome import Sizes
 
@@ -103,7 +134,7 @@ def bench(case: str, as_json: bool, folder: Path | None, **sizes: Any) -> None:
         raise click.BadOptionUsage("--pools", "--groups and --policies need --pools.")
     report = folder or Path(REPORT)
     with _bars() as on_progress:
-        outcomes = _measured(case, Sizes(**sizes), report, on_progress)
+        outcomes = _measure(case, Sizes(**sizes), report, on_progress)
     if as_json:
         click.echo("\n".join(json.dumps(outcome.document()) for outcome in outcomes))
         return
@@ -115,7 +146,7 @@ def bench(case: str, as_json: bool, folder: Path | None, **sizes: Any) -> None:
         click.echo(f"wrote the report to {report}")
 
 
-def _measured(case: str, sizes: Sizes, folder: Path, on_progress: ProgressCallback) -> list[CaseOutcome]:
+def _measure(case: str, sizes: Sizes, folder: Path, on_progress: ProgressCallback) -> list[CaseOutcome]:
     if case == ALL:
         from bench.all_cases import run_all
 
@@ -130,6 +161,7 @@ def _measured(case: str, sizes: Sizes, folder: Path, on_progress: ProgressCallba
 
 @contextmanager
 def _bars() -> Iterator[ProgressCallback]:
+    """Yield a progress callback that draws a bar for each step on a terminal, and otherwise does nothing."""
     import sys
 
     if not sys.stderr.isatty():

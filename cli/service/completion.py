@@ -28,9 +28,9 @@ INSTALL = {
 @click.command
 @click.argument("shell", type=WordChoice(tuple(INSTALL)))
 def completion(shell: str) -> None:
-    """Print the completion script for SHELL. Its last lines show how to install it.
+    """Print the completion script for SHELL. The last lines of the script show how to install it.
 
-    The shell must find a command named labledger; an alias is not enough.
+    Completion works only for a command named `labledger` in PATH, not for an alias.
     """
     from click.shell_completion import get_completion_class
 

@@ -12,9 +12,9 @@ from cli.terminal.progress import advancing
 
 
 def load(connection: Connection) -> bool:
-    """Load the sample lab, and wait until lists show it.
+    """Load the sample lab, wait until lists show it, and return True.
 
-    Return False without loading if systems were ever registered, because people may have changed them since.
+    Return False without loading if a system was ever registered: the users may have changed the lab.
     """
     with Client(connection.url, connection.token) as client:
         if client.get("/events", types="system.registered", limit=1)["events"]:

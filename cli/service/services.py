@@ -21,7 +21,7 @@ from runtime.settings import MIGRATE, PROJECTOR, SCHEDULER, SERVE, Settings, req
 # Maximum wait for the port of a predecessor that was killed.
 PORT_SECONDS = 2.0
 
-# If the processors are overloaded, read models may be late; grants and answers may not.
+# On overloaded processors the read models fall behind, so that grants and answers do not.
 PROJECTOR_NICENESS = 5
 
 logger = logging.getLogger(__name__)
@@ -29,9 +29,9 @@ logger = logging.getLogger(__name__)
 
 @contextmanager
 def _logged(settings: Settings, process: str) -> Iterator[None]:
-    """Log the start of a process, and the error that ends it. Raise errors that an operator can resolve.
+    """Log the start of a process, and the unexpected error that ends it. Raise LabledgerError unchanged.
 
-    All modules are imported by then, so a standby process waits here for its turn.
+    A standby process waits here for its turn, after it has imported all modules.
     """
     require_url(settings.database_url)
     set_up_logging(settings, process)
@@ -49,7 +49,7 @@ def _logged(settings: Settings, process: str) -> Iterator[None]:
 @click.command()
 @flags(MIGRATE)
 def migrate(**given: Any) -> None:
-    """Migrate the database to this version."""
+    """Migrate the database to the schema of this version, and print the applied migrations."""
     from api import database_setup
 
     applied = database_setup.migrate(Settings.read(**given))
@@ -63,13 +63,13 @@ def migrate(**given: Any) -> None:
 @flags(SERVE)
 def serve(**given: Any) -> None:
     """Run the HTTP API."""
-    # Imported before workers are forked, so that a restarted worker need not import again.
+    # Import before the workers are forked, so that a restarted worker need not import again.
     from api.rest.serving.server import HttpServer
     from api.root import http_application
 
     settings = Settings.read(**given)
     with _logged(settings, SERVE):
-        # gunicorn retries only once a second.
+        # Wait for a free port here, because gunicorn retries only once a second.
         is_free_within(PORT_SECONDS, settings.port, settings.host)
         HttpServer(settings, lambda: http_application(settings)).run()
 

@@ -1,7 +1,7 @@
 """The wait of `labledger up` until all services are ready.
 
-A new version may rebuild the read models, which takes longer the longer the log is. The wait fails only if
-nothing progresses.
+A new version may rebuild the read models, which takes long on a long log. So the wait has no fixed maximum:
+it fails after `ready_seconds` without progress.
 """
 
 from __future__ import annotations
@@ -14,41 +14,43 @@ from typing import Any
 import click
 import httpx
 
-from cli.service import up_messages as say
+from cli.service import up_messages as messages
 from cli.terminal.progress import progress_bar
 from runtime.processes.supervisor import Supervisor
 from runtime.settings import Settings
 
 READ_MODELS = "read_models"
 ASK_SECONDS = 2.0
-# Interval of lines where there is no terminal.
+# Interval of progress lines without a terminal.
 LINE_SECONDS = 10.0
 
 Clock = Callable[[], float]
 
 
 def until_ready(settings: Settings, supervisor: Supervisor, stopping: Callable[[], bool]) -> None:
-    """Supervise the processes until they are ready or `stopping`. Raise if nothing progresses."""
-    patience, look = StallTimeout(settings.ready_seconds), ReadyAnswer()
+    """Supervise the processes until they are ready or `stopping`. Raise ClickException without progress."""
+    timeout, answer = StallTimeout(settings.ready_seconds), ReadyAnswer()
     with progress_bar("read models", ProgressLines(click.echo).show) as on_progress:
 
-        def decided() -> bool:
-            nonlocal look
-            look = read_readyz(f"{settings.url}/readyz")
-            if look.catching_up is not None:
-                patience.reached(look.catching_up[0])
-                on_progress(*look.catching_up)
-            return look.ready or stopping() or patience.is_over()
+        def is_over() -> bool:
+            nonlocal answer
+            answer = read_readyz(f"{settings.url}/readyz")
+            if answer.catching_up is not None:
+                timeout.reached(answer.catching_up[0])
+                on_progress(*answer.catching_up)
+            return answer.ready or stopping() or timeout.is_over()
 
-        supervisor.run(decided)
-    if not look.ready and not stopping():
-        raise click.ClickException(say.not_ready(settings, look.faults))
+        supervisor.run(is_over)
+    if not answer.ready and not stopping():
+        raise click.ClickException(messages.not_ready(settings, answer.faults))
 
 
 @dataclass(frozen=True)
 class ReadyAnswer:
-    """An answer of /readyz. `catching_up`: position of the read models and end of the log if they lag.
-    `faults`: messages by name of the check.
+    """An answer of /readyz.
+
+    `catching_up` is the position of the read models and that of the end of the log, None unless the read
+    models are behind. `faults` has the message of each failed check by its name.
     """
 
     ready: bool = False
@@ -57,16 +59,16 @@ class ReadyAnswer:
 
 
 def read_readyz(url: str) -> ReadyAnswer:
-    """Return the answer of /readyz, an empty one if there is none."""
+    """Return the answer of /readyz, an empty `ReadyAnswer` without a valid answer."""
     try:
-        # No proxy to this machine; and reading certificates takes long.
+        # A proxy could not reach this machine, and loading certificates takes long: use neither.
         answer = httpx.get(url, timeout=ASK_SECONDS, trust_env=False, verify=not url.startswith("http:"))
-        return _found(answer.status_code == httpx.codes.OK, answer.json()["checks"])
+        return _ready_answer(answer.status_code == httpx.codes.OK, answer.json()["checks"])
     except (httpx.TransportError, ValueError, LookupError):
         return ReadyAnswer()
 
 
-def _found(ready: bool, checks: Mapping[str, Mapping[str, Any]]) -> ReadyAnswer:
+def _ready_answer(ready: bool, checks: Mapping[str, Mapping[str, Any]]) -> ReadyAnswer:
     faults = {name: check["detail"] for name, check in checks.items() if not check["ok"]}
     if READ_MODELS not in faults:
         return ReadyAnswer(ready, None, faults)
@@ -103,4 +105,4 @@ class ProgressLines:
         now = self._clock()
         if self._shown_at is None or now - self._shown_at >= LINE_SECONDS:
             self._shown_at = now
-            self._echo(say.catching_up(position, end))
+            self._echo(messages.catching_up(position, end))

@@ -12,7 +12,7 @@ import click
 from api.client.connection_file import Connection
 from api.database_setup import first_admin_token, log_size, migrate
 from cli.arguments.setting_flags import flags
-from cli.service import up_messages as say
+from cli.service import up_messages as messages
 from cli.service.until_ready import until_ready
 from runtime.embedded.database import EmbeddedDatabase, remove_libpq
 from runtime.embedded.home import make_folder
@@ -29,10 +29,15 @@ PORT_SECONDS = 5.0
 
 
 @click.command
-@click.option("--demo", is_flag=True, help="Load a small lab, and simulate its machines.")
+@click.option(
+    "--demo", is_flag=True, help="Load a small lab if there are no systems yet, and simulate all machines."
+)
 @flags(UP)
 def up(demo: bool, **given: Any) -> None:
-    """Run all of Labledger in the foreground, until SIGTERM or Ctrl-C."""
+    """Run all services of Labledger in the foreground, until SIGTERM or Ctrl-C.
+
+    `up` starts a PostgreSQL in the data folder, unless LABLEDGER_DATABASE_URL names another.
+    """
     settings = Settings.read(**given)
     set_up_logging(settings, UP)
     _make_folder(settings.data)
@@ -42,20 +47,20 @@ def up(demo: bool, **given: Any) -> None:
             leave_note(str(settings.url))
             _run(settings, demo)
     except LockHeld as taken:
-        raise click.ClickException(say.already_running(taken.note)) from None
+        raise click.ClickException(messages.already_running(taken.note)) from None
 
 
 def _make_folder(data: Path) -> None:
     try:
         make_folder(data)
     except OSError as error:
-        raise click.ClickException(say.no_folder(data, error)) from None
+        raise click.ClickException(messages.no_folder(data, error)) from None
 
 
 def _with_address(settings: Settings) -> Settings:
     port = settings.port or any_free(settings.host)
     if not is_free_within(PORT_SECONDS, port, settings.host):
-        raise click.ClickException(say.port_taken(settings.host, port))
+        raise click.ClickException(messages.port_taken(settings.host, port))
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)
     return replace(settings, port=port, url=f"http://{f'[{host}]' if ':' in host else host}:{port}")
 
@@ -69,14 +74,14 @@ def _run(settings: Settings, demo: bool) -> None:
         new_token = first_admin_token(settings, lambda token: _keep_connection(settings, token))
         _keep_connection(settings, None)
         connection = Connection.load(settings)
-        click.echo(say.data(settings, new_token, log_size(settings)))
+        click.echo(messages.data(settings, new_token, log_size(settings)))
         if stop.is_requested():
             return
         for name in SERVICES:
             supervisor.start(program(name, replace(settings, token=None)))
         until_ready(settings, supervisor, stop.is_requested)
         if not stop.is_requested():
-            click.echo(say.ready(settings, connection, new_token))
+            click.echo(messages.ready(settings, connection, new_token))
             _start_demo(settings, connection, supervisor, wanted=demo)
         supervisor.run(stop.is_requested)
         click.echo("stopping")
@@ -105,9 +110,9 @@ def _start_demo(settings: Settings, connection: Connection, supervisor: Supervis
     if not wanted:
         return
     if connection.token is None:
-        raise click.ClickException(say.demo_without_token(settings))
+        raise click.ClickException(messages.demo_without_token(settings))
     from cli.service import demo
 
     if not demo.load(connection):
-        click.echo(say.DEMO_NOT_LOADED)
+        click.echo(messages.DEMO_NOT_LOADED)
     supervisor.start(program(SIMULATOR, replace(settings, token=connection.token)))

@@ -13,7 +13,7 @@ from api.client.connection_file import Connection, connection_file
 from runtime.settings import Settings, default_data
 
 DEMO_NOT_LOADED = (
-    "the data folder already has systems: the demo lab is not loaded, but its machines are simulated"
+    "the log already has systems, so the demo lab is not loaded; the machines of all labs are simulated"
 )
 
 
@@ -23,8 +23,8 @@ def already_running(url: str) -> str:
 
 def no_folder(data: Path, error: OSError) -> str:
     is_file = isinstance(error, (FileExistsError, NotADirectoryError))
-    why = f"{error.filename} is a file" if is_file else error.strerror
-    return f"{data} cannot be the data folder: {why}; name another with --data or LABLEDGER_DATA"
+    cause = f"{error.filename} is a file" if is_file else error.strerror
+    return f"{data} cannot be the data folder: {cause}; name another with --data or LABLEDGER_DATA"
 
 
 def port_taken(host: str, port: int) -> str:
@@ -38,10 +38,10 @@ def data(settings: Settings, new_token: str | None, events: int) -> str:
 
 
 def not_ready(settings: Settings, faults: Mapping[str, str]) -> str:
-    found = "; ".join(f"{name}: {fault}" for name, fault in faults.items())
+    checks = "; ".join(f"{name}: {fault}" for name, fault in faults.items())
     return (
-        f"{settings.url}/readyz did not answer 200, and nothing progressed for {settings.ready_seconds:g} s"
-        f"{f' ({found})' if found else ''}"
+        f"the services at {settings.url} are not ready, and made no progress for {settings.ready_seconds:g} s"
+        f"{f' ({checks})' if checks else ''}"
     )
 
 
@@ -50,7 +50,7 @@ def catching_up(position: int, end: int) -> str:
 
 
 def demo_without_token(settings: Settings) -> str:
-    return f"the demo needs an admin token, and there is none in {settings.data}: set LABLEDGER_TOKEN"
+    return f"the demo needs an admin token, and none is saved in {settings.data}: set LABLEDGER_TOKEN"
 
 
 def ready(settings: Settings, connection: Connection, new_token: str | None) -> str:
@@ -61,7 +61,7 @@ def ready(settings: Settings, connection: Connection, new_token: str | None) -> 
         # Standard output may go to a file that others can read.
         lines += [f"the admin token is saved in {connection_file(settings.data)}"]
     elif connection.token is None:
-        lines += [f"there is no token in {settings.data}: set LABLEDGER_TOKEN for the commands below"]
+        lines += [f"no token is saved in {settings.data}: set LABLEDGER_TOKEN for the commands below"]
     name = _name()
     command = name if settings.data == default_data() else f"{_variable(settings)} {name}"
     lines += ["", "Next, in another terminal:"]
@@ -75,7 +75,7 @@ def ready(settings: Settings, connection: Connection, new_token: str | None) -> 
 
 
 def _name() -> str:
-    """Return the shortest name of the command line that works in this shell."""
+    """Return the shortest way to call `labledger` that works in this shell."""
     script = Path(sys.executable).with_name("labledger")
     found = shutil.which("labledger")
     name = "labledger" if found and Path(found) == script else os.path.relpath(script)

@@ -1,1 +1,1 @@
-"""Systems: shown, changed, lent, exported and imported; their usage and their access policies."""
+"""Commands that show, change, lend, export and import systems, with their usage and access policies."""

@@ -29,7 +29,7 @@ format_option = click.option(
     "--format",
     "form",
     type=WordChoice(FORMATS),
-    help="Format of the file.  [default: by its suffix, else json]",
+    help="Format of the file.  [default: from the file suffix, otherwise json]",
 )
 
 
@@ -55,7 +55,7 @@ def export(
     as_of: str | None,
     **filters: str | None,
 ) -> None:
-    """Write the properties of the systems to FILE, in the format of `import`; use - for standard output.
+    """Write the properties of the systems to FILE [default: standard output], in the format of `import`.
 
     The file is as of one moment, even if systems change meanwhile.
     """
@@ -67,8 +67,8 @@ def export(
         answer = client.get(PATH, limit=1, as_of=as_of)
         note_moment(client, output, as_of, answer)
         position = answer["position"]
-    asked: dict[str, Any] = {**filters, "as_of": position}
-    for text in exported(client, _form(form, file), one_line=output.as_json, **asked):
+    query: dict[str, Any] = {**filters, "as_of": position}
+    for text in exported(client, _format_of(form, file), one_line=output.as_json, **query):
         file.write(text.encode())
     if file.name != STDIN_OR_STDOUT:
         output.line({"file": file.name}, f"exported to {file.name}")
@@ -83,21 +83,21 @@ def export(
 def import_(client: Client, output: Output, file: IO[bytes], form: str | None, dry_run: bool) -> None:
     """Add and change the systems in FILE; use - for standard input.
 
-    Properties that are missing in the file stay unchanged; null, in CSV an empty cell, clears a property. A
-    file with faults is refused as a whole, with a list of all faults. More than 200 systems are checked as a
-    whole first, then stored in parts of 200. Importing an export changes nothing.
+    Properties that FILE does not have stay unchanged. The value null, or in CSV an empty cell, clears a
+    property. A file with errors is refused with a list of all errors, and nothing is stored. More than 200
+    systems are validated together first, then stored in parts of 200. Importing an export changes nothing.
     """
     from api.client.inventory_file import import_all, look_at, parts_of
     from cli.terminal.progress import advancing
 
-    parts = parts_of(file.read(), _form(form, file))
-    done = (look_at if dry_run else import_all)(client, parts, advancing)
+    parts = parts_of(file.read(), _format_of(form, file))
+    result = (look_at if dry_run else import_all)(client, parts, advancing)
     if output.as_json:
-        output.document({name: value for name, value in done.items() if name != "position"})
+        output.document({name: value for name, value in result.items() if name != "position"})
         return
-    if differences := list(_differences(done["systems"])):
-        output.table((*DIFFERENCES, NEW) if done["added"] else DIFFERENCES, differences)
-    click.echo(f"{done['added']} added, {done['changed']} changed, {done['kept']} unchanged")
+    if differences := list(_differences(result["systems"])):
+        output.table((*DIFFERENCES, NEW) if result["added"] else DIFFERENCES, differences)
+    click.echo(f"{result['added']} added, {result['changed']} changed, {result['kept']} unchanged")
     if dry_run:
         note("dry run: nothing was changed")
 
@@ -110,17 +110,21 @@ def _differences(systems: list[dict[str, Any]]) -> list[Row]:
     ]
 
 
-def _form(form: str | None, file: IO[bytes]) -> str:
+def _format_of(form: str | None, file: IO[bytes]) -> str:
+    """Return the given format, otherwise that of the file suffix, otherwise json."""
     # Standard input may have no name.
     name = str(getattr(file, "name", STDIN_OR_STDOUT))
     suffix = PurePath(name).suffix.removeprefix(".").lower()
     return form or (suffix if suffix in FORMATS else FORMATS[0])
 
 
-OF_SYSTEMS = (
+SYSTEM_FILTERS = (
     click.Option(["--condition"], type=WordChoice(CONDITIONS), help="Only systems in this condition."),
     click.Option(
-        ["--usage"], type=WordChoice(USAGE.states), metavar="USAGE", help="Only systems with this usage."
+        ["--usage"],
+        type=WordChoice(USAGE.states),
+        metavar="USAGE",
+        help="Only systems with this usage, such as idle or running.",
     ),
     click.Option(
         ["--lab-controller"],
@@ -131,10 +135,10 @@ OF_SYSTEMS = (
     click.Option(
         ["--pool"], metavar="POOL", shell_complete=completing.pools, help="Only systems in this pool."
     ),
-    owner_option("systems"),
+    owner_option("systems that this user owns"),
 )
-export.params = [*OF_SYSTEMS, *export.params]
+export.params = [*SYSTEM_FILTERS, *export.params]
 systems = with_commands(
-    list_command("systems", SYSTEMS, "List the systems, their condition and usage.", filters=OF_SYSTEMS),
+    list_command("systems", SYSTEMS, "List the systems, their condition and usage.", filters=SYSTEM_FILTERS),
     *(export, import_),
 )

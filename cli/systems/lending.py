@@ -25,14 +25,14 @@ def until_option(example: str, otherwise: str) -> Callable[[Command], Command]:
         "--until",
         type=TimeParam(),
         metavar="TIME",
-        help=f"End, such as {example}, 'tomorrow 18:00' or '2026-12-24 18:00' [default: until {otherwise}].",
+        help=f"End, such as {example}, 'tomorrow 18:00' or '2026-12-24 18:00' [default: {otherwise}].",
     )
 
 
 @click.command
 @SYSTEM.argument
-@click.option("--user", help="Reserve for another user (admins only).")
-@until_option("8h", "it is returned")
+@click.option("--user", metavar="USER", help="Reserve for this user (admins only) [default: you].")
+@until_option("8h", "none, until `system return`")
 @click.option("--distro-tree", type=ID, metavar="ID", help="Install this distro tree first.")
 @remote
 def reserve(
@@ -43,7 +43,7 @@ def reserve(
     until: str | None,
     distro_tree: int | None,
 ) -> None:
-    """Reserve FQDN. It must be idle, and either Manual or on loan to you."""
+    """Reserve FQDN for a person. The system must be idle, and either Manual or on loan to that person."""
     answer = client.put(_reservation(client, fqdn), _given(user=user, until=until, distro_tree=distro_tree))
     output.line(answer, f"{fqdn} is reserved by {plain(answer.get('user'))}")
 
@@ -59,11 +59,16 @@ def give_back(client: Client, output: Output, fqdn: str) -> None:
 
 @click.command
 @SYSTEM.argument
-@click.option("--user", shell_complete=completing.users, help="Borrower [default: you].")
-@until_option("30d", "the loan is ended")
+@click.option(
+    "--user", metavar="USER", shell_complete=completing.users, help="Lend to this user [default: you]."
+)
+@until_option("30d", "none, until `system end-loan`")
 @remote
 def loan(client: Client, output: Output, fqdn: str, user: str | None, until: str | None) -> None:
-    """Lend FQDN to a user, who alone may use it then. A running recipe continues."""
+    """Lend FQDN to a user. Until the loan ends, only that user can use the system, by jobs and reservations.
+
+    A running recipe continues. To change the end of a loan, lend the system to the same user again.
+    """
     answer = client.put(_loan(client, fqdn), _given(user=user, until=until))
     output.line(answer, f"{fqdn} is on loan to {plain(answer.get('user'))}")
 
@@ -72,7 +77,10 @@ def loan(client: Client, output: Output, fqdn: str, user: str | None, until: str
 @SYSTEM.argument
 @remote
 def end_loan(client: Client, output: Output, fqdn: str) -> None:
-    """End the loan of FQDN. The borrower and everyone who may lend the system can do this."""
+    """End the loan of FQDN, as its borrower or as a user who may lend it to others.
+
+    A reservation that only the loan allowed ends, too. A running recipe continues.
+    """
     answer = client.delete(_loan(client, fqdn))
     output.line(
         answer, f"{fqdn} {'is no longer on loan' if answer.get('ended', True) else 'was not on loan'}"

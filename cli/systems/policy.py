@@ -26,14 +26,14 @@ Entry = dict[str, Any]
 Command = Callable[..., None]
 
 
-def _who(entry: Row) -> str:
-    named = ((kind, entry.get(kind)) for kind in ("user", "group"))
-    return next((f"{kind} {name}" for kind, name in named if name), "everybody")
+def _grantee(entry: Row) -> str:
+    names = ((kind, entry.get(kind)) for kind in ("user", "group"))
+    return next((f"{kind} {name}" for kind, name in names if name), "everybody")
 
 
 COLUMNS = (
     Column("permission", "permission", rank=0),
-    Column("for", _who, rank=0),
+    Column("for", _grantee, rank=0),
     Column("maximum effective priority", "maximum_effective_priority"),
 )
 
@@ -42,9 +42,18 @@ permissions_argument = click.argument(
 )
 PERMISSIONS_HELP = """
 
-    A PERMISSION is one of view (see the system), reserve (reserve it for oneself), submit (run jobs on it),
-    loan_self and loan_any (borrow it, lend it to others), control_system (return it for others), edit_system
-    (change and drain it) and edit_policy (change this policy).
+    Name the system or pool of the policy: --system FQDN or --pool NAME.
+
+    \b
+    PERMISSION is one of:
+      view            see the system, its usage and its history
+      edit_policy     change the access policy of the system, and its pools
+      edit_system     change, drain and remove the system
+      loan_any        lend the system to any user, and end any loan
+      loan_self       borrow the system
+      control_system  end the reservation of another user
+      reserve         reserve the system
+      submit          run jobs on the system
 """
 
 
@@ -55,7 +64,7 @@ def with_permissions(command: Command) -> Command:
 
 
 def owner_options(command: Command) -> Command:
-    """Add --system and --pool, which name the owner of the policy."""
+    """Add --system and --pool, which name the system or pool of the policy."""
     system = click.option(
         "--system", metavar="FQDN", shell_complete=completing.systems, help="Policy of this system."
     )
@@ -73,7 +82,7 @@ def grantee_options(command: Command) -> Command:
         metavar="USER",
         multiple=True,
         shell_complete=completing.users,
-        help="User; repeatable.",
+        help="For this user; repeatable.",
     )
     group = click.option(
         "--group",
@@ -81,14 +90,14 @@ def grantee_options(command: Command) -> Command:
         metavar="GROUP",
         multiple=True,
         shell_complete=completing.groups,
-        help="All members of a group; repeatable.",
+        help="For the members of this group; repeatable.",
     )
-    return user(group(click.option("--everybody", is_flag=True, help="All users.")(command)))
+    return user(group(click.option("--everybody", is_flag=True, help="For all users.")(command)))
 
 
 @click.group(cls=SuggestingGroup)
 def policy() -> None:
-    """Show an access policy of a system or a pool, and grant and revoke permissions."""
+    """Show and change the access policies of systems and pools."""
 
 
 @policy.command
@@ -96,8 +105,11 @@ def policy() -> None:
 @as_of
 @remote
 def show(client: Client, output: Output, system: str | None, pool: str | None, as_of: str | None) -> None:
-    """Show an access policy: an entry for each permission and its user or group."""
-    path, kind, name = _place(client, system, pool)
+    """Show the access policy of a system or pool: a row for each permission of a user, a group or everybody.
+
+    Name the system or pool: --system FQDN or --pool NAME.
+    """
+    path, kind, name = _policy_of(client, system, pool)
     with absence_explained(client, as_of, kind, name):
         document = client.get(path, as_of=as_of)
     note_moment(client, output, as_of, document)
@@ -107,14 +119,15 @@ def show(client: Client, output: Output, system: str | None, pool: str | None, a
     if document.get("active_pool"):
         note(f"except for {SUBMIT}, the policy of pool {document['active_pool']} applies instead of this one")
     if pools := _pools_with_submit(client, system, as_of):
-        of = f"pool {pools[0]}" if len(pools) == 1 else f"pools {', '.join(pools)} together"
+        names = f"pool {pools[0]}" if len(pools) == 1 else f"pools {', '.join(pools)} together"
         note(
-            f"{SUBMIT} is granted by {of}, not by this policy: run `labledger policy show --pool {pools[0]}`"
+            f"{SUBMIT} is granted by {names}, not by this policy:"
+            f" run `labledger policy show --pool {pools[0]}`"
         )
 
 
 def _pools_with_submit(client: Client, system: str, as_of: str | None) -> list[str]:
-    """Return the pools of a system whose policies grant submit; these replace its own entries for it."""
+    """Return the pools of a system that grant submit. If any does, its own submit entries do not count."""
     pools = client.get(client.path("systems", system), as_of=as_of)["pools"]
     return [name for name in pools if _grants_submit(client, name, as_of)]
 
@@ -131,7 +144,7 @@ def _grants_submit(client: Client, pool: str, as_of: str | None) -> bool:
 @click.option(
     "--maximum",
     type=WordChoice(tuple(Priority.__members__)),
-    help=f"With {SUBMIT}: the maximum effective priority [default: Urgent].",
+    help=f"With {SUBMIT}: the maximum effective priority of their jobs [default: Urgent].",
 )
 @remote
 def grant(
@@ -141,12 +154,15 @@ def grant(
     system: str | None,
     pool: str | None,
     maximum: str | None,
-    **whom: Any,
+    **grantees: Any,
 ) -> None:
-    """Grant PERMISSIONs. Granting submit again changes its maximum effective priority."""
-    new = _entries(permissions, **whom)
+    """Grant PERMISSIONs to users, groups or everybody.
+
+    Granting submit again replaces the maximum effective priority.
+    """
+    new = _entries(permissions, **grantees)
     if maximum is not None and SUBMIT not in permissions:
-        raise click.UsageError(f"--maximum is for the permission {SUBMIT}.")
+        raise click.UsageError(f"--maximum requires the permission {SUBMIT}.")
     for entry in new if maximum is not None else ():
         if entry["permission"] == SUBMIT:
             entry["maximum_effective_priority"] = maximum
@@ -164,11 +180,14 @@ def revoke(
     permissions: tuple[str, ...],
     system: str | None,
     pool: str | None,
-    **whom: Any,
+    **grantees: Any,
 ) -> None:
-    """Revoke PERMISSIONs from exactly these users, groups or everybody."""
-    gone = _entries(permissions, **whom)
-    _edit(client, output, (system, pool), lambda entries: _without(entries, gone))
+    """Revoke PERMISSIONs that were granted to these users, groups or everybody.
+
+    A user keeps permissions that a group or everybody has.
+    """
+    revoked = _entries(permissions, **grantees)
+    _edit(client, output, (system, pool), lambda entries: _without(entries, revoked))
 
 
 @policy.command("set")
@@ -176,9 +195,10 @@ def revoke(
 @owner_options
 @remote
 def set_policy(client: Client, output: Output, file: IO[bytes], system: str | None, pool: str | None) -> None:
-    """Replace the policy by FILE in the format of `show --json`; use - for standard input.
+    """Replace the policy with that in FILE, in the format of `show --json`; use - for standard input.
 
-    The active pool of a system changes only if the file has `active_pool`.
+    Name the system or pool of the policy: --system FQDN or --pool NAME. The active pool of a system changes
+    only if FILE has `active_pool`.
     """
     from domain.errors import Fault, Unreadable
 
@@ -188,8 +208,8 @@ def set_policy(client: Client, output: Output, file: IO[bytes], system: str | No
         raise Unreadable([Fault(file.name, f"is not JSON: {error}")]) from None
     if not isinstance(given, dict) or not isinstance(given.get("entries"), list):
         raise Unreadable([Fault(file.name, 'must be an object with a list of "entries"')])
-    said = {name: given[name] for name in ("active_pool",) if name in given and system is not None}
-    _edit(client, output, (system, pool), lambda _: given["entries"], **said)
+    fields = {name: given[name] for name in ("active_pool",) if name in given and system is not None}
+    _edit(client, output, (system, pool), lambda _: given["entries"], **fields)
 
 
 @policy.command
@@ -197,53 +217,54 @@ def set_policy(client: Client, output: Output, file: IO[bytes], system: str | No
 @click.argument("pool", required=False, shell_complete=completing.pools)
 @remote
 def use(client: Client, output: Output, fqdn: str, pool: str | None) -> None:
-    """Apply the policy of POOL to FQDN, which must be in POOL. Without POOL, apply its own policy.
+    """Apply the policy of POOL to the system FQDN, which must be in POOL; without POOL, its own policy.
 
-    The permission submit always depends on all pools of the system.
+    This does not affect the permission submit, which all pools of the system grant together.
     """
     _edit(client, output, (fqdn, None), lambda entries: entries, active_pool=pool)
 
 
-def _place(client: Client, system: str | None, pool: str | None) -> tuple[str, str, str]:
-    """Return the path of the policy, and the kind and name of its owner."""
+def _policy_of(client: Client, system: str | None, pool: str | None) -> tuple[str, str, str]:
+    """Return the path of a policy, and the kind and name of its system or pool. Raise UsageError."""
     if system is not None and pool is None:
         return client.path("systems", system, "access-policy"), "system", system
     if pool is not None and system is None:
         return client.path("pools", pool, "access-policy"), "pool", pool
-    raise click.UsageError("Name the owner of the policy: either --system FQDN or --pool NAME.")
+    raise click.UsageError("Name the system or pool of the policy: --system FQDN or --pool NAME, not both.")
 
 
 def _edit(
     client: Client,
     output: Output,
-    place: tuple[str | None, str | None],
+    system_or_pool: tuple[str | None, str | None],
     change: Callable[[list[Entry]], list[Entry]],
-    **beside: Any,
+    **fields: Any,
 ) -> None:
-    path, kind, name = _place(client, *place)
-    of_it = ("entries", "active_pool") if kind == "system" else ("entries",)
+    """Change the entries of a policy, and set `fields` of it; retry if it has changed meanwhile."""
+    path, kind, name = _policy_of(client, *system_or_pool)
+    field_names = ("entries", "active_pool") if kind == "system" else ("entries",)
 
-    def changed(found: dict[str, Any]) -> dict[str, Any]:
-        kept = {field: found[field] for field in of_it}
-        return {**kept, "entries": change(found["entries"]), **beside}
+    def changed(policy: dict[str, Any]) -> dict[str, Any]:
+        unchanged = {field: policy[field] for field in field_names}
+        return {**unchanged, "entries": change(policy["entries"]), **fields}
 
     answer = client.edit(path, changed)
-    done = "changed" if answer.get("changed", True) else "unchanged"
-    output.line(answer, f"access policy of {kind} {name} {done}")
+    outcome = "changed" if answer.get("changed", True) else "unchanged"
+    output.line(answer, f"access policy of {kind} {name} {outcome}")
 
 
 def _entries(
     permissions: Iterable[str], users: Iterable[str], groups: Iterable[str], everybody: bool
 ) -> list[Entry]:
     """Return an entry for each permission and each user, group or everybody."""
-    whom: list[Entry] = [*({"user": user} for user in users), *({"group": group} for group in groups)]
+    grantees: list[Entry] = [*({"user": user} for user in users), *({"group": group} for group in groups)]
     if everybody:
-        whom.append({"everybody": True})
-    if not whom:
+        grantees.append({"everybody": True})
+    if not grantees:
         raise click.UsageError("Name the users: --user, --group or --everybody.")
-    return [{"permission": permission, **one} for permission in permissions for one in whom]
+    return [{"permission": permission, **grantee} for permission in permissions for grantee in grantees]
 
 
-def _without(entries: Iterable[Entry], gone: Iterable[Entry]) -> list[Entry]:
-    taken = {(entry["permission"], _who(entry)) for entry in gone}
-    return [entry for entry in entries if (entry["permission"], _who(entry)) not in taken]
+def _without(entries: Iterable[Entry], removed: Iterable[Entry]) -> list[Entry]:
+    keys = {(entry["permission"], _grantee(entry)) for entry in removed}
+    return [entry for entry in entries if (entry["permission"], _grantee(entry)) not in keys]

@@ -22,7 +22,7 @@ from domain.system.lifecycle import CONDITIONS
 if TYPE_CHECKING:
     from api.client import Client
 
-reason_option = click.option("--reason", default="", help="Reason to record in the log.")
+reason_option = click.option("--reason", default="", help="Reason, which is recorded on the log.")
 
 
 @click.group(cls=SuggestingGroup)
@@ -50,7 +50,7 @@ for command in (usage_of_system, history_of_system, reserve, give_back, loan, en
 def add(client: Client, output: Output, fqdn: str, changes: tuple[str, ...]) -> None:
     """Add the system FQDN: lab_controller=lab.example.com owner=alice 'arches=["x86_64"]' memory_mb=65536.
 
-    A VALUE is parsed as JSON, else as text. Use `labledger lab load` to add many systems.
+    VALUE is JSON, or text if it is not valid JSON. Use `labledger systems import` to add many systems.
     """
     output.line(client.post("/systems", {**assigned(changes), "fqdn": fqdn}), f"{fqdn} added")
 
@@ -62,7 +62,7 @@ def add(client: Client, output: Output, fqdn: str, changes: tuple[str, ...]) -> 
 def set_properties(client: Client, output: Output, fqdn: str, changes: tuple[str, ...]) -> None:
     """Change properties of FQDN: memory_mb=65536, owner=alice, cpu.cores=8, 'arches=["x86_64"]', vendor=null.
 
-    A VALUE is parsed as JSON, else as text; null clears the property.
+    VALUE is JSON, or text if it is not valid JSON; null clears the property.
     """
     _patch(client, output, fqdn, assigned(changes), "changed", "unchanged")
 
@@ -75,8 +75,8 @@ def set_properties(client: Client, output: Output, fqdn: str, changes: tuple[str
 def set_condition(client: Client, output: Output, fqdn: str, condition: str, reason: str) -> None:
     """Set the condition of FQDN to Automated, Manual, Broken or Removed.
 
-    Broken and Removed abort a recipe that has started there. A recipe that has not started returns to the
-    queue, but keeps a Broken system that it forces.
+    Broken and Removed abort a recipe that has started on FQDN. A recipe that has not started returns to the
+    queue, unless it forces FQDN and FQDN becomes Broken.
     """
     body = {"condition": condition, "reason": reason}
     _patch(client, output, fqdn, body, f"is now {condition}", f"was already {condition}")
@@ -87,7 +87,7 @@ def set_condition(client: Client, output: Output, fqdn: str, condition: str, rea
 @reason_option
 @remote
 def drain(client: Client, output: Output, fqdn: str, reason: str) -> None:
-    """Let FQDN finish its recipe and take no new one."""
+    """Drain FQDN: its recipe continues to its end, and no other recipe or person gets the system."""
     body = {"draining": True, "reason": reason}
     _patch(client, output, fqdn, body, "is draining", "was already draining")
 
@@ -96,7 +96,7 @@ def drain(client: Client, output: Output, fqdn: str, reason: str) -> None:
 @SYSTEM.argument
 @remote
 def undrain(client: Client, output: Output, fqdn: str) -> None:
-    """Let FQDN take recipes again."""
+    """End the draining of FQDN, so that it takes recipes again."""
     _patch(client, output, fqdn, {"draining": False}, "takes recipes again", "was not draining")
 
 

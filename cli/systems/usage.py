@@ -58,7 +58,7 @@ INTERVAL_COLUMNS = (
     type=WordChoice(GROUPS),
     default="lab_controller",
     show_default=True,
-    help="Show a row for each of these.",
+    help="Group the rows by this.",
 )
 @since_option
 @until_option
@@ -66,7 +66,8 @@ INTERVAL_COLUMNS = (
     "--log",
     "of_log",
     is_flag=True,
-    help="Show how much each user and process wrote to the log, by day [default: today].",
+    help="Show the events and bytes that each user and process added to the log, by day."
+    " --since is then the first day [default: today].",
 )
 @as_of
 @wide
@@ -80,21 +81,22 @@ def usage(
     of_log: bool,
     as_of: str | None,
 ) -> None:
-    """Show how systems spend their time, as shares per usage and condition.
+    """Show how systems spent their time: the share of each usage and condition in the time of the group.
 
-    An Automated system counts by its usage, any other system by its condition while it is idle. The shares of
-    a row add up to 100 %.
+    A column in lower case is a usage. Manual, Broken and Removed are the conditions of idle systems; only
+    Automated systems count as `idle`. The shares of a row add up to 100 %. With --by pool or arch, a system
+    counts in each of its pools or architectures.
 
-    With --log, show instead how many events and bytes each user and process added to the log on each day.
-    Only admins and auditors see the shares of others.
+    With --log, show instead the events and bytes that each user and process added to the log on each day.
+    Users who are not admins or auditors see only their own.
     """
     if of_log:
         if until is not None or as_of is not None:
-            raise click.UsageError("--log takes --since, but neither --until nor --as-of.")
+            raise click.UsageError("--log can be used with --since, but not with --until or --as-of.")
         show_log_usage(client, output, since)
         return
-    asked: dict[str, Any] = {"group_by": group_by, "since": since, "until": until, "as_of": as_of}
-    document = client.pages("/system-usage", "groups", **asked)
+    query: dict[str, Any] = {"group_by": group_by, "since": since, "until": until, "as_of": as_of}
+    document = client.pages("/system-usage", "groups", **query)
     note_moment(client, output, as_of, document)
     heading = group_by.replace("_", " ")
     empty = "There were no systems in that time."
@@ -102,7 +104,7 @@ def usage(
 
 
 def shares(row: Row) -> dict[str, float]:
-    """Return the shares of time of a group, each from 0 to 1."""
+    """Return the share of each usage and condition in the time of a group, from 0 to 1."""
     seconds: Counter[str] = Counter()
     for condition, by_usage in row["seconds"].items():
         for what, number in by_usage.items():
@@ -137,8 +139,8 @@ def of_system(
     client: Client, output: Output, fqdn: str, since: str | None, until: str | None, as_of: str | None
 ) -> None:
     """Show the usage and condition of FQDN over time, one interval per line."""
-    asked: dict[str, Any] = {"since": since, "until": until, "as_of": as_of}
+    query: dict[str, Any] = {"since": since, "until": until, "as_of": as_of}
     with absence_explained(client, as_of, "system", fqdn):
-        document = client.get(client.path("systems", fqdn, "usage"), **asked)
+        document = client.get(client.path("systems", fqdn, "usage"), **query)
     note_moment(client, output, as_of, document)
     output.rows(document, "intervals", INTERVAL_COLUMNS, empty=f"{fqdn} did not exist in that time.")

@@ -20,17 +20,17 @@ class Need:
     rank: int
 
     @property
-    def least(self) -> int:
+    def min_width(self) -> int:
         return min(self.width, NARROWEST_TEXT) if self.wraps else self.width
 
 
-def kept(needs: Sequence[Need], available: int) -> list[int] | None:
-    """Return the places of the columns that fit; None if not even those of rank 0 fit.
+def fitting_columns(needs: Sequence[Need], available: int) -> list[int] | None:
+    """Return the indexes of the columns that fit; None if the columns of rank 0 alone do not fit.
 
     Among columns of equal rank, the last one is dropped first.
     """
     places = list(range(len(needs)))
-    while _width([needs[place].least for place in places]) > available:
+    while _width([needs[place].min_width for place in places]) > available:
         last = max(places, key=lambda place: (needs[place].rank, place), default=None)
         if last is None or needs[last].rank == 0:
             return None

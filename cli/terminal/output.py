@@ -32,21 +32,21 @@ class Output:
         if self.as_json:
             self.document(document)
         elif document[name]:
-            # Durations in rows of the past end at that moment, not now.
-            then = document.get("as_of")
-            self.table(columns, [{**row, "as_of": then} for row in document[name]])
+            # With --as-of, open durations in the rows end at that moment instead of now.
+            as_of = document.get("as_of")
+            self.table(columns, [{**row, "as_of": as_of} for row in document[name]])
         else:
             click.echo(empty)
 
     def table(self, columns: Iterable[Column], rows: Iterable[Row], *, title: str | None = None) -> None:
-        shown = console(wide=self.wide)
-        made = Rows(columns, rows, title=title)
-        show(shown, made)
-        if left_out := made.left_out(shown.width):
+        screen = console(wide=self.wide)
+        table = Rows(columns, rows, title=title)
+        show(screen, table)
+        if left_out := table.left_out(screen.width):
             note(f"columns not shown: {', '.join(left_out)} (use --wide or --json)")
 
     def line(self, document: Row, text: str) -> None:
-        """Print one message of a stream and flush it. `text` has styles only if colours are wanted."""
+        """Print a document or its text, and flush the output. Styles in `text` are printed as they are."""
         if self.as_json:
             self.document(document)
         else:
@@ -59,16 +59,16 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def xml(text: str) -> None:
-    """Print XML, with references for the characters that would steer a terminal."""
+    """Print XML, with character references for the control characters that a terminal would obey."""
     click.echo(CONTROL_CHARACTERS.sub(lambda found: f"&#x{ord(found.group()):X};", text))
 
 
-def content(written: bytes) -> None:
-    """Print bytes as they are; on a terminal with references for the characters that would steer it."""
+def content(document: bytes) -> None:
+    """Print bytes unchanged; on a terminal, replace control characters as `xml` does."""
     if sys.stdout.isatty():
-        xml(written.decode(errors="replace"))
+        xml(document.decode(errors="replace"))
     else:
-        click.echo(written, nl=False)
+        click.echo(document, nl=False)
 
 
 def note(text: str) -> None:
@@ -84,13 +84,13 @@ def console(*, wide: bool = False) -> Console:
             """Raise instead of ending the process with status 1."""
             raise BrokenPipeError
 
-    found = PipedConsole(highlight=False)
-    return found if found.is_terminal and not wide else PipedConsole(highlight=False, width=UNBOUNDED)
+    screen = PipedConsole(highlight=False)
+    return screen if screen.is_terminal and not wide else PipedConsole(highlight=False, width=UNBOUNDED)
 
 
-def show(shown: Console, what: Any) -> None:
-    """Print without trailing blanks."""
-    with shown.capture() as captured:
-        shown.print(what, crop=False)
+def show(screen: Console, renderable: Any) -> None:
+    """Print a table or another renderable, without trailing blanks."""
+    with screen.capture() as captured:
+        screen.print(renderable, crop=False)
     lines = [line.rstrip() for line in captured.get().splitlines()]
-    click.echo("\n".join(lines), color=shown.is_terminal)
+    click.echo("\n".join(lines), color=screen.is_terminal)

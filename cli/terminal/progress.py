@@ -24,13 +24,13 @@ def advancing(what: str, items: Sequence[T]) -> Iterator[T]:
     yield from track(items, description=what, console=Console(stderr=True), transient=True)
 
 
-def _nothing(position: int, end: int) -> None:
+def _ignore(position: int, end: int) -> None:
     """Ignore the progress."""
 
 
 @contextmanager
 def progress_bar(
-    what: str = "folding", otherwise: Callable[[int, int], None] = _nothing
+    what: str = "folding", otherwise: Callable[[int, int], None] = _ignore
 ) -> Iterator[Callable[[int, int], None]]:
     """Yield a progress callback that takes a position and the end of the log; its first call shows the bar.
 
@@ -46,32 +46,32 @@ def progress_bar(
     progress = Progress(*columns, console=Console(stderr=True), transient=True)
     task = progress.add_task("", total=None)
 
-    def tell(position: int, end: int) -> None:
+    def on_progress(position: int, end: int) -> None:
         progress.start()
         progress.update(task, completed=position, total=end)
 
     try:
-        yield tell
+        yield on_progress
     finally:
         progress.stop()
 
 
 @contextmanager
 def counting(what: str) -> Iterator[Callable[[int], None]]:
-    """Yield a progress callback that takes a count without a total; its first call shows it."""
-    shown: Status | None = None
+    """Yield a progress callback that takes a count without a total, and shows the count on a terminal."""
+    status: Status | None = None
 
-    def tell(count: int) -> None:
-        nonlocal shown
-        if shown is None:
+    def on_progress(count: int) -> None:
+        nonlocal status
+        if status is None:
             from rich.console import Console
 
-            shown = Console(stderr=True).status("")
-            shown.start()
-        shown.update(f"{what}: {count} so far")
+            status = Console(stderr=True).status("")
+            status.start()
+        status.update(f"{what}: {count} so far")
 
     try:
-        yield tell if sys.stderr.isatty() else lambda count: None
+        yield on_progress if sys.stderr.isatty() else lambda count: None
     finally:
-        if shown is not None:
-            shown.stop()
+        if status is not None:
+            status.stop()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-# Green: good. Cyan: in progress. Yellow: waiting. Red: failed. Magenta: held by a person. Dim: over.
+# Green: good. Cyan: started. Yellow: not started, warning. Red: failed. Magenta: for a person. Dim: ended.
 STYLES: dict[str, str] = {
     # recipes, recipe sets and jobs; usage of systems
     "new": "yellow",
@@ -50,7 +50,7 @@ STYLES: dict[str, str] = {
 
 
 def style_of(state: str) -> str:
-    """Return the style of a state; of several, as in `Broken, draining`, that of the first."""
+    """Return the style of a state, or of the first of several states as in `Broken, draining`."""
     return STYLES.get(state.split(",", 1)[0].split(" ", 1)[0], "")
 
 

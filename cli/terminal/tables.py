@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from cli.terminal.fitting import GAP, Need, kept
+from cli.terminal.fitting import GAP, Need, fitting_columns
 from cli.terminal.states import style_of
 from cli.terminal.wording import plain
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 
-# Width of a pipe, where nothing is left out or cut.
+# Width of tables in a pipe or with --wide: no column is omitted, and no text is cut.
 UNBOUNDED = 10_000
 # Maximum length of a text on a terminal without --wide.
 MAX_TEXT_LENGTH = 160
-# Rank of a column without any value, which is dropped first and silently.
+# Rank of an empty column, which is dropped first, and not named among the omitted columns.
 EMPTY_RANK = 100
 
 
@@ -45,8 +45,8 @@ class Column:
 class Rows:
     """A table for rich that adapts to the width of the console.
 
-    A table that is redrawn keeps its column widths in `widest`, by heading. Its columns only grow, so that
-    they neither move nor disappear.
+    `widest` has the width of each column by its heading. A table that is redrawn passes the same dictionary
+    again, so that its columns only grow, and do not move at every redraw.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Rows:
         bounded = options.max_width < UNBOUNDED
         places = self._places(options.max_width)
         if places is None:
-            yield from self._one_below_the_other()
+            yield from self._fields_on_lines()
         else:
             yield self._table(places, bounded)
 
@@ -97,7 +97,7 @@ class Rows:
             )
             for column, empty in zip(self._columns, self._is_empty(), strict=True)
         )
-        return kept(list(needs), width)
+        return fitting_columns(list(needs), width)
 
     def _is_empty(self) -> list[bool]:
         return [not any(texts) for texts in zip(*self._cells, strict=True)] or [True] * len(self._columns)
@@ -106,10 +106,10 @@ class Rows:
         from rich import box
         from rich.table import Table
 
-        made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, GAP - 1, 0, 0))
-        made.title, made.title_justify = self._title, "left"
+        table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, GAP - 1, 0, 0))
+        table.title, table.title_justify = self._title, "left"
         for column in (self._columns[place] for place in places):
-            made.add_column(
+            table.add_column(
                 column.heading,
                 justify="right" if column.kind == "number" else "left",
                 no_wrap=not (bounded and column.kind == "text"),
@@ -117,10 +117,10 @@ class Rows:
                 min_width=None if column.kind == "text" else self._widest[column.heading],
             )
         for cells in self._cells:
-            made.add_row(*(_shown(self._columns[place], cells[place], bounded) for place in places))
-        return made
+            table.add_row(*(_cell_text(self._columns[place], cells[place], bounded) for place in places))
+        return table
 
-    def _one_below_the_other(self) -> Iterator[Text]:
+    def _fields_on_lines(self) -> Iterator[Text]:
         """Yield a line for each field, for a terminal that is narrower than the names."""
         from rich.text import Text
 
@@ -132,11 +132,11 @@ class Rows:
             for column, cell in zip(self._columns, cells, strict=True):
                 if cell:
                     yield Text(f"{column.heading}: ", no_wrap=True, overflow="ignore").append(
-                        _shown(column, cell, True)
+                        _cell_text(column, cell, True)
                     )
 
 
-def _shown(column: Column, cell: str, bounded: bool) -> Text:
+def _cell_text(column: Column, cell: str, bounded: bool) -> Text:
     from rich.text import Text
 
     cut = f"{cell[: MAX_TEXT_LENGTH - 1]}…" if bounded and len(cell) > MAX_TEXT_LENGTH else cell

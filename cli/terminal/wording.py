@@ -14,7 +14,7 @@ UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
 
 
 def plain(value: Any) -> str:
-    """Return any value as text on one line, without control characters."""
+    """Return any value as text on one line, with blanks instead of control characters."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -32,7 +32,7 @@ def reason_of(row: Mapping[str, Any]) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return seconds as text: `75` -> `1m 15s`."""
+    """Return seconds in the two largest units: `75` -> `1m 15s`."""
     rest, parts = max(0, int(seconds)), list[str]()
     for unit, length in UNITS:
         count, rest = divmod(rest, length)
@@ -42,7 +42,7 @@ def duration(seconds: float) -> str:
 
 
 def elapsed(since: str | None, until: str | None = None, *, now: datetime | None = None) -> str:
-    """Return the length of an interval; an open one lasts until now."""
+    """Return the length of an interval, until now without an end; empty without a start."""
     return "" if since is None else duration(seconds_between(since, until, now=now))
 
 
@@ -52,14 +52,17 @@ def seconds_between(since: str, until: str | None = None, *, now: datetime | Non
 
 
 def clock(moment: str | None) -> str:
-    """Return a time of the API in local time, to the second."""
+    """Return a time of the API in local time, to the second; empty for None."""
     if moment is None:
         return ""
     return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
 def zone() -> str:
-    """Return a name for the zone of `clock`: UTC or `local`, because abbreviations change over the year."""
+    """Return the name of the zone of `clock`: UTC or `local`.
+
+    Abbreviations such as CET change in summer, so they do not fit a heading.
+    """
     return "UTC" if set(time.tzname) == {"UTC"} else "local"
 
 

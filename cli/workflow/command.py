@@ -41,14 +41,14 @@ def number(name: str, help: str) -> Any:
 OPTIONS = (
     text("--distro", "NAME", "Install this distro; % matches any text."),
     text("--family", "FAMILY", "Install the newest distro of this family."),
-    several("--tag", "TAG", "Install a distro with this tag."),
+    several("--tag", "TAG", "With --family: install a distro with this tag; repeatable."),
     text("--variant", "VARIANT", "Install this variant."),
     several(
         "--arch",
         "ARCH",
         "Run on this architecture, in a recipe set of its own; repeatable [default: all of the distro].",
     ),
-    text("--machine", "FQDN", "Run on this system."),
+    text("--machine", "FQDN", "Run on this system only."),
     flag("--ignore-system-status", "Use the system of --machine in any condition except Removed."),
     click.option(
         "--systype", type=WordChoice(SYSTEM_TYPES), help="Run on systems of this type [default: Machine]."
@@ -56,20 +56,22 @@ OPTIONS = (
     several(
         "--hostrequire",
         '"TAG OP VALUE"',
-        'Require this of systems: "memory >= 8192", or an XML element; repeatable.',
+        'Run on systems with this property, such as "memory >= 8192", or an XML element; repeatable.',
     ),
-    several("--host-filter", "NAME", "Require this filter from a file of host filters."),
-    several("--keyvalue", '"KEY OP VALUE"', "Require this value of a key of systems."),
-    several("--pool", "POOL", "Run on a system of this pool; repeatable for one of several."),
-    several("--autopick", "POOL", "Prefer systems of this pool; repeatable, best first."),
-    flag("--random", "Choose a random system instead of the first one."),
+    several("--host-filter", "NAME", "Run on systems that match the host filter NAME; repeatable."),
+    several("--keyvalue", '"KEY OP VALUE"', 'Run on systems with this key, such as "HVM = 1"; repeatable.'),
+    several("--pool", "POOL", "Run on a system of this pool, or of one of several if repeated."),
+    several("--autopick", "POOL", "Prefer idle systems of this pool; repeatable, best pool first."),
+    flag("--random", "Choose a random one of several idle systems."),
     several("--task", "NAME", "Run this task; repeatable, in order."),
-    file("--taskfile", "Then run the tasks in this file, one per line."),
-    several("--install", "PACKAGE", "Install this package first, with /distribution/pkginstall; repeatable."),
-    flag("--ndump", "Turn on ndnc first, with /kernel/networking/ndnc."),
-    flag("--kdump", "Turn on kdump first, with /kernel/networking/kdump."),
-    several("--taskparam", "NAME=VALUE", "Set this parameter of the requested tasks; repeatable."),
-    flag("--suppress-install-task", "Omit /distribution/check-install, which runs first otherwise."),
+    file("--taskfile", "Run the tasks in this file, one per line, after those of --task."),
+    several("--install", "PACKAGE", "Install this package first, by /distribution/pkginstall; repeatable."),
+    flag("--ndump", "Run /kernel/networking/ndnc first."),
+    flag("--kdump", "Run /kernel/networking/kdump first."),
+    several(
+        "--taskparam", "NAME=VALUE", "Set this parameter of the tasks of --task and --taskfile; repeatable."
+    ),
+    flag("--suppress-install-task", "Do not run /distribution/check-install first."),
     number("--servers", "Number of recipes with the role SERVERS in each recipe set."),
     number("--clients", "Number of recipes with the role CLIENTS in each recipe set."),
     click.option("--whiteboard", default="", help="Description of the job and its recipes."),
@@ -82,23 +84,23 @@ OPTIONS = (
     ),
     text("--job-group", "GROUP", "Submit for this group."),
     text("--job-owner", "USER", "Submit for this user."),
-    several("--cc", "MAIL", "Store this address with the job; mail is not sent yet."),
-    text("--retention-tag", "TAG", "Retention tag of the job; it does not delete anything yet."),
-    text("--product", "PRODUCT", "Product of the job, which some retention tags need."),
-    flag("--reserve", "Keep the system after the last task."),
+    several("--cc", "MAIL", "Store this address with the job; repeatable. Mail is not sent yet."),
+    text("--retention-tag", "TAG", "Retention tag of the job. Nothing is deleted by retention tags yet."),
+    text("--product", "PRODUCT", "Product of the job, which some retention tags require."),
+    flag("--reserve", "Keep the system after the last task (reservesys)."),
     click.option(
         "--reserve-duration",
         type=WholeNumber(),
         metavar="SECONDS",
-        help="Duration for --reserve [default: 86400].",
+        help="With --reserve: keep the system for this time [default: 86400].",
     ),
     flag("--ignore-panic", "Tell the lab controller to ignore panics on the console."),
-    text("--method", "METHOD", "Install by nfs, http or ftp: method=METHOD in --ks-meta."),
+    text("--method", "METHOD", "Install by nfs, http or ftp. Adds method=METHOD to --ks-meta."),
     text("--kernel-options", "OPTIONS", "Kernel options during the installation."),
     text("--kernel-options-post", "OPTIONS", "Kernel options after the installation."),
-    text("--ks-meta", "OPTIONS", "Options for the kickstart."),
-    file("--kickstart", "Install with the kickstart in this file instead of one of the lab controller."),
-    several("--ks-append", "COMMANDS", "Append this to the kickstart; repeatable."),
+    text("--ks-meta", "OPTIONS", "Variables for the kickstart template, as NAME=VALUE NAME=VALUE."),
+    file("--kickstart", "Install with the kickstart in this file, instead of that of the lab controller."),
+    several("--ks-append", "COMMANDS", "Append these lines to the kickstart; repeatable."),
     several("--repo", "URL", "Add this package repository; repeatable."),
     several("--repo-post", "URL", "Add this package repository after the installation; repeatable."),
     flag("--quiet", "Print no warnings."),
@@ -117,9 +119,10 @@ def with_options(command: Any) -> Any:
 @click.command(context_settings={"token_normalize_func": lambda name: name.replace("_", "-")})
 @with_options
 def workflow(url: str | None, token: str | None, data: str | None, as_json: bool, **options: Any) -> None:
-    """Print the XML of a job: `labledger workflow … | labledger submit -` submits it.
+    """Print the XML of a job. To submit it: `labledger workflow … | labledger submit -`.
 
-    The server warns of unknown names (of pools, keys, lab controllers …) when the job is submitted. Without
+    --distro or --family is required, and one of --task, --taskfile and --reserve. Names (of pools, keys, lab
+    controllers …) are not checked here: the server warns of unknown ones when the job is submitted. Without
     --arch, this command asks the server for the architectures of the distro.
     """
     from pydantic import ValidationError

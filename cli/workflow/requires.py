@@ -24,7 +24,7 @@ BESIDE_FORCE: Final = ("hostrequire", "host_filter", "keyvalue", "systype", "poo
 
 
 def host_requires(options: Options) -> Form:
-    """Return the host requirement. As in `bkr`, other options are ignored beside a forced system.
+    """Return the host requirement. As in `bkr`, other options have no effect if a system is forced.
 
     Raise `InvalidOptions`.
     """
@@ -136,9 +136,9 @@ def _sound(form: Form) -> Form:
 
 
 def distro_requires(options: Options) -> Form:
-    """Return the distro requirement without an architecture.
+    """Return the distro requirement, without an architecture.
 
-    As in `bkr`, family and tags are ignored beside a name.
+    As in `bkr`, family and tags have no effect if there is a name.
     Raise `InvalidOptions` if both name and family are missing.
     """
     name = options["distro"]

@@ -54,7 +54,7 @@ def test_token__wrong__advice_names_the_options(server: LoopbackServer, run: Run
         (404, "distro tree 99", "`labledger distro-trees` to list"),
         (404, "there is no resource at this path", ""),
         (409, "system/a is busy", "This request changed nothing"),
-        (412, "it is at version 4", "Look at it again"),
+        (412, "it is at version 4", "Read it again"),
         (429, "30 requests a second are allowed", "Tried 1 time. A limit is reached"),
         (
             429,

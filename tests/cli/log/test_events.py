@@ -72,7 +72,7 @@ def test_events__interrupted__ends_without_a_message(
     [
         ("--subject recipe/999999", "no events of recipe/999999"),
         ("--subject user/admin --types user.removed,user.changed --after 3",
-         "no events user.removed or user.changed of user/admin after position 3"),
+         "no events with topic user.removed or user.changed of user/admin after position 3"),
     ],
 )  # fmt: skip
 def test_events__there_are_none__message_on_standard_error(real: Run, arguments: str, said: str) -> None:

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from api.client import Client
 from cli.overview.facts import DOING, doing, labs_of, queue_of, sets_of
-from cli.overview.reading import LATELY, WINDOWS, OverviewReader
+from cli.overview.reading import MAX_PROBLEMS, WINDOWS, OverviewReader
 from cli.overview.screen import MARKS, OverviewScreen
 from domain.system.lifecycle import CONDITIONS, USAGE
 from tests.cli.loopback import Answer, LoopbackServer, ReceivedRequest
@@ -264,6 +264,6 @@ def test_reading__long_log__searches_backwards_until_there_is_enough(lab: Loopba
         reading = OverviewReader(client)
         lately = reading.document()["lately"]
         reading.close()
-    assert 0 < len(lately) <= LATELY and all(event["topic"] == "recipe.aborted" for event in lately)
+    assert 0 < len(lately) <= MAX_PROBLEMS and all(event["topic"] == "recipe.aborted" for event in lately)
     asked = [int(one.query["after"][0]) for one in lab.asked_for("GET", "/events")]
     assert asked == [max(0, 100_000 - window) for window in WINDOWS]

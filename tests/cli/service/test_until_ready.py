@@ -59,7 +59,7 @@ def test_up__read_models_progress_for_longer_than_the_timeout__waits(
 def test_up__read_models_stand_still__gives_up_and_says_why(server: LoopbackServer) -> None:
     server.on("GET", "/readyz", at(7, read_models=BUILDING))
     with pytest.raises(
-        click.ClickException, match=rf"nothing progressed for 0\.3 s \(read_models: {BUILDING}\)"
+        click.ClickException, match=rf"made no progress for 0\.3 s \(read_models: {BUILDING}\)"
     ):
         wait(server, seconds=0.3)
 
@@ -73,7 +73,7 @@ def test_up__another_check_fails_while_events_come__gives_up(server: LoopbackSer
 
 def test_up__no_answer__gives_up() -> None:
     nobody = Settings.read({}, url="http://127.0.0.1:1", ready_seconds=0.3)
-    with pytest.raises(click.ClickException, match=r"nothing progressed for 0\.3 s$"):
+    with pytest.raises(click.ClickException, match=r"made no progress for 0\.3 s$"):
         until_ready(nobody, Supervisor(1), lambda: False)
 
 

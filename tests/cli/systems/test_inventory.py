@@ -116,7 +116,7 @@ def test_import__faults_in_several_parts__all_have_their_place_in_the_file(
 
 def test_commands_of_a_list__options_before_them__are_not_dropped_in_silence(real: Run) -> None:
     refused = real("systems", "--pool", "big", "export")
-    assert refused.exit_code == 2 and "--pool must stand after" in refused.stderr
+    assert refused.exit_code == 2 and "--pool must follow" in refused.stderr
     refused = real("systems", "exprot")
     assert refused.exit_code == 2 and "export" in refused.stderr
 

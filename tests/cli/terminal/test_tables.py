@@ -13,7 +13,7 @@ from rich.console import Console
 from cli.lists.jobs import JOBS, QUEUE
 from cli.lists.listing import Listing
 from cli.lists.systems import IDLE, LAB_CONTROLLERS, SYSTEMS
-from cli.terminal.fitting import GAP, Need, kept
+from cli.terminal.fitting import GAP, Need, fitting_columns
 from cli.terminal.states import STYLES, style_of
 from cli.terminal.tables import Column, Rows
 from domain.lab_commands.lifecycle import COMMAND
@@ -104,12 +104,12 @@ needs = st.lists(st.builds(Need, st.integers(1, 60), st.booleans(), st.integers(
 def test_kept__whatever_columns_there_are__fit_and_no_more_important_one_is_missing(
     asked: list[Need], available: int
 ) -> None:
-    places = kept(asked, available)
+    places = fitting_columns(asked, available)
     if places is None:
-        least = [need.least for need in asked if need.rank == 0]
+        least = [need.min_width for need in asked if need.rank == 0]
         assert sum(least) + GAP * (len(least) - 1) > available
         return
-    widths = [asked[place].least for place in places]
+    widths = [asked[place].min_width for place in places]
     assert not widths or sum(widths) + GAP * (len(widths) - 1) <= available
     gone = [need.rank for place, need in enumerate(asked) if place not in places]
     assert 0 not in gone

@@ -105,7 +105,7 @@ def test_verify__decisions_of_older_policies__are_counted_separately(database: T
     assert [each["other_policies"] for each in answer["hash_seeds"].values()] == [{"1": 1, "2": 1}] * 2
     # Policy 2 grants by the same rules.
     assert answer["audit"]["other_policies"] == {"1": 1}
-    assert "1 decision of policy 1, which has other rules" in verify(database, status=0)
+    assert "1 decision of policy version 1, which has other rules" in verify(database, status=0)
 
 
 def test_verify__requirement_that_nobody_knows__is_a_finding(database: TestDatabase) -> None:
