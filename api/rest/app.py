@@ -10,7 +10,7 @@ from typing import Any
 import falcon
 import falcon.asgi
 
-from api.concurrency_limits import counting
+from api.concurrency_limits import with_shares
 from api.headers import POSITION_HEADER
 from api.parts import Parts
 from api.rest import problems
@@ -132,7 +132,7 @@ def application(parts: Parts, lifespan: Lifespan, allowed: Allowed = Allowed()) 
     app.add_error_handler(Exception, problems.on_unexpected_error)
     app.add_error_handler(falcon.HTTPError, problems.on_http_error)
     app.add_error_handler(LabledgerError, problems.on_labledger_error)
-    return counting(app, parts.under_way)
+    return with_shares(app, parts.under_way)
 
 
 def _cors(origins: tuple[str, ...]) -> list[Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from api.concurrency_limits import Bounds, UnderWay
+from api.concurrency_limits import ActiveRequests, MaxWaits
 from api.faulty_logins import FaultyLogins
 from api.feed import Feed
 from api.use_cases.ports import JobParts, LabParts, NameParts, PasswordParts, WriteParts
@@ -36,7 +36,7 @@ class ReadParts(FeedParts, Protocol):
     def reader(self) -> Reader: ...
 
     @property
-    def bounds(self) -> Bounds: ...
+    def bounds(self) -> MaxWaits: ...
 
 
 class ChangeParts(ReadParts, WriteParts, Protocol):
@@ -64,7 +64,7 @@ class JobBodyParts(NameParts, Protocol):
     def retention_tags(self) -> RetentionTags: ...
 
     @property
-    def under_way(self) -> UnderWay: ...
+    def under_way(self) -> ActiveRequests: ...
 
 
 class JobResourceParts(ReadParts, JobBodyParts, JobParts, Protocol):

@@ -25,21 +25,21 @@ def hidden_now(principal: Principal, parts: NameParts) -> frozenset[str]:
     """Return the systems that are hidden from the caller now, usually none."""
     if principal.role in SEES_ALL:
         return frozenset()
-    return parts.feed.accesses.hidden_from(principal.user, principal.lab_controller)
+    return parts.feed.visibility.hidden_from(principal.user, principal.lab_controller)
 
 
 def unknown_now(principal: Principal, parts: NameParts) -> frozenset[str]:
     """Return the hidden systems to which the caller may not submit either: no count includes them."""
     if principal.role in SEES_ALL:
         return frozenset()
-    return parts.feed.accesses.unknown_to(principal.user, principal.lab_controller)
+    return parts.feed.visibility.unknown_to(principal.user, principal.lab_controller)
 
 
 def name_index(principal: Principal, parts: NameParts) -> NameIndex:
     """Return the names that jobs of the caller may use, without those that only unknown systems have."""
     unknown = unknown_now(principal, parts)
     names = parts.feed.directory.name_index()
-    return parts.feed.accesses.names_without(unknown, names) if unknown else names
+    return parts.feed.visibility.names_without(unknown, names) if unknown else names
 
 
 def shown_names(principal: Principal, parts: NameParts, usable: NameIndex) -> NameIndex:
@@ -47,7 +47,7 @@ def shown_names(principal: Principal, parts: NameParts, usable: NameIndex) -> Na
     hidden = hidden_now(principal, parts)
     if hidden == unknown_now(principal, parts):
         return usable
-    return parts.feed.accesses.names_without(hidden, usable)
+    return parts.feed.visibility.names_without(hidden, usable)
 
 
 async def hidden_systems(req: Request, parts: ReadParts) -> frozenset[str]:

@@ -35,14 +35,14 @@ async def require_bounded(parts: NameParts, spec: JobSpec, submitter: str) -> No
     """Raise FaultyInput for requirements that take too many comparisons."""
     trees = parts.feed.distro_trees
     if not trees.is_quick(spec.recipe_sets):
-        await parts.feed.undisturbed(submitter, partial(_require_bounded, trees, spec))
+        await parts.feed.run_long_query(submitter, partial(_require_bounded, trees, spec))
 
 
 async def _chosen(parts: NameParts, spec: JobSpec, submitter: str) -> list[Chosen]:
     trees, owner, now = parts.feed.distro_trees, spec.owner or submitter, parts.clock()
     if trees.is_quick(spec.recipe_sets):
         return [trees.choose(recipe_set, owner, spec.group, now) for recipe_set in spec.recipe_sets]
-    return await parts.feed.undisturbed(submitter, partial(_choose_all, trees, spec, owner, now))
+    return await parts.feed.run_long_query(submitter, partial(_choose_all, trees, spec, owner, now))
 
 
 def _choose_all(trees: DistroTrees, spec: JobSpec, owner: str, now: datetime) -> list[Chosen]:

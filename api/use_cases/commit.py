@@ -48,7 +48,7 @@ def append_for(
 async def append(parts: WriteParts, request: AppendRequest) -> Outcome:
     """Append, and pass the counts that the commit returns to the quotas."""
     outcome = await parts.commits.submit(request)
-    parts.quotas.learn(request, outcome)
+    parts.quotas.store_counts(request, outcome)
     return outcome
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
-from api.clock import written
+from api.clock import rfc3339
 from api.request_context import RequestContext
 from api.use_cases.commit import commit_aggregates
 from api.use_cases.ports import WriteParts
@@ -40,7 +40,7 @@ async def lend_system(
         require_may_lend(parts.feed.directory, request, system, user)
         if faults := _faults(parts, user, until):
             raise FaultyInput(faults)
-        return upkeep.lend(system, Loan(user, until), None if until is None else written(until))
+        return upkeep.lend(system, Loan(user, until), None if until is None else rfc3339(until))
 
     def also_read(gathered: ReadSet) -> Iterator[str]:
         # A concurrent removal of the user has to be a conflict.

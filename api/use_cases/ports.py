@@ -53,7 +53,7 @@ class DirectoryView(Protocol):
     """The directory as this process has read it from the log, up to `position`."""
 
     directory: Directory
-    accesses: VisibilityIndex
+    visibility: VisibilityIndex
     distro_trees: DistroTrees
 
     @property
@@ -63,7 +63,7 @@ class DirectoryView(Protocol):
 
     async def catch_up(self) -> None: ...
 
-    async def undisturbed(self, caller: str, question: Callable[[], T]) -> T: ...
+    async def run_long_query(self, caller: str, query: Callable[[], T]) -> T: ...
 
 
 class JobNumbers(Protocol):

@@ -46,7 +46,7 @@ async def put_document(
         events = put(kind, before, document)
         if not events:
             return None
-        if before is None and parts.feed.accesses.referring_systems(kind, name):
+        if before is None and parts.feed.visibility.referring_systems(kind, name):
             raise _LeftByNamesake
         left = remove_references(directory, kind, name) if before is None else ()
         decided = [*left, *((subject, event) for event in events)]
@@ -67,7 +67,7 @@ async def _part_with_namesake(parts: WriteParts, request: RequestContext, kind: 
 
     A concurrent request may have added them during the removal. While the name is unused, no new ones come.
     """
-    fqdns = parts.feed.accesses.referring_systems(kind, name)
+    fqdns = parts.feed.visibility.referring_systems(kind, name)
 
     def decide(gathered: ReadSet) -> Decided:
         systems = (gathered.system(fqdn) for fqdn in fqdns)

@@ -82,6 +82,6 @@ def _is_for_people(system: System) -> bool:
 async def _systems(parts: PasswordParts, kind: str, name: str) -> list[System]:
     """Return the present systems: all for kinds that systems need, else those that refer to the thing."""
     everything = (fqdn for fqdn, _ in parts.feed.directory.items("system"))
-    fqdns = everything if kind in NEEDED_BY_SYSTEMS else parts.feed.accesses.referring_systems(kind, name)
+    fqdns = everything if kind in NEEDED_BY_SYSTEMS else parts.feed.visibility.referring_systems(kind, name)
     found = await asyncio.to_thread(parts.aggregates.load, [f"system/{fqdn}" for fqdn in fqdns])
     return [state for state in found.values() if isinstance(state, System)]

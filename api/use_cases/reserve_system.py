@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from api.clock import written
+from api.clock import rfc3339
 from api.request_context import RequestContext
 from api.use_cases.commit import append_for, commit, commit_aggregates, require_expected
 from api.use_cases.ports import WriteParts
@@ -77,7 +77,7 @@ async def _reserve(
     if system.reservation == asked:
         return None
     require_lab(system, asked.distro_tree_id, directory)
-    until = None if asked.until is None else written(asked.until)
+    until = None if asked.until is None else rfc3339(asked.until)
     decided = reserve(system, asked.user, until, asked.distro_tree_id)
     return append_for(parts, request, decided, {subject: system.version, **named})
 

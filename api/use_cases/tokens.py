@@ -9,7 +9,7 @@ from datetime import datetime
 
 import orjson
 
-from api.clock import written
+from api.clock import rfc3339
 from api.request_context import RequestContext
 from api.use_cases.commit import append_for, commit_directory, require_expected
 from api.use_cases.idempotency import done_before, require_same
@@ -111,7 +111,7 @@ def issued(
         role=wanted.role,
         lab_controller=wanted.lab_controller,
         digest=digest_of(token),
-        expires_at=None if wanted.expires_at is None else written(wanted.expires_at),
+        expires_at=None if wanted.expires_at is None else rfc3339(wanted.expires_at),
     )
     # A concurrent removal of its user or lab controller has to be a conflict.
     named = [f"user/{wanted.user}"]

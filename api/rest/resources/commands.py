@@ -124,7 +124,7 @@ class Commands:
     async def _poll(self, params: dict[str, Any], at: int, seconds: float) -> tuple[int, list[Row]]:
         reader, deadline = self._parts.reader, time.monotonic() + seconds
         rows: list[Row] = []
-        while not rows and not self._parts.feed.closing and (left := deadline - time.monotonic()) > 0:
+        while not rows and not self._parts.feed.is_closing and (left := deadline - time.monotonic()) > 0:
             await reader.changed(at, min(left, 1.0))
             at = reader.position
             rows = await reader.rows("commands", {**params, "at": at})

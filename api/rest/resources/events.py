@@ -51,7 +51,7 @@ class Events:
         resp.append_header("Vary", "Accept")
         if req.client_prefers((JSON, EVENT_STREAM)) == EVENT_STREAM:
             _check_stream(query)
-            share_of(req).leave_place()
+            share_of(req).release_slot()
             still_allowed = partial(self._is_still_allowed, principal_of(req), hidden)
             self._watchers.watch(req, resp, _resumed(req, query.after), selection, still_allowed)
             return

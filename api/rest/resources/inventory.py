@@ -11,7 +11,7 @@ import falcon
 import orjson
 from falcon.asgi import Request, Response
 
-from api.clock import written
+from api.clock import rfc3339
 from api.concurrency_limits import share_of
 from api.headers import CSV
 from api.intake.systems_csv import write_systems
@@ -75,7 +75,7 @@ class Inventory:
                 description=f"the media type must be one of {', '.join(READ_AS)}"
             )
         body = await read_body(req)
-        read = partial(READ_AS[kind], body, written(self._parts.clock()))
+        read = partial(READ_AS[kind], body, rfc3339(self._parts.clock()))
         rows = await share_of(req).parse(client_address(req), len(body), read)
         try:
             if query_of(req, queries.ImportQuery).dry_run:

@@ -56,7 +56,7 @@ class Matches:
         registered_count = sum(1 for _ in self._parts.feed.directory.items("system"))
         require_few(len(named), registered_count - len(hidden))
         recipe_queries = [query for _, query in named]
-        async with self._parts.under_way.matches.of(principal_of(req).user):
+        async with self._parts.under_way.matches.hold(principal_of(req).user):
             matched = await self._parts.explainer.ask("matches", recipes=recipe_queries, hidden=list(hidden))
         recipes = [
             {"where": where, "systems": systems}

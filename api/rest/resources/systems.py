@@ -6,7 +6,7 @@ from functools import partial
 
 from falcon.asgi import Request, Response
 
-from api.clock import written
+from api.clock import rfc3339
 from api.rest import paging, visibility
 from api.rest.body import parse_model, read_json_bytes, read_model
 from api.rest.context import query_of
@@ -38,7 +38,7 @@ class Systems:
     async def on_post(self, req: Request, resp: Response) -> None:
         body = await read_json_bytes(req)
         system: System = await parse_model(req, body)
-        document = system.document(written(self._parts.clock()))
+        document = system.document(rfc3339(self._parts.clock()))
         request = keyed_request(req, body)
         async with idempotent(self._parts.log, request) as first:
             if first.commit is None:

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 import orjson
 from falcon.asgi import Request, Response
 
-from api.clock import written
+from api.clock import rfc3339
 from api.concurrency_limits import share_of
 from api.intake.limits import MAX_FAULTS
 from api.request_context import RequestContext
@@ -111,7 +111,7 @@ class LabUpdates:
                 partial(release_recipe, self._parts, lab_controller=own, recipe_id=recipe_id, reason=reason)
             )
         if update.system is not None:
-            registered = update.system.document(owner=request.actor, added_at=written(self._parts.clock()))
+            registered = update.system.document(owner=request.actor, added_at=rfc3339(self._parts.clock()))
             document = {**registered, "lab_controller": name}
             change = change_of(update.system)
             take = partial(

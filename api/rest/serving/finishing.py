@@ -25,7 +25,7 @@ class FinishingWorker(Worker):
     def handle_exit_signal(self) -> None:
         """Start the shutdown in the event loop."""
         super().handle_exit_signal()
-        self._in_flight.dismiss()
+        self._in_flight.begin_shutdown()
 
     async def _shutdown(self) -> None:
         if self._quick_shutdown:
