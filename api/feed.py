@@ -35,7 +35,7 @@ from store.tailer import Tailer, TailerCounters, has_many_commits
 
 # New systems are added to `distro_trees` in steps of this size, each of a millisecond or two.
 SYSTEMS_PER_STEP = 20
-# A page costs the event loop the same time whatever its size, so after a page with many commits the feed waits
+# A page costs the event loop the same time whatever its size, so after one with many commits the feed waits
 # this long for more events, unless a request waits for the next page.
 MIN_PAGE_SECONDS_UNDER_LOAD = 0.03
 

@@ -11,7 +11,7 @@ from falcon.asgi import Request
 from pydantic import BaseModel, ValidationError
 
 from api.concurrency_limits import share_of
-from api.intake.json_text import refuse_equal_keys
+from api.intake.json_text import refuse_duplicate_keys
 from api.intake.limits import MAX_FAULTS
 from api.rest.context import client_address, operation_of_request
 from api.rest.contract.faults import faults_of
@@ -74,7 +74,7 @@ def parse_json(body: bytes) -> Any:
         document: Any = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise Unreadable([Fault(f"line {error.lineno}, column {error.colno}", error.msg)]) from error
-    refuse_equal_keys(body.decode())
+    refuse_duplicate_keys(body.decode())
     return document
 
 

@@ -135,7 +135,7 @@ def test_hashing__right_and_wrong_passwords__differ_and_an_unknown_name_has_none
 def test_hashing__hash_of_unknown_names__costs_as_much_as_any_other() -> None:
     """Check the parameters, which decide the time: it must not reveal whether a name exists."""
     hashing = Hashing()
-    assert not PasswordHasher().check_needs_rehash(hashing._nobodys)
+    assert not PasswordHasher().check_needs_rehash(hashing._dummy_hash)
 
 
 def test_hashing__two_at_once_and_a_few_waiting__more_are_refused(

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from api.intake.limits import MAX_FAULTS, MAX_MESSAGE_LENGTH
-from api.intake.model_words import words_of
+from api.intake.model_words import error_message
 from api.intake.near_names import fields_at, fields_hint, suggestion
 from api.rest.contract.values import (
     FQDN_PATTERN,
@@ -43,10 +43,10 @@ def _words(error: ErrorDetails, model: type[BaseModel] | None) -> str:
     if model is not None and error["type"] == "extra_forbidden":
         *path, name = error["loc"]
         fields = fields_at(model, tuple(path))
-        return f"{words_of(error)}{suggestion(str(name), fields) or fields_hint(fields)}"
+        return f"{error_message(error)}{suggestion(str(name), fields) or fields_hint(fields)}"
     if error["type"] == "string_pattern_mismatch":
         return _PATTERNS.get(error["ctx"]["pattern"], error["msg"])
-    return words_of(error)[:MAX_MESSAGE_LENGTH]
+    return error_message(error)[:MAX_MESSAGE_LENGTH]
 
 
 def _where(location: tuple[int | str, ...]) -> str:

@@ -52,8 +52,8 @@ async def _check(
     parts: JobBodyParts, principal: Principal, body: bytes, kind: str, *, strict: bool
 ) -> ReadJob:
     usable = visibility.name_index(principal, parts)
-    shown = visibility.shown_names(principal, parts, usable)
-    read = partial(intake.read_job, strict=strict, shown=shown, tags=parts.retention_tags)
+    visible = visibility.shown_names(principal, parts, usable)
+    read = partial(intake.read_job, strict=strict, visible=visible, tags=parts.retention_tags)
     arguments = (body, kind, usable, principal.user, principal.is_admin)
     try:
         return await parts.under_way.parsing.run(principal.counted_as, len(body), partial(read, *arguments))
