@@ -40,7 +40,7 @@ class AccessLog:
     ) -> None:
         seconds, route = time.perf_counter() - req.context.began_seconds, route_of(req)
         method = req.method if req.method in METHODS else OTHER
-        self._counters.answered(method, route or OTHER, resp.status_code, seconds)
+        self._counters.count(method, route or OTHER, resp.status_code, seconds)
         # 503 is no error of this process: something is not ready or unavailable.
         level = logging.ERROR if resp.status_code == 500 else logging.INFO
         if logger.isEnabledFor(level):
