@@ -109,7 +109,9 @@ def _name_in_document(_: Sequence[str], system: Any) -> str:
     return str(system.get("fqdn", "")) if isinstance(system, dict) else ""
 
 
-def dry_run(client: Client, parts: Sequence[ImportPart], with_progress: WithProgress) -> dict[str, Any]:
+def preview_import(
+    client: Client, parts: Sequence[ImportPart], with_progress: WithProgress
+) -> dict[str, Any]:
     """Return the changes that an import would make. Raises ServerProblem with the faults of all parts."""
     reports: list[dict[str, Any]] = []
     faults, title = [*_duplicates(parts)], "Invalid input"
@@ -131,7 +133,7 @@ def dry_run(client: Client, parts: Sequence[ImportPart], with_progress: WithProg
 def import_all(client: Client, parts: Sequence[ImportPart], with_progress: WithProgress) -> dict[str, Any]:
     """Import the parts in order. If there are several, check all before the first one is stored."""
     if len(parts) > 1:
-        dry_run(client, parts, with_progress)
+        preview_import(client, parts, with_progress)
     done: list[dict[str, Any]] = []
     for part in with_progress("importing", parts):
         try:

@@ -36,8 +36,7 @@ READ_MODEL_GAUGES: Final = frozenset(
 
 
 async def all_metrics(reader: Reader, log: EventLog) -> list[Metric]:
-    """Return all metrics, without those of read models that are being built. Raises DatabaseAway.
-    """
+    """Return all metrics, without those of read models that are being built. Raises DatabaseAway."""
     is_whole = reader.is_whole
     gauges = {n: query for n, (query, _) in GAUGE_QUERIES.items() if is_whole or n not in READ_MODEL_GAUGES}
     queries = sorted({*gauges.values(), "counted", *(("durations",) if is_whole else ())})

@@ -71,7 +71,7 @@ def export(
     for text in export(client, _form(form, file), one_line=output.as_json, **asked):
         file.write(text.encode())
     if file.name != STDIN_OR_STDOUT:
-        output.line({"file": file.name}, f"export to {file.name}")
+        output.line({"file": file.name}, f"exported to {file.name}")
 
 
 @click.command("import")
@@ -87,11 +87,11 @@ def import_(client: Client, output: Output, file: IO[bytes], form: str | None, d
     file with faults is refused as a whole, with a list of all faults. More than 200 systems are checked as a
     whole first, then stored in parts of 200. Importing an export changes nothing.
     """
-    from api.client.inventory_file import dry_run, import_all, parts_of
+    from api.client.inventory_file import import_all, parts_of, preview_import
     from cli.terminal.progress import advancing
 
     parts = parts_of(file.read(), _form(form, file))
-    done = (dry_run if dry_run else import_all)(client, parts, advancing)
+    done = (preview_import if dry_run else import_all)(client, parts, advancing)
     if output.as_json:
         output.document({name: value for name, value in done.items() if name != "position"})
         return

@@ -37,7 +37,7 @@ from workers.explaining import explainer
 
 SET = Settings.read({})
 MIB, KIB, GIB = 1 << 20, 1 << 10, 1 << 30
-SPARE_CONNECTIONS = capacity.KEPT_CONNECTIONS + capacity.KEPT_FILES
+SPARE_CONNECTIONS = capacity.RESERVED_CONNECTIONS + capacity.RESERVED_FILES
 
 *FIRST_CASES, LAST_CASE = (f"`{case}`" for run in all_cases.RUNS if run.grows for case in run.cases)
 GROWING = f"{', '.join(FIRST_CASES)} and {LAST_CASE}"
@@ -96,8 +96,8 @@ OPERATION = (
     f"has looked at the log within {readiness.MAX_UNREAD_SECONDS:g} s",
     f"after {gate.MAX_UNREAD_SECONDS:g} s without it refuses every token",
     f"it answers within {readiness.ANSWER_SECONDS:g} s",
-    f"less {capacity.KEPT_FILES} that it needs itself, and {capacity.MAX_CONNECTIONS:,} at most",
-    f"all places but {capacity.KEPT_CONNECTIONS}, and {capacity.MAX_WATCHERS:,} at most",
+    f"less {capacity.RESERVED_FILES} that it needs itself, and {capacity.MAX_CONNECTIONS:,} at most",
+    f"all places but {capacity.RESERVED_CONNECTIONS}, and {capacity.MAX_WATCHERS:,} at most",
     f"not heard for {timers.SILENT_AFTER_SECONDS} s gets no recipes",
     f"submitter are {SET.max_log_bytes_per_day // GIB} GiB of log a day",
     f"and {SET.max_unfinished_recipes:,} unfinished recipes, that of",
