@@ -15,7 +15,7 @@ from api.metrics import counters
 from api.metrics.writer import CounterWriter
 from api.parts import Parts
 from api.quotas import QuotaLimits, Quotas
-from api.rest.app import Allowed, Lifespan, application
+from api.rest.app import HttpOptions, Lifespan, application
 from api.rest.serving.in_flight import InFlight
 from api.startup import ServiceLifecycle
 from domain.job.retention import RetentionTags
@@ -67,9 +67,9 @@ def http_application(settings: Settings) -> InFlight:
             *(appended.close, log.close),
         ),
     )
-    allowed = Allowed(settings.cors_origins, settings.requests_per_second, settings.proxies)
+    options = HttpOptions(settings.cors_origins, settings.requests_per_second, settings.proxies)
     return InFlight(
-        application(parts, Lifespan(lifecycle.start, lifecycle.stop), allowed), feed.begin_shutdown
+        application(parts, Lifespan(lifecycle.start, lifecycle.stop), options), feed.begin_shutdown
     )
 
 

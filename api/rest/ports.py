@@ -1,4 +1,4 @@
-"""The parts that resources need, as protocols: a resource names the least that it needs.
+"""Protocols of the parts that resources need. A resource depends only on the parts that it uses.
 
 `api.parts.Parts` has all of them.
 """

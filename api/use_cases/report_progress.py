@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import orjson
 
 from api.request_context import RequestContext
-from api.use_cases.commit import PATIENCE_SECONDS, append, append_for
+from api.use_cases.commit import MAX_RETRY_SECONDS, append, append_for
 from api.use_cases.idempotency import item_request, items_done_before, require_same
 from api.use_cases.ports import WriteParts
 from api.use_cases.report_drafts import CommandItem, RecipeItem, ReportDraft, of_commands, of_recipes
@@ -37,7 +37,7 @@ async def report_progress(
     """
     message = _Message(parts, request, lab_controller, items, numbers)
     answers: dict[int, Answer] = {}
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + MAX_RETRY_SECONDS
     is_first = True
     while len(answers) < len(items):
         if time.monotonic() > deadline:

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from api.headers import PROBLEM
-from api.rest.contract.answer_headers import headers_done, headers_refused
+from api.rest.contract.answer_headers import error_headers, success_headers
 from api.rest.contract.answers.common import Problem
 from api.rest.contract.operation import BODY_REFUSALS, JSON, Operation
 from api.rest.contract.parameters import (
@@ -22,7 +22,7 @@ from api.rest.contract.parameters import (
     query_parameters,
 )
 from api.rest.contract.queries import Caught
-from api.rest.permissions import needed
+from api.rest.permissions import required_permissions
 
 REF = "#/components/schemas/{model}"
 
@@ -98,7 +98,7 @@ def _operation(
 
 
 def _permitted(path: str, method: str) -> str:
-    found = needed(method, path)
+    found = required_permissions(method, path)
     return f" Required permission on the system: {' or '.join(found)}." if found else ""
 
 
@@ -110,12 +110,12 @@ def _responses(
     done = "201" if operation.created else "200"
     problem = {PROBLEM: {"schema": schemas[Problem, "serialization"]}}
     responses: Document = {
-        done: {"description": "Success", "headers": headers_done(method, operation), "content": content}
+        done: {"description": "Success", "headers": success_headers(method, operation), "content": content}
     }
     for status in sorted(set(_refusals(path, method, operation, roles))):
         responses[str(status)] = {
             "description": HTTPStatus(status).phrase,
-            "headers": headers_refused(status),
+            "headers": error_headers(status),
             "content": problem,
         }
     return responses

@@ -31,7 +31,7 @@ class History:
     @operation("List the changes of a system, latest first", SystemChanges, queries.Page)
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
         page = await paging.read_page(req, self._parts, first=OPEN)
-        await visibility.require_seen(req, self._parts, fqdn)
+        await visibility.require_visible(req, self._parts, fqdn)
         params = {"at": page.position, "fqdn": fqdn, "before": page.after, "limit": page.limit}
         rows = await self._parts.reader.rows("changes_of_system", params)
         exists = rows or await self._parts.reader.row("system_is_known", {"at": page.position, "fqdn": fqdn})

@@ -27,7 +27,7 @@ from api.rest.ports import ChangeParts
 from api.rest.resources.inventory_items import ImportedRows, read_json, read_table
 from api.rest.resources.shapes import exported, shown_differences
 from api.use_cases.idempotency import idempotent
-from api.use_cases.import_systems import counted, import_systems, look_at_systems
+from api.use_cases.import_systems import counted, import_systems, preview_import
 from domain.errors import Fault, FaultyInput
 
 READ_AS = {JSON: read_json, CSV: read_table}
@@ -86,7 +86,7 @@ class Inventory:
             raise FaultyInput(sorted(error.faults, key=_row)) from None
 
     async def _look(self, req: Request, resp: Response, body: bytes, rows: ImportedRows) -> None:
-        found = await look_at_systems(self._parts, keyed_request(req, body), rows.items, rows.faults)
+        found = await preview_import(self._parts, keyed_request(req, body), rows.items, rows.faults)
         systems = [
             {"fqdn": one.fqdn, "added": one.added, "changes": shown_differences(one.differences)}
             for one in found

@@ -52,11 +52,11 @@ async def _check(
     parts: JobBodyParts, principal: Principal, body: bytes, kind: str, *, strict: bool
 ) -> ReadJob:
     usable = visibility.name_index(principal, parts)
-    visible = visibility.shown_names(principal, parts, usable)
+    visible = visibility.visible_names(principal, parts, usable)
     read = partial(intake.read_job, strict=strict, visible=visible, tags=parts.retention_tags)
     arguments = (body, kind, usable, principal.user, principal.is_admin)
     try:
-        return await parts.under_way.parsing.run(principal.counted_as, len(body), partial(read, *arguments))
+        return await parts.under_way.parsing.run(principal.limit_key, len(body), partial(read, *arguments))
     except Unreadable:
         raise
     except FaultyInput as error:

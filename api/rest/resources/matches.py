@@ -71,7 +71,7 @@ class Matches:
         self, principal: Principal, body: bytes, kind: str, *, strict: bool
     ) -> tuple[list[Named], Iterable[Fault]]:
         parsing = self._parts.under_way.parsing
-        caller = principal.counted_as
+        caller = principal.limit_key
         alone = await parsing.run(caller, len(body), partial(_filter_alone, body, kind))
         if alone is not None:
             job = await self._of_filter(principal, alone, strict=strict)

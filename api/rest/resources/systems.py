@@ -62,7 +62,7 @@ class Systems:
     @operation("Show a system", answers.System, queries.ReadQuery, versioned=True)
     async def on_get_one(self, req: Request, resp: Response, fqdn: str) -> None:
         at = await paging.read_at(req, self._parts)
-        await visibility.require_seen(req, self._parts, fqdn)
+        await visibility.require_visible(req, self._parts, fqdn)
         params = {**ANY_SYSTEM, "at": at.position, "fqdn": fqdn, "after": "", "limit": 1}
         version = {"at": at.position, "subject": f"system/{fqdn}"}
         rows, versions = await self._parts.reader.together(("systems", params), ("version", version))

@@ -30,7 +30,7 @@ class Usage:
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
         query = query_of(req, queries.Span)
         at = await paging.read_at(req, self._parts)
-        await visibility.require_seen(req, self._parts, fqdn)
+        await visibility.require_visible(req, self._parts, fqdn)
         params = {"at": at.position, "fqdn": fqdn, "since": query.since, "until": query.until}
         rows = await self._parts.reader.rows("usage_of_system", params)
         exists = rows or await self._parts.reader.row("system_is_known", {"at": at.position, "fqdn": fqdn})

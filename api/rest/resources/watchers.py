@@ -30,7 +30,7 @@ class Watchers:
     ) -> None:
         """Send all selected events after a position, then new ones.
 
-        `is_allowed` is called at least once a second and must not block. The stream ends when it returns False.
+        `is_allowed` is called every second and must not block. The stream ends when it returns False.
         """
         user = principal_of(req).user
         if self._broadcast.is_full_for(user):

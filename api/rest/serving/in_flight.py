@@ -20,9 +20,9 @@ class InFlight:
         self._application = application
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        counts = scope["type"] != "lifespan"
-        self.requests += counts
+        is_request = scope["type"] != "lifespan"
+        self.requests += is_request
         try:
             await self._application(scope, receive, send)
         finally:
-            self.requests -= counts
+            self.requests -= is_request
