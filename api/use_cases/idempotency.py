@@ -37,7 +37,7 @@ class FirstCommit:
 
 @asynccontextmanager
 async def idempotent(log: Log, request: RequestContext) -> AsyncIterator[FirstCommit]:
-    """Yield the commit of an earlier request with the same key; if it is None, the caller commits and sets it.
+    """Yield the commit of an earlier request with the key; if it is None, the caller commits and sets it.
 
     A concurrent request with the same key may commit first. Then the caller is refused, has nothing to
     change, or gets that commit from its own append; in each case `commit` becomes that commit. Raises

@@ -69,7 +69,7 @@ HTTP = (
     f"for each {timeouts.PROGRESS_BYTES // KIB} KiB of its body",
     f"It has {SET.keepalive_seconds:g} s between requests",
     f"A head has at most {protocol.MAX_HEAD_BYTES // KIB} KiB (431)",
-    f"for a token of {log_in.LASTING.total_seconds() / 3600:g} hours",
+    f"for a token of {log_in.TOKEN_LIFETIME.total_seconds() / 3600:g} hours",
     f"takes {system_inputs.MAX_IMPORTED:,} systems at most",
     f"After {explainer.PATIENCE_SECONDS:g} s the answer is 503",
     f"has {matches.MAX_ENTRIES:,} lines at most",

@@ -13,7 +13,7 @@ from api.parts import Parts
 from api.password_attempts import MAX_FAILED_BY_USER
 from api.passwords import Hashing
 from api.request_context import RequestContext
-from api.use_cases.log_in import LASTING, NewLogin, log_in
+from api.use_cases.log_in import TOKEN_LIFETIME, NewLogin, log_in
 from api.use_cases.passwords import set_password
 from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
@@ -57,7 +57,7 @@ def test_password__first_set__lets_its_user_in_for_a_while(town: Town) -> None:
     directory = services.feed.directory
     assert directory.token(digest_of(found.token), found.expires_at - timedelta(seconds=1)) is not None
     assert directory.token(digest_of(found.token), found.expires_at) is None
-    assert found.expires_at - services.clock() <= LASTING
+    assert found.expires_at - services.clock() <= TOKEN_LIFETIME
     (recorded,) = services.log.load({f"token/{found.token_id}": 0})[f"token/{found.token_id}"]
     assert (recorded.stamp.actor, recorded.position) == ("bob", found.position)
 
@@ -269,7 +269,7 @@ def test_user__removed_and_registered_again__has_no_password(town: Town) -> None
     town.ask(remove_document, as_admin(), "user", "eve")
     assert hashes(town, "eve") == []
     directory = town.services().feed.directory
-    assert directory.token(digest_of(found.token), found.expires_at - LASTING) is None
+    assert directory.token(digest_of(found.token), found.expires_at - TOKEN_LIFETIME) is None
     town.ask(put_document, as_admin(), "user", "eve", {})
     with pytest.raises(NotRecognised):
         logs_in(town, "eve", FIRST)

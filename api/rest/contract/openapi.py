@@ -33,7 +33,7 @@ Schemas = Mapping[Any, Document]
 def describe(
     routes: Mapping[str, Any], operations: Mapping[tuple[str, str], Operation], version: str
 ) -> Document:
-    """Return the document. `operations` are keyed by (path, method); `routes` have the permitted roles."""
+    """Return the document. `operations` are by (path, method); `routes` have the permitted roles."""
     schemas, components = _schemas(operations.values())
     paths: dict[str, Document] = {}
     for (path, method), operation in operations.items():
@@ -57,13 +57,13 @@ def describe(
 
 
 def _schemas(operations: Iterable[Operation]) -> tuple[Schemas, dict[str, Document]]:
-    wanted: dict[tuple[type[BaseModel], Any], None] = {(Problem, "serialization"): None}
+    models: dict[tuple[type[BaseModel], Any], None] = {(Problem, "serialization"): None}
     for operation in operations:
         if operation.body is not None:
-            wanted[operation.body, "validation"] = None
+            models[operation.body, "validation"] = None
         if operation.answer is not None:
-            wanted[operation.answer, "serialization"] = None
-    schemas, definitions = models_json_schema(list(wanted), ref_template=REF)
+            models[operation.answer, "serialization"] = None
+    schemas, definitions = models_json_schema(list(models), ref_template=REF)
     return schemas, definitions["$defs"]
 
 
@@ -98,8 +98,8 @@ def _operation(
 
 
 def _permitted(path: str, method: str) -> str:
-    found = required_permissions(method, path)
-    return f" Required permission on the system: {' or '.join(found)}." if found else ""
+    permissions = required_permissions(method, path)
+    return f" Required permission on the system: {' or '.join(permissions)}." if permissions else ""
 
 
 def _responses(
@@ -107,10 +107,10 @@ def _responses(
 ) -> Document:
     shape = {} if operation.answer is None else schemas[operation.answer, "serialization"]
     content = {kind: {"schema": shape if kind == JSON else {"type": "string"}} for kind in operation.gives}
-    done = "201" if operation.created else "200"
+    success = "201" if operation.created else "200"
     problem = {PROBLEM: {"schema": schemas[Problem, "serialization"]}}
     responses: Document = {
-        done: {"description": "Success", "headers": success_headers(method, operation), "content": content}
+        success: {"description": "Success", "headers": success_headers(method, operation), "content": content}
     }
     for status in sorted(set(_refusals(path, method, operation, roles))):
         responses[str(status)] = {
@@ -122,7 +122,7 @@ def _responses(
 
 
 def _refusals(path: str, method: str, operation: Operation, roles: tuple[str, ...]) -> Iterator[int]:
-    """Yield the HTTP statuses of errors that the operation may answer."""
+    """Yield the HTTP statuses of the errors of an operation, possibly more than once."""
     yield from (400, 422, 500, 503)
     yield from operation.refuses
     if roles:

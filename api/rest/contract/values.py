@@ -55,7 +55,7 @@ def _below_2_31(text: str) -> str:
 
 @dataclass(frozen=True)
 class OneOf:
-    """A `Literal` of the words of a tuple."""
+    """Annotation of a type like a `Literal` of these words."""
 
     words: tuple[str, ...]
 
@@ -86,7 +86,7 @@ Text = Annotated[str, StringConstraints(max_length=4_096), AfterValidator(printa
 Link = Annotated[str, StringConstraints(max_length=4_096, pattern=LINK_PATTERN)]
 Sha256 = Annotated[str, StringConstraints(pattern=SHA256_PATTERN)]
 Moment = Annotated[AwareDatetime, BeforeValidator(_dated), AfterValidator(_utc)]
-# For answers, which are not validated.
+# For answers, which are not validated, so only the schema counts.
 Time = Annotated[datetime, WithJsonSchema({"type": "string", "format": "date-time"})]
 Flag = Annotated[bool, Strict()]
 # Put Field(ge=…) before this validator: after it, pydantic emits `ge`, which is not a JSON Schema keyword.
@@ -97,7 +97,7 @@ Count = Annotated[int, Field(ge=0, le=2**31 - 1), REFUSE_TEXT_AND_BOOLEANS]
 Number = Annotated[str, StringConstraints(pattern=NUMBER_PATTERN), AfterValidator(_below_2_31)]
 SizeBytes = Annotated[int, Field(ge=0, le=2**63 - 1), REFUSE_TEXT_AND_BOOLEANS]
 Id = Annotated[int, Field(ge=1, le=2**31 - 1), REFUSE_TEXT_AND_BOOLEANS]
-# The id of a command is the position of the event that it follows from.
+# The id of a command is the position of the event that caused it.
 CommandId = Annotated[int, Field(ge=1, le=2**63 - 1), REFUSE_TEXT_AND_BOOLEANS]
 
 Mail = Annotated[str, StringConstraints(max_length=255, pattern=MAIL_PATTERN)]

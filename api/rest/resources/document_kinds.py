@@ -125,7 +125,7 @@ class DistroTrees(Documents):
 
 
 class LabControllers(Documents):
-    """Lab controllers. Their last contacts are recorded for the present only."""
+    """Lab controllers. Answers about the past have no last contact, which is not recorded in the log."""
 
     def __init__(self, parts: DocumentParts) -> None:
         super().__init__(parts, "lab-controller", LABS, "fqdn", FQDN)

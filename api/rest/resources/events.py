@@ -17,7 +17,7 @@ from api.rest.context import query_of
 from api.rest.contract import queries
 from api.rest.contract.answers.log import EventPage
 from api.rest.contract.operation import JSON, operation
-from api.rest.contract.query_values import MAX_POSITION, whole
+from api.rest.contract.query_values import MAX_POSITION, whole_number
 from api.rest.middleware.principal import Principal, principal_of
 from api.rest.ports import ReadParts
 from api.rest.resources.watchers import Watchers
@@ -112,7 +112,7 @@ def _resumed(req: Request, after: int) -> int:
     last_id = req.get_header(LAST_EVENT_ID)
     if last_id is None:
         return after
-    position = whole(last_id)
+    position = whole_number(last_id)
     if position is None or position > MAX_POSITION:
         raise FaultyInput([Fault(LAST_EVENT_ID, f"{last_id[:MAX_MESSAGE_LENGTH]!r} is not a position")])
     return position
