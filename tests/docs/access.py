@@ -41,8 +41,8 @@ CONDITIONS: Mapping[tuple[str, str], str] = {
     ("GET", "/inventory"): "without hidden systems",
     ("POST", "/inventory"): "submitters: existing systems, with the permissions of PATCH and of pools",
     ("PUT", "/systems/{fqdn}/reservation"): "for others: admins only",
-    ("DELETE", "/systems/{fqdn}/reservation"): "not required_permissions for one's own",
-    ("DELETE", "/systems/{fqdn}/loan"): "not required_permissions for a loan to oneself",
+    ("DELETE", "/systems/{fqdn}/reservation"): "not needed for one's own",
+    ("DELETE", "/systems/{fqdn}/loan"): "not needed for a loan to oneself",
     ("PATCH", "/systems/{fqdn}"): "another owner: only its owner and admins",
     ("PUT", "/pools/{name}/systems/{fqdn}"): "and, for submitters, a pool of a group that they are in or own",
     (

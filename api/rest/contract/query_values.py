@@ -44,7 +44,7 @@ def _whole(minimum: int, maximum: int) -> BeforeValidator:
     def parse(text: Any) -> Any:
         number = whole_number(text) if isinstance(text, str) else None
         if number is None or not minimum <= number <= maximum:
-            raise ValueError(f"{_quoted(text)} is not a whole_number number from {minimum} to {maximum}")
+            raise ValueError(f"{_quoted(text)} is not a whole number from {minimum} to {maximum}")
         return number
 
     return BeforeValidator(parse)
