@@ -13,7 +13,7 @@ WITHIN_SECONDS: Final = 60
 
 
 class FaultyLogins:
-    """Count logins whose body is not known to be valid, by address. For one event loop."""
+    """Count logins whose body has not been found valid, by address. For one event loop."""
 
     def __init__(self) -> None:
         self._window = MovingWindow(MAX_FAULTY, WITHIN_SECONDS)

@@ -72,7 +72,7 @@ class Quotas:
             )
 
     def may_exceed_recipes(self, owner: str, more: int) -> bool:
-        """Return whether `more` recipes would exceed the quota by the known count, or no count is known.
+        """Return whether `more` recipes would exceed the quota by the cached count, or no count is cached.
 
         The present count may be lower, because recipes have finished since.
         """

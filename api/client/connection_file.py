@@ -23,7 +23,7 @@ class Connection:
     """The URL of a server, and the token for it, None for requests without authentication.
 
     `token_from` names the source of the token in messages. `login_ends` is the expiry of the token if it is
-    from the login file. `server_uid` is the user id of the server process, None if it is not known.
+    from the login file. `server_uid` is the user id of the server process, None without a connection file for the URL.
     """
 
     url: str
@@ -51,8 +51,8 @@ class Connection:
             raise NoConnectionFile(f"{file} cannot be read: is this the data folder of a `labledger up`?")
         login_url = logins.entries[0].url if logins.entries else None
         folder_url = saved.url if saved else None
-        known_url = (folder_url or login_url) if is_named else (login_url or folder_url)
-        url = (settings.url or known_url or f"http://127.0.0.1:{settings.port}").rstrip("/")
+        saved_url = (folder_url or login_url) if is_named else (login_url or folder_url)
+        url = (settings.url or saved_url or f"http://127.0.0.1:{settings.port}").rstrip("/")
         is_of_folder = saved is not None and saved.url == url
         uid = saved.server_uid if saved and is_of_folder and not (settings.url and settings.token) else None
         if settings.token:

@@ -128,8 +128,8 @@ def _check_size(document: dict[str, Any]) -> None:
 def location_of(path: Path, positions: Mapping[Path, tuple[int, int]]) -> tuple[int, int, str]:
     """Return line and column of the part or its deepest ancestor, and a text with both and the path."""
     ends = range(len(path), 0, -1)
-    known = (positions[path[:end]] for end in ends if path[:end] in positions)
-    line, column = next(known, (1, 1))
+    existing = (positions[path[:end]] for end in ends if path[:end] in positions)
+    line, column = next(existing, (1, 1))
     where = f"line {line}, column {column}"
     return line, column, f"{where}: {dotted(path)}" if path else where
 

@@ -43,5 +43,5 @@ OPERATIONS: Final[Mapping[str, tuple[PathOperation, ...]]] = {
 
 
 def required_permissions(method: str, path: str) -> list[str]:
-    """Return the permissions of which one suffices, empty if none is required."""
+    """Return the alternative permissions, empty if none is required."""
     return [permission for permission, opened in OPERATIONS.items() if (method, path) in opened]

@@ -1,4 +1,4 @@
-"""The address of a client, by which requests without a valid token are counted."""
+"""The address of a client. Requests without a valid token are counted by address."""
 
 from __future__ import annotations
 
