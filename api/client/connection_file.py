@@ -23,7 +23,7 @@ class Connection:
     """The URL of a server, and the token for it, None for requests without authentication.
 
     `token_from` names the source of the token in messages. `login_ends` is the expiry of the token if it is
-    from the login file. `server_uid` is the user id of the server process, None without a connection file for the URL.
+    from the login file. `server_uid` is the user id of the server process, from the file.
     """
 
     url: str

@@ -43,14 +43,9 @@ class Requirements(NamedTuple):
 
 def read_requirements(document: Mapping[str, Any], names: NameIndex) -> Requirements:
     warnings: list[Finding] = []
-    recipes = recipes_of(document)
-    return Requirements(
-        [
-            RecipeRequirements(path, recipe, _parsed(path, recipe, names, warnings))
-            for path, recipe in recipes
-        ],
-        warnings,
-    )
+    items = recipes_of(document)
+    recipes = [RecipeRequirements(*item, _parsed(*item, names, warnings)) for item in items]
+    return Requirements(recipes, warnings)
 
 
 def _parsed(

@@ -25,7 +25,7 @@ Labels = Mapping[str, tuple[str, ...] | None]
 
 
 @dataclass(frozen=True)
-class MetricDeclaration:
+class MetricSpec:
     """A metric; `name` is without the prefix, and without the suffix of a counter.
 
     If the values of all its labels are listed, the metric has a sample for each of them from the start, at 0.
@@ -51,44 +51,42 @@ FINDINGS: Final = tuple(finding.name for finding in fields(Findings))
 REQUEST_BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 GAUGES: Final = (
-    MetricDeclaration(
-        "systems", "Systems by condition and usage", {"condition": CONDITIONS, "usage": USAGE.states}
-    ),
-    MetricDeclaration("recipes", "Unfinished recipes by state", {"state": UNFINISHED}),
-    MetricDeclaration(
+    MetricSpec("systems", "Systems by condition and usage", {"condition": CONDITIONS, "usage": USAGE.states}),
+    MetricSpec("recipes", "Unfinished recipes by state", {"state": UNFINISHED}),
+    MetricSpec(
         "oldest_unplaced_seconds",
         "Seconds since the oldest unplaced recipe was submitted; 0: none",
     ),
-    MetricDeclaration(
+    MetricSpec(
         "lab_controller_silent",
         "1 for an enabled lab that gets no recipes because its controller is silent, or was never heard",
         {"lab_controller": None},
     ),
-    MetricDeclaration("watchers", "Clients that follow the event stream"),
-    MetricDeclaration("log_position", "Last position of the log"),
-    MetricDeclaration(
+    MetricSpec("watchers", "Clients that follow the event stream"),
+    MetricSpec("log_position", "Last position of the log"),
+    MetricSpec(
         "projector_lag_events",
         "Positions of the log that the projector has not processed yet",
         {"projector": None},
     ),
-    MetricDeclaration(
+    MetricSpec(
         "projector_lag_seconds", "Age of the first event not processed yet; 0: none", {"projector": None}
     ),
-    MetricDeclaration("scheduler_active", "1 while a scheduler holds the lease and makes progress, else 0"),
+    MetricSpec("scheduler_active", "1 while a scheduler holds the lease and makes progress, else 0"),
 )
 
 DURATIONS: Final = (
-    MetricDeclaration(
+    MetricSpec(
         "recipe_wait_seconds",
         "Time of recipes from submission until their final placement, observed when they are provisioned",
         bounds=BOUNDS["wait"],
     ),
-    MetricDeclaration(
+    MetricSpec(
         "recipe_provisioning_seconds",
         "Time of recipes from their final placement until the start of the first task",
         bounds=BOUNDS["provisioning"],
     ),
-    MetricDeclaration(
+    MetricSpec(
         "recipe_execution_seconds",
         "Time of recipes from the start of the first task until the end of the last one, with any result",
         bounds=BOUNDS["execution"],
@@ -97,46 +95,42 @@ DURATIONS: Final = (
 """Histograms of the table `read.durations`; its column `measure` is the second word of the name."""
 
 COUNTERS: Final = (
-    MetricDeclaration("scheduler_decisions", "Decisions of the scheduler, by trigger", {"trigger": TRIGGERS}),
-    MetricDeclaration("scheduler_commits", "Commits of the scheduler, with one or more decisions each"),
-    MetricDeclaration("scheduler_events", "Events appended by the scheduler"),
-    MetricDeclaration(
-        "scheduler_conflicts", "Commits of the scheduler refused because of a concurrent change"
-    ),
-    MetricDeclaration(
+    MetricSpec("scheduler_decisions", "Decisions of the scheduler, by trigger", {"trigger": TRIGGERS}),
+    MetricSpec("scheduler_commits", "Commits of the scheduler, with one or more decisions each"),
+    MetricSpec("scheduler_events", "Events appended by the scheduler"),
+    MetricSpec("scheduler_conflicts", "Commits of the scheduler refused because of a concurrent change"),
+    MetricSpec(
         "consistency_findings",
         "Findings of the consistency loop; out_of_step and idle_but_wanted indicate a bug",
         {"finding": FINDINGS},
     ),
-    MetricDeclaration(
+    MetricSpec(
         "consistency_withheld_turns",
         "Rounds of the consistency loop that ended nothing because the clocks of scheduler and database "
         "differed or jumped",
         {"doubt": DOUBTS},
     ),
-    MetricDeclaration("append_commits", "Append statements of serving processes"),
-    MetricDeclaration("append_requests", "Requests in these append statements, appended or refused"),
-    MetricDeclaration("append_events", "Events appended by serving processes"),
-    MetricDeclaration("append_conflicts", "Append requests refused because of an unexpected version"),
-    MetricDeclaration("append_retries", "Append statements retried while the database was unavailable"),
-    MetricDeclaration("watching_sent", "Events sent to watchers, counted once per watcher"),
-    MetricDeclaration("watching_cut", "Watchers disconnected because they did not read in time"),
-    MetricDeclaration("watching_refused", "Watchers refused because there were too many"),
-    MetricDeclaration("projector_pages", "Pages of the log applied to the read models"),
-    MetricDeclaration("projector_events", "Events applied to the read models"),
-    MetricDeclaration(
+    MetricSpec("append_commits", "Append statements of serving processes"),
+    MetricSpec("append_requests", "Requests in these append statements, appended or refused"),
+    MetricSpec("append_events", "Events appended by serving processes"),
+    MetricSpec("append_conflicts", "Append requests refused because of an unexpected version"),
+    MetricSpec("append_retries", "Append statements retried while the database was unavailable"),
+    MetricSpec("watching_sent", "Events sent to watchers, counted once per watcher"),
+    MetricSpec("watching_cut", "Watchers disconnected because they did not read in time"),
+    MetricSpec("watching_refused", "Watchers refused because there were too many"),
+    MetricSpec("projector_pages", "Pages of the log applied to the read models"),
+    MetricSpec("projector_events", "Events applied to the read models"),
+    MetricSpec(
         "tailer_backstop_finds",
         "Pages of the log found by polling, without a notification; more than 0 indicates a bug",
         PROCESSES,
     ),
-    MetricDeclaration(
-        "tailer_reconnects", "Database sessions that follow the log and were reopened", PROCESSES
-    ),
-    MetricDeclaration("http_requests", "Answered HTTP requests", {**REQUEST, "status": None}),
+    MetricSpec("tailer_reconnects", "Database sessions that follow the log and were reopened", PROCESSES),
+    MetricSpec("http_requests", "Answered HTTP requests", {**REQUEST, "status": None}),
 )
 
 HISTOGRAMS: Final = (
-    MetricDeclaration(
+    MetricSpec(
         "http_request_seconds",
         "Time from a request to the beginning of its answer",
         REQUEST,

@@ -9,21 +9,21 @@ from itertools import accumulate, product
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.utils import floatToGoString
 
-from api.metrics.declarations import MetricDeclaration
+from api.metrics.declarations import MetricSpec
 
 Values = tuple[str, ...]
 """The values of the labels, in the order of their declaration."""
 Samples = Mapping[Values, float]
 
 
-def gauge(metric: MetricDeclaration, samples: Samples) -> GaugeMetricFamily:
+def gauge(metric: MetricSpec, samples: Samples) -> GaugeMetricFamily:
     family = GaugeMetricFamily(metric.family, metric.text, labels=tuple(metric.labels))
     for values, value in {**_initial_samples(metric), **samples}.items():
         family.add_metric(values, value)
     return family
 
 
-def counter(metric: MetricDeclaration, samples: Samples) -> CounterMetricFamily:
+def counter(metric: MetricSpec, samples: Samples) -> CounterMetricFamily:
     family = CounterMetricFamily(metric.family, metric.text, labels=tuple(metric.labels))
     for values, value in {**_initial_samples(metric), **samples}.items():
         family.add_metric(values, value)
@@ -31,7 +31,7 @@ def counter(metric: MetricDeclaration, samples: Samples) -> CounterMetricFamily:
 
 
 def histogram(
-    metric: MetricDeclaration, buckets: Mapping[Values, Mapping[str, float]], sums: Samples
+    metric: MetricSpec, buckets: Mapping[Values, Mapping[str, float]], sums: Samples
 ) -> HistogramMetricFamily:
     """Return a histogram; `buckets` are the counts within each bucket, not cumulative, by upper bound."""
     family = HistogramMetricFamily(metric.family, metric.text, labels=tuple(metric.labels))
@@ -50,7 +50,7 @@ def limits(bounds: tuple[float, ...]) -> tuple[str, ...]:
     return tuple(to_text(bound) for bound in (*bounds, float("inf")))
 
 
-def _initial_samples(metric: MetricDeclaration) -> dict[Values, float]:
+def _initial_samples(metric: MetricSpec) -> dict[Values, float]:
     """Return a sample of 0 for each combination of label values, if all values are listed."""
     listed = [values for values in metric.labels.values() if values is not None]
     if len(listed) < len(metric.labels):

@@ -9,7 +9,7 @@ from typing import Final
 
 from prometheus_client.core import Metric
 
-from api.metrics.declarations import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS, MetricDeclaration
+from api.metrics.declarations import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS, MetricSpec
 from api.metrics.families import Samples, Values, counter, gauge, histogram, limits
 from projections.reader import Reader, Row
 from store.event_log import EventLog
@@ -59,7 +59,7 @@ async def _database_samples(reader: Reader, log: EventLog) -> dict[str, Samples]
     return {"log_position": {(): state.log_end}, "scheduler_active": {(): state.has_live_holder}}
 
 
-def _samples(metric: MetricDeclaration, rows: Iterable[Row]) -> Samples:
+def _samples(metric: MetricSpec, rows: Iterable[Row]) -> Samples:
     _, column = GAUGE_QUERIES[metric.name]
     return {tuple(row[label] for label in metric.labels): float(row[column]) for row in rows}
 
@@ -75,7 +75,7 @@ def _metric_name(row: Row) -> str:
     return f"recipe_{row['measure']}_seconds"
 
 
-def _duration_histogram(metric: MetricDeclaration, rows: Sequence[Row]) -> Metric:
+def _duration_histogram(metric: MetricSpec, rows: Sequence[Row]) -> Metric:
     buckets = {limits(metric.bounds)[row["bucket"]]: float(row["count"]) for row in rows}
     return histogram(metric, {(): buckets}, {(): sum(row["seconds"] for row in rows)})
 
@@ -88,15 +88,15 @@ def _counter_metrics(rows: Iterable[Row]) -> list[Metric]:
     return [*counters, *(_histogram(metric, by_name) for metric in HISTOGRAMS)]
 
 
-def _histogram(metric: MetricDeclaration, by_name: Mapping[str, Sequence[Row]]) -> Metric:
+def _histogram(metric: MetricSpec, by_name: Mapping[str, Sequence[Row]]) -> Metric:
     buckets = {_values(metric, row): row["by_limit"] for row in by_name[f"{metric.name}_bucket"]}
     return histogram(metric, buckets, _totals(metric, by_name[f"{metric.name}_sum"]))
 
 
-def _totals(metric: MetricDeclaration, rows: Iterable[Row]) -> Samples:
+def _totals(metric: MetricSpec, rows: Iterable[Row]) -> Samples:
     # The limit is empty for all samples but those of buckets.
     return {_values(metric, row): row["by_limit"][""] for row in rows}
 
 
-def _values(metric: MetricDeclaration, row: Row) -> Values:
+def _values(metric: MetricSpec, row: Row) -> Values:
     return tuple(row["labels"][label] for label in metric.labels)
