@@ -1,1 +1,1 @@
-"""The HTTP API, and what it stands on: use cases, intake of jobs, the feed, metrics, the client."""
+"""The HTTP API, its use cases, parsing of jobs, the log feed, metrics, and the HTTP client."""

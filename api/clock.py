@@ -1,4 +1,4 @@
-"""The clock of the HTTP API, and times as text."""
+"""The clock of the HTTP API, and the text form of times."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from typing import TypeAlias
 Clock: TypeAlias = Callable[[], datetime]
 
 
-def written(moment: datetime) -> str:
-    """Return a time as text, as in events and answers."""
+def rfc3339(moment: datetime) -> str:
+    """Return a UTC time in RFC 3339 form, as in events and responses."""
     return moment.isoformat().replace("+00:00", "Z")

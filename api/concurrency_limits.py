@@ -1,4 +1,4 @@
-"""Bounds on concurrent requests: their number, waiting reads, and the bytes of bodies."""
+"""Limits on concurrent requests: their number, waiting reads, and the bytes of bodies."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Overloaded(LabledgerError):
 
 
 @dataclass(frozen=True)
-class MaxUnderWay:
-    """The bounds of one process. `user_body_bytes` holds for the bodies of one caller.
+class ConcurrencyLimits:
+    """The limits of one process; all but `body_bytes` hold for each caller.
 
-    Streams are bounded elsewhere: they leave their place when they begin.
+    Streams do not count: they give back their slot when they begin, and `Broadcast` limits watchers.
     """
 
     requests: int = 256
@@ -37,18 +37,18 @@ class MaxUnderWay:
 
 
 @dataclass(frozen=True)
-class Bounds:
-    """The maximum waits of a request: for a position, and for a command."""
+class MaxWaits:
+    """The maximum waits of a request for a position and for a command."""
 
     position_wait_seconds: float = 5.0
     long_poll_seconds: float = 60.0
 
 
-class UnderWay:
-    """The requests under way in one process, by caller. For one event loop."""
+class ActiveRequests:
+    """Counts of the requests under way in one process, by caller. For one event loop."""
 
-    def __init__(self, limits: MaxUnderWay | None = None) -> None:
-        self.max = limits or MaxUnderWay()
+    def __init__(self, limits: ConcurrencyLimits | None = None) -> None:
+        self.max = limits or ConcurrencyLimits()
         self.requests = Counter[str]()
         self.waiting_reads = Counter[str]()
         self.body_bytes = Counter[str]()
@@ -57,90 +57,88 @@ class UnderWay:
 
 
 class Share:
-    """The share of one request: its place, its wait and the bytes of its body. Mutable.
+    """The part of the limits that one request uses: a slot, and the bytes of its body. Mutable."""
 
-    `release` gives back all of it.
-    """
-
-    def __init__(self, under_way: UnderWay) -> None:
-        self._all = under_way
+    def __init__(self, under_way: ActiveRequests) -> None:
+        self._active = under_way
         self._caller: str | None = None
-        self._has_place = False
-        self._held = Counter[str]()
+        self._has_slot = False
+        self._body_bytes = Counter[str]()
 
     def enter(self, caller: str) -> None:
-        """Take a place among the requests of a caller. Raises TooOften if all are taken."""
-        if self._all.requests[caller] >= self._all.max.requests:
+        """Take a slot for a request of a caller. Raises TooOften if the caller has the maximum."""
+        if self._active.requests[caller] >= self._active.max.requests:
             raise TooOften(
-                f"{caller} has {self._all.max.requests} requests under way, the maximum", RETRY_SECONDS
+                f"{caller} has {self._active.max.requests} requests under way, the maximum", RETRY_SECONDS
             )
-        self._caller, self._has_place = caller, True
-        self._all.requests[caller] += 1
+        self._caller, self._has_slot = caller, True
+        self._active.requests[caller] += 1
 
-    def leave_place(self) -> None:
-        """Give back the place, because the request becomes a stream."""
-        if self._has_place and self._caller is not None:
-            self._has_place = False
-            _subtract(self._all.requests, self._caller, 1)
+    def release_slot(self) -> None:
+        """Give back the slot, because the request becomes a stream."""
+        if self._has_slot and self._caller is not None:
+            self._has_slot = False
+            _subtract(self._active.requests, self._caller, 1)
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Count a read that waits for a position. Raises TooOften above the bound of its caller."""
+        """Count a read that waits for a position. Raises TooOften if the caller has the maximum."""
         caller = self._caller or ""
-        if self._all.waiting_reads[caller] >= self._all.max.waiting_reads:
-            message = (
-                f"{caller} has {self._all.max.waiting_reads} reads that wait for a position, the maximum"
+        if self._active.waiting_reads[caller] >= self._active.max.waiting_reads:
+            raise TooOften(
+                f"{caller} has {self._active.max.waiting_reads} reads that wait for a position, the maximum",
+                RETRY_SECONDS,
             )
-            raise TooOften(message, RETRY_SECONDS)
-        self._all.waiting_reads[caller] += 1
+        self._active.waiting_reads[caller] += 1
         try:
             yield
         finally:
-            _subtract(self._all.waiting_reads, caller, 1)
+            _subtract(self._active.waiting_reads, caller, 1)
 
-    def hold(self, size: int, stranger: str) -> None:
-        """Count bytes of the body. Raises TooOften above the caller's bound, Overloaded above that of all.
+    def hold(self, size: int, address: str) -> None:
+        """Count bytes of the body, for an unauthenticated caller by address.
 
-        `stranger` is the address of an unauthenticated caller, under which the bytes are counted.
+        Raises TooOften above the limit of the caller, Overloaded above that of the process.
         """
-        caller = self._caller or stranger
-        limits = self._all.max
-        if self._all.body_bytes[caller] + size > limits.user_body_bytes:
+        caller = self._caller or address
+        limits = self._active.max
+        if self._active.body_bytes[caller] + size > limits.user_body_bytes:
             message = f"{caller} is sending more than {limits.user_body_bytes:,} bytes of bodies at once"
             raise TooOften(message, RETRY_SECONDS)
-        if self._all.body_bytes.total() + size > limits.body_bytes:
+        if self._active.body_bytes.total() + size > limits.body_bytes:
             raise Overloaded(f"this process is receiving {limits.body_bytes:,} bytes of bodies, the maximum")
-        self._all.body_bytes[caller] += size
-        self._held[caller] += size
+        self._active.body_bytes[caller] += size
+        self._body_bytes[caller] += size
 
-    async def parse(self, stranger: str, size: int, parse: Callable[[], T]) -> T:
-        """Return what `parse` makes of a body of this size."""
-        return await self._all.parsing.run(self._caller or stranger, size, parse)
+    async def parse(self, address: str, size: int, parse: Callable[[], T]) -> T:
+        """Return the result of `parse` for a body of this size."""
+        return await self._active.parsing.run(self._caller or address, size, parse)
 
     def release(self) -> None:
-        self.leave_place()
-        for caller, size in self._held.items():
-            _subtract(self._all.body_bytes, caller, size)
-        self._held.clear()
+        """Give back the slot and the bytes."""
+        self.release_slot()
+        for caller, size in self._body_bytes.items():
+            _subtract(self._active.body_bytes, caller, size)
+        self._body_bytes.clear()
 
 
 def share_of(req: Any) -> Share:
     """Return the share of an HTTP request."""
-    found: Share = req.scope[SHARE]
-    return found
+    share: Share = req.scope[SHARE]
+    return share
 
 
-def counting(application: Asgi, under_way: UnderWay) -> Asgi:
-    """Return the application with a share for each request, which is released however the request ends."""
+def with_shares(application: Asgi, under_way: ActiveRequests) -> Asgi:
+    """Return the application with a share for each request, which is released after any result or error."""
 
-    async def called(scope: Any, receive: Any, send: Any) -> None:
+    async def run_with_share(scope: Any, receive: Any, send: Any) -> None:
         share = scope[SHARE] = Share(under_way)
         try:
             await application(scope, receive, send)
         finally:
             share.release()
 
-    return called
+    return run_with_share
 
 
 def _subtract(counts: Counter[str], key: str, amount: int) -> None:

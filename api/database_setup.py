@@ -19,7 +19,9 @@ def migrate(settings: Settings) -> list[str]:
 
 
 def first_admin_token(settings: Settings, keep: Callable[[str], None] = lambda token: None) -> str | None:
-    """Create a token of the new user admin, stored before it is valid; return None if an admin can log in."""
+    """Create a token of the new user admin; return None if an admin can log in.
+
+    `keep` stores the token before it becomes valid."""
     url = require_url(settings.database_url)
     probe(url)
     with closing(EventLog(url)) as log:

@@ -1,7 +1,7 @@
-"""The log as it arrives in a serving process: it feeds the directory that checks requests, and the watchers.
+"""Follower of the log in an API process: applies new events to the directory and sends them to watchers.
 
-A thread tails the log; the event loop applies the events. Only long queries run in threads; `undisturbed`
-delays applying events while one runs.
+One thread tails the log, and the event loop applies the events. A long query of the directory runs in another
+thread; while it runs, no events are applied to the directory.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from store.event_log import FOLDED_TOPICS, EventLog
 from store.mapper import StoredRow
 from store.tailer import Tailer, TailerCounters, has_many_commits
 
-# The number of systems described at a time, which takes a millisecond or two.
+# New systems are added to `distro_trees` in steps of this size, each of a millisecond or two.
 SYSTEMS_PER_STEP = 20
-# Every page costs the event loop the same time, whatever its size: while many requests commit, the next page
-# waits for more events, unless a request waits for it.
-SECONDS_EACH_OF_MANY = 0.03
+# A page costs the event loop the same time whatever its size, so after one with many commits the feed waits
+# this long for more events, unless a request waits for the next page.
+MIN_PAGE_SECONDS_UNDER_LOAD = 0.03
 
 T = TypeVar("T")
 
@@ -54,25 +54,25 @@ class Feed:
     def __init__(self, log: EventLog, url: str) -> None:
         self.directory = Directory()
         self.distro_trees = DistroTrees(self.directory)
-        self.accesses = VisibilityIndex(self.directory)
+        self.visibility = VisibilityIndex(self.directory)
         self.broadcast = Broadcast(log)
         self.tailer: Tailer | None = None
-        # Whether waits for new events end at once.
-        self.closing = False
+        # When set, long polls end at once.
+        self.is_closing = False
         self._log = log
         self._url = url
         self._progress = AscendingPosition()
         self._stop = threading.Event()
         # Set when a request waits for the next page.
-        self._is_wanted = threading.Event()
+        self._page_requested = threading.Event()
         self._thread: threading.Thread | None = None
         self._folding = asyncio.Lock()
-        # Long queries queue here, one of each caller: a page of the log waits for the running one, not for
-        # the queue.
-        self._places = CallerSlots()
-        self._asking = asyncio.Lock()
-        # One place: every computing thread takes the interpreter from the event loop.
-        self._long_questions = ThreadPoolExecutor(1, "long-questions")
+        # Long queries queue for `_running_query`, one of each caller, and only the first of the queue takes
+        # `_folding`: a page of the log waits for one query, not for all of them.
+        self._slots = CallerSlots()
+        self._running_query = asyncio.Lock()
+        # A single thread, because a computing thread takes the interpreter from the event loop.
+        self._query_thread = ThreadPoolExecutor(1, "long-queries")
 
     async def open(self) -> None:
         """Build the directory from the present log, then follow the log. Raises the store's errors."""
@@ -90,15 +90,15 @@ class Feed:
         )
         self._thread.start()
 
-    def dismiss(self) -> None:
-        """End streams and waits, before `close`. The feed still follows the log."""
-        self.closing = True
+    def begin_shutdown(self) -> None:
+        """End streams and long polls, before `close`. The feed still follows the log."""
+        self.is_closing = True
         self.broadcast.close()
 
     async def close(self) -> None:
-        self.dismiss()
+        self.begin_shutdown()
         self._stop.set()
-        self._is_wanted.set()
+        self._page_requested.set()
         self._progress.close()
         if self._thread is not None:
             await asyncio.to_thread(self._thread.join)
@@ -124,27 +124,27 @@ class Feed:
     async def reach(self, position: int, timeout_seconds: float = 5.0) -> None:
         """Wait until the directory reflects a position. Raises NotReady after the timeout."""
         if position > self.position:
-            self._is_wanted.set()
+            self._page_requested.set()
         if not await self._progress.reach(position, timeout_seconds):
             raise NotReady(
                 f"this process has read the log up to position {self.position}; the request needs {position}"
             )
 
     async def catch_up(self) -> None:
-        """Wait until the directory reflects everything that is in the log now."""
+        """Wait until the directory reflects the present end of the log."""
         await self.reach(await asyncio.to_thread(self._log.end))
 
-    async def undisturbed(self, caller: str, question: Callable[[], T]) -> T:
-        """Run a long query of the directory in a thread, while no event is applied.
+    async def run_long_query(self, caller: str, query: Callable[[], T]) -> T:
+        """Run a query of the directory in a thread; meanwhile no event is applied to the directory.
 
         Raises TooOften if another long query of the caller takes too long.
         """
-        # The thread of a cancelled request goes on, so the cancellation must not release the locks.
-        return await asyncio.shield(asyncio.ensure_future(self._answer(caller, question)))
+        # The thread of a cancelled request continues, so the cancellation must not release the locks.
+        return await asyncio.shield(asyncio.ensure_future(self._run_query(caller, query)))
 
-    async def _answer(self, caller: str, question: Callable[[], T]) -> T:
-        async with self._places.of(caller), self._asking, self._folding:
-            return await asyncio.get_running_loop().run_in_executor(self._long_questions, question)
+    async def _run_query(self, caller: str, query: Callable[[], T]) -> T:
+        async with self._slots.hold(caller), self._running_query, self._folding:
+            return await asyncio.get_running_loop().run_in_executor(self._query_thread, query)
 
     def _follow(self, loop: asyncio.AbstractEventLoop, tailer: Tailer) -> None:
         try:
@@ -152,21 +152,20 @@ class Feed:
                 if self._stop.is_set():
                     tailer.close()
                 elif page:
-                    asyncio.run_coroutine_threadsafe(self._take(*self._read(page)), loop).result()
-                    # No pause while unread events are already there.
+                    asyncio.run_coroutine_threadsafe(self._apply_page(*self._read(page)), loop).result()
                     if not tailer.has_unread and has_many_commits(page):
-                        self._is_wanted.wait(SECONDS_EACH_OF_MANY)
-                        self._is_wanted.clear()
+                        self._page_requested.wait(MIN_PAGE_SECONDS_UNDER_LOAD)
+                        self._page_requested.clear()
         except Exception:
             if not self._stop.is_set():
-                # A process that cannot read its log must not go on answering from it.
+                # A process that cannot read the log must not serve requests from an outdated directory.
                 logger.exception("feed: stopped at position %d; this process ends", self.position)
                 os.kill(os.getpid(), signal.SIGTERM)
 
     def _read(self, page: Sequence[StoredRow]) -> tuple[list[Recorded], list[EventMessage], list[int]]:
-        """Return the events of a page for the directory, all events for watchers, and their sizes.
+        """Return the events of a page for the directory, messages of all its events, and their sizes.
 
-        Most events of a busy lab are neither applied nor watched.
+        Messages decode their event on demand: in a busy lab, most are neither applied nor watched.
         """
         mapper = self._log.mapper
         messages = []
@@ -176,15 +175,14 @@ class Feed:
         folded = [mapper.recorded(row) for row in page if row.topic in FOLDED_TOPICS]
         return folded, messages, [len(row.state) for row in page]
 
-    async def _take(
+    async def _apply_page(
         self, folded: Sequence[Recorded], messages: Sequence[EventMessage], sizes: Sequence[int]
     ) -> None:
         # A page without changes to the directory need not wait for a long query.
         async with self._folding if folded else nullcontext():
             for recorded in folded:
                 self._fold(recorded)
-            # Describe thousands of new systems now, in parts: neither the next job nor other requests should
-            # wait for all of them.
+            # Now, so that the next job need not do it; in steps, so that other requests can run in between.
             while not self.distro_trees.catch_up(SYSTEMS_PER_STEP):
                 await asyncio.sleep(0)
         self.broadcast.take(messages, sizes)
@@ -193,4 +191,4 @@ class Feed:
     def _fold(self, recorded: Recorded) -> None:
         self.directory.apply(recorded)
         self.distro_trees.apply(recorded)
-        self.accesses.apply(recorded)
+        self.visibility.apply(recorded)

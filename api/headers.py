@@ -1,4 +1,4 @@
-"""Names of HTTP headers and media types that several parts share."""
+"""Names of HTTP headers and media types that several modules use."""
 
 from __future__ import annotations
 

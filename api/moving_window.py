@@ -7,15 +7,12 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import Final
 
-# Keys come from unauthenticated clients, so their number is bounded: the least recent are dropped.
+# Unauthenticated clients choose keys, so their number is bounded: the least recently used one is dropped.
 MAX_KEYS: Final = 10_000
 
 
 class MovingWindow:
-    """A limit of `amount` events within any `seconds` for each key; for one event loop.
-
-    It keeps only recent times, and at most `max_keys` keys.
-    """
+    """A limit of `amount` events within any `seconds` for each key; for one event loop."""
 
     def __init__(
         self,
@@ -37,7 +34,7 @@ class MovingWindow:
     def take(self, key: str) -> float:
         """Count an event and return 0, or return the seconds to wait if the limit is reached."""
         now = self._clock()
-        self._drop_until(now - self._seconds)
+        self._remove_expired(now - self._seconds)
         times = self._times.get(key, deque())
         while times and times[0] <= now - self._seconds:
             times.popleft()
@@ -56,7 +53,7 @@ class MovingWindow:
         return sum(1 for moment in self._times.get(key, ()) if moment > since)
 
     def give_back(self, key: str) -> None:
-        """Drop the latest event of a key."""
+        """Remove the latest event of a key."""
         times = self._times.get(key)
         if times:
             times.pop()
@@ -64,10 +61,10 @@ class MovingWindow:
             self.clear(key)
 
     def clear(self, key: str) -> None:
-        """Drop all events of a key."""
+        """Remove all events of a key."""
         self._times.pop(key, None)
 
-    def _drop_until(self, moment: float) -> None:
+    def _remove_expired(self, moment: float) -> None:
         while self._times:
             key, times = next(iter(self._times.items()))
             if times and times[-1] > moment:

@@ -1,6 +1,6 @@
-"""The parts of the HTTP API as one value, which its composition root makes.
+"""The parts of the HTTP API as one value, created by `api.root`.
 
-Use cases and resources name the least that they need of it: `api.use_cases.ports`, `api.rest.ports`.
+Use cases and resources depend on protocols for subsets of it: `api.use_cases.ports`, `api.rest.ports`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from api.clock import Clock
-from api.concurrency_limits import Bounds, UnderWay
+from api.concurrency_limits import ActiveRequests, MaxWaits
 from api.faulty_logins import FaultyLogins
 from api.feed import Feed
 from api.metrics.requests import RequestCounters
@@ -43,7 +43,7 @@ class Parts:
     retries: asyncio.Lock = field(default_factory=asyncio.Lock)
     retention_tags: RetentionTags = field(default_factory=RetentionTags)
     quotas: Quotas = field(default_factory=Quotas)
-    under_way: UnderWay = field(default_factory=UnderWay)
+    under_way: ActiveRequests = field(default_factory=ActiveRequests)
     faulty_logins: FaultyLogins = field(default_factory=FaultyLogins)
-    bounds: Bounds = field(default_factory=Bounds)
+    bounds: MaxWaits = field(default_factory=MaxWaits)
     clock: Clock = lambda: datetime.now(UTC)

@@ -1,4 +1,4 @@
-"""Bounds on password guesses: failed attempts by name and by address, in this process."""
+"""Limits on password guesses: failed attempts by name and by address, in this process."""
 
 from __future__ import annotations
 
@@ -12,73 +12,72 @@ from typing import Final
 from api.moving_window import MovingWindow
 from domain.errors import TooOften
 
-# Per minute, for each name and for each address, which several people may share.
-ATTEMPTS: Final = 5
-ATTEMPTS_OF_ADDRESS: Final = 30
+# Failed attempts per minute. Several people may share an address.
+MAX_FAILED_BY_USER: Final = 5
+MAX_FAILED_BY_ADDRESS: Final = 30
 WITHIN_SECONDS: Final = 60
 
-# The maximum number of attempts that wait for others, for all names together.
+# The maximum number of attempts that wait for the result of another, separately for names and addresses.
 MAX_WAITING: Final = 100
 BUSY_SECONDS: Final = 5
 
 
 @dataclass
 class Attempt:
-    """One check of a password. It counts as failed unless its caller says otherwise."""
+    """One check of a password. It counts as failed unless the caller sets `has_failed` to False."""
 
     has_failed: bool = True
 
 
 class Attempts:
-    """Bound failed attempts by user and by address; for one event loop.
+    """Limit failed attempts by user and by address; for one event loop.
 
-    An attempt takes a place when it begins, so concurrent guesses count one by one. When it succeeds it
-    gives the place back. When all places are taken by attempts that are still under way, the next attempt
-    waits for their result. So any number of right passwords succeed, and wrong ones are limited to
-    the number of places. Names without a user count equally.
+    An attempt takes a slot when it begins, and gives the slot back if it succeeds. While all slots are taken
+    and an attempt is under way, the next attempt waits for its result. So any number of right passwords
+    succeed, and no more wrong ones than there are slots. Names without a user count in the same way.
     """
 
     def __init__(self) -> None:
-        self._of_user = _Places(ATTEMPTS)
-        self._of_address = _Places(ATTEMPTS_OF_ADDRESS)
+        self._of_user = _Slots(MAX_FAILED_BY_USER)
+        self._of_address = _Slots(MAX_FAILED_BY_ADDRESS)
 
     @asynccontextmanager
     async def attempt(self, user: str, address: str | None = None) -> AsyncIterator[Attempt]:
         """Yield an attempt whose result counts when the block ends.
 
-        Raise TooOften after enough failures within a minute. Without an address the caller has a token.
+        Raises TooOften at the limit, or if too many attempts wait. A caller with a token has no `address`.
         """
-        wanted = [(self._of_user, user)]
+        needed = [(self._of_user, user)]
         if address is not None:
-            wanted.append((self._of_address, address))
+            needed.append((self._of_address, address))
         # An attempt that is refused for its address does not count for the name.
-        made = Attempt(has_failed=False)
+        attempt = Attempt(has_failed=False)
         async with AsyncExitStack() as stack:
-            for places, key in wanted:
-                await places.take(key)
-                stack.callback(places.end, key, made)
-            made.has_failed = True
-            yield made
+            for slots, key in needed:
+                await slots.take(key)
+                stack.callback(slots.end, key, attempt)
+            attempt.has_failed = True
+            yield attempt
 
     def failed_count(self, user: str) -> int:
-        """Return how many attempts on a name have failed within a minute."""
+        """Return the number of failed attempts on a name within the last minute."""
         return self._of_user.failed_count(user)
 
 
-class _Places:
-    """Places for attempts by name or by address: those under way, and the failures of the last minute."""
+class _Slots:
+    """Slots by name or by address: those of attempts under way, and of failures within the last minute."""
 
     def __init__(self, amount: int) -> None:
         self._window = MovingWindow(amount, WITHIN_SECONDS)
         self._under_way = Counter[str]()
-        self._ended: dict[str, asyncio.Future[None]] = {}
+        self._results: dict[str, asyncio.Future[None]] = {}
         self._waiting_count = 0
 
     def failed_count(self, key: str) -> int:
         return self._window.count(key) - self._under_way[key]
 
     async def take(self, key: str) -> None:
-        """Take a place, or wait until an attempt under way has its result. Raise TooOften."""
+        """Take a slot, after waiting for attempts under way. Raises TooOften at the limit."""
         while seconds := self._window.take(key):
             if not self._under_way[key]:
                 raise TooOften(f"at most {self._window.amount} failed attempts a minute are allowed", seconds)
@@ -88,11 +87,11 @@ class _Places:
     async def _wait(self, key: str) -> None:
         if self._waiting_count >= MAX_WAITING:
             raise TooOften("too many logins are waiting", BUSY_SECONDS)
-        ended = self._ended.setdefault(key, asyncio.get_running_loop().create_future())
+        result = self._results.setdefault(key, asyncio.get_running_loop().create_future())
         self._waiting_count += 1
         try:
-            # Wait for an attempt under way; others may wait for it too.
-            await asyncio.shield(ended)
+            # Several attempts may wait for this future, so a cancelled one must not cancel it.
+            await asyncio.shield(result)
         finally:
             self._waiting_count -= 1
 
@@ -102,5 +101,5 @@ class _Places:
             del self._under_way[key]
         if not attempt.has_failed:
             self._window.give_back(key)
-        if (ended := self._ended.pop(key, None)) is not None:
-            ended.set_result(None)
+        if (result := self._results.pop(key, None)) is not None:
+            result.set_result(None)

@@ -14,7 +14,7 @@ from store.requests import AppendRequest, Committed, Outcome
 
 @dataclass(frozen=True)
 class QuotaLimits:
-    """Maximum amounts for each user; 0 is no quota."""
+    """Maximum amounts for each user; 0 means no quota."""
 
     log_bytes_per_day: int = 0
     unfinished_recipes: int = 0
@@ -22,7 +22,7 @@ class QuotaLimits:
 
 
 class _Written(NamedTuple):
-    """The bytes that a user has written on a day, until it ends."""
+    """The bytes of log that a user has written on one day, and the end of that day."""
 
     ends_at: datetime
     size_bytes: int
@@ -32,9 +32,8 @@ class _Written(NamedTuple):
 class Quotas:
     """Check quotas in one process, for one event loop and its threads.
 
-    The database counts for all processes and returns its counts with each commit, so a check costs no query.
-    A process that has not appended anything for a user lately learns the present counts with the next commit:
-    a quota is exceeded at most by what a user appends at once.
+    Each commit returns the counts of the database, over all processes, so a check costs no query. The counts
+    here may lack changes of other processes, so a user can exceed a quota by concurrent requests.
     """
 
     def __init__(
@@ -45,22 +44,22 @@ class Quotas:
         self._written: dict[str, _Written] = {}
         self._unfinished: dict[str, int] = {}
 
-    def learn(self, append: AppendRequest, outcome: Outcome) -> None:
+    def store_counts(self, append: AppendRequest, outcome: Outcome) -> None:
         """Store the counts that a commit returned."""
         if not isinstance(outcome, Committed):
             return
         if outcome.author_bytes is not None:
             midnight = _midnight_after(outcome.recorded_at)
-            # The clock of this process may be wrong, the day is that of the database.
-            frees_in = (midnight - outcome.recorded_at).total_seconds()
-            learnt = _Written(midnight, outcome.author_bytes, self._monotonic() + frees_in)
-            # Counts of commits may arrive in another order.
-            self._written[append.actor] = max(self._written.get(append.actor, learnt), learnt)
+            # The day is that of the database: the clock of this process may be wrong.
+            seconds_left = (midnight - outcome.recorded_at).total_seconds()
+            latest = _Written(midnight, outcome.author_bytes, self._monotonic() + seconds_left)
+            # Commits may return out of order, so the latest day and then the largest count is kept.
+            self._written[append.actor] = max(self._written.get(append.actor, latest), latest)
         if outcome.unfinished_count is not None:
             self._unfinished.update(dict.fromkeys(append.new_recipes, outcome.unfinished_count))
 
     def require_log_bytes(self, user: str) -> None:
-        """Raise TooOften if the user has reached the quota of the day."""
+        """Raise TooOften if the user has reached the quota of log bytes for the day."""
         quota, written = self.limits.log_bytes_per_day, self._written.get(user)
         if not quota or written is None or written.size_bytes < quota:
             return
@@ -73,15 +72,15 @@ class Quotas:
             )
 
     def may_exceed_recipes(self, owner: str, more: int) -> bool:
-        """Return whether the count is unknown here, or with `more` recipes exceeds the quota.
+        """Return whether `more` recipes would exceed the quota by the cached count, or no count is cached.
 
-        The present count may be lower: recipes finish in other processes.
+        The present count may be lower, because recipes have finished since.
         """
         quota, count = self.limits.unfinished_recipes, self._unfinished.get(owner)
         return bool(quota) and (count is None or count + more > quota)
 
     def require_recipes(self, owner: str, present: int, more: int) -> None:
-        """Raise Refused if the owner would have too many unfinished recipes."""
+        """Store the present count. Raise Refused if `more` recipes would exceed the quota, which is not 0."""
         self._unfinished[owner] = present
         quota = self.limits.unfinished_recipes
         if present + more > quota:
@@ -91,18 +90,18 @@ class Quotas:
             )
 
     def require_token(self, user: str, ends: Iterable[str | None]) -> None:
-        """Raise Refused if the user has as many live tokens, by their ends, as the quota allows."""
-        quota, found = self.limits.live_tokens, list(ends)
-        if not quota or len(found) < quota:
+        """Raise Refused if the user has reached the quota. `ends` has an item for each live token."""
+        quota, expiries = self.limits.live_tokens, list(ends)
+        if not quota or len(expiries) < quota:
             return
-        first = min((end for end in found if end is not None), default=None)
-        again = "after one is revoked" if first is None else f"at {first}, or after one is revoked"
+        first = min((end for end in expiries if end is not None), default=None)
+        retry = "after one is revoked" if first is None else f"at {first}, or after one is revoked"
         raise Refused(
-            f"{user} has {len(found):,} live tokens, the quota is {quota:,}; a new one is possible {again}"
+            f"{user} has {len(expiries):,} live tokens, the quota is {quota:,}; a new one is possible {retry}"
         )
 
 
 def _midnight_after(moment: datetime) -> datetime:
-    """Return the end of a day (UTC)."""
+    """Return the end of the UTC day of a time."""
     day = moment.astimezone(UTC).date()
     return datetime.combine(day + timedelta(days=1), datetime.min.time(), UTC)

@@ -1,4 +1,4 @@
-"""The context of a change: its actor, the rights of the actor, and the key for repeated requests."""
+"""The context of a write request: its actor, the rights of the actor, and its idempotency key."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class RequestContext:
-    """The actor of a change, the rights of the actor, and the key that finds an earlier answer.
+    """The actor of a write request, the rights of the actor, and the idempotency key.
 
-    `command_id` and `digest` come from an Idempotency-Key; without one every attempt is a new command.
-    `expected` are the versions that an If-Match names for the subject of the request, None without one.
-    `role` and `token_id` are those of the request. `has_quota`: whether the quotas of its actor apply.
+    `command_id` and `digest` come from an Idempotency-Key; without the header every attempt is a new command.
+    `expected` are the versions that If-Match lists for the subject of the request, None without the header.
+    `role` and `token_id` are those of the credential. `has_quota`: whether the quotas of the actor apply.
     """
 
     actor: str

@@ -1,7 +1,7 @@
-"""The composition root of the HTTP API: its parts, and how they are joined. Read this first.
+"""The composition root of the HTTP API: creates and connects its parts. Read this first.
 
-The scheduler and the projector have roots of their own, `root_scheduler` and `root_projector`: they start
-faster because they do not import the HTTP API.
+The scheduler and the projector have roots of their own, `root_scheduler` and `root_projector`, which
+start faster because they do not import the HTTP API.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
-from api.concurrency_limits import Bounds, MaxUnderWay, UnderWay
+from api.concurrency_limits import ActiveRequests, ConcurrencyLimits, MaxWaits
 from api.feed import Feed
 from api.metrics import counters
 from api.metrics.writer import CounterWriter
 from api.parts import Parts
 from api.quotas import QuotaLimits, Quotas
-from api.rest.app import Allowed, Lifespan, application
+from api.rest.app import HttpOptions, Lifespan, application
 from api.rest.serving.in_flight import InFlight
 from api.startup import ServiceLifecycle
 from domain.job.retention import RetentionTags
@@ -50,25 +50,27 @@ def http_application(settings: Settings) -> InFlight:
         explainer=Explainer(url),
         quotas=Quotas(_quota_limits(settings)),
         retention_tags=RetentionTags(settings.retention_tags),
-        under_way=UnderWay(_max_under_way(settings)),
-        bounds=Bounds(settings.position_wait_seconds, settings.long_poll_seconds),
+        under_way=ActiveRequests(_concurrency_limits(settings)),
+        bounds=MaxWaits(settings.position_wait_seconds, settings.long_poll_seconds),
     )
     feed, reader = parts.feed, parts.reader
-    counted = (parts.requests, parts.commits.counters, feed.broadcast.counters, feed.tailer_counters)
-    totals = partial(counters.serving, *counted)
+    sources = (parts.requests, parts.commits.counters, feed.broadcast.counters, feed.tailer_counters)
+    totals = partial(counters.serving, *sources)
     writer = CounterWriter(Counters(log, totals, lambda: feed.broadcast.watchers))
     check = partial(asyncio.to_thread, require_migrated, url)
     stop_writer = partial(asyncio.to_thread, writer.stop)
     lifecycle = ServiceLifecycle(
         opening=(check, reader.open, feed.open, freeze_present_objects),
-        running=writer.start,
+        on_start=writer.start,
         closing=(
             *(feed.close, reader.close, parts.explainer.close, parts.commits.close, stop_writer),
             *(appended.close, log.close),
         ),
     )
-    allowed = Allowed(settings.cors_origins, settings.requests_per_second, settings.proxies)
-    return InFlight(application(parts, Lifespan(lifecycle.start, lifecycle.stop), allowed), feed.dismiss)
+    options = HttpOptions(settings.cors_origins, settings.requests_per_second, settings.proxies)
+    return InFlight(
+        application(parts, Lifespan(lifecycle.start, lifecycle.stop), options), feed.begin_shutdown
+    )
 
 
 def _quota_limits(settings: Settings) -> QuotaLimits:
@@ -77,8 +79,8 @@ def _quota_limits(settings: Settings) -> QuotaLimits:
     )
 
 
-def _max_under_way(settings: Settings) -> MaxUnderWay:
-    return MaxUnderWay(
+def _concurrency_limits(settings: Settings) -> ConcurrencyLimits:
+    return ConcurrencyLimits(
         settings.max_requests_under_way,
         settings.max_waiting_reads,
         settings.max_user_body_bytes,

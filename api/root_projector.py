@@ -1,4 +1,4 @@
-"""The composition root of the projector process: its parts, and how they are joined."""
+"""The composition root of the projector process: creates and connects its parts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import partial
 
 from api.metrics import counters
 from api.metrics.writer import CounterWriter
-from api.startup import when_database_answers
+from api.startup import load_with_retries
 from runtime.processes.garbage_collection import freeze_survivors
 from runtime.processes.stop_request import listening
 from runtime.settings import Settings, require_url
@@ -21,7 +21,7 @@ def run_projector(settings: Settings) -> None:
     """Run the process of `labledger projector` until SIGTERM."""
     url = require_url(settings.database_url)
     stop = listening()
-    when_database_answers(partial(require_migrated, url), stop.is_requested)
+    load_with_retries(partial(require_migrated, url), stop.is_requested)
     log = EventLog(url, pool_size=1)
     counts = (projector.ProjectorCounters(), TailerCounters())
     freeze_survivors()

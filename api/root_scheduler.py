@@ -1,4 +1,4 @@
-"""The composition root of the scheduler process: its parts, and how they are joined."""
+"""The composition root of the scheduler process: creates and connects its parts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 
 from api.metrics import counters
 from api.metrics.writer import CounterWriter
-from api.startup import when_database_answers
+from api.startup import load_with_retries
 from domain.scheduling.world.partition import Partition
 from runtime.processes.garbage_collection import FOLD_YOUNG_OBJECTS, freeze_survivors, gc_paused
 from runtime.processes.stop_request import listening
@@ -33,9 +33,9 @@ def run_scheduler(settings: Settings) -> None:
     stop = listening()
     snapshots = Snapshots(log, SCHEDULER)
     with gc_paused():
-        partition = when_database_answers(partial(_load, url, snapshots), stop.is_requested)
+        partition = load_with_retries(partial(_load, url, snapshots), stop.is_requested)
     if partition is not None:
-        # A deep commit in the making is a hundred thousand objects.
+        # A large commit under construction has a hundred thousand objects.
         freeze_survivors(FOLD_YOUNG_OBJECTS)
         tailer = Tailer(url, after=partition.position)
         consistency = ConsistencyLoop(Contacts(log), settings.consistency_seconds)

@@ -1,7 +1,7 @@
-"""Startup and shutdown of the parts of a process, with retries while the database is away.
+"""Startup and shutdown of the parts of a process, with retries while the database is unavailable.
 
-A service may be started before its database. After a while it serves requests all the same: it is alive, but
-not ready.
+A service may be started before its database. After MAX_STARTUP_SECONDS it accepts requests without the
+database: it is alive, but not ready.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import TypeAlias, TypeVar
 
 from postgres.errors import DatabaseAway
 
-# Requests at the start of the whole system may wait until everything is there.
-PATIENCE_SECONDS = 10.0
+# Until then the service accepts no requests, so that clients which start with it wait instead of failing.
+MAX_STARTUP_SECONDS = 10.0
 RETRY_SECONDS = 0.5
 
 Step: TypeAlias = Callable[[], Awaitable[None] | None]
-"""The opening or closing of one part."""
+"""A function that opens or closes one part."""
 
 T = TypeVar("T")
 
@@ -29,52 +29,51 @@ logger = logging.getLogger(__name__)
 
 
 class ServiceLifecycle:
-    """Opens and closes the parts of a service, each list in its order.
+    """Opens and closes the parts of a service in order. `on_start` is called at the end of `start`."""
 
-    `running` is called once the parts are open, or are being opened in the background.
-    """
-
-    def __init__(self, opening: Sequence[Step], running: Callable[[], None], closing: Sequence[Step]) -> None:
+    def __init__(
+        self, opening: Sequence[Step], on_start: Callable[[], None], closing: Sequence[Step]
+    ) -> None:
         self._opening = opening
-        self._running = running
+        self._on_start = on_start
         self._closing = closing
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Return when all parts are open, or after `PATIENCE_SECONDS`: then opening goes on in background.
+        """Return when all parts are open, or after MAX_STARTUP_SECONDS while opening continues.
 
-        Raises errors that a retry cannot cure.
+        Raises the errors of parts other than DatabaseAway, unless opening continues.
         """
         self._task = asyncio.create_task(self._open())
-        await asyncio.wait({self._task}, timeout=PATIENCE_SECONDS)
+        await asyncio.wait({self._task}, timeout=MAX_STARTUP_SECONDS)
         if self._task.done():
             self._task.result()
         else:
             self._task.add_done_callback(_end_process_after_error)
-        self._running()
+        self._on_start()
 
     async def stop(self) -> None:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
         for step in self._closing:
-            await _take(step)
+            await _run_step(step)
 
     async def _open(self) -> None:
         for step in self._opening:
-            while not await _is_taken(step):
+            while not await _try_step(step):
                 await asyncio.sleep(RETRY_SECONDS)
 
 
-async def _take(step: Step) -> None:
+async def _run_step(step: Step) -> None:
     if (pending := step()) is not None:
         await pending
 
 
-async def _is_taken(step: Step) -> bool:
-    """Take a step; return False if the database is away."""
+async def _try_step(step: Step) -> bool:
+    """Run a step; return False if the database is unavailable."""
     try:
-        await _take(step)
+        await _run_step(step)
     except DatabaseAway as error:
         logger.warning("waiting for the database: %s", error)
         return False
@@ -87,9 +86,9 @@ def _end_process_after_error(task: asyncio.Task[None]) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
 
-def when_database_answers(load: Callable[[], T], stopping: Callable[[], bool]) -> T | None:
-    """Return the result of `load`, retried while the database is away; None if the process is to stop."""
-    while not stopping():
+def load_with_retries(load: Callable[[], T], is_stopping: Callable[[], bool]) -> T | None:
+    """Return the result of `load`, retried while the database is unavailable; None if `is_stopping`."""
+    while not is_stopping():
         try:
             return load()
         except DatabaseAway as error:

@@ -58,7 +58,7 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
         **kwargs: Any,
     ) -> None:
         meta = click.get_current_context().meta
-        with connect(url, token, data, say=None if as_json else note) as client:
+        with connect(url, token, data, on_wait=None if as_json else note) as client:
             command(client, Output(as_json, meta.get(WIDE, False)), *args, **kwargs)
             settle(client)
 
@@ -72,11 +72,11 @@ def settle(client: Client) -> None:
     """Wait at most `SETTLE_SECONDS` until reads by other processes show the change of this command."""
     if client.position is None:
         return
-    from api.client.retry_policy import AT_ONCE
+    from api.client.retry_policy import NO_RETRIES
     from domain.errors import LabledgerError
 
-    with suppress(LabledgerError), client.another(policy=AT_ONCE, answer_seconds=SETTLE_SECONDS) as reader:
-        reader.get("/idle-pool", limit=1, min_position=client.position)
+    with suppress(LabledgerError), client.another(policy=NO_RETRIES, answer_seconds=SETTLE_SECONDS) as asking:
+        asking.get("/idle-pool", limit=1, min_position=client.position)
 
 
 def connect(url: str | None, token: str | None, data: str | None, **arguments: Any) -> Client:

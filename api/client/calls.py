@@ -1,4 +1,4 @@
-"""The calls of a client. All may be repeated: reads and PUTs are idempotent, POSTs have a key."""
+"""The HTTP client. All its requests may be repeated, because every POST has an Idempotency-Key."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ import httpx
 
 from api.client.problems import ServerProblem
 from api.client.stream import ServerEvent
-from api.client.transport import RequestOptions, Transport, given
+from api.client.transport import RequestOptions, Transport, without_none
 
-# The largest page that a server returns.
-PAGE = 1000
-STALE = 412
+# The maximum number of rows that the server returns in one page.
+PAGE_SIZE = 1000
+PRECONDITION_FAILED = 412
 EDIT_ATTEMPTS = 5
 
 
 class Client:
-    """A client of one server, for one user and one thread. It keeps the last `position` written.
+    """A client of one server, for one user and one thread. `position` is that of the client's last write.
 
-    `how` are the fields of `RequestOptions`.
+    `options` are the fields of `RequestOptions`.
     """
 
-    def __init__(self, url: str, token: str | None = None, **how: Any) -> None:
-        self._token, self._how = token, how
-        self._transport = Transport(url, token, RequestOptions(**how))
+    def __init__(self, url: str, token: str | None = None, **options: Any) -> None:
+        self._token, self._options = token, options
+        self._transport = Transport(url, token, RequestOptions(**options))
         self.url = self._transport.url
         self.position: int | None = None
 
@@ -43,13 +43,13 @@ class Client:
     def close(self) -> None:
         self._transport.close()
 
-    def another(self, **how: Any) -> Client:
+    def another(self, **options: Any) -> Client:
         """Return a client of the same server and user, for another thread or with other options."""
-        return Client(self.url, self._token, **self._how | how)
+        return Client(self.url, self._token, **self._options | options)
 
     def with_token(self, token: str | None) -> Client:
         """Return a client of the same server with another token, or with none."""
-        return Client(self.url, token, **self._how)
+        return Client(self.url, token, **self._options)
 
     @staticmethod
     def path(*parts: object) -> str:
@@ -64,18 +64,20 @@ class Client:
         wait_seconds: int | None = None,
         **parameters: Any,
     ) -> Any:
-        """Return the JSON of a resource. `min_position` waits for the read model, `wait_seconds` for news."""
+        """Return the JSON of a resource. `wait_seconds` is the maximum wait for a new item of a list."""
         query = {**parameters, "min_position": min_position, "wait_seconds": wait_seconds}
         timeout = self._transport.options.answer_seconds + (wait_seconds or 0)
-        return self._call("GET", path, params=given(query), timeout=timeout)
+        return self._call("GET", path, params=without_none(query), timeout=timeout)
 
     def get_text(self, path: str, content_type: str, **parameters: Any) -> str:
-        """Return a resource in another form than JSON."""
-        return self._answered("GET", path, params=given(parameters), headers={"Accept": content_type}).text
+        """Return a resource as text of this content type."""
+        return self._request(
+            "GET", path, params=without_none(parameters), headers={"Accept": content_type}
+        ).text
 
     def get_bytes(self, path: str, **parameters: Any) -> bytes:
-        """Return a resource byte for byte as it is stored."""
-        return self._answered("GET", path, params=given(parameters), headers={"Accept": "*/*"}).content
+        """Return the bytes of a resource, of any content type."""
+        return self._request("GET", path, params=without_none(parameters), headers={"Accept": "*/*"}).content
 
     def pages(
         self,
@@ -83,30 +85,30 @@ class Client:
         name: str,
         *,
         limit: int | None = None,
-        seen: Callable[[int], None] = lambda rows: None,
+        on_page: Callable[[int], None] = lambda row_count: None,
         **parameters: Any,
     ) -> dict[str, Any]:
-        """Return up to `limit` rows of a list as one page. Calls `seen` with the number of rows so far."""
-        page_size = PAGE if limit is None else min(limit, PAGE)
+        """Return up to `limit` rows of a list as one page. `on_page` gets the row count so far."""
+        page_size = PAGE_SIZE if limit is None else min(limit, PAGE_SIZE)
         page: dict[str, Any] = self.get(path, limit=page_size, **parameters)
         first, rows = page, list(page[name])
         while page.get("next") is not None and (limit is None or len(rows) < limit):
-            seen(len(rows))
-            page_size = PAGE if limit is None else min(limit - len(rows), PAGE)
+            on_page(len(rows))
+            page_size = PAGE_SIZE if limit is None else min(limit - len(rows), PAGE_SIZE)
             page = self.get(path, limit=page_size, cursor=_cursor(page["next"]), **parameters)
             rows += page[name]
         return {**first, name: rows, "next": page.get("next")}
 
     def text_pages(self, path: str, content_type: str, **parameters: Any) -> Iterator[str]:
-        """Yield the pages of a list, all as of the position of the first one."""
+        """Yield the pages of a list as text, all as of the position of the first one."""
         while True:
-            query = given({"limit": PAGE, **parameters})
-            answer = self._answered("GET", path, params=query, headers={"Accept": content_type})
-            yield answer.text
-            if "next" not in answer.links:
+            query = without_none({"limit": PAGE_SIZE, **parameters})
+            response = self._request("GET", path, params=query, headers={"Accept": content_type})
+            yield response.text
+            if "next" not in response.links:
                 return
-            parameters["as_of"] = answer.headers["Labledger-Position"]
-            parameters["cursor"] = _cursor(answer.links["next"]["url"])
+            parameters["as_of"] = response.headers["Labledger-Position"]
+            parameters["cursor"] = _cursor(response.links["next"]["url"])
 
     def post(self, path: str, body: Any = None, *, key: str | None = None) -> Any:
         """Post a body. Requests with the same `key` take effect once (default: a new key for each call)."""
@@ -114,20 +116,20 @@ class Client:
 
     def post_text(self, path: str, content: bytes, content_type: str, **parameters: Any) -> Any:
         headers = {"Idempotency-Key": str(uuid.uuid4()), "Content-Type": content_type}
-        return self._call("POST", path, content=content, headers=headers, params=given(parameters))
+        return self._call("POST", path, content=content, headers=headers, params=without_none(parameters))
 
     def put(self, path: str, body: Any) -> Any:
         return self._send("PUT", path, body)
 
     def edit(self, path: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
-        """Replace a resource by what `change` returns for it; read and try again if it changed meanwhile."""
-        for left in reversed(range(EDIT_ATTEMPTS)):
-            found = self._answered("GET", path)
-            body = change(found.json())
+        """Replace a resource by the result of `change`; repeat both if the resource has changed meanwhile."""
+        for remaining in reversed(range(EDIT_ATTEMPTS)):
+            response = self._request("GET", path)
+            body = change(response.json())
             try:
-                return self._send("PUT", path, body, {"If-Match": found.headers["ETag"]})
+                return self._send("PUT", path, body, {"If-Match": response.headers["ETag"]})
             except ServerProblem as problem:
-                if problem.status != STALE or not left:
+                if problem.status != PRECONDITION_FAILED or not remaining:
                     raise
         raise AssertionError("the last attempt returns or raises")
 
@@ -138,12 +140,12 @@ class Client:
         return self._call("DELETE", path)
 
     def log(self, after: int, **parameters: Any) -> Iterator[dict[str, Any]]:
-        """Yield the events after a position up to the end of the log, reading page by page."""
-        following: int | None = after
-        while following is not None:
-            page = self.get("/events", after=following, limit=PAGE, **parameters)
+        """Yield the events after a position, page by page up to the end of the log."""
+        position: int | None = after
+        while position is not None:
+            page = self.get("/events", after=position, limit=PAGE_SIZE, **parameters)
             yield from page["events"]
-            following = page["next"]
+            position = page["next"]
 
     def events(self, *, after: int | None = None, **parameters: Any) -> Iterator[ServerEvent]:
         """Yield events of the live log; after an interruption, continue after the last event."""
@@ -153,27 +155,27 @@ class Client:
         return self._call(method, path, headers=headers, json={} if body is None else body)
 
     def _call(self, method: str, path: str, **request: Any) -> Any:
-        return _body(self._answered(method, path, **request))
+        return _body(self._request(method, path, **request))
 
-    def _answered(self, method: str, path: str, **request: Any) -> httpx.Response:
-        answer = self._transport.answered(method, path, request)
-        if "Labledger-Position" in answer.headers and method != "GET":
-            self.position = int(answer.headers["Labledger-Position"])
-        return answer
+    def _request(self, method: str, path: str, **request: Any) -> httpx.Response:
+        response = self._transport.request(method, path, request)
+        if "Labledger-Position" in response.headers and method != "GET":
+            self.position = int(response.headers["Labledger-Position"])
+        return response
 
 
-def _body(answer: httpx.Response) -> Any:
-    if not answer.content:
+def _body(response: httpx.Response) -> Any:
+    if not response.content:
         return None
     try:
-        return answer.json()
+        return response.json()
     except ValueError:
         raise ServerProblem(
-            answer.status_code, "This is not a Labledger server", "its answer is not JSON"
+            response.status_code, "This is not a Labledger server", "its answer is not JSON"
         ) from None
 
 
-def _cursor(following: str) -> str:
+def _cursor(next_path: str) -> str:
     """Return the cursor in the path of a list's next page."""
-    (cursor,) = parse_qs(urlsplit(following).query)["cursor"]
+    (cursor,) = parse_qs(urlsplit(next_path).query)["cursor"]
     return cursor

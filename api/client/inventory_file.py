@@ -17,15 +17,15 @@ from domain.errors import Fault
 PATH = "/inventory"
 JSON = "application/json"
 CONTENT_TYPES = {"json": JSON, "csv": "text/csv"}
-# Systems in a part, which is one commit. A concurrent change of any of its systems repeats the part, and a
-# longer part has more systems that may change.
+# Systems in a part, which is one commit. A concurrent change of any of its systems is a conflict of the part,
+# so a larger part has more conflicts.
 SYSTEMS_IN_PART = 200
-WRONG = 422
+UNPROCESSABLE = 422
 
 WithProgress = Callable[[str, Sequence[Any]], Iterable[Any]]
-"""A function of a title and items that yields the items and reports the progress."""
+"""A function of a title and items, which yields the items and shows the progress."""
 
-_PLACE = re.compile(r"^(systems\[|row )([0-9]+)")
+_LOCATION = re.compile(r"^(systems\[|row )([0-9]+)")
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,13 @@ class ImportPart:
     before: int = 0
 
 
-def exported(
-    client: Client, form: str, *, one_line: bool = False, **asked: str | int | None
+def export(
+    client: Client, form: str, *, one_line: bool = False, **filters: str | int | None
 ) -> Iterator[str]:
     """Yield the text of the file; with `one_line`, JSON without line breaks."""
-    pages = client.text_pages(PATH, CONTENT_TYPES[form], **asked)
+    pages = client.text_pages(PATH, CONTENT_TYPES[form], **filters)
     if form == "json":
-        systems = [one for page in pages for one in json.loads(page)["systems"]]
+        systems = [system for page in pages for system in json.loads(page)["systems"]]
         yield json.dumps({"systems": systems}, indent=None if one_line else 1)
         yield "\n"
         return
@@ -54,7 +54,7 @@ def exported(
 
 
 def parts_of(content: bytes, form: str) -> list[ImportPart]:
-    """Return the parts of a file. A malformed file is one part: the server reports its faults."""
+    """Return the parts of a file. A malformed file is one part, whose faults the server reports."""
     content_type = CONTENT_TYPES[form]
     try:
         header, systems = _rows(content) if form == "csv" else _documents(content)
@@ -62,9 +62,9 @@ def parts_of(content: bytes, form: str) -> list[ImportPart]:
         return [ImportPart(content, content_type)]
     write, name = (_table, _name_in_row) if form == "csv" else (_document, _name_in_document)
     return [
-        ImportPart(write(header, some), content_type, tuple(name(header, one) for one in some), first)
+        ImportPart(write(header, part), content_type, tuple(name(header, item) for item in part), first)
         for first in range(0, len(systems) or 1, SYSTEMS_IN_PART)
-        for some in (systems[first : first + SYSTEMS_IN_PART],)
+        for part in (systems[first : first + SYSTEMS_IN_PART],)
     ]
 
 
@@ -80,9 +80,9 @@ def _rows(content: bytes) -> tuple[list[str], list[Any]]:
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bytes:
-    made = io.StringIO(newline="")
-    csv.writer(made).writerows([header, *rows])
-    return made.getvalue().encode()
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows([header, *rows])
+    return text.getvalue().encode()
 
 
 def _name_in_row(header: Sequence[str], row: Sequence[str]) -> str:
@@ -109,74 +109,76 @@ def _name_in_document(_: Sequence[str], system: Any) -> str:
     return str(system.get("fqdn", "")) if isinstance(system, dict) else ""
 
 
-def look_at(client: Client, parts: Sequence[ImportPart], along: WithProgress) -> dict[str, Any]:
+def preview_import(
+    client: Client, parts: Sequence[ImportPart], with_progress: WithProgress
+) -> dict[str, Any]:
     """Return the changes that an import would make. Raises ServerProblem with the faults of all parts."""
-    found: list[dict[str, Any]] = []
+    reports: list[dict[str, Any]] = []
     faults, title = [*_duplicates(parts)], "Invalid input"
-    for part in along("checking", parts):
+    for part in with_progress("checking", parts):
         try:
-            found.append(client.post_text(PATH, part.content, part.content_type, dry_run="true"))
+            reports.append(client.post_text(PATH, part.content, part.content_type, dry_run="true"))
         except ServerProblem as problem:
-            if problem.status != WRONG or not problem.faults:
+            if problem.status != UNPROCESSABLE or not problem.faults:
                 raise
-            faults += [_placed(fault, part) for fault in problem.faults]
+            faults += [_located_in_file(fault, part) for fault in problem.faults]
             title = problem.title
     if faults:
         raise ServerProblem(
-            WRONG, title, f"{len(faults)} errors" if len(faults) > 1 else "1 error", tuple(faults)
+            UNPROCESSABLE, title, f"{len(faults)} errors" if len(faults) > 1 else "1 error", tuple(faults)
         )
-    return _together(found)
+    return _combined(reports)
 
 
-def import_all(client: Client, parts: Sequence[ImportPart], along: WithProgress) -> dict[str, Any]:
-    """Import the parts in order. Several parts are all checked before the first one is stored."""
+def import_all(client: Client, parts: Sequence[ImportPart], with_progress: WithProgress) -> dict[str, Any]:
+    """Import the parts in order. If there are several, check all before the first one is stored."""
     if len(parts) > 1:
-        look_at(client, parts, along)
+        preview_import(client, parts, with_progress)
     done: list[dict[str, Any]] = []
-    for part in along("importing", parts):
+    for part in with_progress("importing", parts):
         try:
             done.append(client.post_text(PATH, part.content, part.content_type))
         except ServerProblem as problem:
-            faults = tuple(_placed(fault, part) for fault in problem.faults)
+            faults = tuple(_located_in_file(fault, part) for fault in problem.faults)
             stored = f"the first {part.before} systems are stored, the others are not" if part.before else ""
-            detail = "; ".join(said for said in (problem.detail, stored) if said)
+            detail = "; ".join(text for text in (problem.detail, stored) if text)
             raise ServerProblem(problem.status, problem.title, detail, faults) from None
-        except Unreachable as lost:
-            raise lost.after(_left_open(part)) from None
-    return _together(done)
+        except Unreachable as error:
+            raise error.with_progress(_unknown_outcome(part)) from None
+    return _combined(done)
 
 
-def _left_open(part: ImportPart) -> str:
-    """Return the detail for a part that may or may not be stored, because its answer was lost."""
+def _unknown_outcome(part: ImportPart) -> str:
+    """Return the text about a part that may or may not be stored, because its response was lost."""
     before = f"the first {part.before} systems are stored, " if part.before else ""
-    said = f"{before}those from {part.names[0]} on may be" if part.names else "the file may be stored"
-    return f"{said}; it is safe to import the file again"
+    text = f"{before}those from {part.names[0]} on may be" if part.names else "the file may be stored"
+    return f"{text}; it is safe to import the file again"
 
 
 def _duplicates(parts: Sequence[ImportPart]) -> Iterator[Fault]:
-    """Yield a fault for each system that occurs in two parts. The server finds those within one part."""
+    """Yield a fault for each system that occurs in two parts. The server finds duplicates within one part."""
     first: dict[str, ImportPart] = {}
     for part in parts:
         for number, name in enumerate(part.names, start=part.before):
             if name and first.setdefault(name.casefold(), part) is not part:
-                place = (
+                where = (
                     f"systems[{number}].fqdn"
                     if part.content_type == JSON
                     else f"row {number + 2}, column fqdn"
                 )
-                yield Fault(place, "occurs twice")
+                yield Fault(where, "occurs twice")
 
 
-def _placed(fault: Fault, part: ImportPart) -> Fault:
-    """Return the fault with its place in the file instead of the part."""
+def _located_in_file(fault: Fault, part: ImportPart) -> Fault:
+    """Return the fault with its location in the file instead of the part."""
 
-    def number(found: re.Match[str]) -> str:
-        return f"{found[1]}{int(found[2]) + part.before}"
+    def number(match: re.Match[str]) -> str:
+        return f"{match[1]}{int(match[2]) + part.before}"
 
-    return replace(fault, where=_PLACE.sub(number, fault.where))
+    return replace(fault, where=_LOCATION.sub(number, fault.where))
 
 
-def _together(answers: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    counts = {name: sum(answer[name] for answer in answers) for name in ("added", "changed", "kept")}
-    systems = [system for answer in answers for system in answer["systems"]]
-    return {**answers[-1], **counts, "systems": systems}
+def _combined(reports: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    counts = {name: sum(report[name] for report in reports) for name in ("added", "changed", "kept")}
+    systems = [system for report in reports for system in report["systems"]]
+    return {**reports[-1], **counts, "systems": systems}

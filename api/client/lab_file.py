@@ -16,13 +16,14 @@ from domain.errors import Fault, Unreadable
 
 @dataclass(frozen=True)
 class Section:
-    """A list of the file; each item is PUT below `path`, under the name in its field `key`."""
+    """A list in the file. Each item is PUT to `path`/NAME, with the name in its field `key`.
+
+    The field `separate` of an item is a resource of its own, which is PUT after the item."""
 
     name: str
     path: str
     key: str
-    # A field that is a resource of its own, which is PUT after the item.
-    apart: str | None = None
+    separate: str | None = None
 
 
 POLICY = "access_policy"
@@ -32,7 +33,7 @@ SECTIONS = (
     Section("users", "users", "name"),
     Section("groups", "groups", "name"),
     Section("lab_controllers", "lab-controllers", "fqdn"),
-    Section("pools", "pools", "name", apart=POLICY),
+    Section("pools", "pools", "name", separate=POLICY),
     Section("distro_trees", "distro-trees", "id"),
 )
 
@@ -40,7 +41,7 @@ SYSTEMS = "systems"
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedSection:
     """The numbers of added, changed and unchanged (`kept`) items of a section."""
 
     section: str
@@ -49,55 +50,59 @@ class Loaded:
     kept: int = 0
 
     @classmethod
-    def of(cls, section: str, answers: Sequence[Mapping[str, Any]]) -> Loaded:
+    def of(cls, section: str, answers: Sequence[Mapping[str, Any]]) -> LoadedSection:
         added = sum(bool(answer.get("added")) for answer in answers)
         changed = sum(bool(answer.get("changed")) for answer in answers)
         return cls(section, added, changed, len(answers) - added - changed)
 
 
-def without_progress(what: str, items: Sequence[Any]) -> Iterable[Any]:
+def without_progress(title: str, items: Sequence[Any]) -> Iterable[Any]:
     """Return the items without reporting progress."""
     return items
 
 
-def load(client: Client, lab: Mapping[str, Any], along: WithProgress = without_progress) -> list[Loaded]:
-    """Load a lab. Raises ServerProblem at the first refused item, for systems with all faults of a part."""
+def load(
+    client: Client, lab: Mapping[str, Any], with_progress: WithProgress = without_progress
+) -> list[LoadedSection]:
+    """Load a lab. Raises ServerProblem at the first refused item; for systems, with all faults."""
     _check(lab)
     return [
-        *(_put_all(client, section, lab, along) for section in SECTIONS),
-        _import_systems(client, lab.get(SYSTEMS, []), along),
+        *(_put_all(client, section, lab, with_progress) for section in SECTIONS),
+        _import_systems(client, lab.get(SYSTEMS, []), with_progress),
     ]
 
 
-def _put_all(client: Client, section: Section, lab: Mapping[str, Any], along: WithProgress) -> Loaded:
-    items = along(f"loading {section.name}", lab.get(section.name, []))
-    return Loaded.of(section.name, [_put(client, section, item) for item in items])
+def _put_all(
+    client: Client, section: Section, lab: Mapping[str, Any], with_progress: WithProgress
+) -> LoadedSection:
+    items = with_progress(f"loading {section.name}", lab.get(section.name, []))
+    return LoadedSection.of(section.name, [_put(client, section, item) for item in items])
 
 
-def _import_systems(client: Client, systems: Sequence[Any], along: WithProgress) -> Loaded:
-    """Import the new systems. Existing systems stay unchanged, because users may have changed them since."""
+def _import_systems(client: Client, systems: Sequence[Any], with_progress: WithProgress) -> LoadedSection:
+    """Import the new systems. Existing systems stay unchanged, because users may have edited them."""
     if not systems:
-        return Loaded(SYSTEMS)
-    there = {system["fqdn"] for system in client.pages("/systems", SYSTEMS)[SYSTEMS]}
-    rows = [{"fqdn": one["fqdn"]} if one["fqdn"] in there else one for one in systems]
-    done = import_all(client, parts_of(json.dumps({SYSTEMS: rows}).encode(), "json"), along)
-    return Loaded(SYSTEMS, done["added"], done["changed"], done["kept"])
+        return LoadedSection(SYSTEMS)
+    existing = {system["fqdn"] for system in client.pages("/systems", SYSTEMS)[SYSTEMS]}
+    rows = [{"fqdn": row["fqdn"]} if row["fqdn"] in existing else row for row in systems]
+    done = import_all(client, parts_of(json.dumps({SYSTEMS: rows}).encode(), "json"), with_progress)
+    return LoadedSection(SYSTEMS, done["added"], done["changed"], done["kept"])
 
 
 def _put(client: Client, section: Section, item: Mapping[str, Any]) -> dict[str, Any]:
-    body = {name: value for name, value in item.items() if name not in (section.key, section.apart)}
+    body = {name: value for name, value in item.items() if name not in (section.key, section.separate)}
     path = client.path(section.path, item[section.key])
-    with _placed(section.name, item[section.key]):
+    with _located(section.name, item[section.key]):
         answer: dict[str, Any] = client.put(path, body)
-        if section.apart is None or section.apart not in item:
+        if section.separate is None or section.separate not in item:
             return answer
-        policy = client.put(f"{path}/access-policy", {"entries": item[section.apart]})
+        policy = client.put(f"{path}/access-policy", {"entries": item[section.separate]})
     changed = not answer.get("added") and (answer.get("changed") or policy.get("changed"))
     return {**answer, "changed": bool(changed)}
 
 
 @contextmanager
-def _placed(section: str, name: object) -> Iterator[None]:
+def _located(section: str, name: object) -> Iterator[None]:
     """Add the item of the file to the detail of a ServerProblem."""
     try:
         yield
@@ -107,7 +112,7 @@ def _placed(section: str, name: object) -> Iterator[None]:
 
 
 def _check(lab: Mapping[str, Any]) -> None:
-    """Raise Unreadable for faults that would otherwise be ignored, or end the loading half-way."""
+    """Raise Unreadable for faults that loading would ignore, or that would stop it half-way."""
     keys = {section.name: section.key for section in SECTIONS} | {SYSTEMS: "fqdn"}
     faults = [Fault(name, f"is unknown; a lab has {', '.join(keys)}") for name in lab if name not in keys]
     for name, key in keys.items():

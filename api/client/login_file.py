@@ -30,7 +30,7 @@ class SavedLogin:
 class Logins:
     """All logins of a user, latest first."""
 
-    kept: tuple[SavedLogin, ...] = ()
+    entries: tuple[SavedLogin, ...] = ()
 
     @classmethod
     def load(cls, file: Path | None = None) -> Logins:
@@ -46,19 +46,19 @@ class Logins:
             ) from None
 
     def at(self, url: str) -> SavedLogin | None:
-        return next((login for login in self.kept if login.url == url), None)
+        return next((login for login in self.entries if login.url == url), None)
 
     def with_(self, login: SavedLogin) -> Logins:
-        return Logins((login, *self.without(login.url).kept))
+        return Logins((login, *self.without(login.url).entries))
 
     def without(self, url: str) -> Logins:
-        return Logins(tuple(login for login in self.kept if login.url != url))
+        return Logins(tuple(login for login in self.entries if login.url != url))
 
     def save(self, file: Path | None = None) -> Path:
         """Write the file, readable only for its owner."""
         file = file or login_file()
         make_folder(file.parent)
-        rows: list[dict[str, Any]] = [asdict(login) for login in self.kept]
+        rows: list[dict[str, Any]] = [asdict(login) for login in self.entries]
         write_private(file, json.dumps({"logins": rows}, indent=1) + "\n")
         return file
 

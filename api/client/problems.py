@@ -17,12 +17,12 @@ class ServerProblem(LabledgerError):
         self.detail = detail
         self.faults = faults
         self.tries, self.waited_seconds = 1, 0.0
-        # The whole JSON object of the answer.
+        # The JSON object of the response.
         self.members: dict[str, Any] = {}
         self._title = title
-        # The title of a 404 contains its detail: `Job 3000 not found`.
-        is_said = title.casefold().startswith(detail.casefold())
-        super().__init__(title if is_said else f"{title}: {detail}" if title else detail)
+        # The title of a 404 begins with its detail: `Job 3000 not found`.
+        has_detail = title.casefold().startswith(detail.casefold())
+        super().__init__(title if has_detail else f"{title}: {detail}" if title else detail)
 
     @property
     def title(self) -> str:
@@ -36,33 +36,33 @@ class Unreachable(LabledgerError):
         self.url = url
         self.tries, self.waited_seconds = 1, 0.0
         self.detail = f"{url}: {detail}"
-        self._why = detail
+        self._cause = detail
         super().__init__(f"{self.title} at {url}: {detail}")
 
-    def after(self, done: str) -> Unreachable:
-        """Return this error with the work that was done before it."""
-        error = Unreachable(self.url, f"{self._why}; {done}")
+    def with_progress(self, progress: str) -> Unreachable:
+        """Return this error with a text about the work that was done before it."""
+        error = Unreachable(self.url, f"{self._cause}; {progress}")
         error.tries, error.waited_seconds = self.tries, self.waited_seconds
         return error
 
 
-def problem_of(answer: httpx.Response) -> ServerProblem:
-    """Return the problem that an answer describes; for a body that is not JSON, its status line."""
-    document = _document(answer)
-    title = str(document.get("title") or f"{answer.status_code} {answer.reason_phrase}")
+def problem_of(response: httpx.Response) -> ServerProblem:
+    """Return the error of a response, which has the status line as title if the body has none."""
+    document = _document(response)
+    title = str(document.get("title") or f"{response.status_code} {response.reason_phrase}")
     faults = tuple(
         Fault(str(fault.get("where", "")), str(fault.get("message", "")))
         for fault in document.get("errors") or ()
         if isinstance(fault, dict)
     )
-    problem = ServerProblem(answer.status_code, title, str(document.get("detail") or ""), faults)
+    problem = ServerProblem(response.status_code, title, str(document.get("detail") or ""), faults)
     problem.members = document
     return problem
 
 
-def _document(answer: httpx.Response) -> dict[str, Any]:
+def _document(response: httpx.Response) -> dict[str, Any]:
     try:
-        document = answer.json()
+        document = response.json()
     except ValueError:
         return {}
     return document if isinstance(document, dict) else {}

@@ -1,16 +1,16 @@
-"""The policy of retries: the number of attempts, and the pauses between them."""
+"""The retry policy: the number of attempts, and the pauses between them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Statuses of temporary failures: a limit, no database, or a read model that lags behind.
-PASSING = frozenset({429, 503, 504})
+# Statuses of temporary failures: a limit, an unavailable database, or read models that lag behind.
+TEMPORARY_STATUSES = frozenset({429, 503, 504})
 
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """`attempts` is the maximum number of failed connections, `seconds` that of all pauses together."""
+    """`attempts` is the maximum number of failed connections, `seconds` the maximum sum of all pauses."""
 
     attempts: int = 5
     seconds: float = 30.0
@@ -18,16 +18,16 @@ class RetryPolicy:
     longest_seconds: float = 5.0
 
     def pause(self, failed: int) -> float:
-        """Return the seconds to wait after this number of failures in a row, doubled up to a maximum."""
+        """Return the pause after this number of consecutive failures, which doubles up to a maximum."""
         return min(self.first_seconds * 2.0 ** min(failed - 1, 30), self.longest_seconds)
 
     def after_failure(self, failed: int, waited_seconds: float) -> float | None:
-        """Return the seconds until the next attempt after no answer, None to give up."""
+        """Return the pause after an attempt without a response, None to give up."""
         pause = self.pause(failed)
         return None if failed >= self.attempts or waited_seconds + pause > self.seconds else pause
 
     def after_refusal(self, retry_after: str | None, failed: int, waited_seconds: float) -> float | None:
-        """Return the seconds that the server asks for, None to give up. Earlier attempts would fail again."""
+        """Return the pause of the server's Retry-After, else `pause(failed)`; None to give up."""
         pause = _seconds(retry_after)
         pause = self.pause(failed) if pause is None else pause
         return None if waited_seconds + pause > self.seconds else pause
@@ -35,8 +35,8 @@ class RetryPolicy:
 
 # For following a stream, which may take days.
 PERSISTENT = RetryPolicy(attempts=10_000, seconds=600.0)
-# For requests whose answer is not worth waiting for.
-AT_ONCE = RetryPolicy(attempts=1, seconds=0.0)
+# For optional requests, which are sent once.
+NO_RETRIES = RetryPolicy(attempts=1, seconds=0.0)
 
 
 def _seconds(header: str | None) -> float | None:

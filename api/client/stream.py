@@ -22,7 +22,7 @@ class ServerEvent:
 
 
 def messages(lines: Iterable[str]) -> Iterator[ServerEvent]:
-    """Yield the messages of a stream. A message without its final blank line is dropped; it is sent again."""
+    """Yield the messages of a stream, without one that is cut off: the server sends it again."""
     last_id, kind, data = "", "message", list[str]()
     for line in lines:
         if not line:

@@ -1,4 +1,4 @@
-"""HTTP requests to one server, repeated until they are answered, and streams that resume after an error."""
+"""HTTP requests to one server with retries, and event streams that resume after an error."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import httpx
 
 from api.client.listener import require_listener
 from api.client.problems import ServerProblem, Unreachable, problem_of
-from api.client.retry_policy import PASSING, PERSISTENT, RetryPolicy
+from api.client.retry_policy import PERSISTENT, TEMPORARY_STATUSES, RetryPolicy
 from api.client.stream import ServerEvent, messages
 
 ANSWER_SECONDS = 30.0
-# A stream without data, even pings, for this time has lost its server. It resumes and misses nothing.
+# A stream that has received nothing for this time, not even a ping, is resumed.
 SILENCE_SECONDS = 60.0
-# The pause before a stream is resumed that the server has ended.
+# The pause before a stream that the server has ended is resumed.
 RESUME_SECONDS = 1.0
 # The listener of a loopback URL is checked again after this time, and after every failure.
 LISTENER_SECONDS = 1.0
-# The reason for a longer wait is reported, once.
-WORTH_SAYING_SECONDS = 1.0
+# The reason for a wait of this length or more is reported once.
+MIN_REPORTED_SECONDS = 1.0
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 Parameter = str | int | list[str]
@@ -33,15 +33,15 @@ Parameters = Mapping[str, Parameter | None]
 class RequestOptions:
     """Options of all requests of a client: retries, timeout, and additional headers.
 
-    `say` is called with the reason for a long wait.
+    `on_wait` is called with the reason for a long wait.
     """
 
     policy: RetryPolicy = field(default_factory=RetryPolicy)
     sleep: Callable[[float], None] = time.sleep
     answer_seconds: float = ANSWER_SECONDS
-    say: Callable[[str], None] | None = None
+    on_wait: Callable[[str], None] | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
-    # The user whose process must listen at a loopback URL; None: do not check.
+    # The user id of the process that must listen at a loopback URL; None: do not check.
     server_uid: int | None = None
 
 
@@ -63,32 +63,32 @@ class Transport:
     def close(self) -> None:
         self._http.close()
 
-    def answered(self, method: str, path: str, request: Mapping[str, Any]) -> httpx.Response:
-        """Return a successful answer. Raises ServerProblem or Unreachable."""
-        answer = self._persevere(method, path, request)
-        if answer.is_error:
-            raise problem_of(answer)
-        return answer
+    def request(self, method: str, path: str, request: Mapping[str, Any]) -> httpx.Response:
+        """Return a successful response. Raises ServerProblem or Unreachable."""
+        response = self._send(method, path, request)
+        if response.is_error:
+            raise problem_of(response)
+        return response
 
-    def _persevere(self, method: str, path: str, request: Mapping[str, Any]) -> httpx.Response:
-        """Repeat the same request, with its key, until it is answered or the retry policy gives up."""
+    def _send(self, method: str, path: str, request: Mapping[str, Any]) -> httpx.Response:
+        """Send the request, and repeat it with the same Idempotency-Key as the retry policy says."""
         failed, waited, policy = 0, 0.0, self.options.policy
         while True:
             failed += 1
             self._require_server()
             try:
-                answer = self._http.request(method, path, **request)
+                response = self._http.request(method, path, **request)
             except httpx.TransportError as error:
                 pause = policy.after_failure(failed, waited)
-                waited += self._wait(pause, self._lost(error), failed, waited)
+                waited += self._wait(pause, self._unreachable(error), failed, waited)
             else:
-                if answer.status_code not in PASSING:
-                    return answer
-                pause = policy.after_refusal(answer.headers.get("Retry-After"), failed, waited)
-                waited += self._wait(pause, problem_of(answer), failed, waited)
+                if response.status_code not in TEMPORARY_STATUSES:
+                    return response
+                pause = policy.after_refusal(response.headers.get("Retry-After"), failed, waited)
+                waited += self._wait(pause, problem_of(response), failed, waited)
 
     def follow(self, path: str, parameters: Parameters) -> Iterator[ServerEvent]:
-        """Yield the events of an endless stream. Once begun, retry for as long as a restart may take."""
+        """Yield the events of an endless stream. After its begin, retry for as long as a restart may take."""
         last_id, failed, waited, policy = "", 0, 0.0, self.options.policy
         while True:
             try:
@@ -101,7 +101,7 @@ class Transport:
             except httpx.TransportError as error:
                 failed += 1
                 pause = policy.after_refusal(None, failed, waited)
-                waited += self._wait(pause, self._lost(error), failed, waited)
+                waited += self._wait(pause, self._unreachable(error), failed, waited)
 
     def _stream(self, path: str, last_id: str, parameters: Parameters) -> Iterator[ServerEvent | None]:
         """Yield None when the stream has begun, then its events."""
@@ -111,15 +111,15 @@ class Transport:
             parameters = {**parameters, "after": None}
         self._require_server()
         timeout = httpx.Timeout(self.options.answer_seconds, read=SILENCE_SECONDS)
-        request = {"params": given(parameters), "headers": headers, "timeout": timeout}
-        with self._http.stream("GET", path, **request) as answer:  # type: ignore[arg-type]
-            if answer.status_code in PASSING:
-                raise httpx.ConnectError(f"{answer.status_code} {answer.reason_phrase}")
-            if answer.is_error:
-                answer.read()
-                raise problem_of(answer)
+        request = {"params": without_none(parameters), "headers": headers, "timeout": timeout}
+        with self._http.stream("GET", path, **request) as response:  # type: ignore[arg-type]
+            if response.status_code in TEMPORARY_STATUSES:
+                raise httpx.ConnectError(f"{response.status_code} {response.reason_phrase}")
+            if response.is_error:
+                response.read()
+                raise problem_of(response)
             yield None
-            yield from messages(answer.iter_lines())
+            yield from messages(response.iter_lines())
 
     def _require_server(self) -> None:
         """Raise NotTheServer if a process of another user listens on the port: it must not get the token."""
@@ -129,22 +129,22 @@ class Transport:
         require_listener(self.url, url.port or 80, uid)
         self._listener_checked_until = time.monotonic() + LISTENER_SECONDS
 
-    def _lost(self, error: Exception) -> Unreachable:
+    def _unreachable(self, error: Exception) -> Unreachable:
         self._listener_checked_until = 0.0
         return Unreachable(self.url, str(error) or type(error).__name__)
 
     def _wait(
-        self, pause: float | None, otherwise: ServerProblem | Unreachable, tries: int, waited_seconds: float
+        self, pause: float | None, error: ServerProblem | Unreachable, tries: int, waited_seconds: float
     ) -> float:
-        """Wait for the next attempt. Without one raise the error, with the number of attempts."""
+        """Wait before the next attempt. If `pause` is None, raise the error with the number of attempts."""
         if pause is None:
-            otherwise.tries, otherwise.waited_seconds = tries, waited_seconds
-            raise otherwise
-        if self.options.say and waited_seconds < WORTH_SAYING_SECONDS <= waited_seconds + pause:
-            self.options.say(f"{otherwise}; retrying")
+            error.tries, error.waited_seconds = tries, waited_seconds
+            raise error
+        if self.options.on_wait and waited_seconds < MIN_REPORTED_SECONDS <= waited_seconds + pause:
+            self.options.on_wait(f"{error}; retrying")
         self.options.sleep(pause)
         return pause
 
 
-def given(parameters: Parameters) -> dict[str, Parameter]:
+def without_none(parameters: Parameters) -> dict[str, Parameter]:
     return {name: value for name, value in parameters.items() if value is not None}

@@ -1,4 +1,4 @@
-"""The intake of jobs: XML or JSON in, a `JobSpec` or all its faults out. `PARSERS` has the media types."""
+"""Parsing and validation of jobs in XML or JSON, with all faults at once. `PARSERS` has the media types."""
 
 from __future__ import annotations
 

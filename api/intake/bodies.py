@@ -8,19 +8,19 @@ from api.intake.limits import MAX_BODY_BYTES
 from domain.errors import Fault, Unreadable
 
 
-def unreadable(where: str, message: str) -> NoReturn:
+def raise_unreadable(where: str, message: str) -> NoReturn:
     raise Unreadable([Fault(where, message)]) from None
 
 
 def check_body(body: bytes) -> str:
-    """The body as text. Refuses what is empty, too large, not UTF-8 or holds NULs."""
+    """Return the body as text. Raises Unreadable if it is empty, too large, not UTF-8, or contains a NUL."""
     if len(body) > MAX_BODY_BYTES:
-        unreadable("body", f"is larger than {MAX_BODY_BYTES} bytes")
+        raise_unreadable("body", f"is larger than {MAX_BODY_BYTES} bytes")
     if not body.strip():
-        unreadable("body", "is empty")
+        raise_unreadable("body", "is empty")
     if b"\0" in body:
-        unreadable("body", "contains NUL characters")
+        raise_unreadable("body", "contains NUL characters")
     try:
         return body.decode("utf-8")
-    except UnicodeDecodeError as wrong:
-        unreadable(f"byte {wrong.start}", "is not UTF-8")
+    except UnicodeDecodeError as error:
+        raise_unreadable(f"byte {error.start}", "is not UTF-8")

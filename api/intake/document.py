@@ -8,12 +8,12 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from api.intake import limits
 from api.intake.values import (
-    IS_WHOLE,
+    REFUSE_TEXT_AND_BOOLEANS,
     Foreign,
     Kickstart,
-    Line,
     Mail,
     Name,
+    OneLineText,
     OptionalName,
     Options,
     RetentionTag,
@@ -29,8 +29,8 @@ from domain.job.spec import DEFAULT_RETENTION_TAG
 from domain.recipe_set.kept_systems import DEFAULT_SECONDS
 
 
-def none_of(kind: type[list[Any]] | type[dict[str, Any]]) -> Any:
-    """Return an optional field; a factory is cheaper than pydantic's copy of a default."""
+def empty_by_default(kind: type[list[Any]] | type[dict[str, Any]]) -> Any:
+    """Return a field that is empty by default; a factory is cheaper than pydantic's copy of a default."""
     return Field(default_factory=kind, json_schema_extra={"default": kind()})
 
 
@@ -38,7 +38,7 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
-        """Return the same part: parts are immutable, so defaults can be shared."""
+        """Return this part itself: parts are immutable, so defaults can be shared."""
         return self
 
 
@@ -46,8 +46,8 @@ class Autopick(_Part):
     """Preferred pools, in the order in which they are tried."""
 
     random: Annotated[bool, Field(strict=True)] = False
-    pools: Annotated[list[Name], Field(max_length=limits.MAX_ITEMS), AfterValidator(no_repeats)] = none_of(
-        list
+    pools: Annotated[list[Name], Field(max_length=limits.MAX_ITEMS), AfterValidator(no_repeats)] = (
+        empty_by_default(list)
     )
 
 
@@ -62,7 +62,7 @@ class Repo(_Part):
 
 class Partition(_Part):
     name: Name
-    size_gb: Annotated[int, Field(ge=1, lt=2**31), IS_WHOLE]
+    size_gb: Annotated[int, Field(ge=1, lt=2**31), REFUSE_TEXT_AND_BOOLEANS]
     type: Literal["part", "lvm"] | None = None
     fs: Name | None = None
 
@@ -71,7 +71,7 @@ class Fetch(_Part):
     """The source of a task that is not in the task library."""
 
     url: Url
-    subdir: Line = ""
+    subdir: OneLineText = ""
 
 
 class Task(_Part):
@@ -79,7 +79,7 @@ class Task(_Part):
 
     name: Name | None = None
     role: Role = None
-    params: Annotated[dict[Name, Text], Field(max_length=limits.MAX_ITEMS)] = none_of(dict)
+    params: Annotated[dict[Name, Text], Field(max_length=limits.MAX_ITEMS)] = empty_by_default(dict)
     fetch: Fetch | None = None
 
 
@@ -97,7 +97,7 @@ class Distro(_Part):
     image_url: Url | None = None
 
 
-Seconds = Annotated[int, Field(ge=1, le=limits.MAX_RESERVESYS_SECONDS), IS_WHOLE]
+Seconds = Annotated[int, Field(ge=1, le=limits.MAX_RESERVESYS_SECONDS), REFUSE_TEXT_AND_BOOLEANS]
 
 
 class Reservesys(_Part):
@@ -115,10 +115,10 @@ class AnyRecipe(_Part):
     ks_meta: Options = ""
     autopick: Autopick = Autopick()
     watchdog: Watchdog = Watchdog()
-    packages: Annotated[list[Name], Field(max_length=limits.MAX_ITEMS)] = none_of(list)
-    ks_appends: Annotated[list[Text], Field(max_length=limits.MAX_ITEMS)] = none_of(list)
-    repos: Annotated[list[Repo], Field(max_length=limits.MAX_ITEMS)] = none_of(list)
-    partitions: Annotated[list[Partition], Field(max_length=limits.MAX_ITEMS)] = none_of(list)
+    packages: Annotated[list[Name], Field(max_length=limits.MAX_ITEMS)] = empty_by_default(list)
+    ks_appends: Annotated[list[Text], Field(max_length=limits.MAX_ITEMS)] = empty_by_default(list)
+    repos: Annotated[list[Repo], Field(max_length=limits.MAX_ITEMS)] = empty_by_default(list)
+    partitions: Annotated[list[Partition], Field(max_length=limits.MAX_ITEMS)] = empty_by_default(list)
     kickstart: Kickstart = None
     distro_requires: dict[str, Any] | None = None
     distro: Distro | None = None
@@ -135,7 +135,7 @@ class Guest(AnyRecipe):
 
 
 class Recipe(AnyRecipe):
-    guests: Annotated[list[Guest], Field(max_length=limits.MAX_ITEMS)] = none_of(list)
+    guests: Annotated[list[Guest], Field(max_length=limits.MAX_ITEMS)] = empty_by_default(list)
 
 
 class RecipeSet(_Part):
@@ -149,6 +149,6 @@ class Job(_Part):
     group: OptionalName = None
     retention_tag: RetentionTag = DEFAULT_RETENTION_TAG
     product: OptionalName = None
-    notify: Annotated[list[Mail], Field(max_length=limits.MAX_ITEMS)] = none_of(list)
+    notify: Annotated[list[Mail], Field(max_length=limits.MAX_ITEMS)] = empty_by_default(list)
     recipe_sets: Annotated[list[RecipeSet], Field(min_length=1, max_length=limits.MAX_RECIPE_SETS)]
-    foreign: Annotated[list[Foreign], Field(max_length=limits.MAX_ITEMS)] = none_of(list)
+    foreign: Annotated[list[Foreign], Field(max_length=limits.MAX_ITEMS)] = empty_by_default(list)

@@ -7,8 +7,8 @@ from typing import Final
 
 from pydantic_core import ErrorDetails
 
-# Type of error -> message; pydantic's own if there is no row.
-_WORDS: Final[Mapping[str, Callable[[ErrorDetails], str]]] = {
+# Type of error -> message; other types have the message of pydantic.
+_MESSAGES: Final[Mapping[str, Callable[[ErrorDetails], str]]] = {
     "missing": lambda _: "is missing",
     "extra_forbidden": lambda _: "is an unknown field",
     "string_type": lambda _: "must be text",
@@ -42,6 +42,6 @@ _WORDS: Final[Mapping[str, Callable[[ErrorDetails], str]]] = {
 }
 
 
-def words_of(error: ErrorDetails) -> str:
-    words = _WORDS.get(error["type"])
-    return words(error) if words else error["msg"]
+def error_message(error: ErrorDetails) -> str:
+    message = _MESSAGES.get(error["type"])
+    return message(error) if message else error["msg"]

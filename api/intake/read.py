@@ -1,4 +1,4 @@
-"""A job from the bytes of a request, or all of its errors at once."""
+"""Parsing of a job from the bytes of a request, with all faults at once."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from api.intake.bodies import unreadable
+from api.intake.bodies import raise_unreadable
 from api.intake.checks import check_document
-from api.intake.embedded_xml import Embedded
+from api.intake.embedded_xml import EmbeddedRequirements
 from api.intake.json_text import parse_json
 from api.intake.limits import MAX_FAULTS, MAX_MESSAGE_LENGTH
-from api.intake.near_names import unknown
-from api.intake.places import Grafted, JsonPlaces, TextPlaces, XmlPlaces
+from api.intake.locations import EmbeddedLocations, JsonLocations, Locations, XmlLocations
+from api.intake.near_names import unknown_name_message
 from api.intake.requirements import Requirements, read_requirements
 from api.intake.spec import spec_of
 from api.intake.xml_job import read_xml
@@ -27,32 +27,34 @@ from domain.requirements.findings import Finding
 
 DEFAULT_TAGS: Final = RetentionTags()
 
-Placed = tuple[int, int, str, str]
-"""Line, column, where, message."""
+LocatedFault = tuple[int, int, str, str]
+"""Line, column, location as text, message."""
 
 
-class Opened(NamedTuple):
-    """A document, the places of its parts, and the faults found while it was parsed."""
+class ParsedBody(NamedTuple):
+    """A document, the locations of its parts, and the faults of parsing, at XML elements or at paths."""
 
     document: dict[str, Any]
-    places: TextPlaces
+    locations: Locations
     faults: list[ElementFault]
     findings: list[Finding]
 
 
-def _open_xml(body: bytes) -> Opened:
+def _open_xml(body: bytes) -> ParsedBody:
     document, walk = read_xml(parse_xml(body), "job", body)
-    return Opened(document, walk.places, walk.faults, [])
+    return ParsedBody(document, walk.locations, walk.faults, [])
 
 
-def _open_json(body: bytes) -> Opened:
+def _open_json(body: bytes) -> ParsedBody:
     document = parse_json(body)
-    embedded = Embedded()
+    embedded = EmbeddedRequirements()
     embedded.read_all(document)
-    return Opened(document, Grafted(JsonPlaces(body), embedded.grafts), [], embedded.findings)
+    return ParsedBody(
+        document, EmbeddedLocations(JsonLocations(body), embedded.locations), [], embedded.findings
+    )
 
 
-PARSERS: Final[dict[str, Callable[[bytes], Opened]]] = {
+PARSERS: Final[dict[str, Callable[[bytes], ParsedBody]]] = {
     "application/xml": _open_xml,
     "text/xml": _open_xml,
     "application/json": _open_json,
@@ -60,7 +62,7 @@ PARSERS: Final[dict[str, Callable[[bytes], Opened]]] = {
 
 
 class ReadJob(NamedTuple):
-    """A valid job. `warnings` are about parts without effect, and unknown names."""
+    """A valid job, with warnings about parts without effect and about unknown_name_message names."""
 
     spec: JobSpec
     warnings: tuple[Fault, ...]
@@ -74,70 +76,72 @@ def read_job(
     is_admin: bool,
     *,
     strict: bool = False,
-    shown: NameIndex | None = None,
+    visible: NameIndex | None = None,
     tags: RetentionTags = DEFAULT_TAGS,
 ) -> ReadJob:
-    """Return the job. Raises `Unreadable` for malformed or hostile input, else `FaultyInput` with all faults.
+    """Return the job. Raises Unreadable for malformed or hostile input, FaultyInput with all other faults.
 
-    With `strict`, warnings are faults. Warnings suggest names from `shown` (default: all names).
+    With `strict`, warnings are faults. Warnings suggest names from `visible` (default: `names`).
     """
     parse = PARSERS.get(media_type.partition(";")[0].strip().lower())
     if parse is None:
-        unreadable("Content-Type", f"must be one of {', '.join(PARSERS)}")
-    opened = parse(body)
-    if opened.document.get("retention_tag", "") == "":
-        opened.document["retention_tag"] = tags.default
-    required = read_requirements(opened.document, names)
+        raise_unreadable("Content-Type", f"must be one of {', '.join(PARSERS)}")
+    parsed = parse(body)
+    if parsed.document.get("retention_tag", "") == "":
+        parsed.document["retention_tag"] = tags.default
+    required = read_requirements(parsed.document, names)
     recipes = required.of_recipes
     job, findings = check_document(
-        opened.document, recipes, opened.places, names, submitter, tags, is_admin=is_admin
+        parsed.document, recipes, parsed.locations, names, submitter, tags, is_admin=is_admin
     )
-    warnings = [*islice(_warnings(required, names, shown or names, strict=strict), MAX_FAULTS + 1)]
+    warnings = [*islice(_warnings(required, names, visible or names, strict=strict), MAX_FAULTS + 1)]
     if strict:
         findings, warnings = [*findings, *warnings], []
-    if job is None or findings or opened.findings or opened.faults:
-        raise FaultyInput(_worded(opened.places, opened.faults, [*opened.findings, *findings], "errors"))
-    noted = _worded(opened.places, [], warnings, "warnings")
-    return ReadJob(spec_of(job, [each.readings for each in recipes]), tuple(noted))
+    if job is None or findings or parsed.findings or parsed.faults:
+        raise FaultyInput(
+            _located_faults(parsed.locations, parsed.faults, [*parsed.findings, *findings], "errors")
+        )
+    notes = _located_faults(parsed.locations, [], warnings, "warnings")
+    return ReadJob(spec_of(job, [recipe.parsed for recipe in recipes]), tuple(notes))
 
 
 def _warnings(
-    required: Requirements, names: NameIndex, shown: NameIndex, *, strict: bool
+    required: Requirements, names: NameIndex, visible: NameIndex, *, strict: bool
 ) -> Iterator[Finding]:
     yield from required.warnings
     for name in unknown_names(required.of_recipes, names):
-        message = unknown(name, shown)
+        message = unknown_name_message(name, visible)
         if not strict:
             message += f"{' ' if message.endswith('?') else '. '}{name.effect}"
         yield Finding(name.path, message)
 
 
-def _worded(
-    places: TextPlaces, faults: Sequence[ElementFault], findings: Sequence[Finding], called: str
+def _located_faults(
+    locations: Locations, faults: Sequence[ElementFault], findings: Sequence[Finding], noun: str
 ) -> list[Fault]:
-    """Return the faults in the order of the text, each once, at most `MAX_FAULTS` and a count of the others.
+    """Return the distinct faults in text order, at most MAX_FAULTS, and then a count of the others.
 
-    Finding the place and the message of a fault takes time, so only the returned faults get them.
+    Computing a location and a message takes time, so at most MAX_FAULTS of each list get one.
     """
-    placed = [_place_element(fault, places) for fault in faults[:MAX_FAULTS]]
-    placed += [_place_finding(finding, places) for finding in findings[:MAX_FAULTS]]
-    found = sorted(dict.fromkeys(placed), key=lambda it: it[:2])
-    unplaced = max(0, len(faults) - MAX_FAULTS) + max(0, len(findings) - MAX_FAULTS)
-    more = len(found) + unplaced - MAX_FAULTS
+    located = [_locate_element(fault, locations) for fault in faults[:MAX_FAULTS]]
+    located += [_locate_finding(finding, locations) for finding in findings[:MAX_FAULTS]]
+    distinct = sorted(dict.fromkeys(located), key=lambda fault: fault[:2])
+    skipped = max(0, len(faults) - MAX_FAULTS) + max(0, len(findings) - MAX_FAULTS)
+    more = len(distinct) + skipped - MAX_FAULTS
     shown = [
         Fault(where[:MAX_MESSAGE_LENGTH], message[:MAX_MESSAGE_LENGTH])
-        for *_, where, message in found[:MAX_FAULTS]
+        for *_, where, message in distinct[:MAX_FAULTS]
     ]
-    return shown if more <= 0 else [*shown, Fault("document", f"and {more} more {called}")]
+    return shown if more <= 0 else [*shown, Fault("document", f"and {more} more {noun}")]
 
 
-def _place_element(fault: ElementFault, places: TextPlaces) -> Placed:
-    assert isinstance(places, XmlPlaces), "only XML has faults of elements"
-    place = places.of(fault.element)
-    return place.line, place.column, place.where, fault.words()
+def _locate_element(fault: ElementFault, locations: Locations) -> LocatedFault:
+    assert isinstance(locations, XmlLocations), "only XML has faults of elements"
+    location = locations.location_of(fault.element)
+    return location.line, location.column, location.where, fault.words()
 
 
-def _place_finding(finding: Finding, places: TextPlaces) -> Placed:
-    line, column, where, rest = places.find(finding.path)
-    message = places.message(finding)
+def _locate_finding(finding: Finding, locations: Locations) -> LocatedFault:
+    line, column, where, rest = locations.find(finding.path)
+    message = locations.message(finding)
     return line, column, where, f"{rest}: {message}" if rest else message

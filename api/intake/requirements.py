@@ -1,4 +1,4 @@
-"""The requirements of a document, each read once, with warnings about parts without effect."""
+"""Parsing of the requirements of a document, with warnings about parts without effect."""
 
 from __future__ import annotations
 
@@ -21,57 +21,58 @@ _VOCABULARIES: Final[Mapping[str, Vocabulary]] = {"distro_requires": DISTRO_TREE
 NOTHING_REQUIRED: Final = DISTRO.examine({})
 _NO_HOST_REQUIRED: Final = HOST.examine({})
 
-# `recipe_sets`, `recipes` and `guests`, each with a number.
+# A guest's path has three fields, `recipe_sets`, `recipes` and `guests`, each followed by a number.
 _GUEST_PATH_LENGTH: Final = 6
-_OF_A_GUEST: Final = "has no effect: a guest runs on the system of its host"
+_NO_EFFECT_ON_GUEST: Final = "has no effect: a guest runs on the system of its host"
 
 
-class Required(NamedTuple):
-    """A recipe of a document that may have faults, and the readings of its requirements, by field."""
+class RecipeRequirements(NamedTuple):
+    """A recipe of a document, which may have faults, and its parsed requirements by field."""
 
     path: Path
     recipe: Mapping[str, Any]
-    readings: Mapping[str, ParsedRequirement]
+    parsed: Mapping[str, ParsedRequirement]
 
 
 class Requirements(NamedTuple):
     """The requirements of all recipes, each recipe before its guests, in document order."""
 
-    of_recipes: list[Required]
+    of_recipes: list[RecipeRequirements]
     warnings: list[Finding]
 
 
 def read_requirements(document: Mapping[str, Any], names: NameIndex) -> Requirements:
     warnings: list[Finding] = []
-    recipes = recipes_of(document)
-    return Requirements([Required(*each, _readings(*each, names, warnings)) for each in recipes], warnings)
+    items = recipes_of(document)
+    recipes = [RecipeRequirements(*item, _parsed(*item, names, warnings)) for item in items]
+    return Requirements(recipes, warnings)
 
 
-def _readings(
+def _parsed(
     path: Path, recipe: Mapping[str, Any], names: NameIndex, warnings: list[Finding]
 ) -> dict[str, ParsedRequirement]:
-    readings: dict[str, ParsedRequirement] = {}
+    parsed: dict[str, ParsedRequirement] = {}
     for field, language in LANGUAGES.items():
         if not isinstance(recipe.get(field), dict):
             continue
-        place = (*path, field)
+        field_path = (*path, field)
         if field == "host_requires" and len(path) == _GUEST_PATH_LENGTH:
-            readings[field] = _of_guest(recipe[field], place, warnings)
+            parsed[field] = _parse_of_guest(recipe[field], field_path, warnings)
         else:
             vocabulary = _VOCABULARIES[field]
-            form = without_empty(recipe[field], vocabulary, place, _noting(warnings))
-            readings[field] = with_other(language.examine(form), vocabulary, names.has)
-    return readings
+            form = without_empty(recipe[field], vocabulary, field_path, _append_to(warnings))
+            parsed[field] = with_other(language.examine(form), vocabulary, names.has)
+    return parsed
 
 
-def _noting(warnings: list[Finding]) -> Report:
+def _append_to(warnings: list[Finding]) -> Report:
     return lambda path, message: warnings.append(Finding(path, message))
 
 
-def _of_guest(form: dict[str, Any], place: Path, warnings: list[Finding]) -> ParsedRequirement:
-    """Return the readable part of a guest's host requirement: it has no effect, so faults are warnings."""
-    reading = HOST.examine(form)
-    if reading.findings or reading.node != _NO_HOST_REQUIRED.node:
-        warnings.append(Finding(place, _OF_A_GUEST))
-    warnings += [finding._replace(path=(*place, *finding.path)) for finding in reading.findings]
-    return ParsedRequirement(reading.node, (), ())
+def _parse_of_guest(form: dict[str, Any], path: Path, warnings: list[Finding]) -> ParsedRequirement:
+    """Return a guest's host requirement without faults: it has no effect, so its faults become warnings."""
+    parsed = HOST.examine(form)
+    if parsed.findings or parsed.node != _NO_HOST_REQUIRED.node:
+        warnings.append(Finding(path, _NO_EFFECT_ON_GUEST))
+    warnings += [finding._replace(path=(*path, *finding.path)) for finding in parsed.findings]
+    return ParsedRequirement(parsed.node, (), ())

@@ -1,7 +1,6 @@
-"""Systems as a table (CSV, RFC 4180): a row for each, a column for each property.
+"""Conversion of systems to and from a table (CSV, RFC 4180): one row per system, one column per property.
 
-An empty cell is null, which means unknown. COLUMNS has the form of other cells. A system that is written and
-read again is the same.
+An empty cell is null, which means unknown; COLUMNS has the format of the other cells.
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from api.intake.json_text import refuse_equal_keys
+from api.intake.json_text import refuse_duplicate_keys
 from api.intake.limits import MAX_MESSAGE_LENGTH
 from api.intake.near_names import suggestion
 from domain.errors import Fault, FaultyInput, Unreadable
 
 QUOTE, LIST = '"', "["
 # Spreadsheets evaluate cells that begin with one of these as formulas.
-# Also after a line feed, and in the full-width forms of East Asian keyboards.
+# They also evaluate them after a line feed, and in the full-width forms of East Asian keyboards.
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 AS_JSON: Final = (QUOTE, *FORMULA)
 # A cell may contain all devices of a system: the maximum size of a body.
@@ -29,9 +28,9 @@ csv.field_size_limit(2**24)
 
 
 class CellKind(NamedTuple):
-    """Conversion of values to cells and of non-empty cells to values.
+    """Conversion of values to cells and of non-empty cells to values, which the model of a system validates.
 
-    `read` raises ValueError with the message. The model of a system validates the values.
+    `read` raises ValueError with the message of the fault.
     """
 
     write: Callable[[Any], str]
@@ -48,19 +47,19 @@ def _from_json(cell: str) -> Any:
     except orjson.JSONDecodeError as error:
         raise ValueError(f"is not JSON: {error.msg}") from None
     if cell.startswith((LIST, "{")):
-        _refuse_equal_keys(cell)
+        _refuse_duplicate_keys(cell)
     return value
 
 
-def _refuse_equal_keys(cell: str) -> None:
+def _refuse_duplicate_keys(cell: str) -> None:
     try:
-        refuse_equal_keys(cell)
-    except FaultyInput as wrong:
-        raise ValueError(wrong.faults[0].message) from None
+        refuse_duplicate_keys(cell)
+    except FaultyInput as error:
+        raise ValueError(error.faults[0].message) from None
 
 
 def _number(cell: str) -> Any:
-    """Return the number, or the text for the model to refuse."""
+    """Return the number, or any other text unchanged, which the model refuses."""
     try:
         return orjson.loads(cell)
     except orjson.JSONDecodeError:
@@ -68,7 +67,7 @@ def _number(cell: str) -> Any:
 
 
 def _flag(cell: str) -> Any:
-    """Return the flag; spreadsheets write flags in capitals."""
+    """Return the flag, also in capitals as spreadsheets write it, or any other text unchanged."""
     return {"true": True, "false": False}.get(cell.lower(), cell)
 
 
@@ -118,21 +117,21 @@ COLUMNS: Final[Mapping[str, CellKind]] = {
     **dict.fromkeys(("devices", "disks", "key_values", "excluded_families"), JSON),
     **dict.fromkeys(("added_at", "last_inventoried_at"), TEXT),
 }
-# Every system has these: with an empty cell they stay.
+# Every system has these properties, so an empty cell leaves them unchanged.
 NEVER_UNKNOWN: Final = frozenset({"lab_controller", "owner", "condition", "added_at"})
-# Far more than there are columns; bounds the work.
+# Far more than COLUMNS, and few enough to check.
 MAX_COLUMNS: Final = 200
 CPU: Final = frozenset(name for name in COLUMNS if name.startswith("cpu."))
 
 
 def write_systems(systems: Iterable[Mapping[str, Any]]) -> str:
     """Return the table with a header row; cells of unknown properties are empty."""
-    made = io.StringIO(newline="")
-    writer = csv.writer(made)
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
     writer.writerow(COLUMNS)
     for system in systems:
         writer.writerow(_cell(system, name, kind) for name, kind in COLUMNS.items())
-    return made.getvalue()
+    return text.getvalue()
 
 
 def _cell(system: Mapping[str, Any], name: str, kind: CellKind) -> str:
@@ -169,7 +168,7 @@ def read_systems(body: bytes, limit: int | None = None) -> Table:
 
 
 def _rows(body: bytes) -> Iterator[tuple[int, list[str]]]:
-    """Yield the numbered rows one by one: a large body may consist of empty rows."""
+    """Yield the numbered rows, one at a time, because a large body may consist of empty rows."""
     try:
         text = io.StringIO(body.decode("utf-8-sig"), newline="")
     except UnicodeDecodeError as error:
@@ -195,8 +194,8 @@ def _faults_of(header: Sequence[str]) -> Iterable[Fault]:
 
 
 def _unknown(name: str) -> str:
-    near = suggestion(name, COLUMNS).removeprefix("; ")
-    return f"{name[:MAX_MESSAGE_LENGTH]} ({near})" if near else name[:MAX_MESSAGE_LENGTH]
+    hint = suggestion(name, COLUMNS).removeprefix("; ")
+    return f"{name[:MAX_MESSAGE_LENGTH]} ({hint})" if hint else name[:MAX_MESSAGE_LENGTH]
 
 
 def _add(table: Table, number: int, header: Sequence[str], cells: Sequence[str]) -> None:

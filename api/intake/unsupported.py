@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-# Element in Labledger's namespace -> field of the JSON form. They are refused everywhere.
+# Element in Labledger's namespace -> field of the JSON form. Both are refused.
 NOT_YET: Final = {
     "locks": "locks",
     "depends-on": "depends_on",

@@ -1,4 +1,4 @@
-"""Types of the values of a job, with their validation and normal form."""
+"""Types of the values of a job, which validate and normalise them."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from domain.errors import Unreadable
 
 
 def _options(text: str) -> str:
-    """Validate options, which are split like words of a shell: quotes must be closed."""
+    """Return the options. Raises ValueError if they cannot be split like shell words."""
     if not text.isascii() or any(mark in text for mark in "'\"\\"):
         try:
             shlex.split(text)
-        except ValueError as wrong:
-            raise ValueError(f"cannot be split into words: {str(wrong).lower()}") from None
+        except ValueError as error:
+            raise ValueError(f"cannot be split into words: {str(error).lower()}") from None
     return text
 
 
 def none_if_absent(word: Any) -> Any:
-    """Return None for the word None and for an empty text: both stand for an absent value in jobs."""
+    """Return None for the text `None` and for an empty text, which both mean an absent value in jobs."""
     return None if word in ("None", "") else word
 
 
 def unless_empty(default: Any) -> Any:
-    """Return a validator that reads an empty text as the default: clients write empty attributes."""
+    """Return a validator that replaces an empty text by the default: clients write empty attributes."""
     return BeforeValidator(lambda word: default if word == "" else word)
 
 
 def _foreign(text: str) -> str:
-    """Return a foreign element as text. Raises ValueError unless it is one harmless foreign element."""
+    """Return the stored text. Raises ValueError unless it is one element of a foreign namespace."""
     try:
         job = parse_xml(f"<job>{text}</job>".encode())
-    except Unreadable as wrong:
-        raise ValueError(wrong.faults[0].message) from None
-    around = [job.text, *(child.tail for child in job)]
-    if len(job) != 1 or any(text and text.strip() for text in around) or not is_foreign(job[0]):
+    except Unreadable as error:
+        raise ValueError(error.faults[0].message) from None
+    beside = [job.text, *(child.tail for child in job)]
+    if len(job) != 1 or any(text and text.strip() for text in beside) or not is_foreign(job[0]):
         raise ValueError("must be an element of a foreign namespace")
-    kept = foreign_text(job[0])
-    if len(kept) > limits.MAX_TEXT_LENGTH:
+    stored = foreign_text(job[0])
+    if len(stored) > limits.MAX_TEXT_LENGTH:
         raise ValueError(f"must not be longer than {limits.MAX_TEXT_LENGTH} characters")
-    return kept
+    return stored
 
 
 def _unless_blank(text: str | None) -> str | None:
@@ -60,22 +60,22 @@ def no_repeats(names: list[str]) -> list[str]:
     return names
 
 
-def _text(longest: int, shortest: int = 0) -> Any:
-    return StringConstraints(min_length=shortest, max_length=longest)
+def _length(maximum: int, minimum: int = 0) -> Any:
+    return StringConstraints(min_length=minimum, max_length=maximum)
 
 
-Name = Annotated[str, _text(limits.MAX_NAME_LENGTH, 1), AfterValidator(one_line)]
-Line = Annotated[str, _text(limits.MAX_LINE_LENGTH), AfterValidator(one_line)]
-Text = Annotated[str, _text(limits.MAX_TEXT_LENGTH), AfterValidator(printable)]
+Name = Annotated[str, _length(limits.MAX_NAME_LENGTH, 1), AfterValidator(one_line)]
+OneLineText = Annotated[str, _length(limits.MAX_LINE_LENGTH), AfterValidator(one_line)]
+Text = Annotated[str, _length(limits.MAX_TEXT_LENGTH), AfterValidator(printable)]
 Whiteboard = Annotated[
-    str, StringConstraints(strip_whitespace=True), _text(limits.MAX_LINE_LENGTH), AfterValidator(printable)
+    str, StringConstraints(strip_whitespace=True), _length(limits.MAX_LINE_LENGTH), AfterValidator(printable)
 ]
-Url = Annotated[Line, Field(min_length=1)]
-# Bounds have to stand before it; after it the schema would have words that JSON schema does not define.
-IS_WHOLE = BeforeValidator(number("a whole number"))
+Url = Annotated[OneLineText, Field(min_length=1)]
+# Put Field(ge=…) before this validator: after it, pydantic emits `ge`, which is not a JSON Schema keyword.
+REFUSE_TEXT_AND_BOOLEANS = BeforeValidator(number("a whole number"))
 Kickstart = Annotated[Text | None, AfterValidator(_unless_blank)]
 Foreign = Annotated[Text, AfterValidator(_foreign)]
-Options = Annotated[Line, AfterValidator(_options)]
+Options = Annotated[OneLineText, AfterValidator(_options)]
 OptionalName = Annotated[Name | None, unless_empty(None)]
 Role = Annotated[Name | None, BeforeValidator(none_if_absent)]
 RetentionTag = Annotated[Name, AfterValidator(str.lower)]

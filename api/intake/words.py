@@ -1,7 +1,7 @@
-"""The characters that input texts may contain, in jobs and everywhere else.
+"""Validators of the characters of input texts, in jobs and all other input.
 
-The read models cannot store a NUL. A terminal obeys C1 controls, and after a bidirectional override or
-isolate it shows text in another order, so a name can look like another one.
+The read models cannot store a NUL. Terminals execute C1 controls, and bidirectional controls change the order
+in which text is shown, so a name can look like another one.
 """
 
 from __future__ import annotations
@@ -22,33 +22,30 @@ def printable(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return the text. Raises ValueError if it contains such a character or a line break.
+    """Return the text. Raises ValueError for a tab, a line break, or a character that controls a terminal.
 
     Names and options are written into boot loaders and environments, where a line break starts another entry.
     """
     return _without(_CONTROL, text)
 
 
-def refusal(found: re.Match[str]) -> str:
+def refusal(match: re.Match[str]) -> str:
     """Return the message for a forbidden character."""
-    return f"must not contain control characters: U+{ord(found.group()):04X}"
+    return f"must not contain control characters: U+{ord(match.group()):04X}"
 
 
 def _without(characters: re.Pattern[str], text: str) -> str:
-    if found := characters.search(text):
-        raise ValueError(refusal(found))
+    if match := characters.search(text):
+        raise ValueError(refusal(match))
     return text
 
 
-def number(called: str) -> Callable[[Any], Any]:
-    """Return a validator that refuses texts and booleans as numbers. 12.0 is whole, as in JSON.
-
-    `called` is the name of the type in messages.
-    """
+def number(kind: str) -> Callable[[Any], Any]:
+    """Return a validator that refuses texts and booleans; `kind` is the name of the type in messages."""
 
     def checked(value: Any) -> Any:
         if isinstance(value, bool | str):
-            raise ValueError(f"must be {called}")
+            raise ValueError(f"must be {kind}")
         return value
 
     return checked

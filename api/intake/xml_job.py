@@ -1,4 +1,4 @@
-"""The job language in XML: tables of elements and the fields of the document that they fill."""
+"""The job language in XML, as tables of elements and the fields of the document that they fill."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from lxml import etree
 
-from api.intake.places import local_name
+from api.intake.locations import local_name
 from api.intake.xml_record import ChildElement, Record, Spread
 from api.intake.xml_requirement import DISTRO_REQUIRES, HOST_REQUIRES
 from api.intake.xml_shapes import Attribute, ListOf, Pairs, Shape, Text
@@ -86,7 +86,7 @@ JOB: Final = Record(
     foreign="foreign",
 )
 
-# Root element -> how it is read.
+# Root element -> its shape.
 _ROOTS: Final[dict[str, Shape]] = {
     "job": JOB,
     "distroRequires": DISTRO_REQUIRES,
@@ -111,22 +111,22 @@ _WORDS: Final = {
 }
 
 
-# Attributes of a job in exports of results.
-_OF_RESULTS: Final = ("id", "result", "status")
-_IS_RESULTS: Final = "this is the XML of results, not of a job to run: submit the job's own XML"
+# Attributes that only a job in an export of results has.
+_RESULT_ATTRIBUTES: Final = ("id", "result", "status")
+_RESULTS_MESSAGE: Final = "this is the XML of results, not of a job to run: submit the job's own XML"
 
 
 def read_xml(root: etree._Element, expected: str, body: bytes) -> tuple[dict[str, Any], Walk]:
-    """Return the document of a tree, with the places of its parts and the faults of its structure.
+    """Return the document of a tree, with the locations of its parts and the faults of its structure.
 
-    `body` is the text that the tree was read from.
+    `body` is the text from which the tree was parsed.
     """
     if root.tag != expected:
         message = f"the root element is <{local_name(root)}>, not <{expected}>"
         raise FaultyInput([Fault("line 1", message)])
-    if expected == "job" and any(name in root.attrib for name in _OF_RESULTS):
-        raise FaultyInput([Fault("line 1", _IS_RESULTS)])
+    if expected == "job" and any(name in root.attrib for name in _RESULT_ATTRIBUTES):
+        raise FaultyInput([Fault("line 1", _RESULTS_MESSAGE)])
     walk = Walk(_WORDS, body)
     document = _ROOTS[expected].read(root, walk)
-    walk.places.whole(document, root)
+    walk.locations.set_root(document, root)
     return document, walk

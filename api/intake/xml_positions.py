@@ -1,4 +1,4 @@
-"""The positions of the elements in an XML text. The tree itself has lines only."""
+"""Positions of the elements in an XML text; lxml's tree has only their lines."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class Position(NamedTuple):
 
 def positions_of(body: bytes) -> list[Position]:
     """Return the position of each start tag, in document order. The body must be XML without a DTD."""
-    found: list[Position] = []
+    positions: list[Position] = []
     parser = expat.ParserCreate("utf-8")
 
-    def began(tag: str, attributes: dict[str, str]) -> None:
-        found.append(Position(parser.CurrentLineNumber, parser.CurrentColumnNumber + 1))
+    def on_start(tag: str, attributes: dict[str, str]) -> None:
+        positions.append(Position(parser.CurrentLineNumber, parser.CurrentColumnNumber + 1))
 
-    parser.StartElementHandler = began
+    parser.StartElementHandler = on_start
     parser.Parse(body, True)
-    return found
+    return positions

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from lxml import etree
 
-from api.intake.places import local_name
+from api.intake.locations import local_name
 from api.intake.xml_shapes import Shape
 from api.intake.xml_walk import Walk, attributes_of, is_foreign, refuse_child, refuse_children, refuse_text
 
@@ -18,61 +18,63 @@ _WHOLE: Final = re.compile(r"\s*[+-]?[0-9]{1,19}\s*")
 
 @dataclass(frozen=True)
 class ChildElement:
-    """The field that a child element fills; with `many`, one item of it."""
+    """A child element that fills a field of the parent, or with `many` one item of the field."""
 
     field: str
     shape: Shape
     many: bool = False
 
-    def take(self, child: etree._Element, found: dict[str, Any], walk: Walk) -> None:
+    def read_into(self, child: etree._Element, record: dict[str, Any], walk: Walk) -> None:
         if self.many:
-            members = found.setdefault(self.field, [])
-            walk.places.put(members, len(members), child)
+            members = record.setdefault(self.field, [])
+            walk.locations.register(members, len(members), child)
             members.append(self.shape.read(child, walk))
-        elif self.field in found:
+        elif self.field in record:
             walk.fault(child, f"<{local_name(child)}> may occur here only once")
         else:
-            walk.places.put(found, self.field, child)
-            found[self.field] = self.shape.read(child, walk)
+            walk.locations.register(record, self.field, child)
+            record[self.field] = self.shape.read(child, walk)
 
-    def give(self, part: Mapping[str, Any], tag: str, element: etree._Element) -> None:
+    def write_from(self, part: Mapping[str, Any], tag: str, element: etree._Element) -> None:
         if self.field in part:
-            for one in part[self.field] if self.many else (part[self.field],):
-                self.shape.write(one, etree.SubElement(element, tag))
+            for value in part[self.field] if self.many else (part[self.field],):
+                self.shape.write(value, etree.SubElement(element, tag))
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Fields of the parent that the attributes of an empty child element fill."""
+    """An empty child element whose attributes fill fields of the parent."""
 
     attributes: Mapping[str, str]
 
-    def take(self, child: etree._Element, found: dict[str, Any], walk: Walk) -> None:
-        if not found.keys().isdisjoint(self.attributes.values()):
+    def read_into(self, child: etree._Element, record: dict[str, Any], walk: Walk) -> None:
+        if not record.keys().isdisjoint(self.attributes.values()):
             walk.fault(child, f"<{local_name(child)}> may occur here only once")
             return
         for name, value in attributes_of(child):
             if name in self.attributes:
-                walk.places.put(found, self.attributes[name], child)
-                found[self.attributes[name]] = value
+                walk.locations.register(record, self.attributes[name], child)
+                record[self.attributes[name]] = value
             else:
                 walk.unknown_attribute(child, name, self.attributes)
         refuse_text(child, walk)
         refuse_children(child, walk)
 
-    def give(self, part: Mapping[str, Any], tag: str, element: etree._Element) -> None:
-        written = {name: part[filled] for name, filled in self.attributes.items() if filled in part}
-        if written:
-            etree.SubElement(element, tag, written)
+    def write_from(self, part: Mapping[str, Any], tag: str, element: etree._Element) -> None:
+        values = {
+            name: part[field_name] for name, field_name in self.attributes.items() if field_name in part
+        }
+        if values:
+            etree.SubElement(element, tag, values)
 
 
 @dataclass(frozen=True)
 class Record:
     """An element as an object; attributes and children may occur in any order.
 
-    `values` maps the words of a field to values, and `numbers` are the fields that are whole numbers: XML has
-    only text. Other words stay as they are, and the checks of the document refuse them. `foreign` is the
-    field that keeps elements of other namespaces unchanged.
+    XML has only text: `values` maps the texts of a field to its values, and `numbers` are the fields of whole
+    numbers. Other texts stay unchanged, for the checks of the document to refuse. `foreign` is the field that
+    stores elements of other namespaces as text.
     """
 
     attributes: Mapping[str, str]
@@ -82,41 +84,41 @@ class Record:
     foreign: str | None = None
 
     def read(self, element: etree._Element, walk: Walk) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for name, written in attributes_of(element):
-            filled = self.attributes.get(name)
-            if filled is None:
+        record: dict[str, Any] = {}
+        for name, text in attributes_of(element):
+            field_name = self.attributes.get(name)
+            if field_name is None:
                 walk.unknown_attribute(element, name, self.attributes)
             else:
-                found[filled] = self._meaning(filled, written)
+                record[field_name] = self._value(field_name, text)
         refuse_text(element, walk)
         for child in element:
             row = self.children.get(str(child.tag))
             if row is not None:
-                row.take(child, found, walk)
+                row.read_into(child, record, walk)
             elif self.foreign and is_foreign(child):
-                walk.places.put(found, self.foreign, child)
-                found.setdefault(self.foreign, []).append(foreign_text(child))
+                walk.locations.register(record, self.foreign, child)
+                record.setdefault(self.foreign, []).append(foreign_text(child))
             else:
                 refuse_child(child, element, walk, self.children)
-        return found
+        return record
 
     def write(self, part: Any, element: etree._Element) -> None:
-        """Write all but foreign elements, which must not be indented."""
-        for name, filled in self.attributes.items():
-            if filled in part:
-                element.set(name, self._word(filled, part[filled]))
+        """Write all but foreign elements, which the caller adds after the indentation."""
+        for name, field_name in self.attributes.items():
+            if field_name in part:
+                element.set(name, self._text(field_name, part[field_name]))
         for tag, row in self.children.items():
-            row.give(part, tag, element)
+            row.write_from(part, tag, element)
 
-    def _meaning(self, filled: str, written: str) -> Any:
-        if filled in self.numbers and _WHOLE.fullmatch(written):
-            return int(written)
-        return self.values.get(filled, {}).get(written, written)
+    def _value(self, field_name: str, text: str) -> Any:
+        if field_name in self.numbers and _WHOLE.fullmatch(text):
+            return int(text)
+        return self.values.get(field_name, {}).get(text, text)
 
-    def _word(self, filled: str, value: Any) -> str:
-        words = (word for word, meaning in self.values.get(filled, {}).items() if meaning == value)
-        return next(words, str(value))
+    def _text(self, field_name: str, value: Any) -> str:
+        texts = (text for text, meaning in self.values.get(field_name, {}).items() if meaning == value)
+        return next(texts, str(value))
 
 
 def foreign_text(element: etree._Element) -> str:

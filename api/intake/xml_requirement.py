@@ -1,4 +1,4 @@
-"""distroRequires and hostRequires: conversion between XML elements and the JSON form."""
+"""Conversion of distroRequires and hostRequires between XML elements and the JSON form."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from lxml import etree
 
-from api.intake.places import local_name
+from api.intake.locations import local_name
 from api.intake.xml_walk import (
     Walk,
     attributes_of,
@@ -26,8 +26,8 @@ _GROUPS: Final = frozenset({"system", "cpu"})
 
 
 @dataclass(frozen=True)
-class Requirement:
-    """The root of a requirement: all its children must hold."""
+class RequirementFormat:
+    """The root element of a requirement, whose children must all hold."""
 
     vocabulary: Vocabulary
     attributes: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ def _forms(element: etree._Element, group: str, vocabulary: Vocabulary, walk: Wa
         if has_namespace(child):
             refuse_child(child, element, walk)
             continue
-        walk.places.put(forms, len(forms), child)
+        walk.locations.register(forms, len(forms), child)
         forms.append(_form(child, group, vocabulary, walk))
     return forms
 
@@ -85,7 +85,7 @@ def _inner(element: etree._Element, group: str, vocabulary: Vocabulary, walk: Wa
 
 
 def _leaf(element: etree._Element, name: str, vocabulary: Vocabulary, walk: Walk) -> dict[str, Any]:
-    """Return the form of a leaf. The contents of an unknown element are not checked."""
+    """Return the form of a leaf. Text and children of an unknown element are not checked."""
     if name in vocabulary.elements:
         refuse_text(element, walk)
         for child in element:
@@ -99,20 +99,20 @@ def _write(form: Mapping[str, Any], parent: etree._Element) -> None:
     if "element" not in form:
         ((word, inner),) = form.items()
         element = etree.SubElement(parent, word)
-        for each in inner:
-            _write(each, element)
+        for child in inner:
+            _write(child, element)
         return
     *groups, name = form["element"].split("/")
     for group in groups:
         parent = etree.SubElement(parent, group)
-    attributes = {attribute: _written(value) for attribute, value in form.items() if attribute != "element"}
+    attributes = {attribute: _text(value) for attribute, value in form.items() if attribute != "element"}
     etree.SubElement(parent, name, attributes)
 
 
-def _written(value: str | int | float) -> str:
-    """Return a value as text of XML, with true and false in lower case."""
+def _text(value: str | int | float) -> str:
+    """Return the text of a value in XML, with booleans in lower case."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-DISTRO_REQUIRES: Final = Requirement(DISTRO_TREE)
-HOST_REQUIRES: Final = Requirement(SYSTEM, ("force",))
+DISTRO_REQUIRES: Final = RequirementFormat(DISTRO_TREE)
+HOST_REQUIRES: Final = RequirementFormat(SYSTEM, ("force",))

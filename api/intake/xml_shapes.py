@@ -1,4 +1,4 @@
-"""Conversion between elements and parts of a document: the shapes in the tables of `xml_job`.
+"""Conversion between XML elements and parts of a document, by the shapes in the tables of `xml_job`.
 
 Shapes report faults of the structure: unknown or repeated elements and attributes, and unexpected text. The
 checks of the document validate the values.
@@ -27,7 +27,7 @@ class Shape(Protocol):
         """Return the part of the document for the element."""
 
     def write(self, part: Any, element: etree._Element) -> None:
-        """Fill an empty element with what reads back as this part of a sound document."""
+        """Fill an empty element so that `read` returns this part, which is valid."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Text:
     def read(self, element: etree._Element, walk: Walk) -> str:
         refuse_attributes(element, walk)
         refuse_children(element, walk)
-        written = element.text or ""
-        return written if self.verbatim else written.strip()
+        text = element.text or ""
+        return text if self.verbatim else text.strip()
 
     def write(self, part: Any, element: etree._Element) -> None:
         element.text = part
@@ -48,7 +48,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Attribute:
-    """An empty element with one attribute; None with a fault if the attribute is missing."""
+    """An empty element with one required attribute. Without it, `read` reports a fault and returns None."""
 
     name: str
 
@@ -70,10 +70,10 @@ class ListOf:
     def read(self, element: etree._Element, walk: Walk) -> list[Any]:
         members: list[Any] = []
         for child in _children(element, self.tag, walk):
-            walk.places.put(members, len(members), child)
-            found = self.member.read(child, walk)
-            if found is not None:
-                members.append(found)
+            walk.locations.register(members, len(members), child)
+            member = self.member.read(child, walk)
+            if member is not None:
+                members.append(member)
         return members
 
     def write(self, part: Any, element: etree._Element) -> None:
@@ -90,13 +90,13 @@ class Pairs:
     value: str
 
     def read(self, element: etree._Element, walk: Walk) -> dict[str, str]:
-        gathered: dict[str, str] = {}
+        pairs: dict[str, str] = {}
         for child in _children(element, self.tag, walk):
             pair = _values(child, (self.name, self.value), walk)
             if pair:
-                walk.places.put(gathered, pair[0], child)
-                gathered[pair[0]] = pair[1]
-        return gathered
+                walk.locations.register(pairs, pair[0], child)
+                pairs[pair[0]] = pair[1]
+        return pairs
 
     def write(self, part: Any, element: etree._Element) -> None:
         for name, value in part.items():
@@ -104,21 +104,21 @@ class Pairs:
 
 
 def _values(element: etree._Element, names: tuple[str, ...], walk: Walk) -> tuple[str, ...] | None:
-    """Return the values of the required attributes; None with a fault if one is missing."""
-    found = dict(attributes_of(element))
-    for name in found.keys() - set(names):
+    """Return the values of the required attributes; report a fault and return None if one is missing."""
+    attributes = dict(attributes_of(element))
+    for name in attributes.keys() - set(names):
         walk.unknown_attribute(element, name, names)
     refuse_text(element, walk)
     refuse_children(element, walk)
-    missing = [name for name in names if name not in found]
+    missing = [name for name in names if name not in attributes]
     if missing:
         walk.fault(element, f'has no attribute "{missing[0]}"')
         return None
-    return tuple(found[name] for name in names)
+    return tuple(attributes[name] for name in names)
 
 
 def _children(element: etree._Element, tag: str, walk: Walk) -> Iterator[etree._Element]:
-    """Yield the children of an element that may contain nothing else."""
+    """Yield the children with this tag; report faults for all other contents."""
     refuse_attributes(element, walk)
     refuse_text(element, walk)
     for child in element:

@@ -1,6 +1,6 @@
-"""The conversion of bytes to an element tree, without fetching, expanding or guessing anything.
+"""Parsing of XML bytes to an element tree, without external files, entities or other encodings than UTF-8.
 
-Comments are dropped, except for those in elements of foreign namespaces, which are kept as they are written.
+Comments are removed, except for those in elements of foreign namespaces, which are stored unchanged.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from typing import Final
 
 from lxml import etree
 
-from api.intake.bodies import check_body, unreadable
+from api.intake.bodies import check_body, raise_unreadable
 from api.intake.limits import MAX_ATTRIBUTES, MAX_DEPTH, MAX_FAULTS, MAX_PARTS
-from api.intake.places import XmlPlaces
+from api.intake.locations import XmlLocations
 from api.intake.words import refusal
 from api.intake.xml_walk import is_foreign
 from domain.characters import CONTROL_CHARACTERS
 from domain.errors import Fault, FaultyInput
 
-# The encoding overrules what the document declares: anything but UTF-8 was refused already.
+# The encoding overrides the declaration of the document, because `check_body` has refused all but UTF-8.
 _PARSER: Final = etree.XMLParser(
     encoding="utf-8",
     resolve_entities=False,
@@ -29,20 +29,20 @@ _PARSER: Final = etree.XMLParser(
     remove_pis=True,
 )
 _TOO_DEEP: Final = etree.XPath("boolean(" + "/*" * (MAX_DEPTH + 1) + ")")
-# The parser lists the attributes of one element in time that grows with the square of their number.
-_TOO_LOADED: Final = etree.XPath(f"boolean(//*[count(@*) > {MAX_ATTRIBUTES}])")
-_TOO_MANY: Final = etree.XPath(f"count(//*) > {MAX_PARTS}")
+# lxml lists the attributes of one element in time that grows with the square of their number.
+_TOO_MANY_ATTRIBUTES: Final = etree.XPath(f"boolean(//*[count(@*) > {MAX_ATTRIBUTES}])")
+_TOO_MANY_ELEMENTS: Final = etree.XPath(f"count(//*) > {MAX_PARTS}")
 
 
 def parse_xml(body: bytes) -> etree._Element:
-    """Return the root element. Raises `Unreadable` for malformed or hostile XML."""
+    """Return the root. Raises Unreadable for malformed or hostile XML, FaultyInput for control characters."""
     text = check_body(body)
     try:
         root = etree.fromstring(body, _PARSER)
-    except etree.XMLSyntaxError as wrong:
-        unreadable(f"line {wrong.lineno or 1}", f"is not XML: {_plain(wrong)}")
+    except etree.XMLSyntaxError as error:
+        raise_unreadable(f"line {error.lineno or 1}", f"is not XML: {_message_without_position(error)}")
     if root.getroottree().docinfo.internalDTD is not None:
-        unreadable("line 1", "document types and entities are not allowed")
+        raise_unreadable("line 1", "document types and entities are not allowed")
     _check_size(root, body)
     if b"<!--" in body:
         _drop_comments(root)
@@ -72,25 +72,26 @@ def _drop(comment: etree._Element, root: etree._Element) -> None:
 
 
 def _check_characters(root: etree._Element, body: bytes) -> None:
-    """Raise FaultyInput with the place of each character that steers a terminal."""
-    found = list(islice(_steering(root), MAX_FAULTS))
-    if not found:
+    """Raise FaultyInput with the location of each text with a control character, at most MAX_FAULTS."""
+    faults = list(islice(_control_characters(root), MAX_FAULTS))
+    if not faults:
         return
-    places = XmlPlaces({}, body)
-    places.whole(None, root)
-    raise FaultyInput(dict.fromkeys(Fault(places.of(element).where, message) for element, message in found))
+    locations = XmlLocations({}, body)
+    locations.set_root(None, root)
+    where = ((locations.location_of(element).where, message) for element, message in faults)
+    raise FaultyInput(dict.fromkeys(Fault(*fault) for fault in where))
 
 
-def _steering(root: etree._Element) -> Iterator[tuple[etree._Element, str]]:
-    """Yield each element with such a character, and the message. A comment belongs to its parent."""
+def _control_characters(root: etree._Element) -> Iterator[tuple[etree._Element, str]]:
+    """Yield element and message of each text with a control character. A comment counts to its parent."""
     for node in root.iter():
         parent = node.getparent()
         element = parent if isinstance(node, etree._Comment) else node
         texts = [(element, "", node.text), (parent, "", node.tail)]
         texts += [(element, f"{_local(str(name))}: ", str(value)) for name, value in node.attrib.items()]
-        for holder, field, text in texts:
-            if holder is not None and text and (found := CONTROL_CHARACTERS.search(text)):
-                yield holder, field + refusal(found)
+        for owner, field, text in texts:
+            if owner is not None and text and (match := CONTROL_CHARACTERS.search(text)):
+                yield owner, field + refusal(match)
 
 
 def _local(name: str) -> str:
@@ -98,16 +99,16 @@ def _local(name: str) -> str:
 
 
 def _check_size(root: etree._Element, body: bytes) -> None:
-    """Raise `Unreadable` for a tree that is too large; a body with few signs needs no search."""
+    """Raise Unreadable for a tree that is too large. A body with few `<` and `=` needs no search."""
     elements, attributes = body.count(b"<") - body.count(b"</"), body.count(b"=")
     if elements > MAX_DEPTH and _TOO_DEEP(root):
-        unreadable("document", f"is nested deeper than {MAX_DEPTH} elements")
-    if attributes > MAX_ATTRIBUTES and _TOO_LOADED(root):
-        unreadable("document", f"has an element with more than {MAX_ATTRIBUTES} attributes")
-    if elements > MAX_PARTS and _TOO_MANY(root):
-        unreadable("document", f"has more than {MAX_PARTS} elements")
+        raise_unreadable("document", f"is nested deeper than {MAX_DEPTH} elements")
+    if attributes > MAX_ATTRIBUTES and _TOO_MANY_ATTRIBUTES(root):
+        raise_unreadable("document", f"has an element with more than {MAX_ATTRIBUTES} attributes")
+    if elements > MAX_PARTS and _TOO_MANY_ELEMENTS(root):
+        raise_unreadable("document", f"has more than {MAX_PARTS} elements")
 
 
-def _plain(wrong: etree.XMLSyntaxError) -> str:
-    """Return the message of the parser without the place."""
-    return (wrong.msg or "syntax error").split(", line ")[0][:200]
+def _message_without_position(error: etree.XMLSyntaxError) -> str:
+    """Return the message of the parser without the position."""
+    return (error.msg or "syntax error").split(", line ")[0][:200]

@@ -1,4 +1,4 @@
-"""The state of a walk through an XML tree, and common checks of elements."""
+"""The state of a walk through an XML tree, and checks that all elements share."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Final, NamedTuple, cast
 
 from lxml import etree
 
+from api.intake.locations import XmlLocations, local_name, unknown_element
 from api.intake.near_names import suggestion
-from api.intake.places import XmlPlaces, local_name, unknown_element
 from api.intake.unsupported import NOT_YET
 
 OWN_NAMESPACE: Final = "urn:labledger:job"
@@ -17,7 +17,7 @@ OWN_NAMESPACE: Final = "urn:labledger:job"
 class ElementFault(NamedTuple):
     """A fault at an element.
 
-    With `allowed`, `message` is the name of an unknown attribute; without a message the element is unknown.
+    With `allowed`, `message` is the name of an unknown attribute, or empty if the element is unknown.
     """
 
     element: etree._Element
@@ -34,10 +34,10 @@ class ElementFault(NamedTuple):
 
 
 class Walk:
-    """The places and faults of a tree while it is read."""
+    """The locations and faults of a tree while it is read."""
 
     def __init__(self, words: Mapping[str, str], body: bytes) -> None:
-        self.places = XmlPlaces(words, body)
+        self.locations = XmlLocations(words, body)
         self.faults: list[ElementFault] = []
 
     def fault(self, element: etree._Element, message: str) -> None:
@@ -60,11 +60,11 @@ def refuse_attributes(element: etree._Element, walk: Walk) -> None:
 
 
 def refuse_text(element: etree._Element, walk: Walk) -> None:
-    """Report text in an element that allows none, once."""
-    blank = element.text is None or element.text.isspace()
+    """Report a fault if the element contains text."""
+    is_blank = element.text is None or element.text.isspace()
     for child in element:
-        blank = blank and (child.tail is None or child.tail.isspace())
-    if not blank:
+        is_blank = is_blank and (child.tail is None or child.tail.isspace())
+    if not is_blank:
         walk.fault(element, "unexpected text")
 
 
@@ -76,7 +76,7 @@ def refuse_children(element: etree._Element, walk: Walk) -> None:
 def refuse_child(
     child: etree._Element, parent: etree._Element, walk: Walk, allowed: Collection[str] = ()
 ) -> None:
-    """Report a child that the parent does not allow."""
+    """Report a fault for a child that the parent does not allow."""
     name = local_name(child)
     if is_foreign(child):
         walk.fault(child, "foreign elements belong directly in <job>")

@@ -14,10 +14,10 @@ from domain.job.spec import DEFAULT_RETENTION_TAG
 
 
 def write_job(document: Mapping[str, Any], default_tag: str | None = DEFAULT_RETENTION_TAG) -> bytes:
-    """Return the XML, in UTF-8, of `JobSpec.document`, without fields that have their default.
+    """Return `JobSpec.document` as indented XML in UTF-8, without fields that have their default.
 
-    `default_tag` is the retention tag that the service gives to jobs without one; None writes any tag.
-    It is indented and complete, so it may be larger than the submitted text, and than the maximum of a body.
+    `default_tag` is the retention tag that the service gives to jobs without one; None writes any tag. The
+    XML may be larger than the submitted text, and than the maximum of a body.
     """
     root = etree.Element("job")
     job = Job.model_validate(document)
@@ -27,9 +27,9 @@ def write_job(document: Mapping[str, Any], default_tag: str | None = DEFAULT_RET
         fields["retention_tag"] = job.retention_tag
     JOB.write(fields, root)
     etree.indent(root)
-    for kept in fields.get("foreign", ()):
+    for text in fields.get("foreign", ()):
         # Added after the indentation, which would insert blanks into it.
-        element = parse_xml(kept.encode())
+        element = parse_xml(text.encode())
         element.tail = "\n"
         root.append(element)
     return etree.tostring(root, encoding="utf-8", xml_declaration=True)

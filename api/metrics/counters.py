@@ -27,19 +27,19 @@ def serving(
     tailer: Callable[[], TailerCounters | None],
 ) -> Totals:
     """Return the counters of a serving process; `tailer` returns None until the process follows the log."""
-    tailed = tailer()
+    tailer_counters = tailer()
     return {
         **requests.totals(),
         **{series(f"append_{name}"): total for name, total in asdict(commits).items()},
         **{series(f"watching_{name}"): total for name, total in asdict(watching).items()},
-        **({} if tailed is None else _tailed(SERVE, tailed)),
+        **({} if tailer_counters is None else _tailer_totals(SERVE, tailer_counters)),
     }
 
 
 def scheduling(
     scheduler: SchedulerCounters, findings: Findings, withheld: Mapping[str, int], tailer: TailerCounters
 ) -> Totals:
-    """Return the counters of a scheduler; `withheld` counts rounds without effect, by the clock doubt."""
+    """Return the counters of a scheduler; `withheld` counts the rounds of `consistency_withheld_turns`."""
     decisions, doubts = scheduler.decisions.copy().items(), dict(withheld).items()
     return {
         **{series("scheduler_decisions", trigger=kind): total for kind, total in decisions},
@@ -48,17 +48,16 @@ def scheduling(
         series("scheduler_conflicts"): scheduler.conflicts,
         **{series("consistency_findings", finding=name): total for name, total in findings.by_name().items()},
         **{series("consistency_withheld_turns", doubt=doubt): total for doubt, total in doubts},
-        **_tailed(SCHEDULER, tailer),
+        **_tailer_totals(SCHEDULER, tailer),
     }
 
 
 def projecting(projector: ProjectorCounters, tailer: TailerCounters) -> Totals:
-    folded = asdict(projector).items()
     return {
-        **{series(f"projector_{name}"): total for name, total in folded},
-        **_tailed(PROJECTOR, tailer),
+        **{series(f"projector_{name}"): total for name, total in asdict(projector).items()},
+        **_tailer_totals(PROJECTOR, tailer),
     }
 
 
-def _tailed(process: str, tailer: TailerCounters) -> Totals:
+def _tailer_totals(process: str, tailer: TailerCounters) -> Totals:
     return {series(f"tailer_{name}", process=process): total for name, total in asdict(tailer).items()}

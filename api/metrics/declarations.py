@@ -1,8 +1,8 @@
-"""All metrics, with their texts and labels. `docs/metrics.md` is generated from these.
+"""Declarations of all metrics, with their texts and labels. `docs/metrics.md` is generated from them.
 
-No label has values that people choose or whose number is unbounded: no job, recipe, user or system. More
-people can read a scrape than the log, and each value of a label is a series for ever. The one exception is
-`lab_controller`: there are few, and an operator has to know which of them is silent.
+No label names a job, recipe, user or system: more people may read the metrics than the log, and each value of
+a label is a series for ever. Labels do name lab controllers: there are few, and an operator has to know which
+one is silent.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from workers.clocks import DOUBTS
 PREFIX: Final = "labledger_"
 
 Labels = Mapping[str, tuple[str, ...] | None]
-"""The possible values of each label; None: not known in advance."""
+"""The possible values of each label, None if they are not known in advance."""
 
 
 @dataclass(frozen=True)
-class Declared:
+class MetricSpec:
     """A metric; `name` is without the prefix, and without the suffix of a counter.
 
-    A metric whose label values are listed has all of them from the beginning, at 0. `bounds` are the upper
-    bounds of the buckets of a histogram, in seconds.
+    If the values of all its labels are listed, the metric has a sample for each of them from the start, at 0.
+    `bounds` are the upper bounds of the buckets of a histogram, in seconds.
     """
 
     name: str
@@ -51,90 +51,90 @@ FINDINGS: Final = tuple(finding.name for finding in fields(Findings))
 REQUEST_BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 GAUGES: Final = (
-    Declared("systems", "Systems by condition and usage", {"condition": CONDITIONS, "usage": USAGE.states}),
-    Declared("recipes", "Unfinished recipes by state", {"state": UNFINISHED}),
-    Declared(
+    MetricSpec("systems", "Systems by condition and usage", {"condition": CONDITIONS, "usage": USAGE.states}),
+    MetricSpec("recipes", "Unfinished recipes by state", {"state": UNFINISHED}),
+    MetricSpec(
         "oldest_unplaced_seconds",
         "Seconds since the oldest unplaced recipe was submitted; 0: none",
     ),
-    Declared(
+    MetricSpec(
         "lab_controller_silent",
         "1 for an enabled lab that gets no recipes because its controller is silent, or was never heard",
         {"lab_controller": None},
     ),
-    Declared("watchers", "Clients that follow the event stream"),
-    Declared("log_position", "Last position of the log"),
-    Declared(
+    MetricSpec("watchers", "Clients that follow the event stream"),
+    MetricSpec("log_position", "Last position of the log"),
+    MetricSpec(
         "projector_lag_events",
         "Positions of the log that the projector has not processed yet",
         {"projector": None},
     ),
-    Declared(
+    MetricSpec(
         "projector_lag_seconds", "Age of the first event not processed yet; 0: none", {"projector": None}
     ),
-    Declared("scheduler_active", "1 while a scheduler holds the lease and makes progress, else 0"),
+    MetricSpec("scheduler_active", "1 while a scheduler holds the lease and makes progress, else 0"),
 )
 
 DURATIONS: Final = (
-    Declared(
+    MetricSpec(
         "recipe_wait_seconds",
         "Time of recipes from submission until their final placement, observed when they are provisioned",
         bounds=BOUNDS["wait"],
     ),
-    Declared(
+    MetricSpec(
         "recipe_provisioning_seconds",
         "Time of recipes from their final placement until the start of the first task",
         bounds=BOUNDS["provisioning"],
     ),
-    Declared(
+    MetricSpec(
         "recipe_execution_seconds",
         "Time of recipes from the start of the first task until the end of the last one, with any result",
         bounds=BOUNDS["execution"],
     ),
 )
-"""Histograms of the table `read.durations`, whose measures are the second word of the name."""
+"""Histograms of the table `read.durations`; its column `measure` is the second word of the name."""
 
 COUNTERS: Final = (
-    Declared("scheduler_decisions", "Decisions of the scheduler, by trigger", {"trigger": TRIGGERS}),
-    Declared("scheduler_commits", "Commits of the scheduler, with one or more decisions each"),
-    Declared("scheduler_events", "Events appended by the scheduler"),
-    Declared("scheduler_conflicts", "Commits of the scheduler refused because of a concurrent change"),
-    Declared(
+    MetricSpec("scheduler_decisions", "Decisions of the scheduler, by trigger", {"trigger": TRIGGERS}),
+    MetricSpec("scheduler_commits", "Commits of the scheduler, with one or more decisions each"),
+    MetricSpec("scheduler_events", "Events appended by the scheduler"),
+    MetricSpec("scheduler_conflicts", "Commits of the scheduler refused because of a concurrent change"),
+    MetricSpec(
         "consistency_findings",
         "Findings of the consistency loop; out_of_step and idle_but_wanted indicate a bug",
         {"finding": FINDINGS},
     ),
-    Declared(
+    MetricSpec(
         "consistency_withheld_turns",
         "Rounds of the consistency loop that ended nothing because the clocks of scheduler and database "
         "differed or jumped",
         {"doubt": DOUBTS},
     ),
-    Declared("append_commits", "Append statements of serving processes"),
-    Declared("append_requests", "Requests in these append statements, appended or refused"),
-    Declared("append_events", "Events appended by serving processes"),
-    Declared("append_conflicts", "Append requests refused because of an unexpected version"),
-    Declared("append_retries", "Append statements retried while the database was unavailable"),
-    Declared("watching_sent", "Events sent to watchers, counted once per watcher"),
-    Declared("watching_cut", "Watchers disconnected because they did not read in time"),
-    Declared("watching_refused", "Watchers refused because there were too many"),
-    Declared("projector_pages", "Pages of the log applied to the read models"),
-    Declared("projector_events", "Events applied to the read models"),
-    Declared(
+    MetricSpec("append_commits", "Append statements of serving processes"),
+    MetricSpec("append_requests", "Requests in these append statements, appended or refused"),
+    MetricSpec("append_events", "Events appended by serving processes"),
+    MetricSpec("append_conflicts", "Append requests refused because of an unexpected version"),
+    MetricSpec("append_retries", "Append statements retried while the database was unavailable"),
+    MetricSpec("watching_sent", "Events sent to watchers, counted once per watcher"),
+    MetricSpec("watching_cut", "Watchers disconnected because they did not read in time"),
+    MetricSpec("watching_refused", "Watchers refused because there were too many"),
+    MetricSpec("projector_pages", "Pages of the log applied to the read models"),
+    MetricSpec("projector_events", "Events applied to the read models"),
+    MetricSpec(
         "tailer_backstop_finds",
         "Pages of the log found by polling, without a notification; more than 0 indicates a bug",
         PROCESSES,
     ),
-    Declared("tailer_reconnects", "Database sessions that follow the log and were reopened", PROCESSES),
-    Declared("http_requests", "Answered HTTP requests", {**REQUEST, "status": None}),
+    MetricSpec("tailer_reconnects", "Database sessions that follow the log and were reopened", PROCESSES),
+    MetricSpec("http_requests", "Answered HTTP requests", {**REQUEST, "status": None}),
 )
 
 HISTOGRAMS: Final = (
-    Declared(
+    MetricSpec(
         "http_request_seconds",
         "Time from a request to the beginning of its answer",
         REQUEST,
         REQUEST_BOUNDS,
     ),
 )
-"""Counted by the processes, as counters of the buckets (`le`) and of the sum."""
+"""Histograms that processes count, with a counter for each bucket (`le`) and one for the sum."""

@@ -14,13 +14,13 @@ LIMITS = limits(REQUEST_BOUNDS)
 
 
 class RequestCounters:
-    """Counters written in the event loop; another thread may read the totals."""
+    """Counters that the event loop increments; another thread may read the totals."""
 
     def __init__(self) -> None:
         self._totals: defaultdict[Series, float] = defaultdict(float)
 
-    def answered(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count an answered request, by its path template. Each bucket counts only its own range."""
+    def count(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count a request by the template of its path. Buckets are not cumulative."""
         limit = LIMITS[bisect_left(REQUEST_BOUNDS, seconds)]
         requests, bucket, summed = _series_of(method, route, status // 100, limit)
         self._totals[requests] += 1
@@ -31,7 +31,6 @@ class RequestCounters:
         return dict(self._totals)
 
 
-# One total for each counter.
 @cache
 def _series_of(method: str, route: str, hundreds: int, limit: str) -> tuple[Series, Series, Series]:
     request = {"method": method, "route": route}

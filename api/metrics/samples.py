@@ -9,7 +9,7 @@ from typing import Final
 
 from prometheus_client.core import Metric
 
-from api.metrics.declarations import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS, Declared
+from api.metrics.declarations import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS, MetricSpec
 from api.metrics.families import Samples, Values, counter, gauge, histogram, limits
 from projections.reader import Reader, Row
 from store.event_log import EventLog
@@ -17,8 +17,8 @@ from store.lease import SCHEDULER
 from store.readiness import database_state
 
 DECLARED: Final = {metric.name: metric for metric in GAUGES}
-# The query of a gauge and the column of its value; the label columns have the names of the labels.
-READ: Final[Mapping[str, tuple[str, str]]] = {
+# Gauge -> its query and the column of its value. The columns of labels have the names of the labels.
+GAUGE_QUERIES: Final[Mapping[str, tuple[str, str]]] = {
     "systems": ("systems_by_usage", "systems"),
     "recipes": ("recipes_by_state", "recipes"),
     "oldest_unplaced_seconds": ("oldest_unplaced", "seconds"),
@@ -29,72 +29,74 @@ READ: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
-# Left out while the read models are built: partial counters would look like a reset.
-WHOLE_ONLY: Final = frozenset({"systems", "recipes", "oldest_unplaced_seconds", "lab_controller_silent"})
+# Omitted, like durations, while the read models are built: partial counts would look like resets.
+READ_MODEL_GAUGES: Final = frozenset(
+    {"systems", "recipes", "oldest_unplaced_seconds", "lab_controller_silent"}
+)
 
 
-async def measured(reader: Reader, log: EventLog) -> list[Metric]:
-    """Return the present samples of all metrics, without those of read models that are being built.
-
-    Raises DatabaseAway.
-    """
+async def all_metrics(reader: Reader, log: EventLog) -> list[Metric]:
+    """Return all metrics, without those of read models that are being built. Raises DatabaseAway."""
     is_whole = reader.is_whole
-    shown = {name: query for name, (query, _) in READ.items() if is_whole or name not in WHOLE_ONLY}
-    asked = sorted({*shown.values(), "counted", *(("durations",) if is_whole else ())})
-    # Concurrent queries: on a busy machine each of them mostly waits.
-    found, samples = await asyncio.gather(
-        reader.together(*((query, ()) for query in asked)), _standing(reader, log)
+    gauges = {n: query for n, (query, _) in GAUGE_QUERIES.items() if is_whole or n not in READ_MODEL_GAUGES}
+    queries = sorted({*gauges.values(), "counted", *(("durations",) if is_whole else ())})
+    # Concurrent, because on a busy machine both mostly wait for the database.
+    results, samples = await asyncio.gather(
+        reader.together(*((query, ()) for query in queries)), _database_samples(reader, log)
     )
-    rows = dict(zip(asked, found, strict=True))
-    samples |= {name: _samples(DECLARED[name], rows[query]) for name, query in shown.items()}
+    rows = dict(zip(queries, results, strict=True))
+    samples |= {name: _samples(DECLARED[name], rows[query]) for name, query in gauges.items()}
     return [
         *(gauge(metric, samples[metric.name]) for metric in GAUGES if metric.name in samples),
-        *(_durations(rows["durations"]) if is_whole else ()),
-        *_counted(rows["counted"]),
+        *(_duration_metrics(rows["durations"]) if is_whole else ()),
+        *_counter_metrics(rows["counted"]),
     ]
 
 
-async def _standing(reader: Reader, log: EventLog) -> dict[str, Samples]:
-    """Return the state of the scheduler, as in `/readyz`."""
-    said = await asyncio.to_thread(database_state, log, SCHEDULER, reader.position)
-    return {"log_position": {(): said.log_end}, "scheduler_active": {(): said.has_live_holder}}
+async def _database_samples(reader: Reader, log: EventLog) -> dict[str, Samples]:
+    """Return the samples of `log_position` and `scheduler_active`, from the same query as `/readyz`."""
+    state = await asyncio.to_thread(database_state, log, SCHEDULER, reader.position)
+    return {"log_position": {(): state.log_end}, "scheduler_active": {(): state.has_live_holder}}
 
 
-def _samples(metric: Declared, rows: Iterable[Row]) -> Samples:
-    _, column = READ[metric.name]
+def _samples(metric: MetricSpec, rows: Iterable[Row]) -> Samples:
+    _, column = GAUGE_QUERIES[metric.name]
     return {tuple(row[label] for label in metric.labels): float(row[column]) for row in rows}
 
 
-def _durations(rows: Sequence[Row]) -> list[Metric]:
-    return [_duration(metric, [row for row in rows if metric.name == _name(row)]) for metric in DURATIONS]
+def _duration_metrics(rows: Sequence[Row]) -> list[Metric]:
+    return [
+        _duration_histogram(metric, [row for row in rows if metric.name == _metric_name(row)])
+        for metric in DURATIONS
+    ]
 
 
-def _name(row: Row) -> str:
+def _metric_name(row: Row) -> str:
     return f"recipe_{row['measure']}_seconds"
 
 
-def _duration(metric: Declared, rows: Sequence[Row]) -> Metric:
+def _duration_histogram(metric: MetricSpec, rows: Sequence[Row]) -> Metric:
     buckets = {limits(metric.bounds)[row["bucket"]]: float(row["count"]) for row in rows}
     return histogram(metric, {(): buckets}, {(): sum(row["seconds"] for row in rows)})
 
 
-def _counted(rows: Iterable[Row]) -> list[Metric]:
+def _counter_metrics(rows: Iterable[Row]) -> list[Metric]:
     by_name: defaultdict[str, list[Row]] = defaultdict(list)
     for row in rows:
         by_name[row["name"]].append(row)
-    counters = (counter(metric, _of(metric, by_name[metric.name])) for metric in COUNTERS)
+    counters = (counter(metric, _totals(metric, by_name[metric.name])) for metric in COUNTERS)
     return [*counters, *(_histogram(metric, by_name) for metric in HISTOGRAMS)]
 
 
-def _histogram(metric: Declared, by_name: Mapping[str, Sequence[Row]]) -> Metric:
+def _histogram(metric: MetricSpec, by_name: Mapping[str, Sequence[Row]]) -> Metric:
     buckets = {_values(metric, row): row["by_limit"] for row in by_name[f"{metric.name}_bucket"]}
-    return histogram(metric, buckets, _of(metric, by_name[f"{metric.name}_sum"]))
+    return histogram(metric, buckets, _totals(metric, by_name[f"{metric.name}_sum"]))
 
 
-def _of(metric: Declared, rows: Iterable[Row]) -> Samples:
-    # Only samples of buckets have a limit.
+def _totals(metric: MetricSpec, rows: Iterable[Row]) -> Samples:
+    # The limit is empty for all samples but those of buckets.
     return {_values(metric, row): row["by_limit"][""] for row in rows}
 
 
-def _values(metric: Declared, row: Row) -> Values:
+def _values(metric: MetricSpec, row: Row) -> Values:
     return tuple(row["labels"][label] for label in metric.labels)

@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 class CounterWriter:
-    """Stores counters regularly: `start` once, after any fork; `stop` stores a last time. Also a context."""
+    """Stores counters regularly. Call `start` after any fork; `stop` stores them a last time."""
 
     def __init__(self, counters: Counters, every_seconds: float = WRITE_SECONDS) -> None:
         self._counters = counters
@@ -45,8 +45,8 @@ class CounterWriter:
         try:
             self._counters.write()
         except DatabaseAway as error:
-            # The counts are kept for the next time, and other parts log that the database is away.
+            # The next write includes these counts, and other parts log that the database is unavailable.
             logger.debug("counters not stored: %s", error)
         except Exception:
-            # The thread must not end: nobody would notice that the counters stand still.
+            # The thread must not end, because nobody would notice that the counters no longer change.
             logger.exception("counters not stored; retrying")

@@ -1,4 +1,4 @@
-"""The ASGI application, composed of routes, middleware and error handlers."""
+"""The ASGI application with its routes, middleware and error handlers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import falcon
 import falcon.asgi
 
-from api.concurrency_limits import counting
+from api.concurrency_limits import with_shares
 from api.headers import POSITION_HEADER
 from api.parts import Parts
 from api.rest import problems
@@ -63,7 +63,7 @@ class Lifespan:
 
 
 def resources(parts: Parts) -> dict[str, Any]:
-    """Return the resources by the names in the table of routes."""
+    """Return the resources by their names in `ROUTES`."""
     return {
         "jobs": Jobs(parts),
         "recipe_sets": RecipeSets(parts),
@@ -95,44 +95,44 @@ def resources(parts: Parts) -> dict[str, Any]:
     }
 
 
-def operations_of(found: Mapping[str, Any]) -> dict[tuple[str, str], Operation]:
-    """Return the operations by (path, method), as the resources declare them."""
+def operations_of(resources_by_name: Mapping[str, Any]) -> dict[tuple[str, str], Operation]:
+    """Return the declared operations of the resources by (path, method)."""
     return {
-        (path, method): operation_of(found[route.resource], responder_of(route, method))
+        (path, method): operation_of(resources_by_name[route.resource], responder_of(route, method))
         for path, route in ROUTES.items()
         for method in route.roles
     }
 
 
 @dataclass(frozen=True)
-class Allowed:
-    """Allowed origins of web pages, the rate of requests, and trusted proxies."""
+class HttpOptions:
+    """Allowed origins of web pages, maximum rate of requests (0: none), and trusted proxies."""
 
     cors_origins: tuple[str, ...] = ()
     requests_per_second: int = 0
     proxies: tuple[Network, ...] = ()
 
 
-def application(parts: Parts, lifespan: Lifespan, allowed: Allowed = Allowed()) -> Any:
-    found = resources(parts)
-    operations = operations_of(found)
-    gate = Gate(parts, operations, Rates(allowed.requests_per_second), allowed.proxies)
+def application(parts: Parts, lifespan: Lifespan, options: HttpOptions = HttpOptions()) -> Any:
+    by_name = resources(parts)
+    operations = operations_of(by_name)
+    gate = Gate(parts, operations, Rates(options.requests_per_second), options.proxies)
     middleware: list[Any] = [
         lifespan,
         AccessLog(parts.requests),
-        *_cors(allowed.cors_origins),
+        *_cors(options.cors_origins),
         Compression(),
         gate,
     ]
     app = falcon.asgi.App(middleware=middleware)
     app.req_options.strip_url_path_trailing_slash = True
-    found["description"].describe = lambda: describe(ROUTES, operations, version("labledger"))
+    by_name["description"].describe = lambda: describe(ROUTES, operations, version("labledger"))
     for path, route in ROUTES.items():
-        app.add_route(path, found[route.resource], suffix=route.suffix)
+        app.add_route(path, by_name[route.resource], suffix=route.suffix)
     app.add_error_handler(Exception, problems.on_unexpected_error)
     app.add_error_handler(falcon.HTTPError, problems.on_http_error)
     app.add_error_handler(LabledgerError, problems.on_labledger_error)
-    return counting(app, parts.under_way)
+    return with_shares(app, parts.under_way)
 
 
 def _cors(origins: tuple[str, ...]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Request bodies: bounded, read once, and validated by a model, with all faults at once."""
+"""Reading of request bodies up to a limit, and their validation by a model, with all faults at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from falcon.asgi import Request
 from pydantic import BaseModel, ValidationError
 
 from api.concurrency_limits import share_of
-from api.intake.json_text import refuse_equal_keys
+from api.intake.json_text import refuse_duplicate_keys
 from api.intake.limits import MAX_FAULTS
 from api.rest.context import client_address, operation_of_request
 from api.rest.contract.faults import faults_of
@@ -22,7 +22,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 async def read_body(req: Request) -> bytes:
-    """Return the whole body. Raises 413 before it reads more than the operation allows, 415 if compressed."""
+    """Return the whole body. Raises 413 above the limit of the operation, 415 for a Content-Encoding."""
     limit_bytes = operation_of_request(req).max_bytes
     if (req.get_header("Content-Encoding") or "identity").lower() != "identity":
         raise falcon.HTTPUnsupportedMediaType(description="the body must not be encoded")
@@ -42,14 +42,14 @@ async def read_body(req: Request) -> bytes:
 
 
 async def read_json_bytes(req: Request) -> bytes:
-    """Return the bytes of a body of the media type JSON. Raises 413 or 415."""
+    """Return the body of a request with media type JSON. Raises 413 or 415."""
     if media_type(req) != JSON:
         raise falcon.HTTPUnsupportedMediaType(description=f"the body must be {JSON}")
     return await read_body(req)
 
 
 async def read_model(req: Request) -> Any:
-    """Return the JSON body as the model of the operation. Raises 413, 415, Unreadable or FaultyInput."""
+    """Return the JSON body as the operation's model. Raises 413, 415, Unreadable or FaultyInput."""
     return await parse_model(req, await read_json_bytes(req))
 
 
@@ -58,9 +58,9 @@ def media_type(req: Request) -> str:
 
 
 async def parse_model(req: Request, body: bytes) -> Any:
-    """Return the bytes of a body as the model of the operation. Raises Unreadable or FaultyInput."""
+    """Return the body as a value of the operation's model. Raises Unreadable or FaultyInput."""
     model = operation_of_request(req).body
-    assert model is not None, "an operation says what its body is"
+    assert model is not None, "the operation declares a body"
     return await share_of(req).parse(client_address(req), len(body), partial(_parse, body, model))
 
 
@@ -74,7 +74,7 @@ def parse_json(body: bytes) -> Any:
         document: Any = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise Unreadable([Fault(f"line {error.lineno}, column {error.colno}", error.msg)]) from error
-    refuse_equal_keys(body.decode())
+    refuse_duplicate_keys(body.decode())
     return document
 
 

@@ -1,4 +1,4 @@
-"""The parts that resources need, as protocols: a resource names the least that it needs.
+"""Protocols of the parts that resources need. A resource depends only on the parts that it uses.
 
 `api.parts.Parts` has all of them.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from api.concurrency_limits import Bounds, UnderWay
+from api.concurrency_limits import ActiveRequests, MaxWaits
 from api.faulty_logins import FaultyLogins
 from api.feed import Feed
 from api.use_cases.ports import JobParts, LabParts, NameParts, PasswordParts, WriteParts
@@ -36,7 +36,7 @@ class ReadParts(FeedParts, Protocol):
     def reader(self) -> Reader: ...
 
     @property
-    def bounds(self) -> Bounds: ...
+    def bounds(self) -> MaxWaits: ...
 
 
 class ChangeParts(ReadParts, WriteParts, Protocol):
@@ -64,7 +64,7 @@ class JobBodyParts(NameParts, Protocol):
     def retention_tags(self) -> RetentionTags: ...
 
     @property
-    def under_way(self) -> UnderWay: ...
+    def under_way(self) -> ActiveRequests: ...
 
 
 class JobResourceParts(ReadParts, JobBodyParts, JobParts, Protocol):

@@ -1,4 +1,4 @@
-"""Errors as application/problem+json (RFC 9457), with every fault of the input."""
+"""Errors as application/problem+json (RFC 9457), with all faults of the input."""
 
 from __future__ import annotations
 
@@ -70,16 +70,16 @@ def problem(
         "status": status,
         "detail": detail,
     }
-    if found := [{"where": fault.where, "message": fault.message} for fault in faults]:
-        body["errors"] = found
+    if errors := [{"where": fault.where, "message": fault.message} for fault in faults]:
+        body["errors"] = errors
     return body
 
 
 def problem_of(error: LabledgerError, action: str | None = None) -> dict[str, Any]:
-    """Return the body for an error. `action` says what failed: `change the priority of a recipe set`."""
+    """Return the body for an error. `action` is the refused action, such as `cancel a job`, for the title."""
     faults = error.faults if isinstance(error, FaultyInput) else ()
-    counted = "1 error" if len(faults) == 1 else f"{len(faults)} errors"
-    detail = counted if faults else str(error)
+    count = "1 error" if len(faults) == 1 else f"{len(faults)} errors"
+    detail = count if faults else str(error)
     is_conflict = action is not None and isinstance(error, (Refused, Conflict))
     title = f"Cannot {action}" if is_conflict else error.title
     return problem(status_of(error), detail, title, faults)
@@ -99,7 +99,7 @@ async def on_labledger_error(
     req: Request, resp: Response | None, error: LabledgerError, params: Any, ws: Any = None
 ) -> None:
     if resp is None:
-        await _hang_up(ws)
+        await _close_web_socket(ws)
         return
     answer(resp, problem_of(error, action_of_request(req)))
     if isinstance(error, TooOften):
@@ -110,10 +110,10 @@ async def on_http_error(
     req: Request, resp: Response | None, error: falcon.HTTPError, params: Any, ws: Any = None
 ) -> None:
     if resp is None:
-        await _hang_up(ws)
+        await _close_web_socket(ws)
         return
     status = error.status_code
-    body = problem(status, error.description or _DETAILS.get(status, error.title or ""))
+    body = problem(status, error.description or _HTTP_ERROR_DETAILS.get(status, error.title or ""))
     answer(resp, body)
     for name, value in dict(error.headers or {}).items():
         resp.set_header(name, value)
@@ -122,17 +122,20 @@ async def on_http_error(
 async def on_unexpected_error(
     req: Request, resp: Response | None, error: Exception, params: Any, ws: Any = None
 ) -> None:
-    """Answer an unexpected error: its traceback goes to the log, the client gets the id of the request."""
+    """Log an unexpected error with its traceback, and answer with the id of the request."""
     if resp is None:
-        await _hang_up(ws)
+        await _close_web_socket(ws)
         return
     logging.getLogger(__name__).exception("request %s failed", request_id_of(req))
     answer(resp, problem(500, f"request {request_id_of(req)} failed; see the log of the server"))
 
 
-async def _hang_up(ws: Any) -> None:
+async def _close_web_socket(ws: Any) -> None:
     """Close a web socket, which no resource supports: events are streamed by plain HTTP."""
     await ws.close()
 
 
-_DETAILS = {404: "there is no resource at this path", 405: "this resource does not support the method"}
+_HTTP_ERROR_DETAILS = {
+    404: "there is no resource at this path",
+    405: "this resource does not support the method",
+}

@@ -1,4 +1,4 @@
-"""Query parameters, validated by a model, with all faults at once."""
+"""Validation of query parameters by a model, with all faults at once."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from domain.errors import Fault, FaultyInput
 
 Q = TypeVar("Q", bound=Query)
 
-# Parameters of these types may be repeated.
-_MANY = ("types", "subject")
+# These parameters may be repeated.
+_REPEATABLE = ("types", "subject")
 
 
 def read_query(req: Request, model: type[Q]) -> Q:
     """Return the query of a request. Raises FaultyInput with all faults."""
     if not req.query_string:
         with suppress(ValidationError):
-            empty: Q = _of_nothing(model)
+            empty: Q = _empty_query(model)
             return empty
     names = tuple(model.model_fields)
-    words = f"unknown parameter; the parameters are {', '.join(names)}" if names else "unknown parameter"
-    faults = [Fault(name[:MAX_MESSAGE_LENGTH], words) for name in req.params if name not in names]
+    message = f"unknown parameter; the parameters are {', '.join(names)}" if names else "unknown parameter"
+    faults = [Fault(name[:MAX_MESSAGE_LENGTH], message) for name in req.params if name not in names]
     given: dict[str, Any] = {}
     for name in names:
         value: Any = req.params.get(name)
-        if isinstance(value, list) and name not in _MANY:
+        if isinstance(value, list) and name not in _REPEATABLE:
             faults.append(Fault(name, "is given more than once"))
         elif value is not None:
             given[name] = value
@@ -46,6 +46,6 @@ def read_query(req: Request, model: type[Q]) -> Q:
 
 
 @cache
-def _of_nothing(model: type[Q]) -> Q:
-    """Return the cached query without parameters. Raises ValidationError if the model requires one."""
+def _empty_query(model: type[Q]) -> Q:
+    """Return the query of a request without parameters. Raises ValidationError if the model requires one."""
     return model.model_validate({})

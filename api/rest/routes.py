@@ -16,15 +16,15 @@ ADMIN = (roles.ADMIN,)
 LAB = (roles.ADMIN, roles.LAB_CONTROLLER)
 SCRAPERS = (roles.ADMIN, roles.AUDITOR, roles.METRICS)
 AUDITORS = (roles.ADMIN, roles.AUDITOR)
-OWN_SHARE = (roles.ADMIN, roles.SUBMITTER, roles.AUDITOR)
-EVERYBODY: tuple[str, ...] = ()
+LOG_USAGE_READERS = (roles.ADMIN, roles.SUBMITTER, roles.AUDITOR)
+WITHOUT_TOKEN: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Route:
     """`resource` and `suffix` name the object and the responders (`on_get_<suffix>`) in `app`.
 
-    `own_lab`: a lab controller may use it only under its own name.
+    `own_lab`: a lab controller may use the path only with its own name.
     """
 
     resource: str
@@ -37,7 +37,7 @@ class Route:
 READ = {"GET": READERS}
 PUT_BY_ADMINS = {"GET": READERS, "PUT": ADMIN, "DELETE": ADMIN}
 PUT_BY_OWNERS = {"GET": READERS, "PUT": SUBMITTERS, "DELETE": ADMIN}
-ANYBODY = roles.ROLES
+ANY_ROLE = roles.ROLES
 
 _ID = "int(min=1, max=2147483647)"
 JOB = f"/jobs/{{job_id:{_ID}}}"
@@ -89,18 +89,18 @@ ROUTES: dict[str, Route] = {
     "/users/{name}/password": Route("users", {"PUT": SUBMITTERS}, "password"),
     "/tokens": Route("tokens", {"GET": READERS, "POST": SUBMITTERS}),
     "/tokens/{token_id}": Route("tokens", {"GET": READERS, "DELETE": SUBMITTERS}, "one"),
-    "/login": Route("sessions", {"POST": EVERYBODY}, "login"),
-    "/whoami": Route("sessions", {"GET": ANYBODY}, "whoami"),
+    "/login": Route("sessions", {"POST": WITHOUT_TOKEN}, "login"),
+    "/whoami": Route("sessions", {"GET": ANY_ROLE}, "whoami"),
     "/reads": Route("reads", {"GET": AUDITORS}),
-    "/log-usage": Route("log_usage", {"GET": OWN_SHARE}),
+    "/log-usage": Route("log_usage", {"GET": LOG_USAGE_READERS}),
     "/events": Route("events", READ),
     "/metrics": Route("metrics", {"GET": SCRAPERS}),
-    "/openapi.json": Route("description", {"GET": EVERYBODY}),
-    "/healthz": Route("health", {"GET": EVERYBODY}, "alive"),
-    "/readyz": Route("health", {"GET": EVERYBODY}, "ready"),
+    "/openapi.json": Route("description", {"GET": WITHOUT_TOKEN}),
+    "/healthz": Route("health", {"GET": WITHOUT_TOKEN}, "alive"),
+    "/readyz": Route("health", {"GET": WITHOUT_TOKEN}, "ready"),
 }
 
 
 def responder_of(route: Route, method: str) -> str:
-    """Return the name of the responder."""
+    """Return the name of the responder, such as `on_get_one`."""
     return f"on_{method.lower()}_{route.suffix}" if route.suffix else f"on_{method.lower()}"

@@ -1,6 +1,6 @@
 """Visibility of systems: a hidden system does not exist for the caller (docs/decisions/0020).
 
-The present access policy also decides about the past of a system.
+The present access policy also decides whether the caller sees the past of a system.
 """
 
 from __future__ import annotations
@@ -25,35 +25,35 @@ def hidden_now(principal: Principal, parts: NameParts) -> frozenset[str]:
     """Return the systems that are hidden from the caller now, usually none."""
     if principal.role in SEES_ALL:
         return frozenset()
-    return parts.feed.accesses.hidden_from(principal.user, principal.lab_controller)
+    return parts.feed.visibility.hidden_from(principal.user, principal.lab_controller)
 
 
 def unknown_now(principal: Principal, parts: NameParts) -> frozenset[str]:
-    """Return the hidden systems to which the caller may not submit either: no count includes them."""
+    """Return the hidden systems to which the caller may not submit either. Counts do not include them."""
     if principal.role in SEES_ALL:
         return frozenset()
-    return parts.feed.accesses.unknown_to(principal.user, principal.lab_controller)
+    return parts.feed.visibility.unknown_to(principal.user, principal.lab_controller)
 
 
 def name_index(principal: Principal, parts: NameParts) -> NameIndex:
     """Return the names that jobs of the caller may use, without those that only unknown systems have."""
     unknown = unknown_now(principal, parts)
     names = parts.feed.directory.name_index()
-    return parts.feed.accesses.names_without(unknown, names) if unknown else names
+    return parts.feed.visibility.names_without(unknown, names) if unknown else names
 
 
-def shown_names(principal: Principal, parts: NameParts, usable: NameIndex) -> NameIndex:
+def visible_names(principal: Principal, parts: NameParts, usable: NameIndex) -> NameIndex:
     """Return the usable names that a message may show, without those that only hidden systems have."""
     hidden = hidden_now(principal, parts)
     if hidden == unknown_now(principal, parts):
         return usable
-    return parts.feed.accesses.names_without(hidden, usable)
+    return parts.feed.visibility.names_without(hidden, usable)
 
 
 async def hidden_systems(req: Request, parts: ReadParts) -> frozenset[str]:
-    """Return the hidden systems after `min_position`. Raises NotThereYet as `paging.read_at` does."""
+    """Return the hidden systems as of `min_position` or later. Raises NotThereYet like `paging.read_at`."""
     position = query_of(req, Caught).min_position
-    # A policy change before `min_position` has to apply.
+    # The directory must reflect all policy changes up to `min_position`.
     if position > parts.feed.position:
         try:
             with share_of(req).waiting():
@@ -68,7 +68,7 @@ async def hidden_rows(req: Request, parts: ReadParts) -> list[str] | None:
     return list(await hidden_systems(req, parts)) or None
 
 
-async def require_seen(req: Request, parts: ReadParts, fqdn: str) -> None:
-    """Raise Unknown for a hidden system."""
+async def require_visible(req: Request, parts: ReadParts, fqdn: str) -> None:
+    """Raise Unknown if the system is hidden from the caller."""
     if fqdn in await hidden_systems(req, parts):
         raise Unknown(display_name("system", fqdn))

@@ -1,4 +1,4 @@
-"""Changes of submitted jobs: their fields, the priority of a set, cancellation, and the end of a recipe."""
+"""Changes of submitted jobs: fields, priority, cancellation, return and release of recipes."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ async def change_job(
 async def change_priority(
     parts: WriteParts, request: RequestContext, recipe_set_id: int, priority: Priority
 ) -> Committed | None:
-    """Change the priority; return None if the set has it.
+    """Change the priority; return None if it is the same.
 
     Raises Unknown, NotPermitted as `own_job` does, and Refused once the set has started.
     """
     recipe_set = await asyncio.to_thread(own_recipe_set, parts, request, recipe_set_id)
 
     def decide(gathered: ReadSet) -> Decided:
-        now = gathered.recipe_set(recipe_set_id)
-        assert now is not None, "a recipe set stays"
-        return decide_priority(now, gathered.members(recipe_set_id), priority)
+        present = gathered.recipe_set(recipe_set_id)
+        assert present is not None, "recipe sets are never removed"
+        return decide_priority(present, gathered.members(recipe_set_id), priority)
 
     return await commit_aggregates(parts, request, (recipe_set.subject,), decide)
 
@@ -86,7 +86,7 @@ async def _cancel(
 
 
 async def return_recipe(parts: WriteParts, request: RequestContext, recipe_id: int) -> Committed | None:
-    """End a recipe that keeps its system; return None if it has ended.
+    """End a reserved recipe; return None if it has ended.
 
     Raises Unknown, NotPermitted as `own_job` does, and Refused for a recipe that is not reserved.
     """
@@ -94,7 +94,7 @@ async def return_recipe(parts: WriteParts, request: RequestContext, recipe_id: i
 
     def decide(gathered: ReadSet) -> Decided:
         recipe = gathered.recipe(recipe_id)
-        assert recipe is not None, "a recipe stays"
+        assert recipe is not None, "recipes are never removed"
         return give_back(gathered.members(recipe.recipe_set_id), recipe)
 
     return await commit_aggregates(parts, request, (f"recipe/{recipe_id}",), decide)

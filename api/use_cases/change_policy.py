@@ -1,4 +1,4 @@
-"""Change of the access policy of a pool or a system, always as a whole."""
+"""Change of the whole access policy of a pool or a system."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ async def change_pool_policy(
         if wanted == policy_form(policy_of_pool(directory, pool) or ()):
             return None
         # A concurrent removal of a named user or group, or change of the owning group, has to be a conflict.
-        looked_at = (*_named(entries), *owned_by(directory, request, pool))
-        versions = {named: directory.version(named) for named in looked_at}
+        used = (*_named(entries), *owned_by(directory, request, pool))
+        versions = {other: directory.version(other) for other in used}
         changed = PoolAccessPolicyChanged(entries=wanted)
         return append_for(parts, request, [(subject, changed)], {subject: entry.version, **versions})
 
@@ -80,7 +80,7 @@ async def change_system_policy(
         return change_policy(system, normalised(entries), active_pool, directory.pools_of(fqdn))
 
     def also_read(gathered: ReadSet) -> Iterator[str]:
-        """Yield the subjects whose concurrent change has to be a conflict: names, and the active pool."""
+        """Yield the subjects whose concurrent change has to be a conflict."""
         system = gathered.system(fqdn)
         if system is not None:
             yield from rights_subjects(directory, system, request.actor)
@@ -95,15 +95,15 @@ async def change_system_policy(
 
 
 def _faults(directory: Directory, entries: Entries, active_pool: str | None) -> list[Fault]:
-    def knows(kind: str, name: str) -> bool:
+    def exists(kind: str, name: str) -> bool:
         return directory.get(kind, name) is not None
 
-    faults = faults_of(entries, knows)
-    if active_pool is not None and not knows("pool", active_pool):
+    faults = faults_of(entries, exists)
+    if active_pool is not None and not exists("pool", active_pool):
         faults.append(Fault("active_pool", unknown_name("pool", active_pool)))
     return faults
 
 
 def _named(entries: Entries) -> Iterable[str]:
-    found = ((kind, entry.get(kind)) for entry in entries for kind in PRINCIPALS)
-    return dict.fromkeys(f"{kind}/{name}" for kind, name in found if name is not None)
+    named = ((kind, entry.get(kind)) for entry in entries for kind in PRINCIPALS)
+    return dict.fromkeys(f"{kind}/{name}" for kind, name in named if name is not None)

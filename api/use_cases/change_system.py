@@ -1,4 +1,4 @@
-"""Change of a system: its lab, owner, inventory, condition and draining, in one commit."""
+"""Change of a system's lab, owner, inventory, condition and draining, in one commit."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from store.requests import Committed
 
 @dataclass(frozen=True)
 class NewSystemValues:
-    """The new values of a system, None for those that stay; `reason` is for condition and draining.
+    """The new values of a system, None for unchanged ones; `reason` is that of condition and draining.
 
-    `properties` are merged into the inventory: None removes one. `pools` are compared with the present ones.
+    `properties` are merged into the inventory, where None removes one. `pools` must be the present ones.
     """
 
     lab_controller: str | None = None
@@ -44,9 +44,9 @@ async def change_system(
     request: RequestContext,
     fqdn: str,
     change: NewSystemValues,
-    may: Callable[[System], None],
+    require_may: Callable[[System], None],
 ) -> Committed | None:
-    """Change a system; return None if nothing changes. `may` raises NotPermitted if the caller may not.
+    """Change a system; return None if nothing changes. `require_may` raises NotPermitted.
 
     Raises FaultyInput for unknown names, Unknown, and Refused for a change that is impossible now.
     """
@@ -58,7 +58,7 @@ async def change_system(
         system = gathered.system(fqdn)
         if system is None:
             raise Unknown(display_name("system", fqdn))
-        may(system)
+        require_may(system)
         if faults := _faults(directory, fqdn, change):
             raise FaultyInput(faults)
         return decide_change(directory, gathered, system, change)[0]
@@ -85,8 +85,8 @@ def _named(change: NewSystemValues, system: System | None) -> Iterator[str]:
 def _require_lab(directory: Directory, system: System) -> None:
     """Raise Refused if the lab controller of the system was removed."""
     if directory.get("lab-controller", system.lab_controller) is None:
-        gone = display_name("lab-controller", system.lab_controller)
-        raise Refused(f"{gone} was removed; set the lab of system {system.fqdn} too")
+        lab = display_name("lab-controller", system.lab_controller)
+        raise Refused(f"{lab} was removed; set the lab of system {system.fqdn} too")
 
 
 def decide_change(
@@ -95,16 +95,16 @@ def decide_change(
     """Return the events of a change, and the system after it. Raises Refused if it is impossible now."""
     decided: Decided = []
     for step in _steps(gathered, change):
-        some = step(system)
-        decided += some
-        system = _system_after(system, some)
+        events = step(system)
+        decided += events
+        system = _system_after(system, events)
     if decided and system.condition != "Removed":
         _require_lab(directory, system)
     return decided, system
 
 
 def _steps(gathered: ReadSet, change: NewSystemValues) -> Iterator[Callable[[System], Decided]]:
-    """Yield the decisions; each takes the system as the decision before left it."""
+    """Yield the decisions; each takes the system after the previous one."""
     lab_controller, owner = change.lab_controller, change.owner
     condition, reason = change.condition, change.reason
     if lab_controller is not None:
@@ -113,7 +113,7 @@ def _steps(gathered: ReadSet, change: NewSystemValues) -> Iterator[Callable[[Sys
         yield lambda system: change_owner(system, owner)
     if change.properties:
         yield lambda system: change_inventory(system, change.properties)
-    # Before or after the condition, so that the system does not become pending and then draining.
+    # Drain before and undrain after the condition, so that a drained system does not become pending.
     if change.draining is True:
         yield lambda system: drain(system, reason)
     if condition is not None:

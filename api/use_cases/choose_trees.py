@@ -1,4 +1,4 @@
-"""The choice of distro trees for a job, with bounded work."""
+"""Choice of the distro trees of a job, with limited work."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from domain.distro_choice.distro_trees import Chosen, DistroTrees
 from domain.errors import Fault, FaultyInput
 from domain.job.spec import JobSpec
 
-# The scheduler makes the same comparisons, some 0.3 s of work, before it decides anything else.
+# The scheduler makes the same comparisons, which take it some 0.3 s, before it makes another decision.
 MAX_COMPARISONS: Final = 1_000_000
-# Each set is also bounded by the number of its recipes.
+# Checked between sets; a set's number of recipes limits its time.
 MAX_CPU_SECONDS: Final = 2.0
 
 
 async def distro_trees(parts: NameParts, spec: JobSpec, submitter: str) -> list[int | None]:
     """Return the tree of each recipe, in document order.
 
-    Raises FaultyInput if that takes too much work, TooOften while another long choice of the submitter is
-    running. A set that no lab could run is checked again against the end of the log.
+    Raises FaultyInput if the choice takes too much work, TooOften while another long choice of the submitter
+    is running. If no lab could run some set, the trees are chosen again at the end of the log.
     """
     chosen = await _chosen(parts, spec, submitter)
-    if any(each.hopeless for each in chosen):
+    if any(choice.hopeless for choice in chosen):
         await parts.feed.catch_up()
         chosen = await _chosen(parts, spec, submitter)
-    return [tree_id for each in chosen for tree_id in each.tree_ids]
+    return [tree_id for choice in chosen for tree_id in choice.tree_ids]
 
 
 async def require_bounded(parts: NameParts, spec: JobSpec, submitter: str) -> None:
     """Raise FaultyInput for requirements that take too many comparisons."""
     trees = parts.feed.distro_trees
     if not trees.is_quick(spec.recipe_sets):
-        await parts.feed.undisturbed(submitter, partial(_require_bounded, trees, spec))
+        await parts.feed.run_long_query(submitter, partial(_require_bounded, trees, spec))
 
 
 async def _chosen(parts: NameParts, spec: JobSpec, submitter: str) -> list[Chosen]:
     trees, owner, now = parts.feed.distro_trees, spec.owner or submitter, parts.clock()
     if trees.is_quick(spec.recipe_sets):
         return [trees.choose(recipe_set, owner, spec.group, now) for recipe_set in spec.recipe_sets]
-    return await parts.feed.undisturbed(submitter, partial(_choose_all, trees, spec, owner, now))
+    return await parts.feed.run_long_query(submitter, partial(_choose_all, trees, spec, owner, now))
 
 
 def _choose_all(trees: DistroTrees, spec: JobSpec, owner: str, now: datetime) -> list[Chosen]:

@@ -1,4 +1,4 @@
-"""The commit of a use case: load, decide, append, and retry after a conflict."""
+"""Commits of use cases: load, decide, append, and retry after a conflict."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from domain.names import display_subject
 from domain.read_set import ReadSet
 from store.requests import AppendRequest, Committed, Conflict, Outcome, new_command_id, require_committed
 
-PATIENCE_SECONDS = 10.0
+MAX_RETRY_SECONDS = 10.0
 
 
 def append_for(
@@ -26,11 +26,11 @@ def append_for(
     answer: bytes | None = None,
     original: Original | None = None,
 ) -> AppendRequest:
-    """Build one append from decided changes.
+    """Return the append of decided changes.
 
-    `versions` are those of the aggregates that the decision used. An aggregate that is changed and has no
-    version is new. The command id is that of the request's Idempotency-Key, otherwise a new one. Raises
-    TooOften when the actor has reached the quota of the day.
+    `versions` are those of the aggregates that the decision used. A changed aggregate without a version is
+    new. The command id is that of the request, otherwise a new one. Raises TooOften if the actor has reached
+    the quota of log bytes for the day.
     """
     if request.has_quota:
         parts.quotas.require_log_bytes(request.actor)
@@ -46,14 +46,14 @@ def append_for(
 
 
 async def append(parts: WriteParts, request: AppendRequest) -> Outcome:
-    """Append, and pass the counts that the commit returns to the quotas."""
+    """Append, and store the counts that the commit returns in the quotas."""
     outcome = await parts.commits.submit(request)
-    parts.quotas.learn(request, outcome)
+    parts.quotas.store_counts(request, outcome)
     return outcome
 
 
 def require_expected(request: RequestContext, subject: str, version: int) -> None:
-    """Raise Stale if the subject has none of the versions in the request's If-Match."""
+    """Raise Stale if the version of the subject is not one of those in the request's If-Match."""
     if request.expected is not None and version not in request.expected:
         raise Stale(f"{display_subject(subject)} is now at version {version}")
 
@@ -63,12 +63,12 @@ async def commit(
 ) -> Committed | None:
     """Decide and append, and retry after a conflict; return None if there was nothing to change.
 
-    `decide` loads fresh state each time. Raises its errors, and Conflict after `PATIENCE_SECONDS`.
+    `decide` loads fresh state in each attempt. Raises its errors, and Conflict after MAX_RETRY_SECONDS.
     """
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + MAX_RETRY_SECONDS
     outcome = await _attempt(parts, decide)
     if isinstance(outcome, Conflict):
-        # Retries run one after another: of many concurrent ones on one subject only one would succeed.
+        # Retries run one at a time: of concurrent ones on the same subject, only one would succeed.
         async with parts.retries:
             while isinstance(outcome, Conflict) and time.monotonic() < deadline:
                 await parts.feed.catch_up()
@@ -94,23 +94,23 @@ async def commit_aggregates(
 ) -> Committed | None:
     """Commit a decision on jobs, recipes, recipe sets and systems.
 
-    The first of the subjects is the one that the request is about. The append checks the versions of
-    the whole read set: if two concurrent decisions each change a subject that the other only reads, one of
-    them has to retry. `also_read` names the directory entries whose versions are checked too.
+    The first subject is that of the request, to which If-Match applies. The append checks the versions of the
+    whole read set: if two concurrent decisions each change a subject that the other only reads, one of them
+    has to retry. `also_read` yields the directory entries whose versions are checked, too.
     """
-    wanted = tuple(subjects)
+    subject_list = tuple(subjects)
 
     def attempt() -> AppendRequest | None:
-        gathered = parts.aggregates.gather(wanted)
+        gathered = parts.aggregates.gather(subject_list)
         # Read before the decision, so that a later change is a conflict.
         versions = {subject: parts.feed.directory.version(subject) for subject in also_read(gathered)}
         try:
             decided = decide(gathered)
         except (FaultyInput, Refused):
-            # Stale comes before these errors, but after Unknown and NotPermitted.
-            _require_expected(request, wanted[0], gathered)
+            # Stale takes precedence over these errors, but not over Unknown and NotPermitted.
+            _require_expected(request, subject_list[0], gathered)
             raise
-        _require_expected(request, wanted[0], gathered)
+        _require_expected(request, subject_list[0], gathered)
         return append_for(parts, request, decided, {**gathered.versions, **versions}) if decided else None
 
     return await commit(parts, lambda: asyncio.to_thread(attempt))
@@ -123,32 +123,32 @@ def _require_expected(request: RequestContext, subject: str, gathered: ReadSet) 
 
 
 async def commit_directory(
-    parts: WriteParts, request: RequestContext, about: str, decide: Callable[[], AppendRequest | None]
+    parts: WriteParts, request: RequestContext, subject: str, decide: Callable[[], AppendRequest | None]
 ) -> Committed | None:
     """Commit a decision on the directory, and wait until the directory reflects it.
 
-    `about` is the subject of the request; a missing one has version 0.
+    `subject` is that of the request, to which If-Match applies; a missing one has version 0.
     """
     directory = parts.feed.directory
     if request.expected is not None:
         # The directory must be current: neither an old version nor a missing new entry may match.
         await parts.feed.catch_up()
 
-    def look() -> AppendRequest | None:
-        kind, _, name = about.partition("/")
+    def check_and_decide() -> AppendRequest | None:
+        kind, _, name = subject.partition("/")
         entry = directory.get(kind, name)
-        require_expected(request, about, entry.version if entry else 0)
+        require_expected(request, subject, entry.version if entry else 0)
         return decide()
 
-    async def decide_again() -> AppendRequest | None:
-        appended = look()
-        if appended is None:
+    async def decide_on_current() -> AppendRequest | None:
+        append_request = check_and_decide()
+        if append_request is None:
             # Without an append nothing checks the versions, so decide again on the current directory.
             await parts.feed.catch_up()
-            appended = look()
-        return appended
+            append_request = check_and_decide()
+        return append_request
 
-    done = await commit(parts, decide_again)
+    done = await commit(parts, decide_on_current)
     if done is not None:
         await parts.feed.reach(done.position)
     return done

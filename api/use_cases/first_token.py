@@ -20,36 +20,36 @@ ADMIN = "admin"
 
 
 def make_first_token(log: EventLog, now: datetime, keep: Callable[[str], None]) -> str | None:
-    """Create a token of the user admin; return None if an admin can log in.
+    """Create a token of the user admin; return None if an admin can log in, or a concurrent call created it.
 
-    One of two concurrent calls gets it. `keep` stores the token before it is valid: a valid token that was
-    lost would lock everybody out.
+    `keep` stores the token before it becomes valid: if a valid token got lost, nobody could log in.
     """
     directory = Directory()
     for recorded in log.directory(log.end()):
         directory.apply(recorded)
     if can_any_admin_log_in(directory, now):
         return None
-    token, name = new_token(), _free_name(log)
+    token, token_id = new_token(), _free_token_id(log)
     keep(token)
     stamp = Stamp(now, ADMIN, "request/first-start")
     changes = tuple(
-        Change(subject, event, stamp) for subject, event in _first(directory, name, digest_of(token))
+        Change(subject, event, stamp)
+        for subject, event in _first_token(directory, token_id, digest_of(token))
     )
     expected = {change.subject: directory.version(change.subject) for change in changes}
-    (outcome,) = log.append([AppendRequest(f"first-start{name.removeprefix(ADMIN)}", changes, expected)])
+    (outcome,) = log.append([AppendRequest(f"first-start{token_id.removeprefix(ADMIN)}", changes, expected)])
     return None if require_committed(outcome).repeated else token
 
 
-def _free_name(log: EventLog) -> str:
-    """Return the free user name for the token: admin, or admin-2 if admin cannot log in any more."""
+def _free_token_id(log: EventLog) -> str:
+    """Return the first unused token id: admin, then admin-2 and so on if earlier tokens exist."""
     names = (ADMIN if number == 1 else f"{ADMIN}-{number}" for number in count(1))
     return next(name for name in names if not log.load({(subject := f"token/{name}"): 0})[subject])
 
 
-def _first(directory: Directory, token_id: str, digest: str) -> Decided:
+def _first_token(directory: Directory, token_id: str, digest: str) -> Decided:
     decided = role_given(directory, TokenRequest(ADMIN, roles.ADMIN))
     if directory.get("user", ADMIN) is None:
         decided = [(f"user/{ADMIN}", UserRegistered(roles=[roles.ADMIN]))]
-    made = TokenCreated(user=ADMIN, role=roles.ADMIN, lab_controller=None, digest=digest)
-    return [*decided, (f"token/{token_id}", made)]
+    created = TokenCreated(user=ADMIN, role=roles.ADMIN, lab_controller=None, digest=digest)
+    return [*decided, (f"token/{token_id}", created)]

@@ -1,7 +1,7 @@
-"""Idempotency: a repeated request gets the answer of the first one, and changes nothing again.
+"""Idempotency: a repeated request changes nothing, and gets the answer of the first one.
 
-An Idempotency-Key becomes the command id of the append, so key, answer and events are in one commit. A
-repeated request finds that commit by its command id.
+An Idempotency-Key becomes the command id of the append, so key, answer and events are in one commit, which a
+repeated request finds by the command id.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from store.requests import Committed, Conflict
 
 
 async def done_before(log: Log, request: RequestContext) -> Committed | None:
-    """Return the commit made under the request's key, if any. Raises FaultyInput as `require_same` does."""
+    """Return the commit with the request's key, if any. Raises FaultyInput as `require_same` does."""
     if request.command_id is None:
         return None
     done = await asyncio.to_thread(log.commit_of, request.command_id)
@@ -30,30 +30,28 @@ async def done_before(log: Log, request: RequestContext) -> Committed | None:
 
 @dataclass
 class FirstCommit:
-    """The commit of a request, or of an earlier one with the same key; None if nothing is committed yet."""
+    """The commit of a request, or of an earlier one with the same key; None if there is none so far."""
 
     commit: Committed | None
 
 
 @asynccontextmanager
 async def idempotent(log: Log, request: RequestContext) -> AsyncIterator[FirstCommit]:
-    """Yield the commit of an earlier request with the same key; if it is None, the caller makes and sets it.
+    """Yield the commit of an earlier request with the key; if it is None, the caller commits and sets it.
 
-    `commit` stays None only if there was nothing to change. Raises FaultyInput as `require_same` does, and
-    the errors of the caller.
+    A concurrent request with the same key may commit first. Then the caller is refused, has nothing to
+    change, or gets that commit from its own append; in each case `commit` becomes that commit. Raises
+    FaultyInput as `require_same` does, and the errors of the caller.
     """
     first = FirstCommit(await done_before(log, request))
     try:
         yield first
     except (Refused, Conflict):
-        # Of two concurrent requests with one key, the second may be refused because of the first's commit,
         first.commit = await done_before(log, request)
         if first.commit is None:
             raise
     if first.commit is None:
-        # or find nothing left to change,
         first.commit = await done_before(log, request)
-    # or its append finds the first's commit.
     if first.commit is not None and first.commit.repeated:
         require_same(request, first.commit)
 
@@ -70,15 +68,15 @@ async def items_done_before(
     """Return the earlier commits of the items of a message, by their numbers."""
     if request.command_id is None or not numbers:
         return {}
-    asked = {str(item_request(request, number).command_id): number for number in numbers}
-    found = await asyncio.to_thread(log.commits_of, list(asked))
-    for done in found.values():
+    numbers_by_id = {str(item_request(request, number).command_id): number for number in numbers}
+    commits = await asyncio.to_thread(log.commits_of, list(numbers_by_id))
+    for done in commits.values():
         require_same(request, done)
-    return {asked[command_id]: done for command_id, done in found.items()}
+    return {numbers_by_id[command_id]: done for command_id, done in commits.items()}
 
 
 def item_request(request: RequestContext, number: int) -> RequestContext:
-    """Return the request for one item of a message, which has its own commit and so its own key."""
+    """Return the request for one item of a message, with a command id of its own for its own commit."""
     if request.command_id is None:
         return request
     return replace(request, command_id=f"{request.command_id}/{number}")

@@ -1,4 +1,4 @@
-"""Import of many systems: unknown ones are added, the others changed."""
+"""Import of many systems, which adds new ones and changes the others."""
 
 from __future__ import annotations
 
@@ -18,19 +18,18 @@ from store.requests import AppendRequest, Committed
 async def import_systems(
     parts: WriteParts, request: RequestContext, items: Sequence[ImportItem], faults: Sequence[Fault]
 ) -> Committed | None:
-    """Import all systems in one commit, whose answer is `counted`; return None if nothing changes.
+    """Import all systems in one commit, whose stored answer is `counted`; return None if nothing changes.
 
-    `faults` are those found before. Raises FaultyInput with all faults, else NotPermitted or Refused, and
-    stores nothing then.
+    `faults` are those of parsing. Raises FaultyInput with all faults, else NotPermitted or Refused.
     """
     await parts.feed.catch_up()
 
     def attempt() -> AppendRequest | None:
-        made = _decided(parts, request, items, faults)
-        if not made.decided:
+        importing = _decide(parts, request, items, faults)
+        if not importing.decided:
             return None
-        answer = orjson.dumps(counted(made.imported))
-        return append_for(parts, request, made.decided, made.versions, answer)
+        answer = orjson.dumps(counted(importing.imported))
+        return append_for(parts, request, importing.decided, importing.versions, answer)
 
     done = await commit(parts, lambda: asyncio.to_thread(attempt))
     if done is not None:
@@ -38,29 +37,29 @@ async def import_systems(
     return done
 
 
-async def look_at_systems(
+async def preview_import(
     parts: WriteParts, request: RequestContext, items: Sequence[ImportItem], faults: Sequence[Fault]
 ) -> list[Imported]:
-    """Return what the import would change. Raises the errors of `import_systems`."""
+    """Return the changes that the import would make. Raises the errors of `import_systems`."""
     await parts.feed.catch_up()
-    made = await asyncio.to_thread(_decided, parts, request, items, faults)
-    return made.imported
+    importing = await asyncio.to_thread(_decide, parts, request, items, faults)
+    return importing.imported
 
 
 def counted(imported: Sequence[Imported]) -> dict[str, int]:
     """Return the counts of added, changed and unchanged systems."""
-    added = sum(one.added for one in imported)
-    kept = sum(not one.added and not one.differences for one in imported)
+    added = sum(system.added for system in imported)
+    kept = sum(not system.added and not system.differences for system in imported)
     return {"added": added, "changed": len(imported) - added - kept, "kept": kept}
 
 
-def _decided(
+def _decide(
     parts: WriteParts, request: RequestContext, items: Sequence[ImportItem], faults: Sequence[Fault]
 ) -> Importing:
     """Return the decisions on all items. Blocking."""
     gathered = parts.aggregates.gather(f"system/{item.fqdn}" for item in items)
-    made = Importing(parts, request, gathered, [*faults])
+    importing = Importing(parts, request, gathered, [*faults])
     for item in items:
-        made.take(item)
-    made.require_possible()
-    return made
+        importing.take(item)
+    importing.require_possible()
+    return importing

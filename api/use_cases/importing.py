@@ -1,4 +1,4 @@
-"""The decisions of an import of systems, item by item, each on the state after the previous ones."""
+"""Decisions of an import of systems, each on the state after the previous items."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from domain.system.state import System
 from domain.system_admin.policy import leave_pool
 from domain.system_admin.registration import NOT_INVENTORY, register, unknown_names
 
-# Fields that a new system has to have.
-NEEDED = ("lab_controller", "owner")
+# Fields that a new system must have.
+REQUIRED = ("lab_controller", "owner")
 
 
 @dataclass(frozen=True)
-class InputPlace:
-    """The place of a system in the input, `systems[3]` or `row 5`, and the text before a part of it."""
+class InputLocation:
+    """The location of a system in the input, `systems[3]` or `row 5`, and the separator before its fields."""
 
     row: str
-    joint: str = "."
+    separator: str = "."
 
-    def of(self, fault: Fault) -> Fault:
-        """Return a fault of a single system with its place among many."""
+    def locate(self, fault: Fault) -> Fault:
+        """Return a fault of the system with its location in the whole input."""
         return Fault(
-            self.row if fault.where == "body" else self.row + self.joint + fault.where, fault.message
+            self.row if fault.where == "body" else self.row + self.separator + fault.where, fault.message
         )
 
 
@@ -45,11 +45,11 @@ class InputPlace:
 class ImportItem:
     """One system of an import.
 
-    `place` is its place in the input; `document` registers a new system, `change` changes an existing one.
-    For an item with `faulty` fields, which are in neither, only the names in its other fields are checked.
+    `document` registers a new system, `change` changes an existing one. If there are `faulty` fields, which
+    are in neither, only the names in the other fields are checked.
     """
 
-    place: InputPlace
+    location: InputLocation
     fqdn: str
     document: Mapping[str, Any]
     change: NewSystemValues
@@ -81,23 +81,25 @@ class Importing:
     def __post_init__(self) -> None:
         self._after: dict[str, State] = dict(self.gathered.states)
         self._named: dict[str, None] = {}
-        # Each message once, even if it applies to many systems.
+        # Dicts as ordered sets: many systems may have the same message.
         self._not_permitted: dict[str, None] = {}
         self._refused: dict[str, None] = {}
         self._directory = self.parts.feed.directory
-        # Field and message of an unknown name -> its place among the faults, and how many items have it.
+        # Fault of an unknown name -> its index in `faults`, and the number of items that have it.
         self._unknown: dict[Fault, tuple[int, int]] = {}
 
     def take(self, item: ImportItem) -> None:
-        system = self._seen(item.fqdn)
+        system = self._visible_system(item.fqdn)
         # Read before the decision, so that a later change is a conflict.
-        versions = {subject: self._directory.version(subject) for subject in self._rests_on(item, system)}
-        wrong = [*self._faults_of(item, exists=system is not None)]
-        self.faults += map(item.place.of, wrong)
+        versions = {
+            subject: self._directory.version(subject) for subject in self._used_subjects(item, system)
+        }
+        faults = [*self._faults_of(item, exists=system is not None)]
+        self.faults += map(item.location.locate, faults)
         unknown = [*unknown_names(self._directory, item.document)]
         for fault in unknown:
-            self._add_unknown(item.place, fault)
-        if wrong or unknown or item.faulty:
+            self._add_unknown(item.location, fault)
+        if faults or unknown or item.faulty:
             return
         try:
             decided, imported = self._added(item) if system is None else self._changed(item)
@@ -110,9 +112,9 @@ class Importing:
         self.imported.append(imported)
         if decided:
             self.decided += decided
-            self.versions = {**versions, **self._looked_at(item, system), **self.versions}
+            self.versions = {**versions, **self._used_versions(item, system), **self.versions}
 
-    def _seen(self, fqdn: str) -> System | None:
+    def _visible_system(self, fqdn: str) -> System | None:
         """Return the system, None if it does not exist or the caller may not view it."""
         system = self.gathered.system(fqdn)
         return system if system and self._may_view(system) else None
@@ -120,8 +122,8 @@ class Importing:
     def _may_view(self, system: System) -> bool:
         return holds(self._directory, self.request, system, VIEW)
 
-    def _is_seen(self, fqdn: str) -> bool:
-        """Return whether the caller may view a system that the import spells differently."""
+    def _is_visible(self, fqdn: str) -> bool:
+        """Return whether the caller may view a system, which is not among the gathered ones."""
         system = self.parts.aggregates.gather([f"system/{fqdn}"]).system(fqdn)
         return system is not None and self._may_view(system)
 
@@ -138,24 +140,24 @@ class Importing:
         called = self._directory.system_called(item.fqdn)
         if item.fqdn.casefold() in self._named:
             yield Fault("fqdn", "occurs twice")
-        elif not exists and called is not None and called != item.fqdn and self._is_seen(called):
+        elif not exists and called is not None and called != item.fqdn and self._is_visible(called):
             yield Fault("fqdn", f"exists with another spelling: {called}")
         self._named[item.fqdn.casefold()] = None
         if not exists:
-            missing = (name for name in NEEDED if name not in item.document and name not in item.faulty)
+            missing = (name for name in REQUIRED if name not in item.document and name not in item.faulty)
             yield from (Fault(name, "is missing, but required for a new system") for name in missing)
 
-    def _add_unknown(self, place: InputPlace, fault: Fault) -> None:
-        """Add the first of equal faults, and count the others: an unknown owner is often in every row."""
+    def _add_unknown(self, location: InputLocation, fault: Fault) -> None:
+        """Add the first of equal faults and count the others: an unknown owner is often in every row."""
         index, count = self._unknown.get(fault, (len(self.faults), 0))
         if count == 0:
-            self.faults.append(place.of(fault))
+            self.faults.append(location.locate(fault))
         else:
             others = "1 other system" if count == 1 else f"{count} other systems"
             self.faults[index] = Fault(self.faults[index].where, f"{fault.message} (also for {others})")
         self._unknown[fault] = index, count + 1
 
-    def _rests_on(self, item: ImportItem, system: System | None) -> Iterator[str]:
+    def _used_subjects(self, item: ImportItem, system: System | None) -> Iterator[str]:
         """Yield the subjects whose concurrent change has to be a conflict: names, rights, pools."""
         for kind, name in (("user", item.change.owner), ("lab-controller", item.change.lab_controller)):
             if name is not None:
@@ -168,7 +170,7 @@ class Importing:
             yield f"pool/{pool}"
             yield from owned_by(self._directory, self.request, pool)
 
-    def _looked_at(self, item: ImportItem, system: System | None) -> dict[str, int]:
+    def _used_versions(self, item: ImportItem, system: System | None) -> dict[str, int]:
         """Return the versions of the system, and of its recipe's set if its condition changes."""
         if system is None:
             return {}
@@ -189,7 +191,7 @@ class Importing:
     def _changed(self, item: ImportItem) -> tuple[Decided, Imported]:
         gathered = ReadSet(self._after)
         system = gathered.system(item.fqdn)
-        assert system is not None, "it was gathered"
+        assert system is not None, "the caller has found it"
         decided, after = decide_change(self._directory, gathered, system, item.change)
         if decided:
             given_away = after.owner != system.owner

@@ -1,4 +1,4 @@
-"""Updates of a lab controller: progress of recipes and commands, and changes of its systems."""
+"""Messages of a lab controller with progress of recipes and commands, and changes of its systems."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from api.use_cases.change_system import NewSystemValues, change_system
 from api.use_cases.idempotency import item_request, items_done_before, require_same
 from api.use_cases.ports import LabParts, WriteParts
 from api.use_cases.register_system import register_system
-from api.use_cases.report_command import commands_by_id, moves_more, report_on, unknown_command
+from api.use_cases.report_command import commands_by_id, may_have_effects, report_on, unknown_command
 from api.use_cases.report_drafts import CommandItem, RecipeItem
-from api.use_cases.report_progress import Answer, answers_kept, report_progress
+from api.use_cases.report_progress import Answer, earlier_answers, report_progress
 from api.use_cases.rights import require_own_lab
 from api.use_cases.system_rights import require_may_give_away
 from domain.errors import Fault, FaultyInput, LabledgerError, NotPermitted, Refused
@@ -25,32 +25,31 @@ from domain.system.state import System
 from domain.system_admin.registration import unknown_names
 from store.requests import Committed
 
-# The maximum number of concurrent items; more would only wait for a database session.
+# More concurrent items would only wait for a database session.
 MAX_CONCURRENT_ITEMS = 16
 
-
-Take = Callable[[RequestContext], Awaitable[Committed | None]]
-"""A function of the item's request: under an Idempotency-Key each item has its own key."""
+CommitItem = Callable[[RequestContext], Awaitable[Committed | None]]
+"""A function that commits an item; its argument is the item's request (`idempotency.item_request`)."""
 
 
 @dataclass(frozen=True)
 class SystemUpdate:
-    """An item with its own commit: the subject of its system, and the function that commits it."""
+    """An item with its own commit that changes the system with this subject."""
 
-    about: str
-    take: Take
+    subject: str
+    commit: CommitItem
 
 
 @dataclass(frozen=True)
 class RecipeRelease:
     """An item with its own commit that releases a recipe from its system."""
 
-    take: Take
+    commit: CommitItem
 
 
 @dataclass(frozen=True)
 class ReportedCommand:
-    """The state of a command of this lab controller."""
+    """A report on a command of this lab controller."""
 
     lab_controller: str
     report: CommandItem
@@ -65,7 +64,7 @@ async def take_updates(
     lab_controller: str | None,
     items: Mapping[int, RecipeItem | ReportedCommand | SystemUpdate | RecipeRelease],
 ) -> dict[int, Answer]:
-    """Process items in order, each with its own answer; items on different systems run concurrently.
+    """Process the items in order, each with its own answer; changes of different systems run concurrently.
 
     Consecutive reports are processed together. `lab_controller` is the reporting one, None for an admin.
     Items and answers are keyed by their numbers in the message. Under an Idempotency-Key an item that was
@@ -73,7 +72,7 @@ async def take_updates(
     refused, is processed again. Raises FaultyInput for a key that was used with another message.
     """
     done = await items_done_before(parts.log, request, items)
-    answers = answers_kept(done)
+    answers = earlier_answers(done)
     todo, unknown = await _resolved(parts, {n: item for n, item in items.items() if n not in answers})
     answers |= unknown
     for kind, run in groupby(todo.items(), key=lambda numbered: _kind(numbered[1])):
@@ -84,27 +83,27 @@ async def take_updates(
             )
             answers.update(zip(reports, taken, strict=True))
         elif kind is SystemUpdate:
-            alone = {number: item for number, item in run if isinstance(item, SystemUpdate)}
-            answers.update(await _side_by_side(request, alone))
+            updates = {number: item for number, item in run if isinstance(item, SystemUpdate)}
+            answers.update(await _commit_by_system(request, updates))
         else:
-            # In order: a system that is drained before its release must be draining when it is free.
+            # In order, because a release must find the system draining if an earlier item drains it.
             for number, item in run:
-                assert isinstance(item, RecipeRelease), f"{kind} is no item"
+                assert isinstance(item, RecipeRelease), f"unexpected item: {kind}"
                 answers[number] = await _answer(item, item_request(request, number))
-    # If the same message arrived twice concurrently, an item may have changed nothing or been refused because
-    # of the other message's commit.
+    # The same message may have arrived twice concurrently. Then an item may have changed nothing, or been
+    # refused, because of the commit of the other message.
     if all(isinstance(answer, Committed) for answer in answers.values()):
         return answers
-    return answers | answers_kept(await items_done_before(parts.log, request, items))
+    return answers | earlier_answers(await items_done_before(parts.log, request, items))
 
 
 def _commands(items: Iterable[object]) -> dict[str, list[int]]:
     """Return the ids of the reported commands, by lab controller."""
-    found: dict[str, list[int]] = defaultdict(list)
+    ids: dict[str, list[int]] = defaultdict(list)
     for item in items:
         if isinstance(item, ReportedCommand):
-            found[item.lab_controller].append(item.report.command_id)
-    return found
+            ids[item.lab_controller].append(item.report.command_id)
+    return ids
 
 
 def _kind(item: RecipeItem | CommandItem | SystemUpdate | RecipeRelease) -> Any:
@@ -118,29 +117,29 @@ async def _resolved(
 
     A report that changes more than its command becomes an item with its own commit.
     """
-    found: dict[int, RecipeItem | CommandItem | SystemUpdate | RecipeRelease] = {}
+    resolved: dict[int, RecipeItem | CommandItem | SystemUpdate | RecipeRelease] = {}
     unknown: dict[int, Answer] = {}
     commands: dict[int, dict[str, Any]] = {}
     for lab_controller, ids in _commands(items.values()).items():
         commands |= await commands_by_id(parts.reader, lab_controller, ids)
     for number, item in items.items():
         if not isinstance(item, ReportedCommand):
-            found[number] = item
+            resolved[number] = item
         elif (command := commands.get(item.report.command_id)) is None:
             unknown[number] = unknown_command(parts.reader, item.lab_controller, item.report.command_id)
-        elif moves_more(command, item.report.state):
-            take = partial(report_on, parts, command=command, item=item.report)
-            found[number] = SystemUpdate(f"system/{command['system']}", take)
+        elif may_have_effects(command, item.report.state):
+            commit = partial(report_on, parts, command=command, item=item.report)
+            resolved[number] = SystemUpdate(f"system/{command['system']}", commit)
         else:
-            found[number] = item.report
-    return found, unknown
+            resolved[number] = item.report
+    return resolved, unknown
 
 
-async def _side_by_side(request: RequestContext, items: Mapping[int, SystemUpdate]) -> dict[int, Answer]:
+async def _commit_by_system(request: RequestContext, items: Mapping[int, SystemUpdate]) -> dict[int, Answer]:
     answers: dict[int, Answer] = {}
-    of_subject: dict[str, list[int]] = defaultdict(list)
+    numbers_of: dict[str, list[int]] = defaultdict(list)
     for number, item in items.items():
-        of_subject[item.about].append(number)
+        numbers_of[item.subject].append(number)
     free = asyncio.Semaphore(MAX_CONCURRENT_ITEMS)
 
     async def in_order(numbers: list[int]) -> None:
@@ -148,14 +147,14 @@ async def _side_by_side(request: RequestContext, items: Mapping[int, SystemUpdat
             for number in numbers:
                 answers[number] = await _answer(items[number], item_request(request, number))
 
-    await asyncio.gather(*map(in_order, of_subject.values()))
+    await asyncio.gather(*map(in_order, numbers_of.values()))
     return answers
 
 
 async def _answer(item: SystemUpdate | RecipeRelease, request: RequestContext) -> Answer:
     """Commit an item. Raises FaultyInput if the key was used with another message."""
     try:
-        done = await item.take(request)
+        done = await item.commit(request)
     except LabledgerError as error:
         return error
     if done is not None and done.repeated:
@@ -173,7 +172,7 @@ async def add_or_change_system(
     """Change a system of the reporting lab controller, or register it with `document` if it is unknown.
 
     Return None if nothing changes. Raises the errors of `change_system` and `register_system`, and
-    NotPermitted for a new system of another user than that of the request, unless an admin asks.
+    NotPermitted for a new system with another owner than the actor, unless the actor is an admin.
     """
     if change.lab_controller not in (None, lab_controller):
         raise NotPermitted(f"{lab_controller} cannot report systems of {change.lab_controller}")
@@ -189,7 +188,7 @@ async def add_or_change_system(
         try:
             return await register_system(parts, request, document)
         except Refused:
-            # Another request may have registered it meanwhile; any other reason refuses the change too.
+            # Another request may have registered it. For any other reason, the change is refused as well.
             await parts.feed.catch_up()
     return await change_own_system(parts, request, lab_controller, document["fqdn"], change)
 
@@ -200,12 +199,12 @@ async def change_own_system(
     """Change a system of the reporting lab controller; return None if nothing changes.
 
     Raises the errors of `change_system`, and NotPermitted for a system of another lab, and for a new owner
-    unless the present owner asks.
+    unless the actor is the present owner or an admin.
     """
 
-    def may(system: System) -> None:
+    def require_may(system: System) -> None:
         require_own_lab(lab_controller, system.subject, system.lab_controller)
         if change.owner not in (None, system.owner):
             require_may_give_away(parts.feed.directory, request, system)
 
-    return await change_system(parts, request, fqdn, change, may)
+    return await change_system(parts, request, fqdn, change, require_may)

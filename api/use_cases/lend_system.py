@@ -1,11 +1,11 @@
-"""Begin and end of the loan of a system."""
+"""Begin and end of loans of systems."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
-from api.clock import written
+from api.clock import rfc3339
 from api.request_context import RequestContext
 from api.use_cases.commit import commit_aggregates
 from api.use_cases.ports import WriteParts
@@ -27,7 +27,7 @@ from store.requests import Committed
 async def lend_system(
     parts: WriteParts, request: RequestContext, fqdn: str, user: str, until: datetime | None
 ) -> Committed | None:
-    """Lend a system to a user; return None if the same loan exists. `until` None: without an end.
+    """Lend a system to a user; return None if the same loan exists. A loan with `until` None has no end.
 
     Raises FaultyInput for an unknown user and a past time, Unknown, Stale, NotPermitted, and Refused for a
     system on loan to another user, or Removed.
@@ -36,37 +36,37 @@ async def lend_system(
         await parts.feed.catch_up()
 
     def decide(gathered: ReadSet) -> Decided:
-        system = _of(gathered, fqdn)
+        system = _system(gathered, fqdn)
         require_may_lend(parts.feed.directory, request, system, user)
         if faults := _faults(parts, user, until):
             raise FaultyInput(faults)
-        return upkeep.lend(system, Loan(user, until), None if until is None else written(until))
+        return upkeep.lend(system, Loan(user, until), None if until is None else rfc3339(until))
 
     def also_read(gathered: ReadSet) -> Iterator[str]:
         # A concurrent removal of the user has to be a conflict.
         yield f"user/{user}"
-        yield from rights_subjects(parts.feed.directory, _of(gathered, fqdn), request.actor)
+        yield from rights_subjects(parts.feed.directory, _system(gathered, fqdn), request.actor)
 
-    return await _done(parts, request, fqdn, decide, also_read)
+    return await _commit(parts, request, fqdn, decide, also_read)
 
 
 async def end_loan(parts: WriteParts, request: RequestContext, fqdn: str) -> Committed | None:
     """End the loan of a system; return None if there is none. Raises Unknown, Stale, NotPermitted."""
 
     def decide(gathered: ReadSet) -> Decided:
-        system = _of(gathered, fqdn)
+        system = _system(gathered, fqdn)
         require_viewed(parts.feed.directory, request, system)
         if system.loan is not None:
             require_may_end_loan(parts.feed.directory, request, system)
         return upkeep.end_loan(system, f"ended by {request.actor}")
 
     def also_read(gathered: ReadSet) -> Iterator[str]:
-        return rights_subjects(parts.feed.directory, _of(gathered, fqdn), request.actor)
+        return rights_subjects(parts.feed.directory, _system(gathered, fqdn), request.actor)
 
-    return await _done(parts, request, fqdn, decide, also_read)
+    return await _commit(parts, request, fqdn, decide, also_read)
 
 
-async def _done(
+async def _commit(
     parts: WriteParts,
     request: RequestContext,
     fqdn: str,
@@ -80,7 +80,7 @@ async def _done(
     return done
 
 
-def _of(gathered: ReadSet, fqdn: str) -> System:
+def _system(gathered: ReadSet, fqdn: str) -> System:
     system = gathered.system(fqdn)
     if system is None:
         raise Unknown(display_name("system", fqdn))

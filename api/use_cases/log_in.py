@@ -10,19 +10,19 @@ from api.request_context import RequestContext
 from api.use_cases.commit import commit_directory
 from api.use_cases.passwords import is_password
 from api.use_cases.ports import PasswordParts
-from api.use_cases.tokens import issued, new_token, new_token_id, require_token_quota
+from api.use_cases.tokens import new_token, new_token_id, require_token_quota, token_append
 from domain.directory.changes import unknown_role
 from domain.directory.roles import LAB_CONTROLLER, ROLES
 from domain.directory.tokens import TokenRequest
 from domain.errors import Fault, FaultyInput, NotPermitted, NotRecognised
 from store.requests import AppendRequest
 
-LASTING: Final = timedelta(hours=12)
+TOKEN_LIFETIME: Final = timedelta(hours=12)
 
 
 @dataclass(frozen=True)
 class NewLogin:
-    """A new token; it is valid from the log position `position`."""
+    """A new token, which is valid from the log position `position`."""
 
     token: str
     token_id: str
@@ -39,7 +39,7 @@ async def log_in(
     role: str | None = None,
     address: str | None = None,
 ) -> NewLogin:
-    """Create a token for 12 hours, with the given role or the user's first. `address` is the client's.
+    """Create a token for 12 hours, with the given role or the user's first one.
 
     Raises FaultyInput for a role that people cannot have, NotRecognised for a wrong name or password,
     NotPermitted for a role that the user does not have, Refused at the quota of live tokens, and TooOften
@@ -60,14 +60,14 @@ async def log_in(
     if not await is_password(parts, user, password_id, password, address):
         raise NotRecognised("no user has this name and password")
     request = RequestContext(user, request_id)
-    token, token_id, expires_at = new_token(), new_token_id(), parts.clock() + LASTING
+    token, token_id, expires_at = new_token(), new_token_id(), parts.clock() + TOKEN_LIFETIME
 
     def decide() -> AppendRequest:
         if parts.feed.directory.credentials.password_of(user) != password_id:
             raise NotRecognised("the password was changed during the login; log in again")
         wanted = TokenRequest(user, _role(parts, user, role), expires_at=expires_at)
         require_token_quota(parts, wanted)
-        return issued(parts, request, wanted, token, token_id)
+        return token_append(parts, request, wanted, token, token_id)
 
     done = await commit_directory(parts, request, f"token/{token_id}", decide)
     assert done is not None, "a token is always something new"

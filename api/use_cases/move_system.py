@@ -27,7 +27,7 @@ async def move_system(
     """Add or remove a system, and wait until the directory reflects it; return None if nothing changes.
 
     Adding requires the right to change the pool and `edit_policy` on the system, because the policies of the
-    pool then apply to it. Removing requires one of both. Raises Unknown, Stale, and NotPermitted.
+    pool then apply to it. Removal requires one of both. Raises Unknown, Stale, and NotPermitted.
     """
     await existing(parts.feed, "system", fqdn)
     # The directory must be current: neither an old version nor an old membership may match.
@@ -45,7 +45,7 @@ async def _move(
     system = (await asyncio.to_thread(parts.aggregates.load, [f"system/{fqdn}"])).get(f"system/{fqdn}")
     if not isinstance(system, System):
         raise Unknown(display_name("system", fqdn))
-    # Checked before the pool: a hidden system is answered like an unknown one, whatever the pool.
+    # Before any check of the pool, so that a hidden system has the same answer as an unknown one.
     require_viewed(directory, request, system)
     entry = directory.get("pool", pool)
     if entry is None:
@@ -57,9 +57,9 @@ async def _move(
     decided: Decided = [(subject, (PoolSystemAdded if member else PoolSystemRemoved)(system=fqdn))]
     if not member:
         decided += leave_pool(system, pool)
-    looked_at = (*rights_subjects(directory, system, request.actor), *owned_by(directory, request, pool))
-    rests = {other: directory.version(other) for other in looked_at}
-    versions = {**rests, subject: entry.version, system.subject: system.version}
+    used = (*rights_subjects(directory, system, request.actor), *owned_by(directory, request, pool))
+    used_versions = {other: directory.version(other) for other in used}
+    versions = {**used_versions, subject: entry.version, system.subject: system.version}
     return append_for(parts, request, decided, versions)
 
 

@@ -1,4 +1,4 @@
-"""Passwords: set, and checked at login (docs/decisions/0013)."""
+"""Setting of passwords, and their check at login (docs/decisions/0013)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import secrets
 from api.request_context import RequestContext
 from api.use_cases.commit import append_for, commit_directory
 from api.use_cases.ports import PasswordParts
-from api.use_cases.rights import require_oneself
+from api.use_cases.rights import require_self
 from domain.directory.events import UserPasswordSet
 from domain.directory.passwords import faults_of
 from domain.directory.roles import ADMIN
@@ -29,15 +29,15 @@ async def set_password(
     one. Tokens stay valid.
     Raises FaultyInput with all faults, Unknown, Stale, TooOften, and Refused when another request has set the
     password meanwhile. Raises NotPermitted for another user's password, a wrong `current`, and a first
-    password by a token that opens less than the password would.
+    password by a token with fewer rights than the password would give.
     """
-    require_oneself(request, user, "set the password of another user")
+    require_self(request, user, "set the password of another user")
     await parts.feed.catch_up()
     if parts.feed.directory.get("user", user) is None:
         raise Unknown(display_name("user", user))
     before = parts.feed.directory.credentials.password_of(user)
     if before is None:
-        _require_no_rise(parts, request, user)
+        _require_no_more_rights(parts, request, user)
     needs_current = before is not None and not request.is_admin
     faults = faults_of(new, user, "password")
     if needs_current and current is None:
@@ -49,12 +49,12 @@ async def set_password(
     password_id = secrets.token_hex(8)
     hashed = await parts.hashing.hashed(new)
     await asyncio.to_thread(store_hash, parts.log, password_id, user, hashed)
-    done = await _count(parts, request, user, before, password_id)
+    done = await _validate_hash(parts, request, user, before, password_id)
     await asyncio.to_thread(delete_stale_hashes, parts.log, user)
     return done
 
 
-async def _count(
+async def _validate_hash(
     parts: PasswordParts, request: RequestContext, user: str, before: str | None, password_id: str
 ) -> Committed:
     """Append the event that makes the new hash valid instead of the present one."""
@@ -67,7 +67,7 @@ async def _count(
         if replaced != before and not request.is_admin:
             raise Refused(f"another request has set the password of {display_name('user', user)}")
         if replaced is None:
-            _require_no_rise(parts, request, user)
+            _require_no_more_rights(parts, request, user)
         event = UserPasswordSet(password_id=password_id)
         return append_for(parts, request, [(subject, event)], {subject: entry.version})
 
@@ -76,8 +76,8 @@ async def _count(
     return done
 
 
-def _require_no_rise(parts: PasswordParts, request: RequestContext, user: str) -> None:
-    """Raise NotPermitted unless the token lasts as long, and opens as much, as the first password would."""
+def _require_no_more_rights(parts: PasswordParts, request: RequestContext, user: str) -> None:
+    """Raise NotPermitted unless the token has no end and all rights that the first password would give."""
     if request.is_admin:
         return
     directory = parts.feed.directory
@@ -97,9 +97,9 @@ def _require_no_rise(parts: PasswordParts, request: RequestContext, user: str) -
 async def is_password(
     parts: PasswordParts, user: str, password_id: str | None, password: str, address: str | None = None
 ) -> bool:
-    """Return whether the password is the one with that id; without an id, return False after as much time.
+    """Return whether the password matches the hash with that id; without an id, False after as much time.
 
-    Raises TooOften, also if too many passwords are being checked; that does not count as an attempt.
+    Raises TooOften after failures, or if too many passwords are being checked, which is no failed attempt.
     """
     async with parts.attempts.attempt(user, address) as attempt:
         is_doubtful = password_id is None or parts.attempts.failed_count(user) > 0

@@ -1,4 +1,4 @@
-"""The parts that use cases need, as protocols: a use case names in its signature the least that it needs.
+"""Protocols of the parts that use cases need. A use case depends only on the parts that it uses.
 
 `api.parts.Parts` has all of them.
 """
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class Log(Protocol):
-    """Reads of the log. Each call blocks, and raises DatabaseAway while the database is away."""
+    """Reads of the log. Each call blocks, and raises DatabaseAway while the database is unavailable."""
 
     def load(self, after: Mapping[str, int]) -> dict[str, list[Recorded]]: ...
 
@@ -44,7 +44,7 @@ class Log(Protocol):
 
 
 class Appender(Protocol):
-    """Appends to the log, together with other requests."""
+    """Appends to the log, in one commit with concurrent requests."""
 
     async def submit(self, request: AppendRequest, /) -> Outcome: ...
 
@@ -53,7 +53,7 @@ class DirectoryView(Protocol):
     """The directory as this process has read it from the log, up to `position`."""
 
     directory: Directory
-    accesses: VisibilityIndex
+    visibility: VisibilityIndex
     distro_trees: DistroTrees
 
     @property
@@ -63,7 +63,7 @@ class DirectoryView(Protocol):
 
     async def catch_up(self) -> None: ...
 
-    async def undisturbed(self, caller: str, question: Callable[[], T]) -> T: ...
+    async def run_long_query(self, caller: str, query: Callable[[], T]) -> T: ...
 
 
 class JobNumbers(Protocol):
@@ -89,7 +89,7 @@ class NameParts(Protocol):
 
 
 class WriteParts(NameParts, Protocol):
-    """Parts to decide on a change and append it. `retries` lets one retry run at a time."""
+    """Parts to decide on a change and append it. `retries` is held by the one retry that may run."""
 
     @property
     def log(self) -> Log: ...
@@ -108,7 +108,7 @@ class WriteParts(NameParts, Protocol):
 
 
 class JobParts(WriteParts, Protocol):
-    """Parts to submit and change jobs. The log is that of the database, which also counts recipes."""
+    """Parts to submit and change jobs. The log is an EventLog, for other queries of the database."""
 
     @property
     def log(self) -> EventLog: ...
@@ -128,7 +128,7 @@ class LabParts(WriteParts, Protocol):
 
 
 class PasswordParts(WriteParts, Protocol):
-    """Parts to set and check passwords. The log is that of the database, which also stores hashes."""
+    """Parts to set and check passwords. The log is an EventLog, for the hashes in the database."""
 
     @property
     def log(self) -> EventLog: ...

@@ -27,7 +27,7 @@ from store.requests import AppendRequest, Committed
 async def put_document(
     parts: WriteParts, request: RequestContext, kind: str, name: str, document: Mapping[str, Any]
 ) -> Committed | None:
-    """Register or change the thing; return None if nothing changes.
+    """Register or change an entry of the directory; return None if nothing changes.
 
     Raises FaultyInput for unknown names, NotPermitted as `rights.may_put` does, Stale, and Refused if no
     admin would be left.
@@ -46,28 +46,30 @@ async def put_document(
         events = put(kind, before, document)
         if not events:
             return None
-        if before is None and parts.feed.accesses.referring_systems(kind, name):
-            raise _LeftByNamesake
-        left = remove_references(directory, kind, name) if before is None else ()
-        decided = [*left, *((subject, event) for event in events)]
+        if before is None and parts.feed.visibility.referring_systems(kind, name):
+            raise _StaleReferences
+        removed = remove_references(directory, kind, name) if before is None else ()
+        decided = [*removed, *((subject, event) for event in events)]
         owners = owned_by(directory, request, name) if kind == "pool" else ()
-        others = (*named_in(kind, document), *_rests_on(directory, kind, name, document), *owners)
-        versions = {other: directory.version(other) for other in (*(one for one, _ in decided), *others)}
+        others = (*named_in(kind, document), *_required_admins(directory, kind, name, document), *owners)
+        versions = {
+            other: directory.version(other) for other in (*(changed for changed, _ in decided), *others)
+        }
         return append_for(parts, request, decided, versions)
 
     try:
         return await commit_directory(parts, request, subject, decide)
-    except _LeftByNamesake:
-        await _part_with_namesake(parts, request, kind, name)
+    except _StaleReferences:
+        await _remove_stale_references(parts, request, kind, name)
         return await commit_directory(parts, request, subject, decide)
 
 
-async def _part_with_namesake(parts: WriteParts, request: RequestContext, kind: str, name: str) -> None:
-    """Remove references that systems still hold to a removed thing of the same name.
+async def _remove_stale_references(parts: WriteParts, request: RequestContext, kind: str, name: str) -> None:
+    """Remove references of systems to a removed entry of the same name.
 
-    A concurrent request may have added them during the removal. While the name is unused, no new ones come.
+    A request concurrent to the removal may have added them. While the name is unused, nobody can add more.
     """
-    fqdns = parts.feed.accesses.referring_systems(kind, name)
+    fqdns = parts.feed.visibility.referring_systems(kind, name)
 
     def decide(gathered: ReadSet) -> Decided:
         systems = (gathered.system(fqdn) for fqdn in fqdns)
@@ -79,18 +81,20 @@ async def _part_with_namesake(parts: WriteParts, request: RequestContext, kind: 
         ]
 
     # If-Match and the Idempotency-Key of the request do not apply to this commit.
-    apart = replace(request, expected=None, command_id=None)
-    done = await commit_aggregates(parts, apart, [f"system/{fqdn}" for fqdn in fqdns], decide)
+    own_request = replace(request, expected=None, command_id=None)
+    done = await commit_aggregates(parts, own_request, [f"system/{fqdn}" for fqdn in fqdns], decide)
     if done is not None:
         await parts.feed.reach(done.position)
 
 
-class _LeftByNamesake(Exception):
-    """Systems still refer to the removed thing of the same name."""
+class _StaleReferences(Exception):
+    """Systems refer to a removed entry of the same name."""
 
 
-def _rests_on(directory: Directory, kind: str, name: str, document: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the subjects to check. Raises Refused if no admin would be left."""
+def _required_admins(
+    directory: Directory, kind: str, name: str, document: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """Return the subjects to check if a user loses the role of admin. Raises Refused for the last admin."""
     roles = document.get("roles") if kind == "user" else None
     return () if roles is None or ADMIN in roles else require_admin_without(directory, name)
 

@@ -22,7 +22,7 @@ async def register_system(
         await parts.feed.catch_up()
     decided = register(document)
     changed = dict.fromkeys(subject for subject, _ in decided)
-    # A concurrent removal of these has to be a conflict.
+    # A concurrent removal of one of these has to be a conflict.
     named = (f"lab-controller/{document['lab_controller']}", f"user/{document['owner']}")
 
     def decide() -> AppendRequest:

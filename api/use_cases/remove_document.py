@@ -1,4 +1,4 @@
-"""Removal of a user, group, pool, lab controller or distro tree; a later PUT of its name starts afresh."""
+"""Removal of users, groups, pools, lab controllers and distro trees, which frees their names."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from store.requests import AppendRequest, Committed
 async def remove_document(
     parts: PasswordParts, request: RequestContext, kind: str, name: str
 ) -> Committed | None:
-    """Remove the thing and wait until the directory reflects it; return None if it was removed before.
+    """Remove an entry and wait until the directory reflects it; return None if it was removed before.
 
     The same commit revokes tokens of a user or lab controller, removes a user from groups, ends reservations
     and loans of a user, removes the systems of a pool, and removes it from access policies. Jobs stay.
 
     Raises Unknown, Stale, NotPermitted unless the caller is an admin, and Refused for a user who owns
     systems, a group that owns pools, a lab controller with systems that are not Removed, and the last admin.
-    References that another process adds concurrently are then without effect: a later thing of the same name
-    does not get them (`Directory.had`), so only admins have the rights.
+    References that another process adds concurrently have no effect: a later entry of the same name does not
+    get them (`Directory.had`), so only admins have the rights.
     """
     require_admin(request, f"remove {display_name(kind, name)}")
     await parts.feed.catch_up()
@@ -62,26 +62,27 @@ def _removal(
     decided = remove(kind, directory, name, systems)
     versions = {changed: directory.version(changed) for changed, _ in decided}
     of_systems = [change for system in systems for change in remove_system_references(system, kind, name)]
-    parting = {subject for subject, _ in of_systems}
-    versions |= {one.subject: one.version for one in systems if one.subject in parting}
+    referring = {subject for subject, _ in of_systems}
+    versions |= {system.subject: system.version for system in systems if system.subject in referring}
     if kind == "user":
-        left = require_admin_without(directory, name)
-        versions |= {other: directory.version(other) for other in left}
+        admins = require_admin_without(directory, name)
+        versions |= {other: directory.version(other) for other in admins}
         # A concurrent reservation has to be a conflict.
-        versions |= {one.subject: one.version for one in systems if _is_for_people(one)}
+        versions |= {system.subject: system.version for system in systems if _is_reservable(system)}
     if kind == "lab-controller":
         # Its systems are Removed; a concurrent return of one of them has to be a conflict.
-        versions |= {one.subject: one.version for one in systems if one.lab_controller == name}
+        of_lab = [system for system in systems if system.lab_controller == name]
+        versions |= {system.subject: system.version for system in of_lab}
     return [*of_systems, *decided], versions
 
 
-def _is_for_people(system: System) -> bool:
+def _is_reservable(system: System) -> bool:
     return system.reservation is not None or system.condition == "Manual"
 
 
 async def _systems(parts: PasswordParts, kind: str, name: str) -> list[System]:
-    """Return the present systems: all for kinds that systems need, else those that refer to the thing."""
+    """Return all systems if every system needs an entry of this kind, else those that refer to the entry."""
     everything = (fqdn for fqdn, _ in parts.feed.directory.items("system"))
-    fqdns = everything if kind in NEEDED_BY_SYSTEMS else parts.feed.accesses.referring_systems(kind, name)
+    fqdns = everything if kind in NEEDED_BY_SYSTEMS else parts.feed.visibility.referring_systems(kind, name)
     found = await asyncio.to_thread(parts.aggregates.load, [f"system/{fqdn}" for fqdn in fqdns])
     return [state for state in found.values() if isinstance(state, System)]

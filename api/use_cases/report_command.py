@@ -1,4 +1,4 @@
-"""Reports of a lab controller on a command."""
+"""Reports of lab controllers on single commands."""
 
 from __future__ import annotations
 
@@ -29,17 +29,19 @@ from projections.reader import BeingBuilt
 from store.requests import AppendRequest, Committed
 from store.selection import Selection
 
-# Events after which a command is obsolete: the recipe may be provisioned again on another system, or the
-# system for another person, and the result of the old command says nothing about the new one.
-OVERTAKEN = tuple(
+# Events after which a provision command is obsolete, because the recipe may be provisioned on another system,
+# or the system for another person.
+OBSOLETE_AFTER = tuple(
     event.TOPIC for event in (RecipeQueued, RecipeAssigned, RecipeScheduled, SystemReservationEnded)
 )
-# Events after a release that show that the system was powered, or that a person has checked it.
-POWERED_SINCE = tuple(event.TOPIC for event in (SystemInstalling, SystemRunning, SystemConditionChanged))
+# Events after which a power command is obsolete, because the system was powered or a person has checked it.
+POWER_OBSOLETE_AFTER = tuple(
+    event.TOPIC for event in (SystemInstalling, SystemRunning, SystemConditionChanged)
+)
 # A release powers the system off.
 POWER_KINDS = ("release", "power")
 
-# The id of a command is the position of the event that it follows from.
+# The id of a command is the position of the event that caused it.
 LAST_POSITION = 2**63 - 1
 
 
@@ -50,21 +52,21 @@ async def report_command(
 
     The subject of the command changes in the same commit: a recipe that could not be provisioned is aborted,
     a reservation ends, a reserved system follows its provisioning, and a system that does not obey its power
-    control becomes Broken. Raises Unknown, or Refused for a report that contradicts an earlier one;
-    BeingBuilt if the read models may not know the command yet.
+    control becomes Broken. Raises Unknown, Refused for a report that contradicts an earlier one, and
+    BeingBuilt if the command is unknown while the read models are built.
     """
-    found = await commands_by_id(parts.reader, lab_controller, [item.command_id])
-    if item.command_id not in found:
+    commands = await commands_by_id(parts.reader, lab_controller, [item.command_id])
+    if item.command_id not in commands:
         raise unknown_command(parts.reader, lab_controller, item.command_id)
-    return await report_on(parts, request, found[item.command_id], item)
+    return await report_on(parts, request, commands[item.command_id], item)
 
 
 async def commands_by_id(
     reader: ReadModels, lab_controller: str, command_ids: Iterable[int]
 ) -> dict[int, dict[str, Any]]:
     """Return the given commands that belong to this lab controller, by id."""
-    asked = [command_id for command_id in command_ids if command_id <= LAST_POSITION]
-    rows = await reader.rows("commands_by_id", {"command_ids": asked})
+    valid = [command_id for command_id in command_ids if command_id <= LAST_POSITION]
+    rows = await reader.rows("commands_by_id", {"command_ids": valid})
     return {row["command_id"]: row for row in rows if row["lab_controller"] == lab_controller}
 
 
@@ -77,7 +79,7 @@ def unknown_command(reader: ReadModels, lab_controller: str, command_id: int) ->
     return Unknown(f"command {command_id} of {lab_controller}")
 
 
-def moves_more(command: Mapping[str, Any], state: str) -> bool:
+def may_have_effects(command: Mapping[str, Any], state: str) -> bool:
     """Return whether the report may also change the recipe or system of the command."""
     if command["kind"] in POWER_KINDS:
         return state == "failed"
@@ -99,22 +101,24 @@ def _decide(
         raise draft.refused[0]
     if not draft.decided:
         return None
-    follows, versions = _follows(parts, command, item)
-    return append_for(parts, request, [*draft.decided, *follows], {**draft.versions, **versions})
+    effects, versions = _effects(parts, command, item)
+    return append_for(parts, request, [*draft.decided, *effects], {**draft.versions, **versions})
 
 
-def _follows(
+def _effects(
     parts: WriteParts, command: Mapping[str, Any], item: CommandItem
 ) -> tuple[Decided, dict[str, int]]:
     """Return the events of the recipe or system of the command, and the versions that they use."""
-    if not moves_more(command, item.state):
+    if not may_have_effects(command, item.state):
         return [], {}
     system, recipe = f"system/{command['system']}", f"recipe/{command['recipe_id']}"
     is_provision = command["kind"] == "provision"
     is_for_recipe = is_provision and command["recipe_id"] is not None
-    concerned = recipe if is_for_recipe else system
-    gathered = parts.aggregates.gather([concerned])
-    if _overtaken(parts.log, concerned, item.command_id, OVERTAKEN if is_provision else POWERED_SINCE):
+    subject = recipe if is_for_recipe else system
+    gathered = parts.aggregates.gather([subject])
+    if _is_obsolete(
+        parts.log, subject, item.command_id, OBSOLETE_AFTER if is_provision else POWER_OBSOLETE_AFTER
+    ):
         return [], {}
     broken_after = parts.feed.directory.broken_after(command["lab_controller"])
     failure = ProvisioningFailure(
@@ -130,7 +134,7 @@ def _follows(
 
 def _give_up(gathered: ReadSet, recipe_id: int, failure: ProvisioningFailure, broken_after: int) -> Decided:
     recipe = gathered.recipe(recipe_id)
-    assert recipe is not None, f"recipe {recipe_id} has a command and no beginning"
+    assert recipe is not None, f"recipe {recipe_id} has a command but no events"
     return provisioning_failed(gathered.members(recipe.recipe_set_id), recipe, failure, broken_after)
 
 
@@ -143,21 +147,21 @@ def _of_system(
 ) -> Decided:
     """Return the changes of a system after a command for a person's reservation or for its power."""
     system = gathered.system(command["system"])
-    assert system is not None, f"system {command['system']} has a command and no beginning"
-    why = why_broken_by_power(system, failure, broken_after) if item.state == "failed" else None
+    assert system is not None, f"system {command['system']} has a command but no events"
+    reason = why_broken_by_power(system, failure, broken_after) if item.state == "failed" else None
     broken: Decided = []
-    if why is not None:
-        broken = change_condition(system, gathered.members_on(system), BROKEN, why)
+    if reason is not None:
+        broken = change_condition(system, gathered.members_on(system), BROKEN, reason)
         system = replace(system, condition=BROKEN)
     if command["kind"] != "provision":
         return broken
     return broken + provisioning(system, item.state, item.reason)
 
 
-def _overtaken(log: Log, subject: str, position: int, topics: tuple[str, ...]) -> bool:
-    """Return whether the command is obsolete. Blocking.
+def _is_obsolete(log: Log, subject: str, position: int, topics: tuple[str, ...]) -> bool:
+    """Return whether an event with one of the topics follows the command. Blocking.
 
-    Called after the states were gathered: an event in between is then seen here, or is a conflict.
+    Call it after loading the states: an event in between is then found here, and a later one is a conflict.
     """
-    found, _ = log.select(position, log.end(), 1, Selection(topics, (subject,)))
-    return bool(found)
+    events, _ = log.select(position, log.end(), 1, Selection(topics, (subject,)))
+    return bool(events)

@@ -44,10 +44,10 @@ class CommandItem:
 
 @dataclass
 class ReportDraft:
-    """The events of some reports, whose `places` are their indexes among the items.
+    """The events of some reports, whose `places` are their indexes among the items of the message.
 
-    Reports may be `refused`, each with its error. `decided` has the events of the others, none if they change
-    nothing; `versions` are those that the decision used.
+    `refused` has the errors of refused reports by place, `decided` the events of the others, and `versions`
+    those that the decision used.
     """
 
     places: tuple[int, ...]
@@ -55,7 +55,7 @@ class ReportDraft:
     decided: Decided = field(default_factory=list)
     versions: dict[str, int] = field(default_factory=dict)
 
-    def why(self, place: int) -> str | None:
+    def refusal(self, place: int) -> str | None:
         error = self.refused.get(place)
         return None if error is None else str(error)
 
@@ -63,7 +63,7 @@ class ReportDraft:
 def of_recipes(
     aggregates: Aggregates, directory: Directory, lab_controller: str | None, items: Mapping[int, RecipeItem]
 ) -> list[ReportDraft]:
-    """Return a draft for each recipe set, and for each report on an unknown or foreign recipe. Blocking."""
+    """Return a draft per recipe set, and one per report on an unknown or other lab's recipe. Blocking."""
     gathered = aggregates.gather(f"recipe/{item.recipe_id}" for item in items.values())
     drafts: list[ReportDraft] = []
     of_set: dict[int, dict[int, RecipeItem]] = defaultdict(dict)
@@ -89,15 +89,15 @@ def _of_set(
         try:
             recipe = members.recipe(item.recipe_id)
             broken_after = directory.broken_after(recipe.lab_controller)
-            follows = report(members, recipe, item.report, broken_after)
+            events = report(members, recipe, item.report, broken_after)
         except Refused as error:
             draft.refused[place] = error
             continue
-        members = members_after(members, follows)
-        draft.decided += follows
-    # Only the changed subjects: otherwise concurrent reports on one set would conflict. That is safe:
-    # starting a set, withdrawing a system and ending a host each write an event of every unfinished recipe
-    # that such a decision uses, and finished recipes never change.
+        members = members_after(members, events)
+        draft.decided += events
+    # Only those of changed subjects: otherwise concurrent reports on one set would conflict. This is safe,
+    # because starting a set, withdrawing a system and ending a host each append an event of every unfinished
+    # recipe that such a decision uses, and finished recipes never change.
     draft.versions = {subject: gathered.versions[subject] for subject, _ in draft.decided}
     return draft
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import orjson
 
 from api.request_context import RequestContext
-from api.use_cases.commit import PATIENCE_SECONDS, append, append_for
+from api.use_cases.commit import MAX_RETRY_SECONDS, append, append_for
 from api.use_cases.idempotency import item_request, items_done_before, require_same
 from api.use_cases.ports import WriteParts
 from api.use_cases.report_drafts import CommandItem, RecipeItem, ReportDraft, of_commands, of_recipes
@@ -32,12 +32,12 @@ async def report_progress(
 
     `lab_controller` is the reporting one, None for an admin. Reports on one recipe set, or one command, are
     committed together; all reports are one commit unless some conflict with a concurrent change. Under an
-    Idempotency-Key a commit is found by the number of its first report in the message; without `numbers` the
-    request has one item.
+    Idempotency-Key, a commit has the key of its first report's number in the message; without `numbers` the
+    request is a single report.
     """
     message = _Message(parts, request, lab_controller, items, numbers)
     answers: dict[int, Answer] = {}
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + MAX_RETRY_SECONDS
     is_first = True
     while len(answers) < len(items):
         if time.monotonic() > deadline:
@@ -59,13 +59,15 @@ async def report_progress(
     return [answers[place] for place in range(len(items))]
 
 
-def answers_kept(done: Mapping[int, Committed]) -> dict[int, Answer]:
+def earlier_answers(done: Mapping[int, Committed]) -> dict[int, Answer]:
     """Return the earlier answers to items of a repeated message, by their numbers."""
-    kept: dict[int, Answer] = {}
+    earlier: dict[int, Answer] = {}
     for number, commit in done.items():
         reasons: dict[str, str | None] = orjson.loads(commit.answer) if commit.answer else {str(number): None}
-        kept |= {int(one): commit if why is None else Refused(why) for one, why in reasons.items()}
-    return kept
+        earlier |= {
+            int(item): commit if reason is None else Refused(reason) for item, reason in reasons.items()
+        }
+    return earlier
 
 
 @dataclass(frozen=True)
@@ -95,27 +97,27 @@ class _Message:
     async def done_before(self, waiting: Iterable[int]) -> dict[int, Answer]:
         """Return the earlier answers to items of a repeated message, by place.
 
-        The commit of an item may have the number of any other item.
+        An item may be in the commit of any other item of the message.
         """
         if self.numbers is None:
             return {}
-        kept = answers_kept(await items_done_before(self.parts.log, self.request, self.numbers))
-        return {place: kept[number] for place in waiting if (number := self.numbers[place]) in kept}
+        earlier = earlier_answers(await items_done_before(self.parts.log, self.request, self.numbers))
+        return {place: earlier[number] for place in waiting if (number := self.numbers[place]) in earlier}
 
     async def commit(self, drafts: Sequence[ReportDraft]) -> dict[int, Answer]:
-        """Append all drafts in one commit; return the answers by place, without items to decide again."""
+        """Append all drafts in one commit; return the answers by place, none after a conflict."""
         outcome = await append(self.parts, self._append_for(drafts))
         if isinstance(outcome, Conflict):
             return {}
         taken = require_committed(outcome)
         if not taken.repeated or self.numbers is None or self.request.command_id is None:
-            # Without a key, a repeated append is this one, whose answer was lost.
+            # Without a key, a repeated commit is that of this append, whose first answer got lost.
             return {place: draft.refused.get(place, taken) for draft in drafts for place in draft.places}
-        # A concurrent request with the same message was first, with all or some of these.
+        # A concurrent request with the same message has committed first, with all or some of these items.
         require_same(self.request, taken)
-        kept = answers_kept({self.numbers[_first(drafts)]: taken})
+        earlier = earlier_answers({self.numbers[_first(drafts)]: taken})
         places = [place for draft in drafts for place in draft.places]
-        return {place: kept[self.numbers[place]] for place in places if self.numbers[place] in kept}
+        return {place: earlier[self.numbers[place]] for place in places if self.numbers[place] in earlier}
 
     def _append_for(self, drafts: Sequence[ReportDraft]) -> AppendRequest:
         """Return the append; its stored answer is {number: null, or the reason of the refusal}."""
@@ -123,10 +125,10 @@ class _Message:
         if request.command_id is not None and self.numbers is not None:
             request = item_request(request, self.numbers[_first(drafts)])
             reasons = {
-                str(self.numbers[place]): draft.why(place) for draft in drafts for place in draft.places
+                str(self.numbers[place]): draft.refusal(place) for draft in drafts for place in draft.places
             }
             answer = orjson.dumps(reasons)
-        # Drafts in the order of the message: the log keeps the order in which the lab acted.
+        # Drafts are in the order of the message, so the log has the order in which the lab acted.
         decided = [change for draft in drafts for change in draft.decided]
         versions = {subject: version for draft in drafts for subject, version in draft.versions.items()}
         return append_for(self.parts, request, decided, versions, answer)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from api.clock import written
+from api.clock import rfc3339
 from api.request_context import RequestContext
 from api.use_cases.commit import append_for, commit, commit_aggregates, require_expected
 from api.use_cases.ports import WriteParts
@@ -29,7 +29,7 @@ from store.requests import AppendRequest, Committed
 
 @dataclass(frozen=True)
 class ReservationRequest:
-    """A requested reservation; `until` None: without an end. A distro tree is provisioned first."""
+    """A requested reservation, without end if `until` is None. A distro tree is provisioned first."""
 
     user: str
     until: datetime | None
@@ -56,29 +56,29 @@ async def _reserve(
     parts: WriteParts, request: RequestContext, fqdn: str, wanted: ReservationRequest
 ) -> AppendRequest | None:
     directory, subject, user = parts.feed.directory, f"system/{fqdn}", f"user/{wanted.user}"
-    asked = Reservation(wanted.user, wanted.until, wanted.distro_tree_id)
+    requested = Reservation(wanted.user, wanted.until, wanted.distro_tree_id)
     # A concurrent removal of the user or the distro tree has to be a conflict.
     named = {user: directory.version(user)}
     if faults := _faults(parts, wanted):
         raise FaultyInput(faults)
-    tree = _tree(directory, asked.distro_tree_id)
+    tree = _tree(directory, requested.distro_tree_id)
     if tree is not None:
-        named[f"distro-tree/{asked.distro_tree_id}"] = tree.version
+        named[f"distro-tree/{requested.distro_tree_id}"] = tree.version
     system = (await asyncio.to_thread(parts.aggregates.load, [subject])).get(subject)
     if not isinstance(system, System):
         raise Unknown(display_name("system", fqdn))
     require_viewed(directory, request, system)
-    require_may_reserve(directory, system, asked.user)
+    require_may_reserve(directory, system, requested.user)
     lab = f"lab-controller/{system.lab_controller}"
-    # Disabling the lab concurrently, too.
+    # Concurrent disabling of the lab has to be a conflict, too.
     named[lab] = directory.version(lab)
-    named |= {other: directory.version(other) for other in rights_subjects(directory, system, asked.user)}
+    named |= {other: directory.version(other) for other in rights_subjects(directory, system, requested.user)}
     require_expected(request, subject, system.version)
-    if system.reservation == asked:
+    if system.reservation == requested:
         return None
-    require_lab(system, asked.distro_tree_id, directory)
-    until = None if asked.until is None else written(asked.until)
-    decided = reserve(system, asked.user, until, asked.distro_tree_id)
+    require_lab(system, requested.distro_tree_id, directory)
+    until = None if requested.until is None else rfc3339(requested.until)
+    decided = reserve(system, requested.user, until, requested.distro_tree_id)
     return append_for(parts, request, decided, {subject: system.version, **named})
 
 

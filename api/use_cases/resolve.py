@@ -1,4 +1,4 @@
-"""Lookup of a named thing in the directory, after catching up with the log if it is missing."""
+"""Lookup of a directory entry, after catching up with the log if it is missing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from domain.names import display_name
 
 
 async def existing(feed: DirectoryView, kind: str, name: str) -> DirectoryEntry:
-    """Return the entry of a named thing. Raises Unknown if it does not exist at the end of the log."""
+    """Return the entry. Raises Unknown if it does not exist at the end of the log."""
     entry = feed.directory.get(kind, name)
     if entry is None:
         await feed.catch_up()

@@ -1,6 +1,6 @@
 """Rights of owners on jobs, groups and pools.
 
-The table of routes has what each role may do; `system_rights` what a person may do with a system.
+`api.rest.routes` has the rights of each role, `system_rights` those of people on systems.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ def own_job(parts: WriteParts, request: RequestContext, job_id: int) -> Job:
 
 
 def _owns(directory: Directory, user: str, job: Job) -> bool:
-    """Return whether the user owns, submitted or shares the job, under a name held since its submission."""
+    """Return whether the user owns, submitted or shares the job, and has existed since its submission."""
     if user in (job.owner, job.submitter) and directory.had("user", user, job.since):
         return True
-    group_had_it = job.group is not None and directory.had("group", job.group, job.since)
-    return group_had_it and user in _people(directory, job.group, "members")
+    is_same_group = job.group is not None and directory.had("group", job.group, job.since)
+    return is_same_group and user in _people(directory, job.group, "members")
 
 
 def own_recipe_set(parts: WriteParts, request: RequestContext, recipe_set_id: int) -> RecipeSet:
@@ -66,16 +66,16 @@ def _of_own_job(
     return found
 
 
-def require_oneself(request: RequestContext, user: str, what: str) -> None:
+def require_self(request: RequestContext, user: str, action: str) -> None:
     """Raise NotPermitted unless the caller is the user or an admin."""
     if not request.is_admin and request.actor != user:
-        raise NotPermitted(f"only an admin may {what}")
+        raise NotPermitted(f"only an admin may {action}")
 
 
-def require_admin(request: RequestContext, what: str) -> None:
+def require_admin(request: RequestContext, action: str) -> None:
     """Raise NotPermitted unless the caller is an admin."""
     if not request.is_admin:
-        raise NotPermitted(f"only an admin may {what}")
+        raise NotPermitted(f"only an admin may {action}")
 
 
 def may_put(
@@ -85,7 +85,7 @@ def may_put(
     before: DirectoryEntry | None,
     document: Mapping[str, Any],
 ) -> None:
-    """Raise NotPermitted unless the caller may register or change the thing.
+    """Raise NotPermitted unless the caller may register or change the entry.
 
     The owners of a group may change it. The members and owners of a pool's group may change the pool, and its
     owners may give the pool to another group. Only admins may register something new.
@@ -101,8 +101,8 @@ def may_put(
     group = before.document["owner_group"]
     if request.actor not in _people(directory, group, *PEOPLE):
         raise NotPermitted(f"the pool belongs to {_owner(group)}")
-    given = document["owner_group"] != group
-    if given and request.actor not in _people(directory, group, "owners"):
+    is_given_away = document["owner_group"] != group
+    if is_given_away and request.actor not in _people(directory, group, "owners"):
         raise NotPermitted(f"only the owners of {_owner(group)} may give the pool to another group")
 
 
@@ -115,7 +115,7 @@ def require_own_pool(directory: Directory, request: RequestContext, pool: str) -
 
 
 def owned_by(directory: Directory, request: RequestContext, pool: str) -> Iterator[str]:
-    """Yield the subject of the group that gives a caller who is no admin the right to change a pool."""
+    """Yield the subject of the group that owns the pool, unless the caller is an admin."""
     entry = directory.get("pool", pool)
     if entry is not None and entry.document["owner_group"] and not request.is_admin:
         yield f"group/{entry.document['owner_group']}"
@@ -130,7 +130,7 @@ def _people(directory: Directory, group: str | None, *fields: str) -> tuple[str,
     return tuple(name for field in fields for name in entry.document[field]) if entry else ()
 
 
-def require_own_lab(asking: str | None, subject: str, lab_controller: str | None) -> None:
-    """Raise NotPermitted if `asking`, a lab controller (None: an admin), is not that of the subject."""
-    if asking not in (None, lab_controller):
+def require_own_lab(reporting: str | None, subject: str, lab_controller: str | None) -> None:
+    """Raise NotPermitted unless the `reporting` lab controller is that of the subject, or None (an admin)."""
+    if reporting not in (None, lab_controller):
         raise NotPermitted(f"{display_subject(subject)} is in the lab of {lab_controller}")

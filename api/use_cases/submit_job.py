@@ -1,4 +1,4 @@
-"""Submission of a job, and its submitted bytes."""
+"""Submission of jobs, and their submitted bytes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def submit_job(
     The commit's answer is {"job_id", "recipe_set_ids", "recipe_ids", "warnings"}.
     """
     if request.has_quota:
-        await _require_recipes(parts, spec.owner or request.actor, counts(spec)[1])
+        await _require_recipe_quota(parts, spec.owner or request.actor, counts(spec)[1])
     ids = await parts.numbers.take(counts(spec))
     decided = submit(spec, ids, request.actor, await distro_trees(parts, spec, request.actor), original)
     answer: dict[str, Any] = {
@@ -48,7 +48,7 @@ async def submit_job(
     )
 
 
-async def _require_recipes(parts: JobParts, owner: str, more: int) -> None:
+async def _require_recipe_quota(parts: JobParts, owner: str, more: int) -> None:
     """Raise Refused if the owner would have more unfinished recipes than the quota allows."""
     if parts.quotas.may_exceed_recipes(owner, more):
         present = await asyncio.to_thread(unfinished_count, parts.log, owner)

@@ -9,12 +9,12 @@ from datetime import datetime
 
 import orjson
 
-from api.clock import written
+from api.clock import rfc3339
 from api.request_context import RequestContext
 from api.use_cases.commit import append_for, commit_directory, require_expected
 from api.use_cases.idempotency import done_before, require_same
 from api.use_cases.ports import NameParts, WriteParts
-from api.use_cases.rights import require_oneself
+from api.use_cases.rights import require_self
 from domain.directory.events import TokenCreated
 from domain.directory.roles import GIVEN_BY_ADMINS, LAB_CONTROLLER
 from domain.directory.tokens import TokenRequest, faults_of, revoke, role_given
@@ -55,7 +55,7 @@ async def create_token(
     admin who creates a token of a new role gives the role to the user. Raises FaultyInput with all faults,
     NotPermitted for a token of another user unless an admin asks, and Refused at the quota.
     """
-    require_oneself(request, user, "create tokens for others")
+    require_self(request, user, "create tokens for others")
     if (done := await done_before(parts.log, request)) is not None:
         return None, _token_id(done), done.position
     await parts.feed.catch_up()
@@ -63,17 +63,17 @@ async def create_token(
     token, token_id = new_token(), new_token_id()
 
     def decide() -> AppendRequest:
-        return _created(parts, request, wanted, token, token_id)
+        return _decide(parts, request, wanted, token, token_id)
 
-    made = await commit_directory(parts, request, f"token/{token_id}", decide)
-    assert made is not None, "a token is always something new"
-    if made.repeated:
-        require_same(request, made)
-        return None, _token_id(made), made.position
-    return token, token_id, made.position
+    created = await commit_directory(parts, request, f"token/{token_id}", decide)
+    assert created is not None, "a token is always something new"
+    if created.repeated:
+        require_same(request, created)
+        return None, _token_id(created), created.position
+    return token, token_id, created.position
 
 
-def _created(
+def _decide(
     parts: WriteParts, request: RequestContext, wanted: TokenRequest, token: str, token_id: str
 ) -> AppendRequest:
     faults = faults_of(
@@ -86,7 +86,7 @@ def _created(
     if faults:
         raise FaultyInput(faults)
     require_token_quota(parts, wanted)
-    return issued(parts, request, wanted, token, token_id)
+    return token_append(parts, request, wanted, token, token_id)
 
 
 def require_token_quota(parts: WriteParts, wanted: TokenRequest) -> None:
@@ -101,19 +101,19 @@ def require_token_quota(parts: WriteParts, wanted: TokenRequest) -> None:
         parts.quotas.require_token(wanted.user, ends)
 
 
-def issued(
+def token_append(
     parts: WriteParts, request: RequestContext, wanted: TokenRequest, token: str, token_id: str
 ) -> AppendRequest:
-    """Return the append that makes a token valid; its answer is {"token_id"}."""
+    """Return the append that makes a token valid; its stored answer is {"token_id"}."""
     directory = parts.feed.directory
     event = TokenCreated(
         user=wanted.user,
         role=wanted.role,
         lab_controller=wanted.lab_controller,
         digest=digest_of(token),
-        expires_at=None if wanted.expires_at is None else written(wanted.expires_at),
+        expires_at=None if wanted.expires_at is None else rfc3339(wanted.expires_at),
     )
-    # A concurrent removal of its user or lab controller has to be a conflict.
+    # A concurrent removal of the user or lab controller has to be a conflict.
     named = [f"user/{wanted.user}"]
     named += [f"lab-controller/{wanted.lab_controller}"] if wanted.lab_controller else []
     versions = {subject: directory.version(subject) for subject in named}
@@ -125,21 +125,21 @@ def _token_id(done: Committed) -> str:
     return str(orjson.loads(done.answer or b"{}")["token_id"])
 
 
-def _made(parts: WriteParts, token_id: str) -> tuple[TokenCreated, int]:
-    """Return the first event and the version of a token, even if it is no longer valid. Raises Unknown."""
+def _creation(parts: WriteParts, token_id: str) -> tuple[TokenCreated, int]:
+    """Return the first event and the version of a token, which need not be valid. Raises Unknown."""
     subject = f"token/{token_id}"
     past = parts.log.load({subject: 0})[subject]
     if not past:
         raise Unknown(display_name("token", token_id))
-    made = past[0].event
-    assert isinstance(made, TokenCreated), "the first event of a token creates it"
-    return made, past[-1].version
+    created = past[0].event
+    assert isinstance(created, TokenCreated), "the first event of a token creates it"
+    return created, past[-1].version
 
 
-def _may_revoke(request: RequestContext, token_id: str, made: TokenCreated) -> None:
-    """Raise NotPermitted if the caller could not have created the token."""
-    require_oneself(request, made.user, "revoke tokens of others")
-    role = made.role
+def _may_revoke(request: RequestContext, token_id: str, created: TokenCreated) -> None:
+    """Raise NotPermitted unless the caller may revoke the token."""
+    require_self(request, created.user, "revoke tokens of others")
+    role = created.role
     if role in GIVEN_BY_ADMINS and not request.is_admin and request.token_id != token_id:
         raise NotPermitted(f"only an admin, or the token itself, may revoke a token of the role {role}")
 
@@ -147,14 +147,14 @@ def _may_revoke(request: RequestContext, token_id: str, made: TokenCreated) -> N
 async def revoke_token(parts: WriteParts, request: RequestContext, token_id: str) -> Committed | None:
     """Revoke a token; return None if it was revoked, or has long expired.
 
-    Raises Unknown, NotPermitted for a token of another user, or of a role that only admins give, unless an
-    admin asks or the token itself, and Refused for the last credential of the last admin.
+    Raises Unknown, Refused for the last credential of the last admin, and NotPermitted for a token of another
+    user, or of a role that only admins give unless it revokes itself. Admins may revoke any token.
     """
     directory, subject = parts.feed.directory, f"token/{token_id}"
     if directory.get("token", token_id) is None:
         await parts.feed.catch_up()
-    made, version = await asyncio.to_thread(_made, parts, token_id)
-    _may_revoke(request, token_id, made)
+    created, version = await asyncio.to_thread(_creation, parts, token_id)
+    _may_revoke(request, token_id, created)
     if directory.get("token", token_id) is None:
         require_expected(request, subject, version)
         return None

@@ -1,1 +1,1 @@
-"""Watchers of the log: a watcher that does not read its events in time is disconnected; others never wait."""
+"""Watchers of the log. A watcher that does not read in time is disconnected, so that others never wait."""

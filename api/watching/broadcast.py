@@ -8,23 +8,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from api.watching.capacity import max_watchers
-from api.watching.groups import WatcherGroups, seen
+from api.watching.groups import WatcherGroups, visible
 from api.watching.message import EventMessage
 from api.watching.recent import Recent
 from api.watching.watcher import Watcher, WatcherConnection
 from store.event_log import EventLog
 from store.selection import Selection
 
-LOOK_SECONDS = 1.0
-# The approximate time to write to one watcher; after a round, other work gets as much time.
-SECONDS_EACH = 50e-6
+CHECK_SECONDS = 1.0
+# The approximate time to write to one watcher. After a round over the watchers, other work gets as much time.
+WRITE_SECONDS_PER_WATCHER = 50e-6
 MAX_PAUSE_SECONDS = 0.25
-# The number of recent events in memory, for watchers that missed no more.
-MISSED_EVENTS = 1_000
-# Older events are read from the log, this many at a time and for this many watchers at once.
+# A watcher that missed at most this many events gets them from memory.
+MAX_MISSED_IN_MEMORY = 1_000
+# Other watchers get theirs from the log, in pages of this size, for this many watchers at the same time.
 PAGE_EVENTS = 500
 PAGE_BYTES = 128 << 10
-READERS = 2
+MAX_READERS = 2
 
 
 @dataclass
@@ -46,8 +46,8 @@ class Broadcast:
         self._log = log
         self._groups = WatcherGroups()
         self._watchers: dict[Watcher, None] = {}
-        self._places = Counter[str]()
-        self._reading = asyncio.Semaphore(READERS)
+        self._count_by_user = Counter[str]()
+        self._reading = asyncio.Semaphore(MAX_READERS)
         self._timer: asyncio.TimerHandle | None = None
         self._to_wake: dict[Watcher, None] = {}
         self._pause = 0.0
@@ -58,11 +58,11 @@ class Broadcast:
         """Return the number of watchers."""
         return len(self._watchers)
 
-    def is_full_for(self, who: str) -> bool:
-        """Return whether a user gets no more places: each user may have half of all."""
+    def is_full_for(self, user: str) -> bool:
+        """Return whether the user may not begin a watcher: each user may have half of the maximum."""
         limit = max_watchers()
-        taken = self._places[who] >= max(1, limit // 2)
-        return self._is_closed or taken or len(self._watchers) >= limit
+        has_maximum = self._count_by_user[user] >= max(1, limit // 2)
+        return self._is_closed or has_maximum or len(self._watchers) >= limit
 
     def begin(self, position: int) -> None:
         """Start after this position."""
@@ -70,13 +70,13 @@ class Broadcast:
         self.recent.begin(position)
 
     def take(self, messages: Sequence[EventMessage], sizes: Sequence[int]) -> None:
-        """Take the events of the next whole commits, with their sizes."""
+        """Give the events of the next whole commits to the watchers, and to `recent` with their sizes."""
         to_wake: dict[Watcher, None] = {}
         self.recent.add(messages, sizes)
         self.position = messages[-1].position
-        for group, wanted in self._groups.wanted(messages):
+        for group, selected in self._groups.messages_by_group(messages):
             for watcher in group.watchers:
-                watcher.push(wanted)
+                watcher.push(selected)
                 to_wake[watcher] = None
         if to_wake and not self._to_wake:
             asyncio.get_running_loop().call_later(self._pause, self._wake)
@@ -86,28 +86,28 @@ class Broadcast:
         self,
         selection: Selection,
         after: int,
-        line: WatcherConnection,
-        still_allowed: Callable[[], bool],
-        who: str = "",
+        connection: WatcherConnection,
+        is_allowed: Callable[[], bool],
+        user: str = "",
     ) -> Watcher:
-        """Return a watcher of all selected events after a position, for as long as it is allowed."""
-        return Watcher(self, selection, after, line, still_allowed, who)
+        """Return a watcher of the selected events after a position, as long as `is_allowed` is true."""
+        return Watcher(self, selection, after, connection, is_allowed, user)
 
     async def missed(self, after: int, selection: Selection) -> tuple[Sequence[EventMessage], int]:
         """Return some selected events after a position, and the position up to which they are complete."""
-        recent = self.recent.after(after, MISSED_EVENTS)
+        recent = self.recent.after(after, MAX_MISSED_IN_MEMORY)
         if recent is not None:
-            wanted = (one for one in recent if selection.has(one.topic, one.subject))
-            return seen(selection, list(wanted)), self.position
+            selected = [message for message in recent if selection.has(message.topic, message.subject)]
+            return visible(selection, selected), self.position
         async with self._reading:
             return await asyncio.to_thread(self._read, after, self.position, selection)
 
     def enter(self, watcher: Watcher) -> None:
         """Register a watcher."""
         self._watchers[watcher] = None
-        self._places[watcher.who] += 1
+        self._count_by_user[watcher.user] += 1
         if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
+            self._timer = asyncio.get_running_loop().call_later(CHECK_SECONDS, self._check)
 
     def join(self, watcher: Watcher) -> None:
         """Send new events to a watcher that has caught up."""
@@ -118,9 +118,9 @@ class Broadcast:
         if watcher not in self._watchers:
             return
         del self._watchers[watcher]
-        self._places[watcher.who] -= 1
-        if not self._places[watcher.who]:
-            del self._places[watcher.who]
+        self._count_by_user[watcher.user] -= 1
+        if not self._count_by_user[watcher.user]:
+            del self._count_by_user[watcher.user]
 
     def close(self) -> None:
         """End every stream."""
@@ -128,26 +128,26 @@ class Broadcast:
         if self._timer is not None:
             self._timer.cancel()
         for watcher in list(self._watchers):
-            watcher.dismiss()
+            watcher.end_now()
 
     def _wake(self) -> None:
         """Wake all watchers with new events in one round; later events wait for the next round."""
         to_wake, self._to_wake = self._to_wake, {}
-        self._pause = min(len(to_wake) * SECONDS_EACH, MAX_PAUSE_SECONDS)
+        self._pause = min(len(to_wake) * WRITE_SECONDS_PER_WATCHER, MAX_PAUSE_SECONDS)
         for watcher in to_wake:
             watcher.wake()
 
     def _read(self, after: int, upto: int, selection: Selection) -> tuple[Sequence[EventMessage], int]:
-        found, through = self._log.select(after, upto, PAGE_EVENTS, selection, PAGE_BYTES)
-        messages = [EventMessage.of(recorded) for recorded in found]
+        selected, through = self._log.select(after, upto, PAGE_EVENTS, selection, PAGE_BYTES)
+        messages = [EventMessage.from_recorded(recorded) for recorded in selected]
         for message in messages:
             # Decoded in this thread, outside the event loop.
             message.text  # noqa: B018
         return messages, through
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(LOOK_SECONDS, self._look) if self._watchers else None
+        self._timer = loop.call_later(CHECK_SECONDS, self._check) if self._watchers else None
         now = loop.time()
         for watcher in list(self._watchers):
-            watcher.look(now)
+            watcher.check(now)

@@ -1,4 +1,4 @@
-"""Watchers grouped by selection, so that an event is matched once and not per watcher."""
+"""Groups of watchers with the same selection, so that an event is matched once per group."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 
 class WatcherGroup:
-    """Watchers with the same selection; a dict as an ordered set."""
+    """Watchers with the same selection. `watchers` is a dict as an ordered set."""
 
     def __init__(self, selection: Selection) -> None:
         self.selection = selection
         self.watchers: dict[Watcher, None] = {}
 
 
-def seen(selection: Selection, wanted: Sequence[EventMessage]) -> Sequence[EventMessage]:
-    """Return the messages without those about hidden subjects."""
+def visible(selection: Selection, messages: Sequence[EventMessage]) -> Sequence[EventMessage]:
+    """Return the messages without those about `unseen` subjects."""
     if not selection.unseen:
-        return wanted
-    return [message for message in wanted if selection.sees(message.subjects)]
+        return messages
+    return [message for message in messages if selection.sees(message.subjects)]
 
 
 class WatcherGroups:
@@ -39,8 +39,8 @@ class WatcherGroups:
         group = self._groups.get(watcher.selection)
         if group is None:
             group = self._groups[watcher.selection] = WatcherGroup(watcher.selection)
-            for found in self._places(group.selection):
-                found[group] = None
+            for index in self._indexes(group.selection):
+                index[group] = None
         group.watchers[watcher] = None
 
     def remove(self, watcher: Watcher) -> None:
@@ -53,33 +53,33 @@ class WatcherGroups:
             del self._groups[group.selection]
             self._drop(group)
 
-    def wanted(
+    def messages_by_group(
         self, messages: Iterable[EventMessage]
     ) -> Iterable[tuple[WatcherGroup, Sequence[EventMessage]]]:
-        """Return the messages of each group, in order."""
-        found: defaultdict[WatcherGroup, list[EventMessage]] = defaultdict(list)
+        """Return the visible messages of each group that has any, in order."""
+        selected: defaultdict[WatcherGroup, list[EventMessage]] = defaultdict(list)
         for message in messages:
             for group in self._of_everything:
                 if group.selection.wants_of_subject(message.topic):
-                    found[group].append(message)
+                    selected[group].append(message)
             for group in self._of_topic.get(message.topic, ()):
-                found[group].append(message)
+                selected[group].append(message)
             for group in self._of_subject.get(message.subject, ()):
                 if group.selection.wants_of_subject(message.topic):
-                    found[group].append(message)
-        visible = ((group, seen(group.selection, wanted)) for group, wanted in found.items())
-        return [(group, messages) for group, messages in visible if messages]
+                    selected[group].append(message)
+        groups = ((group, visible(group.selection, selected[group])) for group in selected)
+        return [(group, messages) for group, messages in groups if messages]
 
-    def _places(self, selection: Selection) -> list[dict[WatcherGroup, None]]:
-        """Return every key of the index that leads to a group of this selection."""
+    def _indexes(self, selection: Selection) -> list[dict[WatcherGroup, None]]:
+        """Return the indexes that contain a group of this selection."""
         if selection.is_everything:
             return [self._of_everything]
         of_topics = [self._of_topic[topic] for topic in selection.anywhere]
         return of_topics + [self._of_subject[subject] for subject in selection.subjects]
 
     def _drop(self, group: WatcherGroup) -> None:
-        for found in self._places(group.selection):
-            del found[group]
+        for index in self._indexes(group.selection):
+            del index[group]
         for subject in group.selection.subjects:
             if not self._of_subject[subject]:
                 del self._of_subject[subject]

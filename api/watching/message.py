@@ -1,4 +1,4 @@
-"""Events in the form of the API, and as messages to watchers."""
+"""The JSON form of events in the API, and messages to watchers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from store.selection import POOL_SYSTEM_TOPICS, subjects_of
 
 
 class EventMessage:
-    """An event to send, decoded and encoded once, for the first watcher: most events have no watcher."""
+    """An event to send, which is decoded for the first watcher, because most events have none."""
 
     __slots__ = ("_read", "_subjects", "_text", "position", "subject", "topic")
 
@@ -26,22 +26,22 @@ class EventMessage:
         self._subjects: tuple[str, ...] = (subject,)
 
     @classmethod
-    def of(cls, recorded: Recorded) -> EventMessage:
+    def from_recorded(cls, recorded: Recorded) -> EventMessage:
         return cls(recorded.position, recorded.event.TOPIC, recorded.subject, lambda: recorded)
 
     @property
     def text(self) -> bytes:
-        self._take()
+        self._decode()
         return self._text
 
     @property
     def subjects(self) -> tuple[str, ...]:
-        """Return the subjects of the event, as `subjects_of`."""
+        """Return the subjects of the event, as `store.selection.subjects_of` does."""
         if self.topic in POOL_SYSTEM_TOPICS:
-            self._take()
+            self._decode()
         return self._subjects
 
-    def _take(self) -> None:
+    def _decode(self) -> None:
         if self._read is not None:
             recorded, self._read = self._read(), None
             self._text, self._subjects = server_sent(recorded), subjects_of(recorded)
@@ -49,12 +49,12 @@ class EventMessage:
 
 def server_sent(recorded: Recorded) -> bytes:
     """Return the event as a server-sent event (WHATWG HTML, 9.2)."""
-    data = orjson.dumps(shown(recorded), option=orjson.OPT_UTC_Z)
+    data = orjson.dumps(event_document(recorded), option=orjson.OPT_UTC_Z)
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (recorded.position, recorded.event.TOPIC.encode(), data)
 
 
-def shown(recorded: Recorded) -> dict[str, Any]:
-    """Return an event in the form of the API."""
+def event_document(recorded: Recorded) -> dict[str, Any]:
+    """Return the JSON form of an event in the API."""
     stamp, basis = recorded.stamp, recorded.stamp.basis
     body: dict[str, Any] = {
         "position": recorded.position,

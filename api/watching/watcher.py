@@ -1,4 +1,4 @@
-"""A watcher: it gets missed events first, then new ones, each once and in order."""
+"""The stream of a watcher: missed events first, then new ones, each once and in order."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from store.selection import Selection
 if TYPE_CHECKING:
     from api.watching.broadcast import Broadcast
 
-# Proxies close a connection that is silent for longer, and a write detects a dead client.
+# Proxies close connections that are silent for longer. A ping also detects a dead client.
 PING_SECONDS = 15.0
-# The maximum time to send one piece.
+# The maximum time in which a client must read one piece.
 WRITE_SECONDS = 10.0
 PIECE_BYTES = 32 << 10
 RETRY_SECONDS = 2.0
@@ -33,9 +33,9 @@ class WatcherConnection(Protocol):
 
 
 class Watcher:
-    """An asynchronous iterator of the bytes to write; the caller asks for the next after it has written.
+    """An asynchronous iterator of the bytes to write; the caller takes the next when these are written.
 
-    New events are only stored by reference until then, so they never wait for a watcher.
+    Until then new events are stored by reference in a backlog, so the feed never waits for a watcher.
     """
 
     def __init__(
@@ -43,38 +43,38 @@ class Watcher:
         broadcast: Broadcast,
         selection: Selection,
         after: int,
-        line: WatcherConnection,
-        still_allowed: Callable[[], bool],
-        who: str,
+        connection: WatcherConnection,
+        is_allowed: Callable[[], bool],
+        user: str,
     ) -> None:
-        self.who = who
+        self.user = user
         self.selection = selection
         self.position = after
-        self.line = line
         self._broadcast = broadcast
-        self._still_allowed = still_allowed
+        self._connection = connection
+        self._is_allowed = is_allowed
         self._chunks = self._stream()
         self._loop = asyncio.get_running_loop()
         self._task: asyncio.Task[Any] | None = None
         self._backlog: deque[Sequence[EventMessage]] = deque()
-        self._taken = 0
+        self._next_index = 0
         self._is_live = False
         self._is_ended = False
         self._is_ping_due = False
-        self._news: asyncio.Future[None] | None = None
-        self._writing_since: float | None = None
-        self._quiet_since = self._loop.time()
+        self._wakeup: asyncio.Future[None] | None = None
+        self._write_started: float | None = None
+        self._last_write = self._loop.time()
 
     def __aiter__(self) -> Watcher:
         return self
 
     async def __anext__(self) -> bytes:
-        self._writing_since = None
+        self._write_started = None
         if self._task is None:
             self._task = asyncio.current_task()
             self._broadcast.enter(self)
         chunk = await anext(self._chunks)
-        self._writing_since = self._quiet_since = self._loop.time()
+        self._write_started = self._last_write = self._loop.time()
         return chunk
 
     async def close(self) -> None:
@@ -82,85 +82,85 @@ class Watcher:
         await self._chunks.aclose()
 
     def push(self, messages: Sequence[EventMessage]) -> None:
-        """Store new events; the watcher is woken later."""
+        """Store new events. The caller calls `wake` later."""
         self._backlog.append(messages)
 
     def wake(self) -> None:
-        if self._news is not None and not self._news.done():
-            self._news.set_result(None)
+        if self._wakeup is not None and not self._wakeup.done():
+            self._wakeup.set_result(None)
 
     def end(self) -> None:
         """End the stream after the current piece."""
         self._is_ended = True
         self.wake()
 
-    def dismiss(self) -> None:
+    def end_now(self) -> None:
         """End the stream without waiting for the current piece."""
         self.end()
-        if self._writing_since is not None:
-            self._break_off()
+        if self._write_started is not None:
+            self._abort()
 
-    def look(self, now: float) -> None:
-        """Check regularly whether the watcher is allowed, reads in time, and needs a ping."""
-        if not self._still_allowed():
+    def check(self, now: float) -> None:
+        """End the stream if not allowed, disconnect a slow client, or request a ping. Called every second."""
+        if not self._is_allowed():
             self.end()
-        if self._writing_since is not None:
-            if now - self._writing_since > WRITE_SECONDS:
-                self._cut(f"did not read for {WRITE_SECONDS:g} s")
-            elif self._is_lost():
-                self._cut("is too far behind")
-        elif self._is_live and not self._backlog and now - self._quiet_since >= PING_SECONDS:
+        if self._write_started is not None:
+            if now - self._write_started > WRITE_SECONDS:
+                self._disconnect(f"did not read for {WRITE_SECONDS:g} s")
+            elif self._is_too_late():
+                self._disconnect("is too far behind")
+        elif self._is_live and not self._backlog and now - self._last_write >= PING_SECONDS:
             self._is_ping_due = True
             self.wake()
 
-    def _is_lost(self) -> bool:
-        """Return whether the watcher is so far behind that only its own backlog has its next event."""
+    def _is_too_late(self) -> bool:
+        """Return whether the next event for the watcher is no longer among the recent ones."""
         if not self._is_live or not self._backlog:
             return False
-        return self._backlog[0][self._taken].position <= self._broadcast.recent.complete_after
+        return self._backlog[0][self._next_index].position <= self._broadcast.recent.complete_after
 
-    def _cut(self, why: str) -> None:
-        logger.info("a watcher %s: disconnected after position %d", why, self.position)
+    def _disconnect(self, reason: str) -> None:
+        logger.info("a watcher %s: disconnected after position %d", reason, self.position)
         self._broadcast.counters.cut += 1
-        self._break_off()
+        self._abort()
 
-    def _break_off(self) -> None:
+    def _abort(self) -> None:
         self._broadcast.leave(self)
         self._backlog.clear()
-        self.line.abort()
+        self._connection.abort()
         if self._task is not None:
             self._task.cancel()
 
     async def _stream(self) -> AsyncGenerator[bytes, None]:
-        # The head of the answer is sent with the first bytes.
+        # The server sends the head of the response together with the first bytes.
         yield b"retry: %d\n: everything after position %d\n\n" % (RETRY_SECONDS * 1000, self.position)
-        async for piece in self._missed():
+        async for piece in self._missed_pieces():
             yield piece
-        # No await since it caught up, so no event is sent twice or lost.
+        # There is no await between catching up and joining, so no event is sent twice or lost.
         self._is_live = True
         self._broadcast.join(self)
         while not self._is_ended:
             if self._backlog:
                 # The visibility may have changed since the event was stored.
-                if not self._still_allowed():
+                if not self._is_allowed():
                     return
                 yield self._piece()
             elif self._is_ping_due:
                 yield self._ping()
             else:
-                await self._something()
+                await self._wait()
 
-    async def _missed(self) -> AsyncGenerator[bytes, None]:
+    async def _missed_pieces(self) -> AsyncGenerator[bytes, None]:
         while self.position < self._broadcast.position and not self._is_ended:
             try:
-                found, through = await self._broadcast.missed(self.position, self.selection)
+                messages, through = await self._broadcast.missed(self.position, self.selection)
             except DatabaseAway:
                 await asyncio.sleep(RETRY_SECONDS)
                 yield b": the database is away\n\n"
                 continue
-            self._backlog.extend((found,) if found else ())
+            self._backlog.extend((messages,) if messages else ())
             while self._backlog:
-                if not self._still_allowed():
+                if not self._is_allowed():
                     self.end()
                     return
                 yield self._piece()
@@ -171,12 +171,12 @@ class Watcher:
         texts, size = [], 0
         while self._backlog and size < PIECE_BYTES:
             page = self._backlog[0]
-            message = page[self._taken]
-            self._taken += 1
-            if self._taken == len(page):
+            message = page[self._next_index]
+            self._next_index += 1
+            if self._next_index == len(page):
                 self._backlog.popleft()
-                self._taken = 0
-            # The position may be in the future; wait for it.
+                self._next_index = 0
+            # A client may start from a future position: skip events until then.
             if message.position > self.position:
                 texts.append(message.text)
                 size += len(texts[-1])
@@ -185,14 +185,14 @@ class Watcher:
         return b"".join(texts)
 
     def _ping(self) -> bytes:
-        """Return a ping with the position, so that a client that selects few events resumes from there."""
+        """Return a ping with the position, from which a client that selects few events can resume."""
         self._is_ping_due = False
         self.position = max(self.position, self._broadcast.position)
         return b": ping\nid: %d\n\n" % self.position
 
-    async def _something(self) -> None:
-        self._news = self._loop.create_future()
+    async def _wait(self) -> None:
+        self._wakeup = self._loop.create_future()
         try:
-            await self._news
+            await self._wakeup
         finally:
-            self._news = None
+            self._wakeup = None

@@ -53,12 +53,12 @@ def topics(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
 
 
 def _rows(ctx: click.Context, listing: Listing, limit: int) -> list[dict[str, Any]]:
-    from api.client.retry_policy import AT_ONCE
+    from api.client.retry_policy import NO_RETRIES
     from cli.remote import connect
 
     given = (ctx.params.get(name) for name in ("url", "token", "data"))
     at_once: dict[str, Any] = {
-        "policy": AT_ONCE,
+        "policy": NO_RETRIES,
         "answer_seconds": ANSWER_SECONDS,
     }
     try:

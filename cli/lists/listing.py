@@ -47,7 +47,7 @@ class Listing:
         self, client: Client, output: Output, limit: int | None, as_of: str | None, **filters: str | None
     ) -> None:
         with counting(f"reading {self._called}") as seen:
-            document = client.pages(self.path, self.name, limit=limit, seen=seen, as_of=as_of, **filters)
+            document = client.pages(self.path, self.name, limit=limit, on_page=seen, as_of=as_of, **filters)
         narrowed = {name: given for name, given in filters.items() if given is not None}
         if not document[self.name]:
             require_existing(client, as_of, narrowed)

@@ -28,11 +28,11 @@ class OverviewReader:
     """A reader of overviews. It caches placed recipes, and reads only new events after the first overview."""
 
     def __init__(self, client: Client) -> None:
-        from api.client.retry_policy import AT_ONCE
+        from api.client.retry_policy import NO_RETRIES
 
         self._client = client
         # The check of readiness does not retry.
-        self._at_once = client.another(policy=AT_ONCE)
+        self._at_once = client.another(policy=NO_RETRIES)
         self._recipes: dict[int, dict[str, Any]] = {}
         self._user: str | None = None
         self._problems: deque[Row] = deque(maxlen=MAX_PROBLEMS)

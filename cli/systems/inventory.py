@@ -59,7 +59,7 @@ def export(
 
     The file is as of one moment, even if systems change meanwhile.
     """
-    from api.client.inventory_file import PATH, exported
+    from api.client.inventory_file import PATH, export
 
     require_existing(client, as_of, {name: given for name, given in filters.items() if given is not None})
     position: int | None = None
@@ -68,7 +68,7 @@ def export(
         note_moment(client, output, as_of, answer)
         position = answer["position"]
     query: dict[str, Any] = {**filters, "as_of": position}
-    for text in exported(client, _format_of(form, file), one_line=output.as_json, **query):
+    for text in export(client, _format_of(form, file), one_line=output.as_json, **query):
         file.write(text.encode())
     if file.name != STDIN_OR_STDOUT:
         output.line({"file": file.name}, f"exported to {file.name}")
@@ -87,11 +87,11 @@ def import_(client: Client, output: Output, file: IO[bytes], form: str | None, d
     property. A file with errors is refused with a list of all errors, and nothing is stored. More than 200
     systems are validated together first, then stored in parts of 200. Importing an export changes nothing.
     """
-    from api.client.inventory_file import import_all, look_at, parts_of
+    from api.client.inventory_file import import_all, parts_of, preview_import
     from cli.terminal.progress import advancing
 
     parts = parts_of(file.read(), _format_of(form, file))
-    result = (look_at if dry_run else import_all)(client, parts, advancing)
+    result = (preview_import if dry_run else import_all)(client, parts, advancing)
     if output.as_json:
         output.document({name: value for name, value in result.items() if name != "position"})
         return

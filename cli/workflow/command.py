@@ -127,7 +127,7 @@ def workflow(url: str | None, token: str | None, data: str | None, as_json: bool
     """
     from pydantic import ValidationError
 
-    from api.intake.checks import words_in_a_job
+    from api.intake.checks import job_error_message
     from api.intake.xml_writer import write_job
     from cli.workflow.document import job_document
     from cli.workflow.options import InvalidOptions
@@ -146,5 +146,5 @@ def workflow(url: str | None, token: str | None, data: str | None, as_json: bool
         raise click.UsageError(str(wrong)) from None
     except ValidationError as wrong:
         errors = wrong.errors(include_url=False, include_input=False)
-        found = [f"{dotted(error['loc'])}: {words_in_a_job(error)}" for error in errors]
+        found = [f"{dotted(error['loc'])}: {job_error_message(error)}" for error in errors]
         raise click.UsageError("\n".join(found)) from None

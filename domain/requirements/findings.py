@@ -1,4 +1,4 @@
-"""Findings in a document, by path; `api.intake.places` converts a path to a line."""
+"""Findings in a document, by path; `api.intake.locations` converts a path to a line."""
 
 from __future__ import annotations
 

@@ -229,7 +229,7 @@ def test_events__server_goes_away_for_a_while__is_waited_for_longer_than_for_an_
 def test_wait__longer_than_a_moment__is_reported_once(server: LoopbackServer) -> None:
     said: list[str] = []
     server.on("GET", "/queue", Answer({"title": "Service Unavailable", "detail": "no database"}, 503))
-    patient = Client(server.url, sleep=lambda _: None, say=said.append)
+    patient = Client(server.url, sleep=lambda _: None, on_wait=said.append)
     with patient as client, pytest.raises(ServerProblem) as caught:
         client.get("/queue")
     assert said == ["Service Unavailable: no database; retrying"]

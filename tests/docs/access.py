@@ -8,7 +8,7 @@ from unittest.mock import MagicMock
 
 from api.rest.app import operations_of, resources
 from api.rest.contract.openapi import plain
-from api.rest.permissions import OPENED, needed
+from api.rest.permissions import OPERATIONS, required_permissions
 from api.rest.routes import ROUTES, Route
 from domain.access.people import OF_ADMINS, OF_BORROWERS
 from domain.access.policy import SUBMIT
@@ -97,7 +97,7 @@ def operations() -> Iterator[tuple[str, str, Route]]:
 
 def conditions(path: str, method: str, route: Route) -> str:
     """Return the permission and the other conditions of an operation, empty without any."""
-    permissions = " or ".join(f"`{permission}`" for permission in needed(method, path))
+    permissions = " or ".join(f"`{permission}`" for permission in required_permissions(method, path))
     own_lab = OWN_LAB if route.own_lab else ""
     return "; ".join(filter(None, [permissions, CONDITIONS.get((method, path), ""), own_lab]))
 
@@ -105,7 +105,7 @@ def conditions(path: str, method: str, route: Route) -> str:
 def _permissions() -> Iterator[str]:
     yield "| permission | opens | owner | borrower | admin |"
     yield "|---|---|---|---|---|"
-    for permission, opened in OPENED.items():
+    for permission, opened in OPERATIONS.items():
         paths = ", ".join(f"`{method} {path}`" for method, path in opened)
         marks = (MARK, MARK if permission in OF_BORROWERS else "", MARK if permission in OF_ADMINS else "")
         yield f"| `{permission}` | {paths} | {' | '.join(marks)} |"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from api.metrics.declarations import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS, Declared
+from api.metrics.declarations import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS, MetricSpec
 from api.metrics.writer import WRITE_SECONDS
 from api.rest.middleware.access_log import OTHER
 
@@ -80,7 +80,7 @@ def _section(text: str, rows: Iterable[str]) -> list[str]:
     return [text, "", TABLE, *rows, ""]
 
 
-def _rows(metrics: Iterable[Declared], kind: str, suffix: str = "") -> list[str]:
+def _rows(metrics: Iterable[MetricSpec], kind: str, suffix: str = "") -> list[str]:
     return [
         f"| `{metric.family}{suffix}` | {kind} | {_listed(metric.labels)} | {metric.text} |"
         for metric in metrics

@@ -37,7 +37,7 @@ from workers.explaining import explainer
 
 SET = Settings.read({})
 MIB, KIB, GIB = 1 << 20, 1 << 10, 1 << 30
-SPARE_CONNECTIONS = capacity.KEPT_CONNECTIONS + capacity.KEPT_FILES
+SPARE_CONNECTIONS = capacity.RESERVED_CONNECTIONS + capacity.RESERVED_FILES
 
 *FIRST_CASES, LAST_CASE = (f"`{case}`" for run in all_cases.RUNS if run.grows for case in run.cases)
 GROWING = f"{', '.join(FIRST_CASES)} and {LAST_CASE}"
@@ -52,8 +52,8 @@ HTTP = (
     f"`/updates` and `/inventory` {operation.MAX_BATCH_BYTES // MIB} MiB",
     f"`/login` {operation.MAX_LOGIN_BYTES // KIB} KiB (413)",
     f"{SET.requests_per_second:,} requests a second (`LABLEDGER_REQUESTS_PER_SECOND`)",
-    f"after {password_attempts.ATTEMPTS} wrong passwords for a name",
-    f"or {password_attempts.ATTEMPTS_OF_ADDRESS} from one address",
+    f"after {password_attempts.MAX_FAILED_BY_USER} wrong passwords for a name",
+    f"or {password_attempts.MAX_FAILED_BY_ADDRESS} from one address",
     f"at most {choose_trees.MAX_COMPARISONS:,} comparisons",
     f"{choose_trees.MAX_CPU_SECONDS:g} s of CPU time",
     f"a device as {comparisons.DEVICE_COST}",
@@ -69,7 +69,7 @@ HTTP = (
     f"for each {timeouts.PROGRESS_BYTES // KIB} KiB of its body",
     f"It has {SET.keepalive_seconds:g} s between requests",
     f"A head has at most {protocol.MAX_HEAD_BYTES // KIB} KiB (431)",
-    f"for a token of {log_in.LASTING.total_seconds() / 3600:g} hours",
+    f"for a token of {log_in.TOKEN_LIFETIME.total_seconds() / 3600:g} hours",
     f"takes {system_inputs.MAX_IMPORTED:,} systems at most",
     f"After {explainer.TIMEOUT_SECONDS:g} s the answer is 503",
     f"has {matches.MAX_ENTRIES:,} lines at most",
@@ -96,8 +96,8 @@ OPERATION = (
     f"has looked at the log within {readiness.MAX_UNREAD_SECONDS:g} s",
     f"after {gate.MAX_UNREAD_SECONDS:g} s without it refuses every token",
     f"it answers within {readiness.ANSWER_SECONDS:g} s",
-    f"less {capacity.KEPT_FILES} that it needs itself, and {capacity.MAX_CONNECTIONS:,} at most",
-    f"all places but {capacity.KEPT_CONNECTIONS}, and {capacity.MAX_WATCHERS:,} at most",
+    f"less {capacity.RESERVED_FILES} that it needs itself, and {capacity.MAX_CONNECTIONS:,} at most",
+    f"all places but {capacity.RESERVED_CONNECTIONS}, and {capacity.MAX_WATCHERS:,} at most",
     f"not heard for {timers.SILENT_AFTER_SECONDS} s gets no recipes",
     f"submitter are {SET.max_log_bytes_per_day // GIB} GiB of log a day",
     f"and {SET.max_unfinished_recipes:,} unfinished recipes, that of",
@@ -145,5 +145,5 @@ def test_scheduler_readme__files_of_its_folder__names_each() -> None:
 
 def test_clients_page__open_paths__are_those_without_a_role() -> None:
     (said,) = re.findall(r"It is open to everybody, as are (.*?);", text("docs/how-to/write-a-client.md"))
-    opened = {path for path, route in routes.ROUTES.items() if routes.EVERYBODY in route.roles.values()}
+    opened = {path for path, route in routes.ROUTES.items() if routes.WITHOUT_TOKEN in route.roles.values()}
     assert {*re.findall(r"`([^`]+)`", said), "/openapi.json"} == opened

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from api.intake.json_text import parse_json, refuse_equal_keys
+from api.intake.json_text import parse_json, refuse_duplicate_keys
 from api.intake.words import one_line, printable
 from api.intake.xml_text import parse_xml
 from domain.errors import Fault, FaultyInput
@@ -81,15 +81,15 @@ def test_json__with_such_a_character__names_line_column_and_path(character: str,
 
 def test_json__with_equal_keys__names_the_line_of_the_second() -> None:
     with pytest.raises(FaultyInput) as refused:
-        refuse_equal_keys('{"a": {"b": 1,\n"c": 2},\n"a": 3}')
+        refuse_duplicate_keys('{"a": {"b": 1,\n"c": 2},\n"a": 3}')
     (fault,) = refused.value.faults
     assert (fault.where, fault.message) == ("line 3", '"a" occurs twice in one object')
 
 
 def test_json__with_equal_keys_in_different_objects__is_taken() -> None:
-    refuse_equal_keys('[{"a": 1}, {"a": {"a": 2}}]')
+    refuse_duplicate_keys('[{"a": 1}, {"a": {"a": 2}}]')
 
 
 def test_json__nested_without_end__is_refused() -> None:
     with pytest.raises(FaultyInput, match="nested too deeply"):
-        refuse_equal_keys("[" * 100_000 + "]" * 100_000)
+        refuse_duplicate_keys("[" * 100_000 + "]" * 100_000)

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from argon2 import PasswordHasher
 
-from api.password_attempts import ATTEMPTS, ATTEMPTS_OF_ADDRESS, MAX_WAITING, Attempts
-from api.passwords import AT_ONCE, DOUBTFUL_AT_ONCE, DOUBTFUL_WAITING, WAITING, Hashing
+from api.password_attempts import MAX_FAILED_BY_ADDRESS, MAX_FAILED_BY_USER, MAX_WAITING, Attempts
+from api.passwords import MAX_DOUBTFUL_QUEUED, MAX_DOUBTFUL_RUNNING, MAX_QUEUED, MAX_RUNNING, Hashing
 from domain.errors import TooOften
 
 
@@ -24,12 +24,12 @@ async def tried(attempts: Attempts, user: str, address: str | None = None, *, is
 def test_attempts__too_many_failures_within_a_minute__refused_with_a_retry_time() -> None:
     async def asked() -> None:
         attempts = Attempts()
-        for _ in range(ATTEMPTS):
+        for _ in range(MAX_FAILED_BY_USER):
             await tried(attempts, "ada")
         with pytest.raises(TooOften) as refused:
             await tried(attempts, "ada", is_right=True)
         assert 1 <= refused.value.retry_after_seconds <= 60
-        assert (attempts.failed_count("ada"), attempts.failed_count("bob")) == (ATTEMPTS, 0)
+        assert (attempts.failed_count("ada"), attempts.failed_count("bob")) == (MAX_FAILED_BY_USER, 0)
         await tried(attempts, "bob")
 
     asyncio.run(asked())
@@ -49,29 +49,30 @@ def test_attempts__concurrent_successes__wait_for_each_other_and_do_not_count() 
 def test_attempts__concurrent_failures__no_more_than_the_limit() -> None:
     async def asked() -> list[BaseException | None]:
         attempts = Attempts()
-        guesses = (tried(attempts, "ada") for _ in range(3 * ATTEMPTS))
+        guesses = (tried(attempts, "ada") for _ in range(3 * MAX_FAILED_BY_USER))
         return await asyncio.gather(*guesses, return_exceptions=True)
 
     answers = asyncio.run(asked())
-    assert Counter(map(type, answers)) == {type(None): ATTEMPTS, TooOften: 2 * ATTEMPTS}
+    assert Counter(map(type, answers)) == {type(None): MAX_FAILED_BY_USER, TooOften: 2 * MAX_FAILED_BY_USER}
 
 
 def test_attempts__more_than_may_wait__refused_for_a_while() -> None:
     async def asked() -> list[BaseException | None]:
         attempts = Attempts()
-        many = (tried(attempts, "ada", is_right=True) for _ in range(ATTEMPTS + MAX_WAITING + 1))
+        many = (tried(attempts, "ada", is_right=True) for _ in range(MAX_FAILED_BY_USER + MAX_WAITING + 1))
         return await asyncio.gather(*many, return_exceptions=True)
 
-    assert Counter(map(type, asyncio.run(asked()))) == {type(None): ATTEMPTS + MAX_WAITING, TooOften: 1}
+    types = Counter(map(type, asyncio.run(asked())))
+    assert types == {type(None): MAX_FAILED_BY_USER + MAX_WAITING, TooOften: 1}
 
 
 def test_attempts__many_names_from_one_address__refused_there_and_nowhere_else() -> None:
     async def asked() -> None:
         attempts = Attempts()
-        for number in range(ATTEMPTS_OF_ADDRESS):
+        for number in range(MAX_FAILED_BY_ADDRESS):
             await tried(attempts, f"user-{number}", "10.0.0.1")
-        for _ in range(ATTEMPTS + 1):
-            with pytest.raises(TooOften, match=f"^at most {ATTEMPTS_OF_ADDRESS} failed attempts"):
+        for _ in range(MAX_FAILED_BY_USER + 1):
+            with pytest.raises(TooOften, match=f"^at most {MAX_FAILED_BY_ADDRESS} failed attempts"):
                 await tried(attempts, "ada", "10.0.0.1")
         # An attempt that is refused for its address does not count for the name.
         assert attempts.failed_count("ada") == 0
@@ -83,7 +84,7 @@ def test_attempts__many_names_from_one_address__refused_there_and_nowhere_else()
 def test_attempts__a_success__does_not_reset_the_count_of_other_names() -> None:
     async def asked() -> None:
         attempts = Attempts()
-        for number in range(ATTEMPTS_OF_ADDRESS - 1):
+        for number in range(MAX_FAILED_BY_ADDRESS - 1):
             await tried(attempts, f"user-{number}", "10.0.0.1")
         for _ in range(3):
             await tried(attempts, "mallory", "10.0.0.1", is_right=True)
@@ -108,15 +109,15 @@ def test_hashing__flood_of_doubtful_attempts__leaves_places_for_others(
         hashing = Hashing()
         flood = [
             asyncio.ensure_future(hashing.is_right("x", "wrong", is_doubtful=True))
-            for _ in range(3 * WAITING)
+            for _ in range(3 * MAX_QUEUED)
         ]
         await asyncio.sleep(0)
         assert [await hashing.is_right("x", "right") for _ in range(5)] == [True] * 5
         released.set()
         return await asyncio.gather(*flood, return_exceptions=True)
 
-    places = DOUBTFUL_AT_ONCE + DOUBTFUL_WAITING
-    assert Counter(map(type, asyncio.run(asked()))) == {bool: places, TooOften: 3 * WAITING - places}
+    places = MAX_DOUBTFUL_RUNNING + MAX_DOUBTFUL_QUEUED
+    assert Counter(map(type, asyncio.run(asked()))) == {bool: places, TooOften: 3 * MAX_QUEUED - places}
 
 
 def test_hashing__right_and_wrong_passwords__differ_and_an_unknown_name_has_none() -> None:
@@ -134,13 +135,13 @@ def test_hashing__right_and_wrong_passwords__differ_and_an_unknown_name_has_none
 def test_hashing__hash_of_unknown_names__costs_as_much_as_any_other() -> None:
     """Check the parameters, which decide the time: it must not reveal whether a name exists."""
     hashing = Hashing()
-    assert not PasswordHasher().check_needs_rehash(hashing._nobodys)
+    assert not PasswordHasher().check_needs_rehash(hashing._dummy_hash)
 
 
 def test_hashing__two_at_once_and_a_few_waiting__more_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    begun, together = 0, Barrier(AT_ONCE, timeout=20)
+    begun, together = 0, Barrier(MAX_RUNNING, timeout=20)
 
     def slowly(*_: object) -> bool:
         nonlocal begun
@@ -152,12 +153,12 @@ def test_hashing__two_at_once_and_a_few_waiting__more_are_refused(
     monkeypatch.setattr(PasswordHasher, "verify", slowly)
 
     async def asked() -> tuple[int, list[bool]]:
-        tasks = [asyncio.create_task(hashing.is_right("x", "y")) for _ in range(AT_ONCE + WAITING)]
+        tasks = [asyncio.create_task(hashing.is_right("x", "y")) for _ in range(MAX_RUNNING + MAX_QUEUED)]
         await asyncio.sleep(0)
         with pytest.raises(TooOften):
             await hashing.is_right("x", "y")
         return begun, await asyncio.gather(*tasks)
 
     at_first, answers = asyncio.run(asked())
-    assert at_first <= AT_ONCE
-    assert answers == [True] * (AT_ONCE + WAITING)
+    assert at_first <= MAX_RUNNING
+    assert answers == [True] * (MAX_RUNNING + MAX_QUEUED)

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-from api.password_attempts import ATTEMPTS_OF_ADDRESS
+from api.password_attempts import MAX_FAILED_BY_ADDRESS
 from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.pool import ServerPool
 from tests.harness.running import Running, running
@@ -166,8 +166,8 @@ def test_login__many_names_from_one_client_of_a_proxy__refused_there_and_not_els
         ).status_code
 
     with ThreadPoolExecutor(4) as threads:
-        answers = list(threads.map(guess, range(ATTEMPTS_OF_ADDRESS + 4)))
-    assert Counter(answers) == {401: ATTEMPTS_OF_ADDRESS, 429: 4}
+        answers = list(threads.map(guess, range(MAX_FAILED_BY_ADDRESS + 4)))
+    assert Counter(answers) == {401: MAX_FAILED_BY_ADDRESS, 429: 4}
     assert guess(0, "198.51.100.8") == 401
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
-from api.rest.permissions import OPENED
+from api.rest.permissions import OPERATIONS
 from tests.harness.running import Running
 
 Clients = dict[str, httpx.Client]
@@ -184,7 +184,7 @@ def test_system__done_by_everybody_in_turn__by_these_and_no_others(
 def test_table__of_what_permissions_open__is_what_they_were_seen_to_open() -> None:
     """Each row of the table has an operation that exactly its holders may do, besides owner and admin."""
     rows: dict[tuple[str, str], set[str]] = {}
-    for permission, opened in OPENED.items():
+    for permission, opened in OPERATIONS.items():
         for row in opened:
             rows.setdefault(row, set()).add(permission)
     seen: dict[tuple[str, str], set[str]] = {}

@@ -8,7 +8,7 @@ import pytest
 from falcon.testing import create_asgi_req
 
 from api.rest import routes
-from api.rest.middleware.principal import ends_something
+from api.rest.middleware.principal import is_undoing
 
 EVERY = [
     (re.sub(r"{.*?}", "1", path), method) for path, route in routes.ROUTES.items() for method in route.roles
@@ -21,8 +21,8 @@ ENDING = {
 
 @pytest.mark.parametrize(("path", "method"), EVERY)
 def test_request__of_every_path_and_method__ends_something_or_has_a_quota(path: str, method: str) -> None:
-    assert ends_something(create_asgi_req(method=method, path=path)) == ((path, method) in ENDING)
+    assert is_undoing(create_asgi_req(method=method, path=path)) == ((path, method) in ENDING)
 
 
 def test_request__about_a_name_that_looks_like_an_ending__has_a_quota() -> None:
-    assert not ends_something(create_asgi_req(method="PUT", path="/groups/cancel"))
+    assert not is_undoing(create_asgi_req(method="PUT", path="/groups/cancel"))

@@ -8,7 +8,7 @@ from contextlib import closing, suppress
 import psycopg
 import pytest
 
-from api.rest.resources.readiness import CHECKS, Look
+from api.rest.resources.readiness import CHECKS, ReadinessState
 from domain.directory.events import UserPasswordSet, UserRemoved
 from domain.events import TOPICS, Change, Event, event
 from postgres.errors import DatabaseAway
@@ -151,7 +151,7 @@ def test_append__another_session_holds_the_lock__fails_soon_and_readiness_report
         with pytest.raises(DatabaseAway, match="lock timeout"):
             log.append([append_to("a")])
         said = database_state(log, SCHEDULER, 0)
-        finding = CHECKS["database"](Look(said, False, 0, 0, 0, 0.0))
+        finding = CHECKS["database"](ReadinessState(said, False, 0, 0, 0, 0.0))
         assert finding.fault == "an append hangs and blocks all others"
     log.append([append_to("a")])
 

@@ -161,7 +161,7 @@ def test_submission__long_choice__leaves_the_event_loop_while_nothing_is_folded(
 
     monkeypatch.setattr(DistroTrees, "choose", noted)
     town.ask(submit_job, by("bob"), _with_patterns(999))
-    assert threads and all(name.startswith("long-questions") for name in threads)
+    assert threads and all(name.startswith("long-queries") for name in threads)
 
 
 def test_submission__beyond_the_budget_of_cpu_time__is_refused(

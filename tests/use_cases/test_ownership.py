@@ -11,7 +11,7 @@ from api.request_context import RequestContext
 from api.use_cases.change_policy import change_pool_policy, change_system_policy
 from api.use_cases.change_system import NewSystemValues
 from api.use_cases.import_systems import import_systems
-from api.use_cases.importing import ImportItem, InputPlace
+from api.use_cases.importing import ImportItem, InputLocation
 from api.use_cases.lab_updates import add_or_change_system, change_own_system
 from api.use_cases.move_system import move_system
 from api.use_cases.put_document import put_document
@@ -107,7 +107,7 @@ def _opens(town: Town) -> object:
 
 
 def _imports(town: Town) -> object:
-    item = ImportItem(InputPlace("systems[0]"), "a", {"fqdn": "a"}, NewSystemValues(pools=[]))
+    item = ImportItem(InputLocation("systems[0]"), "a", {"fqdn": "a"}, NewSystemValues(pools=[]))
     return town.ask(import_systems, by("bob"), [item], [], process=1)
 
 

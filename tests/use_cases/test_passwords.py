@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from api.parts import Parts
-from api.password_attempts import ATTEMPTS
+from api.password_attempts import MAX_FAILED_BY_USER
 from api.passwords import Hashing
 from api.request_context import RequestContext
-from api.use_cases.log_in import LASTING, NewLogin, log_in
+from api.use_cases.log_in import TOKEN_LIFETIME, NewLogin, log_in
 from api.use_cases.passwords import set_password
 from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
@@ -57,7 +57,7 @@ def test_password__first_set__lets_its_user_in_for_a_while(town: Town) -> None:
     directory = services.feed.directory
     assert directory.token(digest_of(found.token), found.expires_at - timedelta(seconds=1)) is not None
     assert directory.token(digest_of(found.token), found.expires_at) is None
-    assert found.expires_at - services.clock() <= LASTING
+    assert found.expires_at - services.clock() <= TOKEN_LIFETIME
     (recorded,) = services.log.load({f"token/{found.token_id}": 0})[f"token/{found.token_id}"]
     assert (recorded.stamp.actor, recorded.position) == ("bob", found.position)
 
@@ -164,7 +164,7 @@ def test_log_in__unknown_user_or_no_password_or_a_wrong_one__equal_answers(town:
 
 def test_log_in__wrong_too_often__even_the_right_one_waits(town: Town) -> None:
     town.ask(set_password, as_admin(), "bob", FIRST)
-    for _ in range(ATTEMPTS):
+    for _ in range(MAX_FAILED_BY_USER):
         with pytest.raises(NotRecognised):
             logs_in(town, "bob", SECOND)
     with pytest.raises(TooOften):
@@ -190,14 +190,14 @@ def test_log_in__twelve_at_once_with_the_right_password__all_succeed_and_guesses
 
         return Counter(type(one).__name__ for one in town.scene.api.ask(attempts))
 
-    wrong = tuple(f"guess {number}" for number in range(ATTEMPTS - 1))
-    assert together("bob", *wrong) == {"NotRecognised": ATTEMPTS - 1}
+    wrong = tuple(f"guess {number}" for number in range(MAX_FAILED_BY_USER - 1))
+    assert together("bob", *wrong) == {"NotRecognised": MAX_FAILED_BY_USER - 1}
     before = town.log.end()
     assert together("bob", *[FIRST] * 12) == {"NewLogin": 12}
     assert {topic for _, topic in town.since(before)} == {"token.created"}
     assert len(town.since(before)) == 12
     # One guess is left in this minute, as before.
-    assert together("bob", *wrong) == {"NotRecognised": 1, "TooOften": ATTEMPTS - 2}
+    assert together("bob", *wrong) == {"NotRecognised": 1, "TooOften": MAX_FAILED_BY_USER - 2}
     assert together("bob", FIRST) == {"TooOften": 1}
     # Mixed with guesses: right passwords succeed while a place is left.
     assert together("ada", FIRST, SECOND, FIRST, SECOND, FIRST) == {"NewLogin": 3, "NotRecognised": 2}
@@ -234,7 +234,7 @@ def test_log_in__not_checked__does_not_count_as_an_attempt(
 
     with monkeypatch.context() as patched:
         patched.setattr(Hashing, "is_right", busy)
-        for _ in range(2 * ATTEMPTS):
+        for _ in range(2 * MAX_FAILED_BY_USER):
             with pytest.raises(TooOften, match="too many"):
                 logs_in(town, "bob", FIRST)
     assert logs_in(town, "bob", FIRST)
@@ -269,7 +269,7 @@ def test_user__removed_and_registered_again__has_no_password(town: Town) -> None
     town.ask(remove_document, as_admin(), "user", "eve")
     assert hashes(town, "eve") == []
     directory = town.services().feed.directory
-    assert directory.token(digest_of(found.token), found.expires_at - LASTING) is None
+    assert directory.token(digest_of(found.token), found.expires_at - TOKEN_LIFETIME) is None
     town.ask(put_document, as_admin(), "user", "eve", {})
     with pytest.raises(NotRecognised):
         logs_in(town, "eve", FIRST)

@@ -108,7 +108,7 @@ def test_log_bytes__next_day__free_again() -> None:
 
 def _write(quotas: Quotas, size_bytes: int, day: int = 1) -> None:
     at = datetime(2026, 1, day, 23, 59, tzinfo=UTC)
-    quotas.learn(append_to("a"), Committed(1, 1, at, False, None, None, author_bytes=size_bytes))
+    quotas.store_counts(append_to("a"), Committed(1, 1, at, False, None, None, author_bytes=size_bytes))
 
 
 def test_written__by_whom__adds_up_to_the_log(limited: Town) -> None:

@@ -67,7 +67,7 @@ class Audience:
         return self.broadcast.watch(selection, after, self.lines[-1], still_allowed)
 
     def append(self, *recorded: Recorded) -> None:
-        self.broadcast.take([EventMessage.of(one) for one in recorded], [100 for _ in recorded])
+        self.broadcast.take([EventMessage.from_recorded(one) for one in recorded], [100 for _ in recorded])
 
 
 async def read(watcher: Watcher, chunks: list[bytes]) -> None:

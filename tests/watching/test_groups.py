@@ -46,9 +46,11 @@ def test_groups__any_selections__each_gets_what_it_has_once_in_order(
     for one in gone:
         groups.remove(one)
         groups.remove(one)
-    messages = [EventMessage.of(happened(number, subject)) for number, subject in enumerate(subjects, 1)]
+    messages = [
+        EventMessage.from_recorded(happened(number, subject)) for number, subject in enumerate(subjects, 1)
+    ]
     found: dict[Watcher, list[int]] = {one: [] for one in watchers}
-    for group, wanted in groups.wanted(messages):
+    for group, wanted in groups.messages_by_group(messages):
         for one in group.watchers:
             found[one] += [message.position for message in wanted]
     for one in watchers:
@@ -61,6 +63,6 @@ def test_groups__any_selections__each_gets_what_it_has_once_in_order(
 
 
 def test_message__of_a_pool_and_a_system__is_about_both_however_it_is_read() -> None:
-    fresh, decoded = (EventMessage.of(happened(1, "pool/big")) for _ in range(2))
+    fresh, decoded = (EventMessage.from_recorded(happened(1, "pool/big")) for _ in range(2))
     assert b"pool.system-added" in decoded.text
     assert fresh.subjects == decoded.subjects == ("pool/big", "system/a")

@@ -6,7 +6,7 @@ from tests.watching.fake_watchers import happened
 
 
 def _add(recent: Recent, first: int, last: int, size_bytes: int = 1) -> None:
-    messages = [EventMessage.of(happened(position)) for position in range(first, last + 1)]
+    messages = [EventMessage.from_recorded(happened(position)) for position in range(first, last + 1)]
     recent.add(messages, [size_bytes for _ in messages])
 
 

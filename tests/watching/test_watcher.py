@@ -31,7 +31,7 @@ def test_watcher__silence__is_pinged_with_where_it_would_resume() -> None:
         task, chunks = await reading(one)
         audience.append(happened(6, "recipe/2"), happened(7, "recipe/3"))
         await settled()
-        one.look(asyncio.get_running_loop().time() + PING_SECONDS)
+        one.check(asyncio.get_running_loop().time() + PING_SECONDS)
         await settled()
         audience.append(happened(8, "recipe/1"))
         await settled()
@@ -47,11 +47,11 @@ def test_watcher__not_allowed_any_more__its_stream_ends() -> None:
         audience, allowed = Audience(), [True]
         one = audience.watch(EVERYTHING, 0, lambda: allowed[0])
         task, _ = await reading(one)
-        one.look(0)
+        one.check(0)
         await settled()
         assert not task.done()
         allowed[0] = False
-        one.look(0)
+        one.check(0)
         await task
         return audience
 
@@ -87,10 +87,10 @@ def test_watcher__write_that_does_not_end__is_disconnected() -> None:
         await anext(one)
         # The network does not take the piece.
         now = asyncio.get_running_loop().time()
-        one.look(now + WRITE_SECONDS / 2)
+        one.check(now + WRITE_SECONDS / 2)
         assert not audience.lines[0].is_aborted
         with pytest.raises(asyncio.CancelledError):
-            one.look(now + WRITE_SECONDS + 1)
+            one.check(now + WRITE_SECONDS + 1)
             await asyncio.sleep(1)
         return audience
 
@@ -111,11 +111,11 @@ def test_watcher__behind_the_recent_events__is_disconnected() -> None:
         assert ids([await live]) == [1]
         now = asyncio.get_running_loop().time()
         audience.append(*map(happened, range(2, 20)))
-        one.look(now)
+        one.check(now)
         assert not audience.lines[0].is_aborted
         audience.append(*map(happened, range(20, 30)))
         with pytest.raises(asyncio.CancelledError):
-            one.look(now)
+            one.check(now)
             await asyncio.sleep(1)
         return audience
 

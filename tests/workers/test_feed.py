@@ -51,7 +51,7 @@ def test_feed__many_long_questions__an_event_waits_for_one_of_them_alone(
         await feed.open()
         try:
             asked = [
-                asyncio.create_task(feed.undisturbed(f"user-{n}", partial(question, n)))
+                asyncio.create_task(feed.run_long_query(f"user-{n}", partial(question, n)))
                 for n in range(QUESTIONS)
             ]
             done = await asyncio.to_thread(log.append, [registered("pool/new")])
@@ -74,7 +74,7 @@ def test_feed__many_long_questions__an_event_waits_for_one_of_them_alone(
 def test_feed__many_commits_and_more_behind_them__it_pauses_only_when_all_is_read(
     database: TestDatabase, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "SECONDS_EACH_OF_MANY", 3600.0)
+    monkeypatch.setattr(module, "MIN_PAGE_SECONDS_UNDER_LOAD", 3600.0)
     monkeypatch.setattr(module, "Tailer", partial(Tailer, page_size=JOBS // 4))
 
     async def followed() -> None:

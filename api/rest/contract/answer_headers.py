@@ -1,4 +1,4 @@
-"""The headers of answers, in OpenAPI form."""
+"""Headers of answers, in OpenAPI form."""
 
 from __future__ import annotations
 
@@ -26,21 +26,22 @@ _RETRY: Header = {
 }
 
 
-def headers_done(method: str, operation: Operation) -> dict[str, Header]:
+def success_headers(method: str, operation: Operation) -> dict[str, Header]:
     """Return the headers of a successful answer."""
-    found: dict[str, Header] = {}
+    headers: dict[str, Header] = {}
     if operation.answer is not None and issubclass(operation.answer, Answer):
-        found[POSITION_HEADER] = _POSITION
+        headers[POSITION_HEADER] = _POSITION
     if operation.created:
-        found["Location"] = _LOCATION
+        headers["Location"] = _LOCATION
     if operation.versioned and method == "GET":
-        found["ETag"] = _ETAG
+        headers["ETag"] = _ETAG
     if issubclass(operation.query, Page):
-        found["Link"] = _LINK
-    return found
+        headers["Link"] = _LINK
+    return headers
 
 
-def headers_refused(status: int) -> dict[str, Header]:
+def error_headers(status: int) -> dict[str, Header]:
+    """Return the headers of an error."""
     if status == 401:
         return {"WWW-Authenticate": {"description": "the authentication scheme", "schema": _TEXT}}
     return {"Retry-After": _RETRY} if status in (429, 503) else {}

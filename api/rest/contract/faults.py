@@ -6,7 +6,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from api.intake.limits import MAX_FAULTS, MAX_MESSAGE_LENGTH
-from api.intake.model_words import words_of
+from api.intake.model_words import error_message
 from api.intake.near_names import fields_at, fields_hint, suggestion
 from api.rest.contract.values import (
     FQDN_PATTERN,
@@ -31,22 +31,22 @@ _PATTERNS = {
 def faults_of(
     error: ValidationError, model: type[BaseModel] | None = None, limit: int = MAX_FAULTS
 ) -> list[Fault]:
-    """Return at most `limit` faults, with similar field names of the model for unknown fields."""
-    found = error.errors(include_url=False, include_input=False)
-    faults = [Fault(_where(one["loc"])[:MAX_MESSAGE_LENGTH], _words(one, model)) for one in found[:limit]]
-    if len(found) > limit:
-        faults.append(Fault("body", f"and {len(found) - limit} more errors"))
+    """Return at most `limit` faults and a count of the others, with suggestions for unknown fields."""
+    errors = error.errors(include_url=False, include_input=False)
+    faults = [Fault(_where(e["loc"])[:MAX_MESSAGE_LENGTH], _message(e, model)) for e in errors[:limit]]
+    if len(errors) > limit:
+        faults.append(Fault("body", f"and {len(errors) - limit} more errors"))
     return faults
 
 
-def _words(error: ErrorDetails, model: type[BaseModel] | None) -> str:
+def _message(error: ErrorDetails, model: type[BaseModel] | None) -> str:
     if model is not None and error["type"] == "extra_forbidden":
         *path, name = error["loc"]
         fields = fields_at(model, tuple(path))
-        return f"{words_of(error)}{suggestion(str(name), fields) or fields_hint(fields)}"
+        return f"{error_message(error)}{suggestion(str(name), fields) or fields_hint(fields)}"
     if error["type"] == "string_pattern_mismatch":
         return _PATTERNS.get(error["ctx"]["pattern"], error["msg"])
-    return words_of(error)[:MAX_MESSAGE_LENGTH]
+    return error_message(error)[:MAX_MESSAGE_LENGTH]
 
 
 def _where(location: tuple[int | str, ...]) -> str:

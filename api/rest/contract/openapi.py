@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from api.headers import PROBLEM
-from api.rest.contract.answer_headers import headers_done, headers_refused
+from api.rest.contract.answer_headers import error_headers, success_headers
 from api.rest.contract.answers.common import Problem
 from api.rest.contract.operation import BODY_REFUSALS, JSON, Operation
 from api.rest.contract.parameters import (
@@ -22,7 +22,7 @@ from api.rest.contract.parameters import (
     query_parameters,
 )
 from api.rest.contract.queries import Caught
-from api.rest.permissions import needed
+from api.rest.permissions import required_permissions
 
 REF = "#/components/schemas/{model}"
 
@@ -33,7 +33,7 @@ Schemas = Mapping[Any, Document]
 def describe(
     routes: Mapping[str, Any], operations: Mapping[tuple[str, str], Operation], version: str
 ) -> Document:
-    """Return the document. `operations` are keyed by (path, method); `routes` have the permitted roles."""
+    """Return the document. `operations` are by (path, method); `routes` have the permitted roles."""
     schemas, components = _schemas(operations.values())
     paths: dict[str, Document] = {}
     for (path, method), operation in operations.items():
@@ -57,13 +57,13 @@ def describe(
 
 
 def _schemas(operations: Iterable[Operation]) -> tuple[Schemas, dict[str, Document]]:
-    wanted: dict[tuple[type[BaseModel], Any], None] = {(Problem, "serialization"): None}
+    models: dict[tuple[type[BaseModel], Any], None] = {(Problem, "serialization"): None}
     for operation in operations:
         if operation.body is not None:
-            wanted[operation.body, "validation"] = None
+            models[operation.body, "validation"] = None
         if operation.answer is not None:
-            wanted[operation.answer, "serialization"] = None
-    schemas, definitions = models_json_schema(list(wanted), ref_template=REF)
+            models[operation.answer, "serialization"] = None
+    schemas, definitions = models_json_schema(list(models), ref_template=REF)
     return schemas, definitions["$defs"]
 
 
@@ -98,8 +98,8 @@ def _operation(
 
 
 def _permitted(path: str, method: str) -> str:
-    found = needed(method, path)
-    return f" Required permission on the system: {' or '.join(found)}." if found else ""
+    permissions = required_permissions(method, path)
+    return f" Required permission on the system: {' or '.join(permissions)}." if permissions else ""
 
 
 def _responses(
@@ -107,22 +107,22 @@ def _responses(
 ) -> Document:
     shape = {} if operation.answer is None else schemas[operation.answer, "serialization"]
     content = {kind: {"schema": shape if kind == JSON else {"type": "string"}} for kind in operation.gives}
-    done = "201" if operation.created else "200"
+    success = "201" if operation.created else "200"
     problem = {PROBLEM: {"schema": schemas[Problem, "serialization"]}}
     responses: Document = {
-        done: {"description": "Success", "headers": headers_done(method, operation), "content": content}
+        success: {"description": "Success", "headers": success_headers(method, operation), "content": content}
     }
     for status in sorted(set(_refusals(path, method, operation, roles))):
         responses[str(status)] = {
             "description": HTTPStatus(status).phrase,
-            "headers": headers_refused(status),
+            "headers": error_headers(status),
             "content": problem,
         }
     return responses
 
 
 def _refusals(path: str, method: str, operation: Operation, roles: tuple[str, ...]) -> Iterator[int]:
-    """Yield the HTTP statuses of errors that the operation may answer."""
+    """Yield the HTTP statuses of the errors of an operation, possibly more than once."""
     yield from (400, 422, 500, 503)
     yield from operation.refuses
     if roles:

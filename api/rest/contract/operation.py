@@ -1,4 +1,4 @@
-"""The declaration of an operation (one method of one path), written at its responder."""
+"""Declarations of operations (one method of one path), written at their responders."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_LOGIN_BYTES = 16 << 10
 
 JSON = "application/json"
 
-# Statuses of an operation with a body: it does not arrive, is too large, or has another media type.
+# Statuses of operations with a body: it does not arrive, is too large, or has another media type.
 BODY_REFUSALS = (408, 413, 415)
 
 R = TypeVar("R", bound=Callable[..., Any])
@@ -26,7 +26,7 @@ R = TypeVar("R", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Operation:
-    """`does` is the summary for users, in the imperative; `action` is taken from it.
+    """`does` is the summary for users, in the imperative, from which `action` is derived.
 
     `takes` are the media types of the body, `gives` those of the answer; `body` and `answer` are the models
     for JSON. `versioned`: the answer has an ETag, or the change accepts If-Match. `keyed`: the operation
@@ -60,15 +60,15 @@ def operation(
 ) -> Callable[[R], R]:
     """Declare the operation of a responder."""
 
-    def say(responder: R) -> R:
+    def declare(responder: R) -> R:
         responder.operation = Operation(does, answer, query, **more)  # type: ignore[attr-defined]
         return responder
 
-    return say
+    return declare
 
 
 def operation_of(resource: Any, responder: str) -> Operation:
-    """Return the operation of a responder. A class for several kinds of things has them in `operations`."""
+    """Return the operation of a responder. A resource may have `operations` of its own, by responder."""
     own: dict[str, Operation] = getattr(resource, "operations", {})
-    found: Operation = own.get(responder) or getattr(resource, responder).operation
-    return found
+    declared: Operation = own.get(responder) or getattr(resource, responder).operation
+    return declared

@@ -14,7 +14,7 @@ from domain.directory.roles import LAB_CONTROLLER, SUBMITTER
 
 Parameter = dict[str, Any]
 
-# `{job_id:int(min=1, max=2147483647)}` or `{name}`
+# A parameter in a path: `{job_id:int(min=1, max=2147483647)}` or `{name}`.
 _IN_PATH = re.compile(r"\{(\w+)(?::int\((.*?)\))?\}")
 _BOUNDS = {"min": "minimum", "max": "maximum"}
 MAX_KEY_LENGTH = 255
@@ -23,7 +23,7 @@ _FQDN = {"type": "string", "pattern": FQDN_PATTERN, "maxLength": 253}
 _NAME = {"type": "string", "pattern": NAME_PATTERN, "maxLength": 255}
 _NUMBER = {"type": "integer", "minimum": 1, "maximum": 2**31 - 1}
 
-# Path -> schema of the name in it, if it is stricter than that of any name.
+# Path prefix -> schema of the name in it, if it is not _NAME.
 _NAMES = {"/lab-controllers/{name}": _FQDN, "/distro-trees/{name}": _NUMBER}
 
 
@@ -80,7 +80,7 @@ def header_parameters(operation: Operation, method: str) -> Iterator[Parameter]:
 
 
 def lab_parameters(roles: Collection[str]) -> Iterator[Parameter]:
-    """Yield the header of the operations of lab controllers."""
+    """Yield the header for admins who act as lab controllers, for operations of lab controllers."""
     if LAB_CONTROLLER in roles and SUBMITTER not in roles:
         yield {
             "name": ACTS_AS,

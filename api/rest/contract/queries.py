@@ -1,4 +1,4 @@
-"""Query parameters: one model for each kind of read, which validates and documents them."""
+"""Models of query parameters, which validate and document them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Page(ReadQuery):
     cursor: Annotated[Cursor | None, Field(description="`next` of the previous page")] = None
 
     def filters(self) -> dict[str, str | None]:
-        """Return the other parameters by name, None for those that were not given."""
+        """Return the parameters of a subclass by name, None for those that were not given."""
         return {
             name: getattr(self, name) for name in type(self).model_fields if name not in Page.model_fields
         }
@@ -97,7 +97,7 @@ class Span(ReadQuery):
 class Summed(Span, Page):
     """Sums are short, so the default page is the largest one."""
 
-    group_by: Annotated[GroupBy, Field(description="return one sum for each of these")] = "system"
+    group_by: Annotated[GroupBy, Field(description="group the sums by this")] = "system"
     limit: Annotated[Limit, Field(description="maximum number of items")] = MAX_LIMIT
 
 
@@ -109,7 +109,7 @@ class EventQuery(ReadQuery):
 
 
 class ReadsQuery(Query):
-    after: Annotated[Position, Field(description="only reads after this one")] = 0
+    after: Annotated[Position, Field(description="only reads with an id above this one")] = 0
     limit: Annotated[Limit, Field(description="maximum number of items")] = 100
     user: Annotated[Name | None, Field(description="only reads of this user")] = None
 
@@ -123,6 +123,6 @@ class LogUsageQuery(Query):
 
 
 class CommandQuery(ReadQuery):
-    after: Annotated[Position, Field(description="only commands after this one")] = 0
+    after: Annotated[Position, Field(description="only commands with an id above this one")] = 0
     wait_seconds: Annotated[Wait, Field(description="maximum number of seconds to wait for a command")] = 0
     unfinished: Annotated[Truth, Field(description="only commands that have not completed or failed")] = False

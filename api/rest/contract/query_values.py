@@ -1,4 +1,4 @@
-"""Types of query parameters: texts of a URL, validated and parsed."""
+"""Types of query parameters, which parse and validate texts of a URL."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from runtime.settings import MAX_WAIT_SECONDS
 
 MAX_LIMIT = 1_000
 MAX_POSITION = 2**63 - 2
-# The kinds of subjects: a topic begins with the kind of its subject.
+# The kinds of subjects, because a topic begins with the kind of its subject.
 KINDS: Final = tuple(sorted({topic.partition(".")[0] for topic in TOPICS}))
 # A query must not contain a NUL.
 _SUBJECT: Final = re.compile(rf"({'|'.join(KINDS)})/[^,\x00]+")
 
 
-def whole(text: str) -> int | None:
+def whole_number(text: str) -> int | None:
     """Return the number, None if the text is not a number in digits."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else None
 
@@ -29,22 +29,22 @@ def whole(text: str) -> int | None:
 def moment(text: str) -> datetime | None:
     """Return an RFC 3339 time with a zone in UTC, None for any other text."""
     try:
-        # A space is what a plus sign becomes in a query.
+        # In a query, a plus sign is decoded to a space.
         when = datetime.fromisoformat(text.replace(" ", "+"))
         return None if when.tzinfo is None else when.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
 
 
-def _shown(value: Any) -> str:
+def _quoted(value: Any) -> str:
     return repr(str(value)[:MAX_MESSAGE_LENGTH])
 
 
 def _whole(minimum: int, maximum: int) -> BeforeValidator:
     def parse(text: Any) -> Any:
-        number = whole(text) if isinstance(text, str) else None
+        number = whole_number(text) if isinstance(text, str) else None
         if number is None or not minimum <= number <= maximum:
-            raise ValueError(f"{_shown(text)} is not a whole number from {minimum} to {maximum}")
+            raise ValueError(f"{_quoted(text)} is not a whole number from {minimum} to {maximum}")
         return number
 
     return BeforeValidator(parse)
@@ -55,36 +55,36 @@ def _range(minimum: int, maximum: int) -> WithJsonSchema:
 
 
 def _as_of(text: Any) -> Any:
-    position = whole(text) if isinstance(text, str) else None
+    position = whole_number(text) if isinstance(text, str) else None
     if position is not None and position <= MAX_POSITION:
         return position
     when = moment(text) if isinstance(text, str) else None
     if when is None:
-        raise ValueError(f"{_shown(text)} is neither a position nor an RFC 3339 time")
+        raise ValueError(f"{_quoted(text)} is neither a position nor an RFC 3339 time")
     return when
 
 
 def _time(text: Any) -> Any:
     when = moment(text) if isinstance(text, str) else None
     if when is None:
-        raise ValueError(f"{_shown(text)} is not an RFC 3339 time with a zone")
+        raise ValueError(f"{_quoted(text)} is not an RFC 3339 time with a zone")
     return when
 
 
 def _group(text: Any) -> Any:
     if text not in GROUPS:
-        raise ValueError(f"{_shown(text)} is not one of {', '.join(GROUPS)}")
+        raise ValueError(f"{_quoted(text)} is not one of {', '.join(GROUPS)}")
     return text
 
 
 def _truth(text: Any) -> Any:
     if text not in ("true", "false"):
-        raise ValueError(f"{_shown(text)} is neither true nor false")
+        raise ValueError(f"{_quoted(text)} is neither true nor false")
     return text == "true"
 
 
 def _listed(value: Any) -> Any:
-    """Return the values of a parameter that is repeated, or has commas."""
+    """Return the values of a parameter, which may be repeated and may contain several values with commas."""
     texts = value if isinstance(value, list) else [value]
     return tuple(part for text in texts for part in str(text).split(","))
 
@@ -93,7 +93,7 @@ def _topics(value: Any) -> Any:
     topics = _listed(value)
     unknown = [topic for topic in topics if topic not in TOPICS]
     if unknown:
-        raise ValueError("; ".join(f"{_shown(topic)} is not a topic" for topic in unknown))
+        raise ValueError("; ".join(f"{_quoted(topic)} is not a topic" for topic in unknown))
     return topics
 
 
@@ -120,17 +120,17 @@ GroupBy = Annotated[
 
 def _subjects(value: Any) -> Any:
     subjects = _listed(value)
-    wrong = [subject for subject in subjects if not _SUBJECT.fullmatch(subject)]
-    if wrong:
-        raise ValueError("; ".join(map(_no_subject, wrong)))
+    invalid = [subject for subject in subjects if not _SUBJECT.fullmatch(subject)]
+    if invalid:
+        raise ValueError("; ".join(map(_subject_message, invalid)))
     return subjects
 
 
-def _no_subject(text: str) -> str:
+def _subject_message(text: str) -> str:
     kind, _, name = text.partition("/")
     if not name:
-        return f"{_shown(text)} is not a subject such as recipe/12"
-    return f"{_shown(kind)} is not a kind of subject; the kinds are {', '.join(KINDS)}"
+        return f"{_quoted(text)} is not a subject such as recipe/12"
+    return f"{_quoted(kind)} is not a kind of subject; the kinds are {', '.join(KINDS)}"
 
 
 Topics = Annotated[

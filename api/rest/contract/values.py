@@ -55,7 +55,7 @@ def _below_2_31(text: str) -> str:
 
 @dataclass(frozen=True)
 class OneOf:
-    """A `Literal` of the words of a tuple."""
+    """Annotation of a type like a `Literal` of these words."""
 
     words: tuple[str, ...]
 
@@ -86,19 +86,19 @@ Text = Annotated[str, StringConstraints(max_length=4_096), AfterValidator(printa
 Link = Annotated[str, StringConstraints(max_length=4_096, pattern=LINK_PATTERN)]
 Sha256 = Annotated[str, StringConstraints(pattern=SHA256_PATTERN)]
 Moment = Annotated[AwareDatetime, BeforeValidator(_dated), AfterValidator(_utc)]
-# For answers, which are not validated.
+# For answers, which are not validated, so only the schema counts.
 Time = Annotated[datetime, WithJsonSchema({"type": "string", "format": "date-time"})]
 Flag = Annotated[bool, Strict()]
-# Bounds have to stand before it; after it the schema would have words that JSON schema does not define.
-IS_NUMBER = BeforeValidator(number("a number"))
-Real = Annotated[float, Field(allow_inf_nan=False), IS_NUMBER]
-Count = Annotated[int, Field(ge=0, le=2**31 - 1), IS_NUMBER]
+# Put Field(ge=…) before this validator: after it, pydantic emits `ge`, which is not a JSON Schema keyword.
+REFUSE_TEXT_AND_BOOLEANS = BeforeValidator(number("a number"))
+Real = Annotated[float, Field(allow_inf_nan=False), REFUSE_TEXT_AND_BOOLEANS]
+Count = Annotated[int, Field(ge=0, le=2**31 - 1), REFUSE_TEXT_AND_BOOLEANS]
 # An id in a path: a number from 1 to 2^31 - 1, without leading zeros.
 Number = Annotated[str, StringConstraints(pattern=NUMBER_PATTERN), AfterValidator(_below_2_31)]
-SizeBytes = Annotated[int, Field(ge=0, le=2**63 - 1), IS_NUMBER]
-Id = Annotated[int, Field(ge=1, le=2**31 - 1), IS_NUMBER]
-# The id of a command is the position of the event that it follows from.
-CommandId = Annotated[int, Field(ge=1, le=2**63 - 1), IS_NUMBER]
+SizeBytes = Annotated[int, Field(ge=0, le=2**63 - 1), REFUSE_TEXT_AND_BOOLEANS]
+Id = Annotated[int, Field(ge=1, le=2**31 - 1), REFUSE_TEXT_AND_BOOLEANS]
+# The id of a command is the position of the event that caused it.
+CommandId = Annotated[int, Field(ge=1, le=2**63 - 1), REFUSE_TEXT_AND_BOOLEANS]
 
 Mail = Annotated[str, StringConstraints(max_length=255, pattern=MAIL_PATTERN)]
 # The schema only describes the roles: the domain checks them.

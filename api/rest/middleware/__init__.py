@@ -1,1 +1,1 @@
-"""Middleware: what every request passes before its resource, and every answer after it."""
+"""Middleware, which every request passes before its resource, and every answer after it."""

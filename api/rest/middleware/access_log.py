@@ -1,4 +1,4 @@
-"""The access log and the counters of requests, without their contents."""
+"""The access log and the counters of requests. Neither has the content of requests."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from api.metrics.requests import RequestCounters
 from api.rest.context import route_of
 from api.rest.middleware.principal import Principal
 
-# A separate logger, so that it can be disabled separately.
+# A logger of its own, so that it can be disabled.
 LOGGER = "labledger.access"
 
 METHODS: Final = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
-# Invented methods and paths share one label value: labels must have a bounded number of values.
+# The label value of unknown methods and paths: a label must have a bounded number of values.
 OTHER: Final = "other"
 
 logger = logging.getLogger(LOGGER)
@@ -25,8 +25,8 @@ logger = logging.getLogger(LOGGER)
 class AccessLog:
     """Falcon middleware that logs and counts each request.
 
-    It is the outermost middleware, so it measures the others and sees their refusals. The answer is written
-    after it, so a stream is logged when it begins.
+    It is the outermost middleware, so it measures the others and logs their refusals. It runs before the
+    answer is sent, so a stream is logged at its begin.
     """
 
     def __init__(self, counters: RequestCounters) -> None:
@@ -40,8 +40,8 @@ class AccessLog:
     ) -> None:
         seconds, route = time.perf_counter() - req.context.began_seconds, route_of(req)
         method = req.method if req.method in METHODS else OTHER
-        self._counters.answered(method, route or OTHER, resp.status_code, seconds)
-        # 503 is no error of this process: something is not ready or unavailable.
+        self._counters.count(method, route or OTHER, resp.status_code, seconds)
+        # Not 503, which another process or a limit causes.
         level = logging.ERROR if resp.status_code == 500 else logging.INFO
         if logger.isEnabledFor(level):
             logger.log(level, "request", extra=_fields(req, resp, route, seconds))

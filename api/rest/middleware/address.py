@@ -1,4 +1,4 @@
-"""The address of a client: requests without a valid token are counted by address."""
+"""The address of a client. Requests without a valid token are counted by address."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from falcon.asgi import Request
 from api.headers import FORWARDED_FOR
 from runtime.setting_values import Network
 
-# A single customer usually has a whole network of this size.
-_HOUSE_BITS: Final = 64
+# One customer usually has a whole network of this prefix length.
+_IPV6_PREFIX_LENGTH: Final = 64
 
 
 def address_of(req: Request, proxies: Collection[Network]) -> str:
-    """Return the client's address: that of the peer, or the last one in the header that is no trusted proxy.
+    """Return the address of the peer, or if it is a trusted proxy, the last other one in X-Forwarded-For.
 
-    Earlier addresses in the header were written by the client. For IPv6 return the network.
+    The client may have invented the earlier ones. For IPv6, return the network.
     """
-    address = _read(req.remote_addr)
-    named = (req.get_header(FORWARDED_FOR) or "").split(",")
-    while named and address is not None and any(address in proxy for proxy in proxies):
-        before = _read(named.pop().strip())
-        if before is None:
+    address = _parse(req.remote_addr)
+    forwarded = (req.get_header(FORWARDED_FOR) or "").split(",")
+    while forwarded and address is not None and any(address in proxy for proxy in proxies):
+        previous = _parse(forwarded.pop().strip())
+        if previous is None:
             break
-        address = before
-    return req.remote_addr if address is None else _counted(address)
+        address = previous
+    return req.remote_addr if address is None else _limit_key(address)
 
 
-# Caches parsed addresses: parsing one takes longer than checking a token.
+# Parsing an address takes longer than checking a token.
 @lru_cache(1_024)
-def _read(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+def _parse(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
@@ -42,7 +42,7 @@ def _read(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     return mapped or address
 
 
-def _counted(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> str:
+def _limit_key(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> str:
     if isinstance(address, ipaddress.IPv4Address):
         return str(address)
-    return str(ipaddress.ip_network((address, _HOUSE_BITS), strict=False))
+    return str(ipaddress.ip_network((address, _IPV6_PREFIX_LENGTH), strict=False))

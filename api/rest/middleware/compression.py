@@ -9,7 +9,7 @@ from typing import Any
 from falcon.asgi import Request, Response
 
 MIN_BYTES = 1_024
-# Longer answers are compressed in a thread: they would block the event loop for milliseconds.
+# Longer answers are compressed in a thread, because they would block the event loop for milliseconds.
 LONG_BYTES = 65_536
 LEVEL = 5
 
@@ -26,11 +26,11 @@ class Compression:
         resp.append_header("Vary", "Accept-Encoding")
         if not _accepts_gzip(req.get_header("Accept-Encoding") or ""):
             return
-        resp.data = await asyncio.to_thread(_pack, data) if len(data) > LONG_BYTES else _pack(data)
+        resp.data = await asyncio.to_thread(_compress, data) if len(data) > LONG_BYTES else _compress(data)
         resp.set_header("Content-Encoding", "gzip")
 
 
-def _pack(data: bytes) -> bytes:
+def _compress(data: bytes) -> bytes:
     # Without a timestamp, so that equal answers have equal bytes.
     return gzip.compress(data, LEVEL, mtime=0)
 

@@ -33,7 +33,7 @@ from runtime.setting_values import Network
 from store.reads import AuditedRead, record
 
 _REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{1,64}$")
-# The maximum time for which this process accepts a token that another one has revoked.
+# While the log cannot be read, tokens are accepted for this time, although another process may revoke them.
 MAX_UNREAD_SECONDS = 30.0
 
 
@@ -53,8 +53,8 @@ class Gate:
         self._proxies = proxies
 
     async def process_request(self, req: Request, resp: Response) -> None:
-        asked = req.get_header("X-Request-Id") or ""
-        req.context.request_id = asked if _REQUEST_ID.match(asked) else uuid.uuid4().hex
+        given = req.get_header("X-Request-Id") or ""
+        req.context.request_id = given if _REQUEST_ID.match(given) else uuid.uuid4().hex
         resp.set_header("X-Request-Id", request_id_of(req))
         req.context.address = address_of(req, self._proxies)
         if "\0" in req.path or "%00" in req.query_string:
@@ -78,27 +78,29 @@ class Gate:
     async def _admit(
         self, req: Request, route: Route, allowed: tuple[str, ...], params: dict[str, Any]
     ) -> None:
-        """Raise HTTPUnauthorized without a valid token, NotPermitted without the required role."""
+        """Set the principal of the request, and record its contact or audited read.
+
+        Raises HTTPUnauthorized without a valid token, TooOften at a limit, NotPermitted without the role."""
         bearer = await self._principal(req)
-        # A refused request counts as a contact too.
-        await self._heard(bearer)
-        self._rates.take(bearer.counted_as)
-        share_of(req).enter(bearer.counted_as)
+        # Before the limits, because a refused request is a contact, too.
+        await self._record_contact(bearer)
+        self._rates.take(bearer.limit_key)
+        share_of(req).enter(bearer.limit_key)
         principal = bearer.acting_as(req.get_header(ACTS_AS))
-        await self._heard(principal)
+        await self._record_contact(principal)
         if principal.role not in allowed:
             raise NotPermitted(f"{req.method} {route_of(req)} requires the role {' or '.join(allowed)}")
-        foreign = route.own_lab and params["name"] != principal.lab_controller
-        if foreign and principal.role == LAB_CONTROLLER:
+        is_other_lab = route.own_lab and params["name"] != principal.lab_controller
+        if is_other_lab and principal.role == LAB_CONTROLLER:
             raise NotPermitted(f"this token is for the lab of {principal.lab_controller}")
         req.context.principal = principal
         if principal.role == AUDITOR:
-            await self._record(req, principal)
+            await self._record_read(req, principal)
 
-    async def _record(self, req: Request, principal: Principal) -> None:
-        """Record an auditor's read before it is answered; if that fails, the read fails."""
-        gives = operation_of_request(req).gives
-        is_stream = EVENT_STREAM in gives and req.client_prefers(gives) == EVENT_STREAM
+    async def _record_read(self, req: Request, principal: Principal) -> None:
+        """Record an auditor's read before it is answered. If recording fails, the request fails."""
+        media_types = operation_of_request(req).gives
+        is_stream = EVENT_STREAM in media_types and req.client_prefers(media_types) == EVENT_STREAM
         last_event_id = req.get_header(LAST_EVENT_ID) if is_stream else None
         read = AuditedRead(
             principal.user,
@@ -113,7 +115,7 @@ class Gate:
         )
         await asyncio.to_thread(record, self._parts.log, read)
 
-    async def _heard(self, principal: Principal) -> None:
+    async def _record_contact(self, principal: Principal) -> None:
         """Record a contact of a lab controller, or of an admin who acts as one."""
         lab_controller = principal.lab_controller
         if lab_controller is None:
@@ -133,17 +135,17 @@ class Gate:
             )
         digest = digest_of(token.strip())
         directory = self._parts.feed.directory
-        found = directory.token(digest, self._parts.clock())
-        if found is None:
-            self._rates.take_stranger(client_address(req))
+        entry = directory.token(digest, self._parts.clock())
+        if entry is None:
+            self._rates.take_unknown_token(client_address(req))
             # Another process may have created the token just now.
             await self._parts.feed.catch_up()
-            found = directory.token(digest, self._parts.clock())
-        if found is None:
+            entry = directory.token(digest, self._parts.clock())
+        if entry is None:
             raise falcon.HTTPUnauthorized(
                 description="unknown token", challenges=('Bearer error="invalid_token"',)
             )
         if not self._parts.feed.is_current(MAX_UNREAD_SECONDS):
             raise NotReady("the service cannot read the log to check whether the token was revoked")
-        token_id, document = found
+        token_id, document = entry
         return Principal(document["user"], document["role"], document["lab_controller"], token_id)

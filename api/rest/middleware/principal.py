@@ -1,4 +1,4 @@
-"""The principal of a request, and the context of its change, which resources pass to use cases."""
+"""The principal of a request, and the `RequestContext` that resources pass to use cases."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from api.rest.contract.parameters import MAX_KEY_LENGTH
 from domain.directory.roles import ADMIN, LAB_CONTROLLER, SUBMITTER
 from domain.errors import Fault, FaultyInput, NotPermitted
 
-_ENDING: Final = ("/cancel", "/return")
+_UNDOING_PATHS: Final = ("/cancel", "/return")
 _ETAG: Final = re.compile(r'^"[0-9]{1,18}"$')
 
 
 @dataclass(frozen=True)
 class Principal:
-    """The user and role of a token, and the lab controller of a lab controller's token."""
+    """The user and role of a token, and its lab controller if it is the token of one."""
 
     user: str
     role: str
@@ -34,13 +34,13 @@ class Principal:
         return self.role == ADMIN
 
     @property
-    def counted_as(self) -> str:
-        """Return the key for the rate: one for all tokens of a user, and one for all of a lab controller."""
+    def limit_key(self) -> str:
+        """Return the key of limits, the same for all tokens of a user or of a lab controller."""
         lab_controller = self.lab_controller
         return f"user/{self.user}" if lab_controller is None else f"lab-controller/{lab_controller}"
 
     def acting_as(self, lab_controller: str | None) -> Principal:
-        """Return the principal of an admin who acts as a lab controller only. Raises NotPermitted."""
+        """Return the principal as this lab controller. Raises NotPermitted unless an admin asks."""
         if lab_controller in (None, self.lab_controller):
             return self
         if not self.is_admin:
@@ -54,7 +54,7 @@ def principal_of(req: Request) -> Principal:
 
 
 def request_of(req: Request) -> RequestContext:
-    """Return the context of a change without an Idempotency-Key."""
+    """Return the context of a write request, ignoring an Idempotency-Key."""
     principal = principal_of(req)
     return RequestContext(
         principal.user,
@@ -63,12 +63,12 @@ def request_of(req: Request) -> RequestContext:
         expected=_expected(req),
         role=principal.role,
         token_id=principal.token_id,
-        has_quota=principal.role == SUBMITTER and not ends_something(req),
+        has_quota=principal.role == SUBMITTER and not is_undoing(req),
     )
 
 
 def keyed_request(req: Request, body: bytes) -> RequestContext:
-    """Return the context of a POST: the same Idempotency-Key of the same user gives the same command id."""
+    """Return the context of a POST, whose command id follows from its Idempotency-Key and user."""
     request = request_of(req)
     key = req.get_header(IDEMPOTENCY_KEY)
     if key is None:
@@ -76,17 +76,17 @@ def keyed_request(req: Request, body: bytes) -> RequestContext:
     if not 1 <= len(key) <= MAX_KEY_LENGTH:
         raise FaultyInput([Fault(IDEMPOTENCY_KEY, f"a key has 1 to {MAX_KEY_LENGTH} characters")])
     digest = hashlib.sha256(b"\0".join((req.method.encode(), req.path.encode(), body))).digest()
-    owned = hashlib.sha256(f"{request.actor}\0{key}".encode()).hexdigest()
-    return replace(request, command_id=f"key/{owned}", digest=digest)
+    key_of_user = hashlib.sha256(f"{request.actor}\0{key}".encode()).hexdigest()
+    return replace(request, command_id=f"key/{key_of_user}", digest=digest)
 
 
-def ends_something(req: Request) -> bool:
-    """Return whether the request undoes an earlier one: quotas never refuse such a request."""
-    return req.method == "DELETE" or (req.method == "POST" and req.path.endswith(_ENDING))
+def is_undoing(req: Request) -> bool:
+    """Return whether the request ends or removes something, which no quota may refuse."""
+    return req.method == "DELETE" or (req.method == "POST" and req.path.endswith(_UNDOING_PATHS))
 
 
 def _expected(req: Request) -> frozenset[int] | None:
-    """Return the versions in If-Match, None without one. An unknown tag matches no version."""
+    """Return the versions in If-Match, None if any version is accepted. Other tags match no version."""
     header = req.get_header("If-Match")
     if header is None or header.strip() == "*" or not operation_of_request(req).versioned:
         return None

@@ -1,4 +1,4 @@
-"""Operations that jobs, recipe sets and recipes share: read by number, and cancel."""
+"""Operations on jobs, recipe sets and recipes by number: read and cancel."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from domain.roll_up import RESULT_ORDER
 from projections.reader import At, Row
 from store.requests import Committed
 
-# kind -> the query for one, and its parameter for the number.
+# Kind -> its query, and the parameter of the query for the number.
 _QUERIES = {
     "job": ("job", "job_id"),
     "recipe-set": ("recipe_set", "recipe_set_id"),
@@ -30,16 +30,18 @@ _QUERIES = {
 _NUMBERS = dict.fromkeys(key for _, key in _QUERIES.values())
 
 
-class Found(NamedTuple):
-    """A row with its position; `beside` has the rows of each further query."""
+class FoundRow(NamedTuple):
+    """A row and the position of the read; `beside` has the rows of each further query."""
 
     at: At
     row: Row
     beside: list[list[Row]]
 
 
-async def find(req: Request, resp: Response, parts: ReadParts, kind: str, number: int, *beside: str) -> Found:
-    """Return the row at the requested position, and set its version as ETag. Raises Unknown."""
+async def find(
+    req: Request, resp: Response, parts: ReadParts, kind: str, number: int, *beside: str
+) -> FoundRow:
+    """Return the row with the rows of `beside` queries, and set its version as ETag. Raises Unknown."""
     query, key = _QUERIES[kind]
     at = await paging.read_at(req, parts)
     params = {
@@ -50,12 +52,12 @@ async def find(req: Request, resp: Response, parts: ReadParts, kind: str, number
         **_NUMBERS,
         key: number,
     }
-    questions = ((name, params) for name in (query, "version", *beside))
-    rows, versions, *others = await parts.reader.together(*questions)
+    queries = ((name, params) for name in (query, "version", *beside))
+    rows, versions, *others = await parts.reader.together(*queries)
     if not rows:
         raise Unknown(display_name(kind, number))
     resp.etag = str(versions[0]["version"])
-    return Found(at, rows[0], others)
+    return FoundRow(at, rows[0], others)
 
 
 async def cancel(

@@ -1,4 +1,4 @@
-"""Conversion of the system in a request to a change."""
+"""Conversion of the changes of a system in a request to `NewSystemValues`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from api.use_cases.change_system import NewSystemValues
 
 
 def change_of(changes: Changes) -> NewSystemValues:
-    """Return the change: omitted fields stay, null removes a property."""
+    """Return the new values. Omitted fields stay unchanged, null removes a property."""
     given = changes.given()
     properties = {name: value for name, value in given.items() if name in Properties.model_fields}
     beside = {field.name: given[field.name] for field in fields(NewSystemValues) if field.name in given}

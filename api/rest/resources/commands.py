@@ -53,7 +53,7 @@ class Commands:
             await existing(self._parts.feed, KIND, name)
         at = await paging.read_at(req, self._parts)
         if query.as_of is not None:
-            await self._require_then(name, at)
+            await self._require_existed(name, at)
         params = {
             "lab_controller": name,
             "after": query.after,
@@ -65,37 +65,37 @@ class Commands:
         if not rows and query.wait_seconds and query.as_of is None:
             position, rows = await self._wait(params, at.position, query.wait_seconds)
             at = At(position)
-            self._require_token(principal_of(req))
+            self._require_valid_token(principal_of(req))
         paging.answer_read(resp, at, {"commands": await self._commands(rows, name)})
 
     async def _commands(self, rows: list[Row], name: str) -> list[Row]:
-        """Return the commands with their parts of jobs' documents, fewer if these are large together."""
-        made: list[Row] = []
+        """Return the commands with parts of job documents: at least one, at most MAX_PAGE_BYTES of parts."""
+        commands: list[Row] = []
         size_bytes = 0
         for first in range(0, len(rows), BATCH):
             batch = rows[first : first + BATCH]
-            found = await self._found(batch)
+            recipes = await self._recipes(batch)
             for row in batch:
-                recipe = found.get(row["recipe_id"])
+                recipe = recipes.get(row["recipe_id"])
                 size_bytes += recipe["size_bytes"] if recipe else 0
-                if made and size_bytes > MAX_PAGE_BYTES:
-                    return made
-                made.append(lab_command(row, name, recipe))
-        return made
+                if commands and size_bytes > MAX_PAGE_BYTES:
+                    return commands
+                commands.append(lab_command(row, name, recipe))
+        return commands
 
-    async def _found(self, rows: list[Row]) -> dict[int, Row]:
+    async def _recipes(self, rows: list[Row]) -> dict[int, Row]:
         """Return the parts of documents for the recipes to provision, by recipe id."""
-        wanted = [row for row in rows if row["kind"] == "provision" and row["recipe_id"] is not None]
-        if not wanted:
+        provisions = [row for row in rows if row["kind"] == "provision" and row["recipe_id"] is not None]
+        if not provisions:
             return {}
         params = {
-            "recipe_ids": [row["recipe_id"] for row in wanted],
-            "job_ids": list(dict.fromkeys(row["job_id"] for row in wanted)),
+            "recipe_ids": [row["recipe_id"] for row in provisions],
+            "job_ids": list(dict.fromkeys(row["job_id"] for row in provisions)),
         }
         found = await self._parts.reader.rows("recipes_in_documents", params)
         return {row["recipe_id"]: row for row in found}
 
-    def _require_token(self, principal: Principal) -> None:
+    def _require_valid_token(self, principal: Principal) -> None:
         """Raise HTTPUnauthorized if the token was revoked, or has expired, during the wait."""
         if not token_counts(self._parts, principal.token_id):
             raise falcon.HTTPUnauthorized(
@@ -103,7 +103,7 @@ class Commands:
                 challenges=('Bearer error="invalid_token"',),
             )
 
-    async def _require_then(self, name: str, at: At) -> None:
+    async def _require_existed(self, name: str, at: At) -> None:
         params = {"kind": KIND, "name": name, "at": at.position}
         if await self._parts.reader.row("document", params) is None:
             raise Unknown(display_name(KIND, name))
@@ -124,7 +124,7 @@ class Commands:
     async def _poll(self, params: dict[str, Any], at: int, seconds: float) -> tuple[int, list[Row]]:
         reader, deadline = self._parts.reader, time.monotonic() + seconds
         rows: list[Row] = []
-        while not rows and not self._parts.feed.closing and (left := deadline - time.monotonic()) > 0:
+        while not rows and not self._parts.feed.is_closing and (left := deadline - time.monotonic()) > 0:
             await reader.changed(at, min(left, 1.0))
             at = reader.position
             rows = await reader.rows("commands", {**params, "at": at})

@@ -14,9 +14,9 @@ from api.rest.contract.operation import operation
 
 
 class Description:
-    """The resource of the OpenAPI document, which is made at the first request for it.
+    """The resource of the OpenAPI document, which is built at the first request, because that takes long.
 
-    Making it takes longer than the rest of the startup. `describe` is set when all routes are added.
+    `describe` builds the document; the application sets it.
     """
 
     describe: Callable[[], dict[str, Any]]

@@ -10,7 +10,7 @@ from typing import Any
 from falcon.asgi import Request, Response
 from pydantic import TypeAdapter
 
-from api.clock import written
+from api.clock import rfc3339
 from api.rest import paging
 from api.rest.body import read_model
 from api.rest.contract.answers import documents as answers
@@ -120,12 +120,12 @@ class DistroTrees(Documents):
         if document["added_at"] is not None:
             return document
         entry = self._parts.feed.directory.get("distro-tree", name)
-        added_at = entry.document["added_at"] if entry else written(self._parts.clock())
+        added_at = entry.document["added_at"] if entry else rfc3339(self._parts.clock())
         return {**document, "added_at": added_at}
 
 
 class LabControllers(Documents):
-    """Lab controllers. Their last contacts are recorded for the present only."""
+    """Lab controllers. Answers about the past have no last contact, which is not recorded in the log."""
 
     def __init__(self, parts: DocumentParts) -> None:
         super().__init__(parts, "lab-controller", LABS, "fqdn", FQDN)

@@ -36,7 +36,7 @@ class Shapes(NamedTuple):
 
 
 class Documents:
-    """One kind of document. `names` validates the name in the path; `key` is its field in answers."""
+    """The resource of one kind. `names` validates the name in the path; `key` is its field in answers."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class Documents:
         await paging.answer_write(resp, self._parts.log, done, answer)
 
     def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
-        """Return the document with defaults for its optional fields."""
+        """Return the document with values for fields that a client may omit."""
         return document
 
     def _check_name(self, name: str) -> None:
@@ -107,7 +107,7 @@ class Documents:
             raise FaultyInput(faults) from error
 
     async def _beside(self, req: Request) -> Callable[[str], dict[str, Any]]:
-        """Return a function of a name that gives the further fields of its answer."""
+        """Return a function from a name to further fields of its answer, which the document lacks."""
         return lambda name: {}
 
     def _shown(self, row: dict[str, Any]) -> dict[str, Any]:

@@ -17,12 +17,12 @@ from api.rest.context import query_of
 from api.rest.contract import queries
 from api.rest.contract.answers.log import EventPage
 from api.rest.contract.operation import JSON, operation
-from api.rest.contract.query_values import MAX_POSITION, whole
+from api.rest.contract.query_values import MAX_POSITION, whole_number
 from api.rest.middleware.principal import Principal, principal_of
 from api.rest.ports import ReadParts
 from api.rest.resources.watchers import Watchers
 from api.use_cases.tokens import token_counts
-from api.watching.message import shown
+from api.watching.message import event_document
 from domain.directory.roles import SEES_ALL
 from domain.errors import Fault, FaultyInput, NotPermitted
 from domain.events import TOPICS, split_subject
@@ -51,14 +51,14 @@ class Events:
         resp.append_header("Vary", "Accept")
         if req.client_prefers((JSON, EVENT_STREAM)) == EVENT_STREAM:
             _check_stream(query)
-            share_of(req).leave_place()
-            still_allowed = partial(self._is_still_allowed, principal_of(req), hidden)
-            self._watchers.watch(req, resp, _resumed(req, query.after), selection, still_allowed)
+            share_of(req).release_slot()
+            is_allowed = partial(self._may_see_the_same, principal_of(req), hidden)
+            self._watchers.watch(req, resp, _resumed(req, query.after), selection, is_allowed)
             return
         await self._page(req, resp, query, selection)
 
-    def _is_still_allowed(self, principal: Principal, hidden: Collection[str]) -> bool:
-        """Return whether the caller may still see the same events; if not, the stream ends and is resumed."""
+    def _may_see_the_same(self, principal: Principal, hidden: Collection[str]) -> bool:
+        """Return whether the caller may still see the same events; if not, the stream ends."""
         return token_counts(self._parts, principal.token_id) and hidden == visibility.hidden_now(
             principal, self._parts
         )
@@ -70,7 +70,9 @@ class Events:
         select = self._parts.log.select
         found, through = await asyncio.to_thread(select, query.after, upto, query.limit, selection)
         following = through if through < upto else None
-        paging.answer(resp, through, {"events": [shown(one) for one in found], "next": following})
+        paging.answer(
+            resp, through, {"events": [event_document(recorded) for recorded in found], "next": following}
+        )
 
     async def _upto(self, req: Request, query: queries.EventQuery) -> int:
         """Return the position up to which to read: the log itself need not wait for the read models."""
@@ -110,7 +112,7 @@ def _resumed(req: Request, after: int) -> int:
     last_id = req.get_header(LAST_EVENT_ID)
     if last_id is None:
         return after
-    position = whole(last_id)
+    position = whole_number(last_id)
     if position is None or position > MAX_POSITION:
         raise FaultyInput([Fault(LAST_EVENT_ID, f"{last_id[:MAX_MESSAGE_LENGTH]!r} is not a position")])
     return position

@@ -23,7 +23,7 @@ class Explanations:
         at = await paging.read_at(req, self._parts)
         hidden = await visibility.hidden_systems(req, self._parts)
         if query.system is not None:
-            await visibility.require_seen(req, self._parts, query.system)
+            await visibility.require_visible(req, self._parts, query.system)
         explained = await self._parts.explainer.ask(
             "recipe",
             hidden=list(hidden),

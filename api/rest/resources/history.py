@@ -20,8 +20,8 @@ from domain.system.differences import differences
 from projections.intervals import OPEN_UNTIL
 
 # Columns that are not properties of the system, and columns that have another name in the API.
-NOT_SHOWN = frozenset({"fqdn", "inventory", "since_position", "since", "until_position", "until"})
-CALLED = {"reserved_by": "user", "reserved_distro_tree_id": "reserved_distro_tree"}
+OMITTED = frozenset({"fqdn", "inventory", "since_position", "since", "until_position", "until"})
+API_NAMES = {"reserved_by": "user", "reserved_distro_tree_id": "reserved_distro_tree"}
 
 
 class History:
@@ -31,7 +31,7 @@ class History:
     @operation("List the changes of a system, latest first", SystemChanges, queries.Page)
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
         page = await paging.read_page(req, self._parts, first=OPEN_UNTIL)
-        await visibility.require_seen(req, self._parts, fqdn)
+        await visibility.require_visible(req, self._parts, fqdn)
         params = {"at": page.position, "fqdn": fqdn, "before": page.after, "limit": page.limit}
         rows = await self._parts.reader.rows("changes_of_system", params)
         exists = rows or await self._parts.reader.row("system_is_known", {"at": page.position, "fqdn": fqdn})
@@ -57,13 +57,13 @@ def _change(row: Row, recorded: Recorded) -> dict[str, Any]:
 
 
 def _document(row: Row | None) -> dict[str, Any]:
-    """Return all properties of a system at one time; a new system has no `draining` before."""
+    """Return all properties of a system as of one version, None before its registration."""
     if row is None:
         return {"draining": False}
-    shown = {name: value for name, value in row.items() if name not in NOT_SHOWN}
-    return {**row["inventory"], **{CALLED.get(name, name): _plain(name, shown[name]) for name in shown}}
+    shown = {name: value for name, value in row.items() if name not in OMITTED}
+    return {**row["inventory"], **{API_NAMES.get(name, name): _plain(name, shown[name]) for name in shown}}
 
 
 def _plain(name: str, value: Any) -> Any:
-    """Return a time as text, any other value as it is."""
+    """Return a time in the format of the API, any other value unchanged."""
     return value.replace("+00:00", "Z") if name.endswith("_until") and value else value

@@ -11,7 +11,7 @@ import falcon
 import orjson
 from falcon.asgi import Request, Response
 
-from api.clock import written
+from api.clock import rfc3339
 from api.concurrency_limits import share_of
 from api.headers import CSV
 from api.intake.systems_csv import write_systems
@@ -27,10 +27,10 @@ from api.rest.ports import ChangeParts
 from api.rest.resources.inventory_items import ImportedRows, read_json, read_table
 from api.rest.resources.shapes import exported, shown_differences
 from api.use_cases.idempotency import idempotent
-from api.use_cases.import_systems import counted, import_systems, look_at_systems
+from api.use_cases.import_systems import counted, import_systems, preview_import
 from domain.errors import Fault, FaultyInput
 
-READ_AS = {JSON: read_json, CSV: read_table}
+READERS = {JSON: read_json, CSV: read_table}
 
 
 class Inventory:
@@ -53,7 +53,7 @@ class Inventory:
         last = rows[-1]["fqdn"] if rows else None
         resp.append_header("Vary", "Accept")
         if req.client_prefers((JSON, CSV)) == CSV:
-            # Written in a thread: it would block the event loop for milliseconds.
+            # In a thread, because writing would block the event loop for milliseconds.
             text = await asyncio.to_thread(write_systems, systems)
             paging.answer_table(req, resp, page, text, last if len(rows) == page.limit else None)
         else:
@@ -70,23 +70,23 @@ class Inventory:
     )
     async def on_post(self, req: Request, resp: Response) -> None:
         kind = media_type(req)
-        if kind not in READ_AS:
+        if kind not in READERS:
             raise falcon.HTTPUnsupportedMediaType(
-                description=f"the media type must be one of {', '.join(READ_AS)}"
+                description=f"the media type must be one of {', '.join(READERS)}"
             )
         body = await read_body(req)
-        read = partial(READ_AS[kind], body, written(self._parts.clock()))
+        read = partial(READERS[kind], body, rfc3339(self._parts.clock()))
         rows = await share_of(req).parse(client_address(req), len(body), read)
         try:
             if query_of(req, queries.ImportQuery).dry_run:
-                await self._look(req, resp, body, rows)
+                await self._preview(req, resp, body, rows)
             else:
                 await self._import(req, resp, body, rows)
         except FaultyInput as error:
             raise FaultyInput(sorted(error.faults, key=_row)) from None
 
-    async def _look(self, req: Request, resp: Response, body: bytes, rows: ImportedRows) -> None:
-        found = await look_at_systems(self._parts, keyed_request(req, body), rows.items, rows.faults)
+    async def _preview(self, req: Request, resp: Response, body: bytes, rows: ImportedRows) -> None:
+        found = await preview_import(self._parts, keyed_request(req, body), rows.items, rows.faults)
         systems = [
             {"fqdn": one.fqdn, "added": one.added, "changes": shown_differences(one.differences)}
             for one in found

@@ -1,4 +1,4 @@
-"""The items of an import, validated one by one, so that an answer has all faults."""
+"""Validation of the items of an import, one by one, so that the answer has the faults of all."""
 
 from __future__ import annotations
 
@@ -13,51 +13,55 @@ from api.rest.body import check_model, parse_json
 from api.rest.contract.faults import faults_of
 from api.rest.contract.inputs.systems import MAX_IMPORTED, ManySystems, NamedSystem
 from api.rest.resources.changes import change_of
-from api.use_cases.importing import ImportItem, InputPlace
+from api.use_cases.importing import ImportItem, InputLocation
 from domain.errors import Fault
 
 NOTHING: frozenset[str] = frozenset()
 
 
 class ImportedRows(NamedTuple):
-    """The valid systems, and the faults of the others."""
+    """The items with a valid fqdn, and all faults."""
 
     items: list[ImportItem]
     faults: list[Fault]
 
 
-def read_json(body: bytes, moment: str) -> ImportedRows:
-    """Read a JSON body; `moment` is the default of `added_at`. Raises Unreadable and FaultyInput."""
+def read_json(body: bytes, added_at: str) -> ImportedRows:
+    """Read a JSON body; `added_at` is the default of that field. Raises Unreadable and FaultyInput."""
     systems = check_model(parse_json(body), ManySystems).systems
-    return _rows(((InputPlace(f"systems[{number}]"), one) for number, one in enumerate(systems)), moment)
+    return _rows(
+        ((InputLocation(f"systems[{number}]"), item) for number, item in enumerate(systems)), added_at
+    )
 
 
-def read_table(body: bytes, moment: str) -> ImportedRows:
-    """Read a table; `moment` is the default of `added_at`. Raises Unreadable and FaultyInput."""
+def read_table(body: bytes, added_at: str) -> ImportedRows:
+    """Read a table; `added_at` is the default of that field. Raises Unreadable and FaultyInput."""
     table = read_systems(body, MAX_IMPORTED)
-    places = (InputPlace(f"row {row}", ", column ") for row in table.rows)
-    rows = _rows(zip(places, table.systems, strict=True), moment)
+    locations = (InputLocation(f"row {row}", ", column ") for row in table.rows)
+    rows = _rows(zip(locations, table.systems, strict=True), added_at)
     return ImportedRows(rows.items, table.faults + rows.faults)
 
 
-def _rows(systems: Iterable[tuple[InputPlace, Any]], moment: str) -> ImportedRows:
+def _rows(systems: Iterable[tuple[InputLocation, Any]], added_at: str) -> ImportedRows:
     rows = ImportedRows([], [])
-    for place, document in systems:
+    for location, document in systems:
         try:
-            rows.items.append(_item(place, document, moment))
+            rows.items.append(_item(location, document, added_at))
         except ValidationError as error:
-            rows.faults.extend(map(place.of, faults_of(error, NamedSystem)))
+            rows.faults.extend(map(location.locate, faults_of(error, NamedSystem)))
             # The names in the valid fields are checked too, if the fqdn is valid.
             with suppress(ValidationError):
-                rows.items.append(_item(place, document, moment, _faulty(error)))
+                rows.items.append(_item(location, document, added_at, _faulty(error)))
     return rows
 
 
-def _item(place: InputPlace, document: Any, moment: str, faulty: frozenset[str] = NOTHING) -> ImportItem:
+def _item(
+    location: InputLocation, document: Any, added_at: str, faulty: frozenset[str] = NOTHING
+) -> ImportItem:
     """Return the item without its `faulty` fields. Raises ValidationError."""
-    sound = {name: document[name] for name in document if name not in faulty} if faulty else document
-    system = NamedSystem.model_validate(sound)
-    return ImportItem(place, system.fqdn, system.document(added_at=moment), change_of(system), faulty)
+    valid = {name: document[name] for name in document if name not in faulty} if faulty else document
+    system = NamedSystem.model_validate(valid)
+    return ImportItem(location, system.fqdn, system.document(added_at=added_at), change_of(system), faulty)
 
 
 def _faulty(error: ValidationError) -> frozenset[str]:

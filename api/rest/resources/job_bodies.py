@@ -1,4 +1,4 @@
-"""A job as the body of a request, in any of its media types."""
+"""Reading of a job from the body of a request, in any of its media types."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def job_media_type(req: Request) -> str:
 async def read_job(
     parts: JobBodyParts, principal: Principal, body: bytes, kind: str, *, strict: bool = False
 ) -> ReadJob:
-    """Return the job. Raises InvalidJob or Unreadable. Names are checked against the end of the log."""
+    """Return the job, checked at the end of the log if it has faults. Raises InvalidJob or Unreadable."""
     before = parts.feed.position
     try:
-        read = await _check(parts, principal, body, kind, strict=strict)
-        if not read.warnings:
-            return read
+        job = await _check(parts, principal, body, kind, strict=strict)
+        if not job.warnings:
+            return job
     except FaultyInput:
         await parts.feed.catch_up()
         if parts.feed.position == before:
@@ -44,7 +44,7 @@ async def read_job(
     else:
         await parts.feed.catch_up()
         if parts.feed.position == before:
-            return read
+            return job
     return await _check(parts, principal, body, kind, strict=strict)
 
 
@@ -52,17 +52,17 @@ async def _check(
     parts: JobBodyParts, principal: Principal, body: bytes, kind: str, *, strict: bool
 ) -> ReadJob:
     usable = visibility.name_index(principal, parts)
-    shown = visibility.shown_names(principal, parts, usable)
-    read = partial(intake.read_job, strict=strict, shown=shown, tags=parts.retention_tags)
+    visible = visibility.visible_names(principal, parts, usable)
+    read = partial(intake.read_job, strict=strict, visible=visible, tags=parts.retention_tags)
     arguments = (body, kind, usable, principal.user, principal.is_admin)
     try:
-        return await parts.under_way.parsing.run(principal.counted_as, len(body), partial(read, *arguments))
+        return await parts.under_way.parsing.run(principal.limit_key, len(body), partial(read, *arguments))
     except Unreadable:
         raise
     except FaultyInput as error:
         raise InvalidJob(error.faults) from error
 
 
-def shown(warnings: Iterable[Fault]) -> list[dict[str, str]]:
-    """Return warnings for an answer."""
+def warnings_document(warnings: Iterable[Fault]) -> list[dict[str, str]]:
+    """Return the JSON form of warnings."""
     return [asdict(warning) for warning in warnings]

@@ -21,7 +21,7 @@ from api.rest.contract.operation import JSON, operation
 from api.rest.middleware.principal import keyed_request, principal_of, request_of
 from api.rest.ports import JobResourceParts
 from api.rest.resources.by_number import cancel, find
-from api.rest.resources.job_bodies import job_media_type, read_job, shown
+from api.rest.resources.job_bodies import job_media_type, read_job, warnings_document
 from api.rest.resources.shapes import job_document, listed_job
 from api.use_cases.change_job import cancel_job, change_job
 from api.use_cases.idempotency import idempotent
@@ -54,7 +54,9 @@ class Jobs:
             if first.commit is None:
                 job = await read_job(self._parts, principal_of(req), body, kind, strict=strict)
                 original = Original(body, kind)
-                first.commit = await submit_job(self._parts, request, job.spec, shown(job.warnings), original)
+                first.commit = await submit_job(
+                    self._parts, request, job.spec, warnings_document(job.warnings), original
+                )
         assert first.commit is not None, "a submission is always something new"
         answer = orjson.loads(first.commit.answer or b"{}")
         resp.status = 201

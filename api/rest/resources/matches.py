@@ -20,21 +20,21 @@ from api.rest.contract.inputs.matches import Matchable
 from api.rest.contract.operation import JSON, operation
 from api.rest.middleware.principal import Principal, principal_of
 from api.rest.ports import MatchParts
-from api.rest.resources.job_bodies import job_media_type, read_job, shown
+from api.rest.resources.job_bodies import job_media_type, read_job, warnings_document
 from api.use_cases.choose_trees import distro_trees, require_bounded
 from domain.errors import Fault, FaultyInput, Unreadable
 from domain.job.spec import JobSpec, RecipeSpec
 
-ALONE: Final = ({"host_requires"}, {"host_requires_xml"})
-# A filter alone is read as part of a minimal job.
-WHERE: Final = "recipe_sets[0].recipes[0]"
-BESIDE: Final = {"distro_requires_xml": "<distroRequires/>", "tasks": [{"name": "/any"}]}
+FILTER_KEYS: Final = ({"host_requires"}, {"host_requires_xml"})
+# A filter is read as part of a minimal job, at this path and with these other fields of the recipe.
+FILTER_PATH: Final = "recipe_sets[0].recipes[0]"
+OTHER_FIELDS: Final = {"distro_requires_xml": "<distroRequires/>", "tasks": [{"name": "/any"}]}
 
-# An answer has an entry for each system and recipe; this many take some 60 MB, in two processes.
+# An answer has an entry for each pair of system and recipe. This number takes some 60 MB, in two processes.
 MAX_ENTRIES: Final = 200_000
 
-Named = tuple[str, dict[str, Any]]
-"""The place of a recipe in its job, and its query."""
+LocatedQuery = tuple[str, dict[str, Any]]
+"""The location of a recipe in its job, and its query."""
 
 
 class Matches:
@@ -56,22 +56,22 @@ class Matches:
         registered_count = sum(1 for _ in self._parts.feed.directory.items("system"))
         require_few(len(named), registered_count - len(hidden))
         recipe_queries = [query for _, query in named]
-        async with self._parts.under_way.matches.of(principal_of(req).user):
+        async with self._parts.under_way.matches.hold(principal_of(req).user):
             matched = await self._parts.explainer.ask("matches", recipes=recipe_queries, hidden=list(hidden))
         recipes = [
             {"where": where, "systems": systems}
             for (where, _), systems in zip(named, matched["recipes"], strict=True)
         ]
-        # Computed in a thread: it would block the event loop for milliseconds.
-        systems = await asyncio.to_thread(_together, recipes)
-        answer = {"systems": systems, "recipes": recipes, "warnings": shown(warnings)}
+        # In a thread, because it would block the event loop for milliseconds.
+        systems = await asyncio.to_thread(_combined, recipes)
+        answer = {"systems": systems, "recipes": recipes, "warnings": warnings_document(warnings)}
         paging.answer(resp, matched["position"], answer)
 
     async def _queries_of(
         self, principal: Principal, body: bytes, kind: str, *, strict: bool
-    ) -> tuple[list[Named], Iterable[Fault]]:
+    ) -> tuple[list[LocatedQuery], Iterable[Fault]]:
         parsing = self._parts.under_way.parsing
-        caller = principal.counted_as
+        caller = principal.limit_key
         alone = await parsing.run(caller, len(body), partial(_filter_alone, body, kind))
         if alone is not None:
             job = await self._of_filter(principal, alone, strict=strict)
@@ -83,7 +83,7 @@ class Matches:
         return list(_recipes(spec, spec.owner or principal.user, trees)), warnings
 
     async def _of_filter(self, principal: Principal, alone: dict[str, Any], *, strict: bool) -> ReadJob:
-        job = orjson.dumps({"recipe_sets": [{"recipes": [{**alone, **BESIDE}]}]})
+        job = orjson.dumps({"recipe_sets": [{"recipes": [{**alone, **OTHER_FIELDS}]}]})
         try:
             return await read_job(self._parts, principal, job, JSON, strict=strict)
         except FaultyInput as faulty:
@@ -95,8 +95,10 @@ def require_few(recipes: int, systems: int) -> None:
     """Raise FaultyInput if an answer for several recipes would be too large."""
     limit = max(1, MAX_ENTRIES // max(1, systems))
     if recipes > limit:
-        said = f"has {recipes} recipes that need a system; for {systems} systems at most {limit} are allowed"
-        raise FaultyInput([Fault("body", said)])
+        message = (
+            f"has {recipes} recipes that need a system; for {systems} systems at most {limit} are allowed"
+        )
+        raise FaultyInput([Fault("body", message)])
 
 
 def _filter_alone(body: bytes, kind: str) -> dict[str, Any] | None:
@@ -107,16 +109,16 @@ def _filter_alone(body: bytes, kind: str) -> dict[str, Any] | None:
         document = parse_json(body)
     except Unreadable:
         return None
-    return document if isinstance(document, dict) and document.keys() in ALONE else None
+    return document if isinstance(document, dict) and document.keys() in FILTER_KEYS else None
 
 
 def _as_alone(fault: Fault) -> Fault:
-    """Return a fault of a filter with its place in the filter instead of the minimal job."""
-    return Fault(fault.where.partition(f"{WHERE}.")[2] or fault.where, fault.message)
+    """Return a fault with its location in the filter instead of the minimal job."""
+    return Fault(fault.where.partition(f"{FILTER_PATH}.")[2] or fault.where, fault.message)
 
 
-def _recipes(spec: JobSpec, owner: str, trees: Iterator[int | None]) -> Iterator[Named]:
-    """Return each recipe that needs its own system, so no guests."""
+def _recipes(spec: JobSpec, owner: str, trees: Iterator[int | None]) -> Iterator[LocatedQuery]:
+    """Yield each recipe but guests, which need no system of their own."""
     for set_number, recipe_set in enumerate(spec.recipe_sets):
         for number, recipe in enumerate(recipe_set.recipes):
             own = next(trees)
@@ -142,12 +144,12 @@ def _wanted(
     }
 
 
-def _together(recipes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _combined(recipes: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the match of each system: viable for some recipe, else the reasons of all recipes."""
     if len(recipes) == 1:
         only: list[dict[str, Any]] = recipes[0]["systems"]
         return only
-    together = []
+    combined = []
     for of_system in zip(*(recipe["systems"] for recipe in recipes), strict=True):
         viable = any(one["viable"] for one in of_system)
         reasons = [
@@ -156,5 +158,5 @@ def _together(recipes: list[dict[str, Any]]) -> list[dict[str, Any]]:
             for reason in one["reasons"]
             if not viable
         ]
-        together.append({"fqdn": of_system[0]["fqdn"], "viable": viable, "reasons": reasons})
-    return together
+        combined.append({"fqdn": of_system[0]["fqdn"], "viable": viable, "reasons": reasons})
+    return combined

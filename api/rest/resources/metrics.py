@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import Metric
 from prometheus_client.exposition import choose_encoder
 
-from api.metrics.samples import measured
+from api.metrics.samples import all_metrics
 from api.rest.contract.operation import operation
 from api.rest.ports import ReadParts
 
@@ -22,7 +22,7 @@ class Metrics:
     async def on_get(self, req: Request, resp: Response) -> None:
         """Answer the metrics, which are the same in every process: all write their counters to one table."""
         registry = CollectorRegistry(auto_describe=False)
-        registry.register(_Once(await measured(self._parts.reader, self._parts.log)))
+        registry.register(_Once(await all_metrics(self._parts.reader, self._parts.log)))
         encode, resp.content_type = choose_encoder(req.accept)
         resp.data = encode(registry)
 

@@ -55,7 +55,7 @@ class AccessPolicies:
     async def on_get_system(self, req: Request, resp: Response, fqdn: str) -> None:
         """Answer the policy of a system, or the initial one if it was never set."""
         at = await paging.read_at(req, self._parts)
-        await visibility.require_seen(req, self._parts, fqdn)
+        await visibility.require_visible(req, self._parts, fqdn)
         params = {"at": at.position, "fqdn": fqdn}
         version = {"at": at.position, "subject": f"system/{fqdn}"}
         rows, versions = await self._parts.reader.together(("access_to_system", params), ("version", version))

@@ -1,4 +1,4 @@
-"""The readiness checks of the service, one per row, with their figures."""
+"""The readiness checks of the service, with their figures."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ ANSWER_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
-class Look:
+class ReadinessState:
     """The input of the checks: the state of the database, and how far this process has read."""
 
-    standing: DatabaseState
+    database: DatabaseState
     is_full: bool
     read_models: int
     whole_from: int
@@ -31,7 +31,7 @@ class Look:
     read_seconds_ago: float
 
     def lag(self, position: int) -> int:
-        return max(0, self.standing.log_end - position)
+        return max(0, self.database.log_end - position)
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Readiness:
             return database_state(parts.log, SCHEDULER, position), parts.commits.is_full()
 
         try:
-            said, is_full = await asyncio.wait_for(asyncio.to_thread(ask), ANSWER_SECONDS)
+            database, is_full = await asyncio.wait_for(asyncio.to_thread(ask), ANSWER_SECONDS)
         except DatabaseAway:
             return {"database": Finding("the database cannot be reached", {"writable": False})}
         except TimeoutError:
@@ -70,47 +70,49 @@ class Readiness:
             }
         feed = parts.feed
         reached = feed.position if feed.tailer is not None else None
-        look = Look(said, is_full, position, parts.reader.whole_from, reached, feed.read_seconds_ago)
-        return {name: check(look) for name, check in CHECKS.items()}
+        state = ReadinessState(
+            database, is_full, position, parts.reader.whole_from, reached, feed.read_seconds_ago
+        )
+        return {name: check(state) for name, check in CHECKS.items()}
 
 
-def _database(look: Look) -> Finding:
+def _database(state: ReadinessState) -> Finding:
     """Check that the database is writable, which a standby in recovery is not."""
-    if look.is_full:
+    if state.is_full:
         return Finding("the disk of the database is full", {"writable": False})
-    if look.standing.append_hangs:
+    if state.database.append_hangs:
         return Finding("an append hangs and blocks all others", {"writable": False})
-    writable = look.standing.writable
+    writable = state.database.writable
     return Finding(
         None if writable else "the database is read-only; it may be a standby", {"writable": writable}
     )
 
 
-def _read_models(look: Look) -> Finding:
+def _read_models(state: ReadinessState) -> Finding:
     """Check that the read models are not far behind the log."""
-    position, events, seconds = look.read_models, look.lag(look.read_models), look.standing.behind_seconds
+    position, events, seconds = state.read_models, state.lag(state.read_models), state.database.behind_seconds
     fault = None
-    if position < look.whole_from:
-        fault = f"the read models are being built: {position} of {look.whole_from} events"
+    if position < state.whole_from:
+        fault = f"the read models are being built: {position} of {state.whole_from} events"
     elif events > MAX_LAG_EVENTS or seconds > MAX_LAG_SECONDS:
         fault = f"the read models are {events} events and {seconds:.0f} s behind: does a projector run?"
     return Finding(fault, {"position": position, "lag_events": events, "lag_seconds": round(seconds, 3)})
 
 
-def _directory(look: Look) -> Finding:
+def _directory(state: ReadinessState) -> Finding:
     """Check that the directory is current: otherwise new tokens are refused and revoked ones accepted."""
-    if look.directory is None:
-        return Finding("the directory is being read from the log", {"lag_events": look.standing.log_end})
-    events = look.lag(look.directory)
+    if state.directory is None:
+        return Finding("the directory is being read from the log", {"lag_events": state.database.log_end})
+    events = state.lag(state.directory)
     fault = f"the directory is {events} events behind the log" if events > MAX_LAG_EVENTS else None
-    if look.read_seconds_ago > MAX_UNREAD_SECONDS:
-        fault = f"the log could not be read for {look.read_seconds_ago:.0f} s"
+    if state.read_seconds_ago > MAX_UNREAD_SECONDS:
+        fault = f"the log could not be read for {state.read_seconds_ago:.0f} s"
     return Finding(fault, {"lag_events": events})
 
 
-def _scheduler(look: Look) -> Finding:
+def _scheduler(state: ReadinessState) -> Finding:
     """Check that a scheduler is active."""
-    holder = look.standing.holder
+    holder = state.database.holder
     if holder is None:
         return Finding("no scheduler holds the lease: does one run?", {"holder": None})
     ago = holder.renewed_seconds_ago
@@ -119,7 +121,7 @@ def _scheduler(look: Look) -> Finding:
     return Finding(fault, {"holder": holder.name, **figures})
 
 
-CHECKS: Mapping[str, Callable[[Look], Finding]] = {
+CHECKS: Mapping[str, Callable[[ReadinessState], Finding]] = {
     "database": _database,
     "read_models": _read_models,
     "directory": _directory,

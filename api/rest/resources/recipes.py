@@ -117,7 +117,7 @@ class Recipes:
     async def _queue_of(self, req: Request, resp: Response, system: str) -> None:
         """Answer the queue of a system, in the scheduler's order, with rows of the read models."""
         page = await paging.read_page(req, self._parts, first=ORDER_START)
-        await visibility.require_seen(req, self._parts, system)
+        await visibility.require_visible(req, self._parts, system)
         # The order of the present reflects the end of the log, which may be after the read position.
         at = None if query_of(req, queries.QueuePage).as_of is None else page.position
         question = {"at": at, "after": page.after, "limit": page.limit, "system": system}

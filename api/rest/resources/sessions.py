@@ -30,7 +30,7 @@ class Sessions:
         address = client_address(req)
         self._parts.faulty_logins.begin(address)
         login: Login = await read_model(req)
-        self._parts.faulty_logins.was_sound(address)
+        self._parts.faulty_logins.confirm_valid(address)
         done = await log_in(
             self._parts, request_id_of(req), login.user, login.password, login.role, client_address(req)
         )

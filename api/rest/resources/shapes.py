@@ -23,7 +23,7 @@ def listed_job(job: Row) -> Row:
 
 
 def job_document(job: Row, shown: Row, seconds: list[Row]) -> Row:
-    """Return a job; `shown` has its recipe sets as JSON, because a job may have hundreds."""
+    """Return a job; `shown` has its recipe sets as encoded JSON, because a job may have hundreds."""
     return {
         **job,
         "document": Fragment(job["document"]),
@@ -33,18 +33,18 @@ def job_document(job: Row, shown: Row, seconds: list[Row]) -> Row:
 
 
 def recipe_set_document(recipe_set: Row, shown: Row) -> Row:
-    """Return a recipe set; `shown` has it as JSON."""
-    (of_job,) = loads(shown["recipe_sets"])
-    return {**recipe_set, "recipes": of_job["recipes"]}
+    """Return a recipe set; `shown` has it as encoded JSON."""
+    (loaded,) = loads(shown["recipe_sets"])
+    return {**recipe_set, "recipes": loaded["recipes"]}
 
 
 def recipe_document(recipe: Row, tasks: list[Row], deadline: datetime | None) -> Row:
     """Return a recipe; `guests` are the ids of its guest recipes, `deadline` is that of its watchdog."""
-    of_it = ("job_id", "recipe_set_id", "priority", "owner", "group")
+    of_job = ("job_id", "recipe_set_id", "priority", "owner", "group")
     shown = ("recipe_id", "host_recipe_id", "state", "system", "lab_controller", "whiteboard", "role")
     beside = ("guests", "guestname", "guestargs", "reservesys", "distro")
     return {
-        **{name: recipe[name] for name in (*of_it, *shown, "reason", "since")},
+        **{name: recipe[name] for name in (*of_job, *shown, "reason", "since")},
         "result": result_in(recipe["state"], result_of(task["result"] for task in tasks)),
         "tasks": tasks,
         **{name: recipe[name] for name in beside},
@@ -74,11 +74,11 @@ def queued_recipe(row: Row) -> Row:
     }
 
 
-def ranked(place: Row) -> Row:
-    """Return a queued recipe with its effective priority on one system."""
+def ranked(rank: Row) -> Row:
+    """Return the fields of a queued recipe that depend on its rank at a system."""
     return {
-        "priority": Priority(place["priority"]).name,
-        "effective_priority": Priority(place["effective_priority"]).name,
+        "priority": Priority(rank["priority"]).name,
+        "effective_priority": Priority(rank["effective_priority"]).name,
         "weight": None,
     }
 

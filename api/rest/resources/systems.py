@@ -6,7 +6,7 @@ from functools import partial
 
 from falcon.asgi import Request, Response
 
-from api.clock import written
+from api.clock import rfc3339
 from api.rest import paging, visibility
 from api.rest.body import parse_model, read_json_bytes, read_model
 from api.rest.context import query_of
@@ -26,8 +26,8 @@ from domain.errors import Fault, FaultyInput, Unknown
 from domain.names import display_name
 from projections.filters import ANY_SYSTEM
 
-# The changes that have a reason.
-WITH_REASON = ("condition", "draining")
+# The fields whose changes have a reason.
+FIELDS_WITH_REASON = ("condition", "draining")
 
 
 class Systems:
@@ -38,7 +38,7 @@ class Systems:
     async def on_post(self, req: Request, resp: Response) -> None:
         body = await read_json_bytes(req)
         system: System = await parse_model(req, body)
-        document = system.document(written(self._parts.clock()))
+        document = system.document(rfc3339(self._parts.clock()))
         request = keyed_request(req, body)
         async with idempotent(self._parts.log, request) as first:
             if first.commit is None:
@@ -62,7 +62,7 @@ class Systems:
     @operation("Show a system", answers.System, queries.ReadQuery, versioned=True)
     async def on_get_one(self, req: Request, resp: Response, fqdn: str) -> None:
         at = await paging.read_at(req, self._parts)
-        await visibility.require_seen(req, self._parts, fqdn)
+        await visibility.require_visible(req, self._parts, fqdn)
         params = {**ANY_SYSTEM, "at": at.position, "fqdn": fqdn, "after": "", "limit": 1}
         version = {"at": at.position, "subject": f"system/{fqdn}"}
         rows, versions = await self._parts.reader.together(("systems", params), ("version", version))
@@ -79,19 +79,19 @@ class Systems:
     )
     async def on_patch_one(self, req: Request, resp: Response, fqdn: str) -> None:
         patch: SystemPatch = await read_model(req)
-        if "reason" in patch.model_fields_set and patch.model_fields_set.isdisjoint(WITH_REASON):
-            raise FaultyInput([Fault("reason", f"requires {' or '.join(WITH_REASON)}")])
+        if "reason" in patch.model_fields_set and patch.model_fields_set.isdisjoint(FIELDS_WITH_REASON):
+            raise FaultyInput([Fault("reason", f"requires {' or '.join(FIELDS_WITH_REASON)}")])
         await self._change(req, resp, fqdn, change_of(patch))
 
     @operation("Remove a system, which keeps its history", answers.SystemChanged, versioned=True)
     async def on_delete_one(self, req: Request, resp: Response, fqdn: str) -> None:
-        """Set the condition to Removed, which can be changed again."""
+        """Set the condition to Removed, which a later change can revert."""
         reason = f"removed by {principal_of(req).user}"
         await self._change(req, resp, fqdn, NewSystemValues(condition="Removed", reason=reason))
 
     async def _change(self, req: Request, resp: Response, fqdn: str, change: NewSystemValues) -> None:
         request = request_of(req)
         give_away = change.owner is not None
-        may = partial(require_may_change, self._parts.feed.directory, request, give_away=give_away)
-        done = await change_system(self._parts, request, fqdn, change, may)
+        require_may = partial(require_may_change, self._parts.feed.directory, request, give_away=give_away)
+        done = await change_system(self._parts, request, fqdn, change, require_may)
         await paging.answer_write(resp, self._parts.log, done, {"fqdn": fqdn, "changed": done is not None})

@@ -29,7 +29,7 @@ class Tokens:
         "Create a token, which is shown only once", answers.TokenMade, body=Token, created=True, keyed=True
     )
     async def on_post(self, req: Request, resp: Response) -> None:
-        """Answer the only copy of the token: the answer to a repeated request does not contain it."""
+        """Answer with the token, which no other answer contains, not even that to a repeated request."""
         body = await read_json_bytes(req)
         wanted: Token = await parse_model(req, body)
         token, token_id, position = await create_token(
@@ -51,7 +51,7 @@ class Tokens:
             "at": page.position,
             "limit": page.limit,
             "after": page.after,
-            **self._only(principal_of(req)),
+            **self._visible_user(principal_of(req)),
         }
         rows = await self._parts.reader.rows("tokens", {**params, "token_id": None})
         paging.answer_list(req, resp, page, "tokens", rows, rows[-1]["token_id"] if rows else None)
@@ -59,7 +59,12 @@ class Tokens:
     @operation("Show a token, without its secret", answers.TokenShown, queries.ReadQuery)
     async def on_get_one(self, req: Request, resp: Response, token_id: str) -> None:
         at = await paging.read_at(req, self._parts)
-        params: dict[str, Any] = {"at": at.position, "limit": 1, "after": "", **self._only(principal_of(req))}
+        params: dict[str, Any] = {
+            "at": at.position,
+            "limit": 1,
+            "after": "",
+            **self._visible_user(principal_of(req)),
+        }
         row = await self._parts.reader.row("tokens", {**params, "token_id": token_id})
         if row is None:
             raise Unknown(display_name("token", token_id))
@@ -71,8 +76,8 @@ class Tokens:
         answer = {"token_id": token_id, "revoked": done is not None}
         await paging.answer_write(resp, self._parts.log, done, answer)
 
-    def _only(self, principal: Principal) -> dict[str, Any]:
-        """Return the user whose tokens the caller may see, and since when that name is theirs."""
+    def _visible_user(self, principal: Principal) -> dict[str, Any]:
+        """Return the user whose tokens the caller may see, and the position of its registration."""
         if principal.role in SEES_ALL:
             return {"user": None, "user_since": 0}
         entry = self._parts.feed.directory.get("user", principal.user)

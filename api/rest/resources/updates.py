@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 import orjson
 from falcon.asgi import Request, Response
 
-from api.clock import written
+from api.clock import rfc3339
 from api.concurrency_limits import share_of
 from api.intake.limits import MAX_FAULTS
 from api.request_context import RequestContext
@@ -43,10 +43,10 @@ UNDRAIN = NewSystemValues(draining=False)
 REMOVE = NewSystemValues(condition="Removed", reason="removed by its lab controller")
 
 
-# The maximum for all items of a message together; further faulty items only get the number of their faults.
-MAX_WORDED_FAULTS: Final = 2_000
+# Maximum for all items of a message together. Further faulty items get the number of their faults only.
+MAX_LISTED_FAULTS: Final = 2_000
 
-Read: TypeAlias = RecipeItem | ReportedCommand | SystemUpdate | RecipeRelease
+Item: TypeAlias = RecipeItem | ReportedCommand | SystemUpdate | RecipeRelease
 
 
 class LabUpdates:
@@ -65,8 +65,8 @@ class LabUpdates:
         body = await read_json_bytes(req)
         message: Updates = await parse_model(req, body)
         request = keyed_request(req, body)
-        reading_all = partial(self._read_all, message.items, name, request)
-        items, answers = await share_of(req).parse(client_address(req), len(body), reading_all)
+        read_all = partial(self._read_all, message.items, name, request)
+        items, answers = await share_of(req).parse(client_address(req), len(body), read_all)
         own = None if request.is_admin else name
         answers |= await take_updates(self._parts, request, own, items)
         await self._answer(resp, [answers[number] for number in range(len(message.items))])
@@ -77,22 +77,22 @@ class LabUpdates:
 
     def _read_all(
         self, message: list[dict[str, Any]], name: str, request: RequestContext
-    ) -> tuple[dict[int, Read], dict[int, Answer]]:
+    ) -> tuple[dict[int, Item], dict[int, Answer]]:
         """Return the valid items, and the answers to the faulty ones."""
-        items: dict[int, Read] = {}
+        items: dict[int, Item] = {}
         answers: dict[int, Answer] = {}
-        left = MAX_WORDED_FAULTS
+        remaining = MAX_LISTED_FAULTS
         for number, item in enumerate(message):
             try:
-                items[number] = self._read(item, name, request, min(MAX_FAULTS, left))
+                items[number] = self._read(item, name, request, min(MAX_FAULTS, remaining))
             except FaultyInput as error:
                 answers[number] = error
-                left = max(0, left - len(error.faults))
+                remaining = max(0, remaining - len(error.faults))
         return items, answers
 
     def _read(
         self, item: dict[str, Any], name: str, request: RequestContext, max_faults: int = MAX_FAULTS
-    ) -> Read:
+    ) -> Item:
         """Return the update of an item. Raises FaultyInput with at most `max_faults` faults."""
         if len(orjson.dumps(item)) > MAX_BODY_BYTES:
             raise FaultyInput([Fault("item", f"is larger than {MAX_BODY_BYTES} bytes")])
@@ -111,25 +111,25 @@ class LabUpdates:
                 partial(release_recipe, self._parts, lab_controller=own, recipe_id=recipe_id, reason=reason)
             )
         if update.system is not None:
-            registered = update.system.document(owner=request.actor, added_at=written(self._parts.clock()))
+            registered = update.system.document(owner=request.actor, added_at=rfc3339(self._parts.clock()))
             document = {**registered, "lab_controller": name}
             change = change_of(update.system)
-            take = partial(
+            commit = partial(
                 add_or_change_system,
                 self._parts,
                 lab_controller=name,
                 change=change,
                 document=document,
             )
-            return SystemUpdate(f"system/{update.system.fqdn}", take)
+            return SystemUpdate(f"system/{update.system.fqdn}", commit)
         return self._simple(update, name)
 
     def _simple(self, update: Update, name: str) -> SystemUpdate:
-        """Return the item of an update that consists of a system's name."""
+        """Return the item of an update that only names a system."""
         changes = ((update.drain, DRAIN), (update.undrain, UNDRAIN), (update.remove, REMOVE))
         ((fqdn, change),) = [(fqdn, change) for fqdn, change in changes if fqdn is not None]
-        take = partial(change_own_system, self._parts, lab_controller=name, fqdn=fqdn, change=change)
-        return SystemUpdate(f"system/{fqdn}", take)
+        commit = partial(change_own_system, self._parts, lab_controller=name, fqdn=fqdn, change=change)
+        return SystemUpdate(f"system/{fqdn}", commit)
 
 
 def _shown(answer: Answer, end: int) -> dict[str, object]:

@@ -30,7 +30,7 @@ class Usage:
     async def on_get(self, req: Request, resp: Response, fqdn: str) -> None:
         query = query_of(req, queries.Span)
         at = await paging.read_at(req, self._parts)
-        await visibility.require_seen(req, self._parts, fqdn)
+        await visibility.require_visible(req, self._parts, fqdn)
         params = {"at": at.position, "fqdn": fqdn, "since": query.since, "until": query.until}
         rows = await self._parts.reader.rows("usage_of_system", params)
         exists = rows or await self._parts.reader.row("system_is_known", {"at": at.position, "fqdn": fqdn})
@@ -47,7 +47,7 @@ class Usage:
         paging.answer_list(req, resp, page, "systems", rows, rows[-1]["fqdn"] if rows else None)
 
     def _until(self, at: At, wanted: datetime | None) -> datetime:
-        """Return `until`, at most the as-of moment or now."""
+        """Return `wanted`, but at most the time of `as_of`, or now."""
         latest = at.moment or self._parts.clock()
         return min(wanted or latest, latest)
 
@@ -83,11 +83,11 @@ def _groups(rows: Iterable[Row]) -> list[dict[str, Any]]:
 
 
 def _page(groups: list[dict[str, Any]], page: paging.PageAt) -> tuple[list[dict[str, Any]], str | None]:
-    """Return a page of the groups, with the group without a key last, and the key of its last one.
+    """Return a page of the groups by key, a null key last, and the key of its last group if more follow.
 
-    Python sorts the keys: the collation of the database could put the page boundary elsewhere.
+    Python sorts them, because the database may sort by another collation than the comparison with `after`.
     """
-    left = [group for group in groups if group["key"] is None or group["key"] > page.after]
-    left.sort(key=lambda group: (group["key"] is None, group["key"]))
-    shown = left[: page.limit]
-    return shown, shown[-1]["key"] if len(left) > len(shown) else None
+    remaining = [group for group in groups if group["key"] is None or group["key"] > page.after]
+    remaining.sort(key=lambda group: (group["key"] is None, group["key"]))
+    shown = remaining[: page.limit]
+    return shown, shown[-1]["key"] if len(remaining) > len(shown) else None

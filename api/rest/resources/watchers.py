@@ -1,4 +1,4 @@
-"""Event streams over HTTP, as server-sent events, which browsers can read and resume."""
+"""Event streams over HTTP, as server-sent events, which browsers can resume."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Watchers:
         resp: Response,
         after: int,
         selection: Selection,
-        still_allowed: Callable[[], bool] = lambda: True,
+        is_allowed: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Answer with all selected events after a position, then with new ones.
+        """Send all selected events after a position, then new ones.
 
-        `still_allowed` is asked about once a second, and must not block; the stream ends when it says no.
+        `is_allowed` is called every second and must not block. The stream ends when it returns False.
         """
-        who = principal_of(req).user
-        if self._broadcast.is_full_for(who):
+        user = principal_of(req).user
+        if self._broadcast.is_full_for(user):
             self._broadcast.counters.refused += 1
             raise falcon.HTTPServiceUnavailable(
                 description="this process has its maximum number of event streams; try again later",
@@ -46,4 +46,4 @@ class Watchers:
         resp.set_header("Cache-Control", "no-cache")
         # Disables the buffering of nginx.
         resp.set_header("X-Accel-Buffering", "no")
-        resp.stream = self._broadcast.watch(selection, after, connection, still_allowed, who)
+        resp.stream = self._broadcast.watch(selection, after, connection, is_allowed, user)

@@ -10,7 +10,7 @@ _RESET = struct.pack("ii", 1, 0)
 
 
 def reset(transport: Any) -> None:
-    """Reset the connection and discard unsent data, also in the kernel, which would keep it for retries."""
+    """Reset the connection and discard unsent data, also that in the kernel."""
     sock = transport.get_extra_info("socket")
     if sock is not None:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)

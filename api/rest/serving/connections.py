@@ -1,8 +1,7 @@
 """The open connections of a worker, with a maximum number and eviction.
 
-Clients are not authenticated when they connect. If all places are taken, the connection that has waited for
-its client for the longest time is closed for the next one. Requests in progress, streams and long polls keep
-their place.
+Clients are not authenticated when they connect. At the maximum, a new connection evicts the one with
+the longest wait for its client, which is none with a request in progress, a stream or a long poll.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from api.rest.serving.throttled_logging import ThrottledLog
 from api.watching.capacity import max_connections
 
 CHECK_SECONDS = 1.0
-# Connections whose last answer is being sent.
+# Connections that are sending their last answer. The oldest of more is aborted.
 MAX_CLOSING = 64
 
 logger = logging.getLogger(__name__)
@@ -37,56 +36,56 @@ class Connections:
         self._loop = loop
         self._max_count = max_count
         self._open: dict[OpenConnection, None] = {}
-        # Ordered by the time since when the client is awaited, oldest first.
-        self._awaited: dict[OpenConnection, None] = {}
+        # Connections that wait for their client, the longest wait first.
+        self._waiting: dict[OpenConnection, None] = {}
         self._closing: dict[OpenConnection, None] = {}
         self._timer: TimerHandle | None = None
         self._throttled = ThrottledLog(logger)
 
-    def enter(self, one: OpenConnection) -> bool:
-        """Add a connection; return False if there is no place for it."""
-        self._open[one] = None
+    def enter(self, connection: OpenConnection) -> bool:
+        """Add a connection; return False if it must be refused, because none can be evicted for it."""
+        self._open[connection] = None
         if self._timer is None:
             self._timer = self._loop.call_later(CHECK_SECONDS, self._check)
-        if len(self._open) - len(self._closing) <= self._max_count() or self.make_room():
-            self._awaited[one] = None
+        if len(self._open) - len(self._closing) <= self._max_count() or self.evict_longest_waiting():
+            self._waiting[connection] = None
             return True
         self._throttled.warn("all connections are in use; further clients get 503")
         return False
 
-    def leave(self, one: OpenConnection) -> None:
-        for those in (self._open, self._awaited, self._closing):
-            those.pop(one, None)
+    def leave(self, connection: OpenConnection) -> None:
+        for connections in (self._open, self._waiting, self._closing):
+            connections.pop(connection, None)
 
-    def awaits(self, one: OpenConnection) -> None:
-        """Note that the server waits for the client from now on."""
-        self._awaited.pop(one, None)
-        if one in self._open and one not in self._closing:
-            self._awaited[one] = None
+    def wait_for_client(self, connection: OpenConnection) -> None:
+        """Record that the connection now waits for its client, and may be evicted."""
+        self._waiting.pop(connection, None)
+        if connection in self._open and connection not in self._closing:
+            self._waiting[connection] = None
 
-    def answers(self, one: OpenConnection) -> None:
-        """Note that the client waits for the server from now on."""
-        self._awaited.pop(one, None)
+    def wait_for_server(self, connection: OpenConnection) -> None:
+        """Record that the client now waits for the server."""
+        self._waiting.pop(connection, None)
 
-    def closes(self, one: OpenConnection) -> None:
-        """Note that the last answer of the connection was sent."""
-        self._awaited.pop(one, None)
-        if one in self._open:
-            self._closing[one] = None
+    def begin_close(self, connection: OpenConnection) -> None:
+        """Record that the connection is sending its last answer."""
+        self._waiting.pop(connection, None)
+        if connection in self._open:
+            self._closing[connection] = None
         if len(self._closing) > MAX_CLOSING:
             next(iter(self._closing)).abort()
 
-    def make_room(self) -> bool:
-        """Close the connection that was awaited for the longest time; return False if there is none."""
-        eldest = next(iter(self._awaited), None)
-        if eldest is None:
+    def evict_longest_waiting(self) -> bool:
+        """Close the connection with the longest wait for its client; return False if none waits."""
+        longest = next(iter(self._waiting), None)
+        if longest is None:
             return False
         self._throttled.warn("too many connections: the ones that are idle for the longest time are closed")
-        eldest.abort()
+        longest.abort()
         return True
 
     def _check(self) -> None:
         self._timer = self._loop.call_later(CHECK_SECONDS, self._check) if self._open else None
         now = self._loop.time()
-        for one in list(self._open):
-            one.check(now)
+        for connection in list(self._open):
+            connection.check(now)

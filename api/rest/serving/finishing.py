@@ -1,6 +1,6 @@
-"""Graceful shutdown of a worker: it accepts nothing new and finishes its requests.
+"""Graceful shutdown of a worker, which closes its sockets and finishes its requests.
 
-The worker of gunicorn waits for connections instead of requests: also for idle ones, and for long polls.
+The worker of gunicorn would wait for connections instead of requests, also for idle ones.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Callable
 from api.rest.serving.in_flight import InFlight
 from api.rest.serving.worker import Worker
 
-# The part of the master's grace time for work before and after the requests.
-AROUND_SECONDS = 2.0
-# A complete answer still has to be sent.
+# The part of the master's grace time for the shutdown before and after waiting for requests.
+RESERVED_SECONDS = 2.0
+# The time to send answers that are complete.
 FLUSH_SECONDS = 0.5
 
 
-class FinishingWorker(Worker):
+class GracefulWorker(Worker):
     def load_wsgi(self) -> None:
         super().load_wsgi()
         self._in_flight: InFlight = self.app.wsgi()
@@ -25,7 +25,7 @@ class FinishingWorker(Worker):
     def handle_exit_signal(self) -> None:
         """Start the shutdown in the event loop."""
         super().handle_exit_signal()
-        self._in_flight.dismiss()
+        self._in_flight.begin_shutdown()
 
     async def _shutdown(self) -> None:
         if self._quick_shutdown:
@@ -33,15 +33,15 @@ class FinishingWorker(Worker):
             return
         for server in self.servers:
             server.close()
-        patience = max(FLUSH_SECONDS, self.cfg.graceful_timeout - AROUND_SECONDS)
-        await self._until(lambda: not self._in_flight.requests, patience)
-        await self._until(lambda: not self.nr_conns, FLUSH_SECONDS)
+        timeout = max(FLUSH_SECONDS, self.cfg.graceful_timeout - RESERVED_SECONDS)
+        await self._wait_until(lambda: not self._in_flight.requests, timeout)
+        await self._wait_until(lambda: not self.nr_conns, FLUSH_SECONDS)
         if self._in_flight.requests:
             self.log.warning("aborting %d requests", self._in_flight.requests)
         if self.lifespan is not None:
             await self.lifespan.shutdown()
 
-    async def _until(self, done: Callable[[], bool], seconds: float) -> None:
+    async def _wait_until(self, done: Callable[[], bool], seconds: float) -> None:
         deadline = self.loop.time() + seconds
         while not done() and self.loop.time() < deadline and not self._quick_shutdown:
             await asyncio.sleep(0.02)

@@ -11,18 +11,18 @@ Asgi = Callable[[Any, Any, Any], Awaitable[None]]
 class InFlight:
     """An ASGI application that wraps another one and counts its requests.
 
-    `dismiss` ends streams and long polls; call it in the serving event loop.
+    `begin_shutdown` ends streams and long polls; call it in the serving event loop.
     """
 
-    def __init__(self, application: Asgi, dismiss: Callable[[], None]) -> None:
+    def __init__(self, application: Asgi, begin_shutdown: Callable[[], None]) -> None:
         self.requests = 0
-        self.dismiss = dismiss
+        self.begin_shutdown = begin_shutdown
         self._application = application
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        counts = scope["type"] != "lifespan"
-        self.requests += counts
+        is_request = scope["type"] != "lifespan"
+        self.requests += is_request
         try:
             await self._application(scope, receive, send)
         finally:
-            self.requests -= counts
+            self.requests -= is_request

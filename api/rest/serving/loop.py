@@ -11,7 +11,7 @@ from typing import Any
 from api.rest.serving.connections import Connections
 from api.rest.serving.throttled_logging import ThrottledLog
 
-ACCEPTED_AT_ONCE = 16
+MAX_ACCEPTED_PER_STEP = 16
 MAX_BACKLOG = 512
 _OUT_OF_RESOURCES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
@@ -21,27 +21,28 @@ logger = logging.getLogger(__name__)
 
 
 class ServingLoop(asyncio.SelectorEventLoop):
-    """An event loop whose servers use `protocol`, which gunicorn's worker cannot be configured to do."""
+    """An event loop whose servers use `protocol`; gunicorn's worker has no setting for a protocol."""
 
     protocol: Callable[[], asyncio.BaseProtocol]
 
     async def create_server(self, protocol_factory: Any, *args: Any, **named: Any) -> Any:
-        """Create a server with a small backlog: asyncio accepts a whole backlog at once, before connections
-        are counted, and a wave of them could take all file descriptors. The kernel keeps the others waiting.
+        """Create a server that accepts few connections per step of the loop; others wait in the kernel.
+
+        asyncio accepts a whole backlog before it counts a connection, and could use up all descriptors.
         """
-        server = await super().create_server(self.protocol, *args, backlog=ACCEPTED_AT_ONCE, **named)
+        server = await super().create_server(self.protocol, *args, backlog=MAX_ACCEPTED_PER_STEP, **named)
         named["sock"].listen(MAX_BACKLOG)
         return server
 
 
 def throttled_accept_errors(connections: Connections) -> ExceptionHandler:
-    """Return an exception handler that throttles failures to accept a connection, which asyncio logs each."""
+    """Return an exception handler that throttles the log of failures to accept connections."""
     throttled = ThrottledLog(logger)
 
     def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")
         if isinstance(error, OSError) and error.errno in _OUT_OF_RESOURCES and "socket" in context:
-            connections.make_room()
+            connections.evict_longest_waiting()
             throttled.warn(f"a connection could not be accepted: {error.strerror}")
         else:
             loop.default_exception_handler(context)

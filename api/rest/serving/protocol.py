@@ -1,8 +1,6 @@
-"""gunicorn's HTTP protocol with timeouts, against idle, slow or hostile clients.
+"""gunicorn's HTTP protocol with timeouts for idle, slow or hostile clients.
 
-gunicorn waits for the rest of a request for ever, and accepts as many clients as there are file descriptors.
-Here each connection knows which side it waits for, and since when; if the client takes too long, the
-connection is closed.
+gunicorn waits for the rest of a request for ever; `check` closes connections whose phase lasts too long.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from api.rest.serving.connections import Connections
 from api.rest.serving.refusal import refusal
 from api.rest.serving.timeouts import PROGRESS_BYTES, ClientTimeouts, Phase
 
-# The bound on a whole head: with bounds on lines and their number only, many clients could fill the memory.
+# gunicorn limits lines and their number only, so the heads of many clients could fill the memory.
 MAX_HEAD_BYTES = 64 << 10
 
 
@@ -29,12 +27,12 @@ class TimeoutProtocol(ASGIProtocol):  # type: ignore[misc]
         self._timeouts: ClientTimeouts = worker.timeouts
         self._now = worker.loop.time
         self._phase = Phase.HEAD
-        self._since: float = self._now()
-        # When the phase began.
-        self._bytes = 0
+        self._phase_began: float = self._now()
+        # Bytes received in the phase.
+        self._phase_bytes = 0
         self._closed = False
         self._unsent_bytes = 0
-        self._unsent_since: float = self._since
+        self._unsent_since: float = self._phase_began
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -44,22 +42,22 @@ class TimeoutProtocol(ASGIProtocol):  # type: ignore[misc]
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self._connections.leave(self)
-        # Otherwise a connection between requests would be kept for seconds.
+        # Without it, gunicorn would keep a connection between requests for seconds.
         self._request_ready.set()
 
     def data_received(self, data: bytes) -> None:
-        if self._phase is not Phase.PARTING:
+        if self._phase is not Phase.CLOSING:
             super().data_received(data)
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._connections.awaits(self)
+        self._connections.wait_for_client(self)
 
     def resume_writing(self) -> None:
         super().resume_writing()
         self._unsent_bytes = 0
         if self._phase is Phase.ANSWER:
-            self._connections.answers(self)
+            self._connections.wait_for_server(self)
 
     def abort(self) -> None:
         self._connections.leave(self)
@@ -69,76 +67,77 @@ class TimeoutProtocol(ASGIProtocol):  # type: ignore[misc]
             self.transport.abort()
 
     def check(self, now: float) -> None:
-        if self._takes_nothing(now):
+        if self._stopped_reading(now):
             self.abort()
-        elif now - self._since > self._timeouts.seconds(self._phase):
-            self._overdue(now)
+        elif now - self._phase_began > self._timeouts.seconds(self._phase):
+            self._end_overdue_phase(now)
 
-    def _overdue(self, now: float) -> None:
+    def _end_overdue_phase(self, now: float) -> None:
         seconds = f"{self._timeouts.request_seconds:g} s"
-        if self._phase is Phase.PARTING:
-            # The rest of the answer has its own timeout.
+        if self._phase is Phase.CLOSING:
+            # `_stopped_reading` has the timeout for unsent bytes.
             if not self.transport.get_write_buffer_size():
                 self.abort()
         elif self._phase is Phase.BODY:
             if self._body_receiver._waiter is None:
                 # The application has not read the body yet.
-                self._since = now
+                self._phase_began = now
             else:
                 self._refuse(408, f"the body of the request made no progress within {seconds}")
-        elif self._phase is Phase.HEAD and self._bytes:
+        elif self._phase is Phase.HEAD and self._phase_bytes:
             self._refuse(408, f"the head of the request was not complete within {seconds}")
         else:
             self._close_transport()
             self._request_ready.set()
 
-    def _takes_nothing(self, now: float) -> bool:
+    def _stopped_reading(self, now: float) -> bool:
+        """Return whether the client has read too little for too long; update the measurement."""
         size = self.transport.get_write_buffer_size()
         if not size or size <= self._unsent_bytes - PROGRESS_BYTES or not self._unsent_bytes:
             self._unsent_bytes, self._unsent_since = size, now
         self._unsent_bytes = max(self._unsent_bytes, size)
         return now - self._unsent_since > self._timeouts.request_seconds
 
-    def _turn(self, phase: Phase) -> None:
-        self._phase, self._since, self._bytes = phase, self._now(), 0
+    def _enter(self, phase: Phase) -> None:
+        self._phase, self._phase_began, self._phase_bytes = phase, self._now(), 0
         if phase is Phase.ANSWER:
-            self._connections.answers(self)
+            self._connections.wait_for_server(self)
         else:
-            self._connections.awaits(self)
+            self._connections.wait_for_client(self)
 
     def _feed_callback_parser(self, data: bytes) -> bool:
         if self._current_request is None and self._phase is not Phase.HEAD:
-            self._turn(Phase.HEAD)
+            self._enter(Phase.HEAD)
         if self._phase is Phase.HEAD:
-            self._bytes += len(data)
-        goes_on: bool = super()._feed_callback_parser(data)
-        if goes_on and self._phase is Phase.HEAD and self._bytes > MAX_HEAD_BYTES:
+            self._phase_bytes += len(data)
+        may_continue: bool = super()._feed_callback_parser(data)
+        if may_continue and self._phase is Phase.HEAD and self._phase_bytes > MAX_HEAD_BYTES:
             self._refuse(431, f"the head of a request must not have more than {MAX_HEAD_BYTES} bytes")
             return False
-        return goes_on
+        return may_continue
 
     def _on_headers_complete(self) -> bool:
         is_without_body: bool = super()._on_headers_complete()
-        self._turn(Phase.BODY)
+        self._enter(Phase.BODY)
         return is_without_body
 
     def _on_body(self, chunk: bytes) -> None:
         super()._on_body(chunk)
-        self._bytes += len(chunk)
-        if self._bytes >= PROGRESS_BYTES:
-            self._turn(Phase.BODY)
+        self._phase_bytes += len(chunk)
+        if self._phase_bytes >= PROGRESS_BYTES:
+            self._enter(Phase.BODY)
 
     def _on_message_complete(self) -> None:
         super()._on_message_complete()
-        self._turn(Phase.ANSWER)
+        self._enter(Phase.ANSWER)
 
     def _arm_keepalive_timer(self) -> None:
-        """Begin to wait for the next request. `check` checks the timeout, so requests need no timer."""
+        """Enter the phase between requests, without gunicorn's timer, because `check` has the timeout."""
         if self._phase is Phase.ANSWER:
-            self._turn(Phase.IDLE)
+            self._enter(Phase.IDLE)
 
     def _will_close(self, request: Any, response_requires_close: bool) -> bool:
-        """Return whether the answer closes the connection, as one before the end of the body does."""
+        """Return whether to close after the answer, also if the body has not arrived completely."""
         receiver = self._body_receiver
         is_early = receiver is not None and not receiver._complete
         return is_early or bool(super()._will_close(request, response_requires_close))
@@ -149,19 +148,19 @@ class TimeoutProtocol(ASGIProtocol):  # type: ignore[misc]
         self._request_ready.set()
 
     def _send_error_response(self, status: int, message: str, extra_headers: Iterable[Any] = ()) -> None:
-        """Send an error as a problem, also those of gunicorn itself about a bad head."""
+        """Send an error as a problem. gunicorn calls this, too, for a malformed head."""
         self._safe_write(refusal(status, message, extra_headers))
 
     def _close_transport(self) -> None:
-        """Close the connection, later if the client still sends: a reset would discard the answer."""
+        """Close the connection, later if the client is still sending: a reset would discard the answer."""
         if self._closed or self.transport is None:
             return
         is_sending = self._phase in (Phase.HEAD, Phase.BODY)
-        self._turn(Phase.PARTING)
+        self._enter(Phase.CLOSING)
         if not is_sending:
             super()._close_transport()
             return
-        self._connections.closes(self)
+        self._connections.begin_close(self)
         self._closed = True
         self._resume_reading()
         if not self.transport.is_closing():

@@ -1,4 +1,4 @@
-"""Answers of the server itself, before or without the application, as problems."""
+"""Error answers of the server itself, without the application, as problems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""gunicorn with our ASGI worker, configured in code."""
+"""The gunicorn server with its settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]
 from gunicorn.glogging import Logger  # type: ignore[import-untyped]
 
 from api.rest.middleware.access_log import LOGGER as ACCESS_LOG
-from api.rest.serving.finishing import FinishingWorker
+from api.rest.serving.finishing import GracefulWorker
 from api.rest.serving.in_flight import InFlight
 from api.rest.serving.timeouts import ClientTimeouts
 from runtime.processes.child import die_with
@@ -19,7 +19,7 @@ from runtime.settings import Settings
 
 
 class HttpServer(BaseApplication):  # type: ignore[misc]
-    """A gunicorn server; `make` builds the application in each worker, after the fork."""
+    """A gunicorn server. `make` builds the application in each worker, after the fork."""
 
     def __init__(self, settings: Settings, make: Callable[[], InFlight]) -> None:
         self._settings = settings
@@ -34,7 +34,7 @@ class HttpServer(BaseApplication):  # type: ignore[misc]
         for name, value in {
             "bind": f"{settings.host}:{settings.port}",
             "workers": settings.api_workers,
-            "worker_class": FinishingWorker,
+            "worker_class": GracefulWorker,
             "worker_connections": 10_000,
             # Less than the grace time of `up`, so that this process ends its workers itself.
             "graceful_timeout": max(1, int(settings.stop_seconds) - 1),

@@ -1,4 +1,4 @@
-"""Throttled logging, for messages that may occur thousands of times a second."""
+"""Throttled logging of messages that may occur thousands of times a second."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ EVERY_SECONDS = 60.0
 
 
 class ThrottledLog:
-    """Logs each message at once, then at most once a minute with a count."""
+    """Logs each message at most once a minute, with the number of its occurrences since."""
 
     def __init__(self, logger: logging.Logger) -> None:
         self._logger = logger
-        self._times = Counter[str]()
-        self._said: dict[str, float] = {}
+        self._counts = Counter[str]()
+        self._logged_at: dict[str, float] = {}
 
-    def warn(self, what: str) -> None:
-        """Log a message; there must be few different ones."""
-        self._times[what] += 1
+    def warn(self, message: str) -> None:
+        """Log a warning. All messages are kept, so there must be few different ones."""
+        self._counts[message] += 1
         now = time.monotonic()
-        if now - self._said.get(what, -EVERY_SECONDS) >= EVERY_SECONDS:
-            self._said[what] = now
-            self._logger.warning(what, extra={"times": self._times.pop(what)})
+        if now - self._logged_at.get(message, -EVERY_SECONDS) >= EVERY_SECONDS:
+            self._logged_at[message] = now
+            self._logger.warning(message, extra={"times": self._counts.pop(message)})

@@ -1,14 +1,14 @@
-"""Timeouts for clients."""
+"""Timeouts of connections by phase."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, auto
 
-# The bytes of a slow body or answer that have to arrive or leave within the request timeout.
+# The request timeout starts again after this many bytes of a body or answer.
 PROGRESS_BYTES = 64 << 10
-# The time for a client that still sends to read its answer before the connection is reset.
-PARTING_SECONDS = 2.0
+# The time in which a client that is still sending can read its answer, before the connection is reset.
+CLOSING_SECONDS = 2.0
 
 
 class Phase(Enum):
@@ -21,7 +21,7 @@ class Phase(Enum):
     # Between requests.
     IDLE = auto()
     # The last answer was sent; further input is ignored.
-    PARTING = auto()
+    CLOSING = auto()
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,13 @@ class ClientTimeouts:
     keepalive_seconds: float
 
     def seconds(self, phase: Phase) -> float:
-        """Return the maximum time of a phase without an end or progress."""
+        """Return the maximum time of a phase without progress."""
         match phase:
             case Phase.HEAD | Phase.BODY:
                 return self.request_seconds
             case Phase.IDLE:
                 return self.keepalive_seconds
-            case Phase.PARTING:
-                return PARTING_SECONDS
+            case Phase.CLOSING:
+                return CLOSING_SECONDS
             case Phase.ANSWER:
                 return float("inf")

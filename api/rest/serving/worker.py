@@ -1,7 +1,7 @@
-"""gunicorn's ASGI worker, extended by what ASGI lacks: the immediate end of a connection.
+"""gunicorn's ASGI worker with an extension of ASGI that ends a connection immediately.
 
-ASGI's `send` waits for ever while the client does not read, and a closed connection is kept until its last
-byte is read. Both are right for answers, but watchers that never read would accumulate.
+ASGI's `send` waits for ever while the client does not read, and a closed connection stays open until its last
+byte is read. Without the extension, connections of watchers that never read would accumulate.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from api.rest.serving.timeouts import ClientTimeouts
 from api.watching.capacity import allow_many_files
 
 CONNECTION = "labledger.connection"
-# The send buffer of a stream in the kernel, which doubles the value.
+# The size of a stream's send buffer in the kernel, which doubles this value.
 SEND_BUFFER_BYTES = 64 << 10
 # The time after which a silent, vanished peer is detected.
 SILENCE_SECONDS = 30
@@ -67,7 +67,7 @@ class StreamConnection:
 
     def limit_buffers(self) -> None:
         """Use small buffers for a stream, and detect a vanished client."""
-        # With a high-water mark of 0 at most one piece of a stream is buffered.
+        # With a high-water mark of 0, the transport buffers at most one piece of a stream.
         self._transport.set_write_buffer_limits(high=0)
         sock = self._transport.get_extra_info("socket")
         if sock is not None and sock.family in (socket.AF_INET, socket.AF_INET6):
@@ -83,7 +83,7 @@ def _add_reason_phrases() -> None:
 
 
 def _with_connections(application: Application) -> Application:
-    async def called(scope: dict[str, Any], receive: Any, send: Any) -> None:
+    async def run_with_connection(scope: dict[str, Any], receive: Any, send: Any) -> None:
         # `receive` is a method of the body's receiver, which knows the protocol of its connection.
         protocol = getattr(getattr(receive, "__self__", None), "protocol", None)
         if scope["type"] == "http" and protocol is not None:
@@ -91,4 +91,4 @@ def _with_connections(application: Application) -> Application:
             receive = read_on_demand(receive)
         await application(scope, receive, send)
 
-    return called
+    return run_with_connection

@@ -62,7 +62,7 @@ def test_login__wrong_password__keeps_nothing(real: Run) -> None:
 
 @pytest.mark.usefixtures("logged_in")
 def test_logout__logged_in__token_is_revoked_and_deleted(real: Run, tmp_path: Path) -> None:
-    (kept,) = Logins.load(tmp_path / "config" / "labledger" / "logins.json").kept
+    (kept,) = Logins.load(tmp_path / "config" / "labledger" / "logins.json").entries
     result = real("logout", env=NOBODY)
     assert result.exit_code == 0, result.output
     assert "labledger login" in real("whoami", env=NOBODY).stderr
@@ -195,8 +195,8 @@ def test_logins__one_for_each_server__the_last_first(tmp_path: Path) -> None:
     file = tmp_path / "new" / "logins.json"
     first, second = (SavedLogin(f"{URL}{at}", "alice", "t", "id", "2100-01-01T00:00:00Z") for at in (1, 2))
     Logins().with_(first).with_(second).with_(first).save(file)
-    assert Logins.load(file).kept == (first, second)
-    assert Logins.load(tmp_path / "none").kept == ()
+    assert Logins.load(file).entries == (first, second)
+    assert Logins.load(tmp_path / "none").entries == ()
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"logins": [{"url": 1}]}'])

@@ -62,7 +62,7 @@ def test_export__several_pages__one_table_with_one_heading(
     real: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = done(real("systems", "export", "--format", "csv"))
-    monkeypatch.setattr("api.client.calls.PAGE", 2)
+    monkeypatch.setattr("api.client.calls.PAGE_SIZE", 2)
     assert done(real("systems", "export", "--format", "csv")) == whole
     narrow = list(
         csv.DictReader(done(real("systems", "export", "--format", "csv", "--pool", "big")).splitlines())

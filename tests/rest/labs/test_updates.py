@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from api.intake.limits import MAX_FAULTS
-from api.rest.resources.updates import MAX_WORDED_FAULTS
+from api.rest.resources.updates import MAX_LISTED_FAULTS
 from tests.harness.running import Running
 from tests.rest.actions import (
     EAST,
@@ -174,7 +174,7 @@ def test_items__many_with_many_faults__share_a_bound_of_faults_in_words(people: 
     assert _statuses(answer) == [*[422] * 60, 200, 200]
     messages_of = [[fault["message"] for fault in item["errors"]] for item in answer.json()["items"][:60]]
     worded = sum("is an unknown field" in message for messages in messages_of for message in messages)
-    assert 0 < worded <= MAX_WORDED_FAULTS
+    assert 0 < worded <= MAX_LISTED_FAULTS
     assert messages_of[0][-1] == "and 50 more errors"
     # Every faulty item has its number of faults.
     assert messages_of[-1] == [f"and {len(faulty)} more errors"]

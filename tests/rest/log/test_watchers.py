@@ -11,7 +11,7 @@ from contextlib import closing
 
 import pytest
 
-from api.watching.capacity import KEPT_FILES
+from api.watching.capacity import RESERVED_FILES
 from store.event_log import EventLog
 from tests.harness.bulk import BulkEvents
 from tests.harness.pool import ServerPool
@@ -140,7 +140,7 @@ def test_stream__maximum_number__the_next_gets_503(servers: ServerPool) -> None:
             return refused
 
     with servers.databases("embedded").fresh() as database, serving(database) as service:
-        worker_of(service).limit_files(KEPT_FILES + 20)
+        worker_of(service).limit_files(RESERVED_FILES + 20)
         refused = asyncio.run(crowded(service))
     assert refused.status == 503 and b"application/problem+json" in refused.head
     assert b"retry-after: 5" in refused.head.lower()

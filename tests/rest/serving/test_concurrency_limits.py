@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from api import caller_slots, faulty_logins, parsing
-from api.concurrency_limits import Bounds, MaxUnderWay, Overloaded, Share, UnderWay
+from api.concurrency_limits import ActiveRequests, ConcurrencyLimits, MaxWaits, Overloaded, Share
 from api.parsing import Parsing
 from api.rest.app import Lifespan, application
 from api.use_cases import choose_trees
@@ -38,12 +38,12 @@ class LimitedApi:
 
     def __init__(self, api_process: Any) -> None:
         self._api_process = api_process
-        self.services = replace(api_process.services, bounds=Bounds(2.0, 2.0))
-        self.limit(MaxUnderWay())
+        self.services = replace(api_process.services, bounds=MaxWaits(2.0, 2.0))
+        self.limit(ConcurrencyLimits())
 
-    def limit(self, limits: MaxUnderWay) -> None:
+    def limit(self, limits: ConcurrencyLimits) -> None:
         """Start again with these limits."""
-        self.services = replace(self.services, under_way=UnderWay(limits))
+        self.services = replace(self.services, under_way=ActiveRequests(limits))
         self._app = application(self.services, Lifespan(nothing, nothing))
 
     def client(self, name: str | None) -> httpx.AsyncClient:
@@ -80,7 +80,7 @@ def site(environment: Environment) -> Iterator[LimitedApi]:
 
 
 def test_reads__many_wait_for_a_position__the_next_of_the_user_is_refused(site: LimitedApi) -> None:
-    site.limit(MaxUnderWay(waiting_reads=2))
+    site.limit(ConcurrencyLimits(waiting_reads=2))
 
     async def attack() -> tuple[list[int], int]:
         async with site.client("ada") as ada, site.client("bob") as bob:
@@ -96,7 +96,7 @@ def test_reads__many_wait_for_a_position__the_next_of_the_user_is_refused(site: 
 
 
 def test_requests__many_under_way__the_next_of_the_user_is_refused(site: LimitedApi) -> None:
-    site.limit(MaxUnderWay(requests=2))
+    site.limit(ConcurrencyLimits(requests=2))
 
     async def attack() -> tuple[list[int], int]:
         async with site.client("ada") as ada, site.client("bob") as bob:
@@ -156,7 +156,7 @@ def test_matches__one_of_the_user_is_answered__the_next_is_refused(
     monkeypatch.setattr(caller_slots, "MAX_WAIT_SECONDS", 0.2)
 
     async def attack() -> httpx.Response:
-        async with site.client("ada") as ada, site.services.under_way.matches.of("ada"):
+        async with site.client("ada") as ada, site.services.under_way.matches.hold("ada"):
             return await ada.post("/matches", json={"host_requires": {"and": []}})
 
     refused = site.do(attack)
@@ -188,7 +188,7 @@ def test_login__garbage__is_refused_by_address_before_it_is_read(
 
 
 def test_bodies__bytes_of_a_caller_and_of_all__are_bounded_until_released() -> None:
-    everything = UnderWay(MaxUnderWay(user_body_bytes=10, body_bytes=15))
+    everything = ActiveRequests(ConcurrencyLimits(user_body_bytes=10, body_bytes=15))
     first, second, third = (Share(everything) for _ in range(3))
     first.enter("user/ada")
     first.hold(10, "address")
@@ -205,11 +205,11 @@ def test_bodies__bytes_of_a_caller_and_of_all__are_bounded_until_released() -> N
 
 
 def test_stream__that_has_begun__leaves_its_place() -> None:
-    everything = UnderWay(MaxUnderWay(requests=1))
+    everything = ActiveRequests(ConcurrencyLimits(requests=1))
     for _ in range(3):
         share = Share(everything)
         share.enter("user/ada")
-        share.leave_place()
+        share.release_slot()
     share.release()
     assert not everything.requests
 

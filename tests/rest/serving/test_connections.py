@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from api.watching.capacity import KEPT_FILES
+from api.watching.capacity import RESERVED_FILES
 from runtime.settings import Settings
 from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.pool import ServerPool
@@ -49,7 +49,7 @@ def askers(served: Running) -> list[str]:
 def worker(served: Running) -> Worker:
     """Return the worker, after the connections of the last test are closed."""
     worker = worker_of(served)
-    worker.limit_files(KEPT_FILES + PLACES)
+    worker.limit_files(RESERVED_FILES + PLACES)
     # An answered connection was accepted after all those of the last test.
     wait_until(lambda: _answered(served), "an answer")
     wait_until(lambda: worker.files() < FILES_AT_REST, "the connections of the last test to be closed")
@@ -71,7 +71,7 @@ def test_connections__hundreds_are_idle__request_is_answered_and_the_eldest_are_
     wait_until(lambda: not idle[0].is_open(), "the eldest to be ended")
     assert idle[-1].is_open()
     assert sum(one.is_open() for one in idle) < PLACES
-    wait_until(lambda: worker.files() <= KEPT_FILES + PLACES, "the others to be closed")
+    wait_until(lambda: worker.files() <= RESERVED_FILES + PLACES, "the others to be closed")
 
 
 def test_connections__heads_are_half_sent__request_is_answered(

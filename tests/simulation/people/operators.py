@@ -103,4 +103,4 @@ class Operator(Actor):
 
 
 def _changing(fqdn: str, change: NewSystemValues) -> Callable[..., Any]:
-    return partial(change_system, fqdn=fqdn, change=change, may=lambda _: None)
+    return partial(change_system, fqdn=fqdn, change=change, require_may=lambda _: None)

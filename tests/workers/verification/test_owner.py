@@ -7,7 +7,7 @@ from contextlib import closing
 import orjson
 import pytest
 
-from api.watching.message import shown
+from api.watching.message import event_document
 from store.event_log import EventLog
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner
@@ -58,7 +58,7 @@ def copy_of_log(database: TestDatabase) -> list[bytes]:
     """Return the lines of `labledger events --json`."""
     with closing(EventLog(database.service_url, pool_size=1)) as log:
         found, _ = log.select(0, log.end(), 1_000)
-    return [orjson.dumps(shown(recorded), option=orjson.OPT_UTC_Z) for recorded in found]
+    return [orjson.dumps(event_document(recorded), option=orjson.OPT_UTC_Z) for recorded in found]
 
 
 @pytest.mark.parametrize("change", [ANOTHER_SYSTEM, ANOTHER_ACTOR, ANOTHER_TEXT, NO_END])

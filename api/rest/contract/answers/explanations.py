@@ -22,8 +22,8 @@ class RuleCount(AnswerPart):
 class Counted(AnswerPart):
     """Counts of systems by their relation to the recipe.
 
-    The `usable` ones could get the recipe, now or when they become free. On `first_in_order` of these no
-    other recipe is ahead of it.
+    The `usable` ones could get the recipe, now or when they become free. `first_in_order` counts those of
+    them on which no other recipe is ahead of it.
     """
 
     registered: int = Field(alias="known")

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from api.rest.contract.inputs.common import Input
-from api.rest.contract.values import IS_NUMBER, Flag, Fqdn, Mail, Moment, Name, Role, Text
+from api.rest.contract.values import REFUSE_TEXT_AND_BOOLEANS, Flag, Fqdn, Mail, Moment, Name, Role, Text
 from domain.system.failures import MAX_BROKEN_AFTER
 
 
@@ -37,7 +37,7 @@ class LabController(Input):
     """
 
     enabled: Flag = True
-    broken_after: Annotated[int, Field(ge=0, le=MAX_BROKEN_AFTER), IS_NUMBER] | None = None
+    broken_after: Annotated[int, Field(ge=0, le=MAX_BROKEN_AFTER), REFUSE_TEXT_AND_BOOLEANS] | None = None
 
 
 class DistroTree(Input):

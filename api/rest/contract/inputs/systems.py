@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field
 
 from api.rest.contract.inputs.common import Input
 from api.rest.contract.values import (
-    IS_NUMBER,
+    REFUSE_TEXT_AND_BOOLEANS,
     Condition,
     Count,
     Flag,
@@ -32,7 +32,9 @@ class Cpu(Input):
     family: Count | None = None
     model: Count | None = None
     stepping: Count | None = None
-    speed_mhz: Annotated[float, Field(ge=0, lt=2**31, allow_inf_nan=False), IS_NUMBER] | None = None
+    speed_mhz: (
+        Annotated[float, Field(ge=0, lt=2**31, allow_inf_nan=False), REFUSE_TEXT_AND_BOOLEANS] | None
+    ) = None
     vendor: Text | None = None
     model_name: Text | None = None
     hyper: Flag | None = None
@@ -52,7 +54,7 @@ class Device(Input):
 
 class Disk(Input):
     model: Text | None = None
-    size_bytes: Annotated[int, Field(ge=0, lt=2**63), IS_NUMBER] | None = None
+    size_bytes: Annotated[int, Field(ge=0, lt=2**63), REFUSE_TEXT_AND_BOOLEANS] | None = None
     sector_size: Count | None = None
     phys_sector_size: Count | None = None
 
