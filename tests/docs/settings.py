@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from cli import main
-from runtime.setting_values import written
+from runtime.setting_values import setting_text
 from runtime.settings import COMMANDS, Settings, flag, variable
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "configuration.md"
@@ -52,7 +52,7 @@ def _row(setting: Field[Any]) -> str:
 
 
 def _shown(default: object) -> str:
-    return f"{default:g}" if isinstance(default, float) else written(default)
+    return f"{default:g}" if isinstance(default, float) else setting_text(default)
 
 
 def _flags(setting: Field[Any]) -> str:

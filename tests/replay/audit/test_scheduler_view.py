@@ -116,7 +116,7 @@ def snapshot_of(view: SchedulerView) -> dict[str, object]:
     indexes = {
         name: {lab: dict(held) for lab, held in getattr(view, name).items() if held} for name in INDEXES
     }
-    waiting = {str(who): set(numbers) for who, numbers in view._waiting.items()}
+    waiting = {str(who): set(numbers) for who, numbers in view._in_queue.items()}
     return {
         **tables,
         **indexes,

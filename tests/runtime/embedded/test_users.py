@@ -70,7 +70,7 @@ def test_binaries__venv_only_root_can_enter__are_copied_once(
     site = open_folder / "private" / "site"
     (site / binaries.PACKAGE).mkdir(parents=True)
     site.parent.chmod(0o700)
-    for part in binaries._CARRIED:
+    for part in binaries._COPIED_FOLDERS:
         shutil.copytree(binaries._site_folder() / part, site / part)
     monkeypatch.setattr(binaries, "_site_folder", lambda: site)
     monkeypatch.setattr(binaries, "CACHE", open_folder / "cache")

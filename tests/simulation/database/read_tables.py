@@ -55,7 +55,7 @@ class ReadTables:
         for table in vars(ReadModels()).values():
             if isinstance(table, Intervals):
                 # The statement that loads the table names its keys.
-                self.statement(table._load)
+                self.statement(table._load_query)
 
     # The position
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from postgres.errors import DatabaseAway
-from projections.advancing import Advancing
+from projections.advancing import AscendingPosition
 from projections.projector import CHANNEL
 from projections.reader import Reader, Row
 from tests.simulation.database.read_tables import ReadTables
@@ -22,7 +22,7 @@ class SimulatedReader(Reader):
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._progress = Advancing()
+        self._progress = AscendingPosition()
         self._whole_from = 0
 
     async def open(self) -> None:
