@@ -5,8 +5,12 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+import pytest
+
 from tests.harness.running import SAMPLES, Running
 from tests.harness.waiting import wait_until
+
+pytestmark = pytest.mark.soak
 
 SYSTEM = "store-01.west.example.com"
 LAB = "lab.west.example.com"
