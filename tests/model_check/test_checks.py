@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from unittest.mock import patch
 
+import pytest
+
 from domain.scheduling.world.partition import Partition
 from tests.model_check import decisions
 from tests.model_check import invariants as rest
@@ -40,6 +42,7 @@ def _yes(*_: object) -> bool:
     return True
 
 
+@pytest.mark.soak
 def test_walk__one_seed__same_history() -> None:
     part = ALL_PARTS["wake-up: lab enabled"]
     walks = ((seed, walk(seed, part.rules).violation) for seed in range(200))

@@ -22,6 +22,7 @@ def test_removed_part__case_that_needs_it__violation(part: RemovedPart) -> None:
     assert violation.what.startswith(part.expected), story(violation)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("part", PARTS, ids=_name)
 def test_nothing_removed__same_case__no_violation(part: RemovedPart) -> None:
     found = part.with_it()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
+import pytest
+
 from store.event_log import EventLog
 from tests.harness.databases import TestDatabase
 from tests.harness.programs import program, read_line, write_line
@@ -13,6 +15,9 @@ WRITERS = 8
 VERSIONS = 200
 
 
+@pytest.mark.parametrize(
+    "store_database", ["embedded", pytest.param("system", marks=pytest.mark.soak)], indirect=True
+)
 def test_append__eight_processes_race_200_versions__one_winner_each_and_all_others_in_conflict(
     log: EventLog, database: TestDatabase
 ) -> None:

@@ -59,13 +59,22 @@ def test_scheduler__started_on_a_snapshot__goes_on(log: EventLog, start: Start) 
 
 
 @pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT.keys())
-def test_snapshot__not_to_be_trusted__whole_log_read(
-    log: EventLog, owner: Owner, start: Start, spoil: bytes
+def test_snapshot__not_to_be_trusted__is_not_loaded(log: EventLog, owner: Owner, spoil: bytes) -> None:
+    equip(log, systems=3)
+    submit_jobs(log, 2)
+    snapshots = Snapshots(log, SCHEDULER)
+    for _ in snapshots.saving(folded(log)):
+        pass
+    assert snapshots.load().position > 0
+    owner.execute(spoil)
+    assert snapshots.load().position == 0
+
+
+def test_scheduler__no_snapshot_to_be_trusted__reads_the_whole_log(
+    log: EventLog, owner: Owner, start: Start
 ) -> None:
     run_once(log, start, jobs=2)
-    owner.execute(spoil)
-
-    assert Snapshots(log, SCHEDULER).load().position == 0
+    owner.execute(SPOILT["of another shape"])
     submit_jobs(log, 3)
     start("scheduler")
     wait_until(lambda: all_decided(log))

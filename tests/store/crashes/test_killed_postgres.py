@@ -57,7 +57,9 @@ def answers(url: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize("kill", [kill_postmaster, kill_writers_backend])
+@pytest.mark.parametrize(
+    "kill", [kill_postmaster, pytest.param(kill_writers_backend, marks=pytest.mark.soak)]
+)
 def test_append__postgres_killed_while_it_writes__acknowledged_there_once_and_in_order(
     mortal: Mortal, kill: Callable[[Mortal], None]
 ) -> None:
@@ -78,6 +80,7 @@ def test_append__postgres_killed_while_it_writes__acknowledged_there_once_and_in
         assert log.end() == 2 * COMMANDS
 
 
+@pytest.mark.soak
 def test_append__postmaster_killed_between_statements__acknowledged_there(mortal: Mortal) -> None:
     """An idle server writes nothing more, so the acknowledged commits must be written already."""
     acknowledged: Acknowledged = {}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 import time
 
+import pytest
+
 from store.event_log import EventLog
 from tests.harness.databases import TestDatabase
 from tests.harness.programs import program
@@ -18,6 +20,9 @@ from tests.store.crashes.acknowledged import (
 WRITER = "tests.store.crashes.writer"
 
 
+@pytest.mark.parametrize(
+    "store_database", ["embedded", pytest.param("system", marks=pytest.mark.soak)], indirect=True
+)
 def test_append__writer_killed__acknowledged_there_once_and_same_ids_get_first_positions(
     log: EventLog, database: TestDatabase
 ) -> None:
