@@ -4,8 +4,8 @@ from __future__ import annotations
 
 SEED = 1
 
-# The number of labs; None: all. The soaks have the other families, too; `python -m tests.model_check` explores
-# all labs of every family.
+# The number of labs; None: all. The soaks have the other families, too, and `python -m tests.model_check`
+# explores all labs of every family.
 SAMPLES = {
     "people": 3,
     "two-systems": 3,
