@@ -46,7 +46,7 @@ CREATE TRIGGER slowly BEFORE UPDATE ON read.progress FOR EACH ROW EXECUTE FUNCTI
 # -1 for a table that was never analyzed.
 ANALYZED_ROWS = b"SELECT reltuples::integer FROM pg_class WHERE oid = 'read.systems'::regclass"
 SESSION = b"SELECT FROM pg_stat_activity WHERE pid = %s"
-KILLS = 6
+KILLS = 3
 
 
 @pytest.fixture
