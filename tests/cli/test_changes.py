@@ -80,12 +80,7 @@ DEEDS: list[tuple[str, str, str, dict[str, Any] | None, str, str, str]] = [
     ),
     (
         *("user put zoe --role auditor --email z@example.com", "PUT", "/users/zoe"),
-        *(
-            {"roles": ["auditor"], "email": "z@example.com"},
-            "added",
-            "user zoe added",
-            "user zoe unchanged",
-        ),
+        *({"roles": ["auditor"], "email": "z@example.com"}, "added", "user zoe added", "user zoe unchanged"),
     ),
     (
         *("group put qe --member a --member b --owner a", "PUT", "/groups/qe"),

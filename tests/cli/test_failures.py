@@ -56,11 +56,7 @@ def test_token__wrong__advice_names_the_options(server: LoopbackServer, run: Run
         (409, "system/a is busy", "This request changed nothing"),
         (412, "it is at version 4", "Look at it again"),
         (429, "30 requests a second are allowed", "Tried 1 time. A limit is reached"),
-        (
-            429,
-            "the quota is 9 bytes a day; the next day begins at 00:00",
-            "at the time in the message",
-        ),
+        (429, "the quota is 9 bytes a day; the next day begins at 00:00", "at the time in the message"),
         (500, "request 1f failed", "an error of the server"),
         (503, "the database cannot be reached", "labledger overview"),
         (504, "not there yet", "Is a projector running?"),

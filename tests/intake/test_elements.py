@@ -108,11 +108,7 @@ def reservesys(attributes: str) -> bytes:
         (distro_xml("<distro>", '<distro b="c">'), "line 4, <distro>", 'unknown attribute "b"'),
         # reservesys
         (reservesys('duration="0"'), "line 3, <reservesys>", "duration: must not be less than 1"),
-        (
-            reservesys('duration="356401"'),
-            "line 3, <reservesys>",
-            "duration: must not be more than 356400",
-        ),
+        (reservesys('duration="356401"'), "line 3, <reservesys>", "duration: must not be more than 356400"),
         (reservesys('duration="1h"'), "line 3, <reservesys>", "duration: must be a whole number"),
         (reservesys('duration="10.0"'), "line 3, <reservesys>", "duration: must be a whole number"),
         (reservesys('duration="1_0"'), "line 3, <reservesys>", "duration: must be a whole number"),
@@ -207,11 +203,7 @@ def with_distro(**fields: Any) -> dict[str, Any]:
             f"{RECIPE}.kickstart",
             "must not contain control characters: U+0001",
         ),
-        (
-            job_document(recipe={"tasks": [{"fetch": {}}]}),
-            f"{RECIPE}.tasks[0].fetch",
-            'has no "url"',
-        ),
+        (job_document(recipe={"tasks": [{"fetch": {}}]}), f"{RECIPE}.tasks[0].fetch", 'has no "url"'),
         (
             job_document(recipe={"tasks": [{"fetch": {"url": ""}}]}),
             f"{RECIPE}.tasks[0].fetch.url",

@@ -63,10 +63,7 @@ def test_five_faults__in_json__are_reported_with_their_lines() -> None:
     recipe = "recipe_sets[0].recipes[0]"
     assert faults_of(FIVE_JSON) == [
         ("line 2: colour", 'unknown field "colour"'),
-        (
-            "line 4: recipe_sets[0].priority",
-            "must be 'Low', 'Medium', 'Normal', 'High' or 'Urgent'",
-        ),
+        ("line 4: recipe_sets[0].priority", "must be 'Low', 'Medium', 'Normal', 'High' or 'Urgent'"),
         (f"line 9: {recipe}.host_requires.and[0]", 'unknown element "memroy"; did you mean memory?'),
         (f"line 11: {recipe}.host_requires.and[1].value", "must be a whole number"),
         (f"line 13: {recipe}.tasks[1].name", "must not be empty"),

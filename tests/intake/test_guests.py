@@ -69,18 +69,10 @@ def test_guest__empty_name__has_no_name() -> None:
             "line 4, <guestrecipe>",
             "guestargs: cannot be split into words: no closing quotation",
         ),
-        (
-            guest_xml('guestargs="a" colour="red"'),
-            "line 4, <guestrecipe>",
-            'unknown attribute "colour"',
-        ),
+        (guest_xml('guestargs="a" colour="red"'), "line 4, <guestrecipe>", 'unknown attribute "colour"'),
         (guest_xml(inside=DISTRO + TASK), "line 4, <guestrecipe>", "has no <hostRequires>"),
         (guest_xml(inside=DISTRO + HOST), "line 4, <guestrecipe>", "has no <task>"),
-        (
-            guest_xml(inside=HOST + TASK),
-            "line 4, <guestrecipe>",
-            "has neither <distroRequires> nor <distro>",
-        ),
+        (guest_xml(inside=HOST + TASK), "line 4, <guestrecipe>", "has neither <distroRequires> nor <distro>"),
         (guest_xml(inside=DISTRO + HOST + "<task/>"), "line 5, <task>", 'has no attribute "name"'),
         (
             guest_xml(inside=f"{DISTRO}{HOST}{TASK}\n<guestrecipe/>"),
@@ -109,11 +101,7 @@ GUESTS = "recipe_sets[0].recipes[0].guests"
         (guest_document(guestargs=None), f"{GUESTS}[0].guestargs", "must be text"),
         (guest_document(guests=[]), f"{GUESTS}[0].guests", 'unknown field "guests"'),
         (guest_document(queue="q"), f"{GUESTS}[0].queue", '"queue" is not supported yet'),
-        (
-            guest_document(distro_requires=None),
-            f"{GUESTS}[0]",
-            'has neither "distro_requires" nor "distro"',
-        ),
+        (guest_document(distro_requires=None), f"{GUESTS}[0]", 'has neither "distro_requires" nor "distro"'),
         (
             guest_document(distro_requires_xml=DISTRO),
             f"{GUESTS}[0].distro_requires_xml",

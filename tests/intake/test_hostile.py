@@ -80,12 +80,7 @@ def test_json__hostile__is_unreadable(body: bytes) -> None:
     assert len(refused.value.faults) == 1
 
 
-@pytest.mark.parametrize(
-    ("body", "where"),
-    [
-        (b'{\n "a": 1,\n oops}', "line 3, column 2"),
-    ],
-)
+@pytest.mark.parametrize(("body", "where"), [(b'{\n "a": 1,\n oops}', "line 3, column 2")])
 def test_json__broken__says_where(body: bytes, where: str) -> None:
     with pytest.raises(Unreadable) as refused:
         read_json(body)

@@ -6,13 +6,7 @@ SEED = 1
 
 # The number of labs; None: all. The soaks have the other families, too, and `python -m tests.model_check`
 # explores all labs of every family.
-SAMPLES = {
-    "people": 3,
-    "two-systems": 3,
-    "races": 1,
-    "two-sets": 1,
-    "three-sets": 2,
-}
+SAMPLES = {"people": 3, "two-systems": 3, "races": 1, "two-sets": 1, "three-sets": 2}
 WALKS = 30
 
 # All labs, or a sample if all would take longer than some minutes.

@@ -138,9 +138,7 @@ def test_hashing__hash_of_unknown_names__costs_as_much_as_any_other() -> None:
     assert not PasswordHasher().check_needs_rehash(hashing._nobodys)
 
 
-def test_hashing__two_at_once_and_a_few_waiting__more_are_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_hashing__two_at_once_and_a_few_waiting__more_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     begun, together = 0, Barrier(AT_ONCE, timeout=20)
 
     def slowly(*_: object) -> bool:

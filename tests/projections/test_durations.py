@@ -144,9 +144,7 @@ def test_durations__several_in_a_bucket__are_counted_and_summed(models: Projecte
     assert counted(models) == {"wait": in_bucket("wait", 10, 10, 10)}
 
 
-def test_durations__whole_life_in_one_page__adds_to_stored_counts(
-    models: ProjectedLog,
-) -> None:
+def test_durations__whole_life_in_one_page__adds_to_stored_counts(models: ProjectedLog) -> None:
     """The page changes no stored row except the count."""
     for number in (1, 2):
         models.commit(*whole_life(number))

@@ -76,9 +76,7 @@ TOKEN = {"user": "ada", "role": "admin", "lab_controller": None, "digest": "ab12
 OLD = [("user", "user.registered", {}), ("token", "token.created", TOKEN)]
 
 
-def test_migration__documents_of_an_older_version__equal_a_new_fold(
-    database: TestDatabase,
-) -> None:
+def test_migration__documents_of_an_older_version__equal_a_new_fold(database: TestDatabase) -> None:
     migration = Path(migrate.FOLDER) / "2026-11-23-directory.sql"
     with owner_session(database.owner_url) as owner:
         for kind, topic, data in OLD:

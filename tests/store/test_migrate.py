@@ -160,9 +160,7 @@ def store(owner: Owner, topic: str, version: int, data: dict[str, Any]) -> None:
     owner.execute(WRITE_AS_OWNER, (topic, json.dumps(state).encode()))
 
 
-def test_require_readable__format_of_the_log__only_topic_and_version_are_read(
-    renamed: type[Event],
-) -> None:
+def test_require_readable__format_of_the_log__only_topic_and_version_are_read(renamed: type[Event]) -> None:
     mapper = EventMapper()
     now = datetime(2026, 1, 1, tzinfo=UTC)
 

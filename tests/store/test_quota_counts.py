@@ -43,11 +43,7 @@ def test_append__recipes_begin_and_end__counts_by_owner_and_answers_with_them(lo
     # One statement wrote both, for one author.
     assert first.author_bytes == second.author_bytes and first.author_bytes is not None
     refused, moved, done = log.append(
-        [
-            begun("refused", "ada", 1),
-            ended("3", RecipeQueued("busy"), 2),
-            ended("4", RecipeCompleted(), 1, 4),
-        ]
+        [begun("refused", "ada", 1), ended("3", RecipeQueued("busy"), 2), ended("4", RecipeCompleted(), 1, 4)]
     )
     assert isinstance(refused, Conflict)
     assert isinstance(moved, Committed) and moved.unfinished_count is None

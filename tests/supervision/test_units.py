@@ -59,18 +59,13 @@ def test_service__its_command__is_one_with_flags_that_it_has(path: Path) -> None
     assert program == INSTALLED
     assert path.stem == f"labledger-{process}"
     shown = subprocess.run(
-        [sys.executable, "-m", "cli", process, *flags, "--help"],
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-m", "cli", process, *flags, "--help"], capture_output=True, text=True, check=True
     )
     assert f"Usage: labledger {process}" in shown.stdout
 
 
 @pytest.mark.parametrize("path", SERVICE_FILES, ids=lambda path: path.stem)
-def test_service__its_environment__has_only_settings_that_it_reads_and_all_required_ones(
-    path: Path,
-) -> None:
+def test_service__its_environment__has_only_settings_that_it_reads_and_all_required_ones(path: Path) -> None:
     unit = read(path)
     process = command_of(unit)[1]
     (file,) = unit["Service"]["EnvironmentFile"]

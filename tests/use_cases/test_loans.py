@@ -141,10 +141,7 @@ def test_permission__taken_in_the_moment_it_is_used__is_not_used(
     town.ask(change_pool_policy, as_admin(), "net", entries)
     town.ask(change_system_policy, as_admin(), "a", entries, "net" if by_what == "pool" else None)
     town.scene.apis[1].catch_up()
-    with (
-        town.scene.apis[1].appended.preceded(lambda: taken(town)),
-        pytest.raises(NotPermitted),
-    ):
+    with town.scene.apis[1].appended.preceded(lambda: taken(town)), pytest.raises(NotPermitted):
         town.ask(reserve_system, by("bob"), "a", BOBS, process=1)
 
 
@@ -152,10 +149,7 @@ def test_pool__left_in_the_moment_its_policy_is_chosen__does_not_count(town: Tow
     def leaves() -> None:
         town.ask(move_system, as_admin(), "net", "a", member=False)
 
-    with (
-        town.scene.apis[1].appended.preceded(leaves),
-        pytest.raises(LabledgerError, match="not in pool"),
-    ):
+    with town.scene.apis[1].appended.preceded(leaves), pytest.raises(LabledgerError, match="not in pool"):
         town.ask(change_system_policy, as_admin(), "a", [], "net", process=1)
 
 

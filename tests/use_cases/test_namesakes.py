@@ -180,12 +180,7 @@ NAMED: list[tuple[str, str, dict[str, object], Callable[[Town], None], str]] = [
 
 @pytest.mark.parametrize(("kind", "name", "document", "names_it", "left"), NAMED)
 def test_name__given_a_place_in_the_moment_of_its_removal__begins_without_it(
-    town: Town,
-    kind: str,
-    name: str,
-    document: dict[str, object],
-    names_it: Callable[[Town], None],
-    left: str,
+    town: Town, kind: str, name: str, document: dict[str, object], names_it: Callable[[Town], None], left: str
 ) -> None:
     with town.scene.apis[1].appended.preceded(lambda: names_it(town)):
         town.ask(remove_document, as_admin(), kind, name, process=1)

@@ -22,15 +22,7 @@ from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
 from api.use_cases.tokens import create_token, digest_of
 from domain.directory.events import TokenCreated
-from domain.errors import (
-    FaultyInput,
-    NotPermitted,
-    NotRecognised,
-    Refused,
-    Stale,
-    TooOften,
-    Unknown,
-)
+from domain.errors import FaultyInput, NotPermitted, NotRecognised, Refused, Stale, TooOften, Unknown
 from tests.use_cases.town import Town, as_admin, by
 
 BOB = by("bob", token_id="bob")
@@ -137,10 +129,7 @@ def test_password__user_made_admin_in_the_same_moment__is_set_by_no_lesser_token
     def rises() -> None:
         town.ask(put_document, as_admin(), "user", "bob", {"roles": ["submitter", "admin"]})
 
-    with (
-        town.scene.apis[1].appended.preceded(rises),
-        pytest.raises(NotPermitted, match="only an admin"),
-    ):
+    with town.scene.apis[1].appended.preceded(rises), pytest.raises(NotPermitted, match="only an admin"):
         town.ask(set_password, BOB, "bob", FIRST, process=1)
 
 

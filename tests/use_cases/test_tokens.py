@@ -77,10 +77,7 @@ def test_create__user_removed_in_the_same_moment__refused(town: Town) -> None:
     def goes() -> None:
         town.ask(remove_document, as_admin(), "user", "eve")
 
-    with (
-        town.scene.apis[1].appended.preceded(goes),
-        pytest.raises(FaultyInput, match='no user "eve"'),
-    ):
+    with town.scene.apis[1].appended.preceded(goes), pytest.raises(FaultyInput, match='no user "eve"'):
         town.ask(create_token, by("eve"), "eve", "submitter", None, process=1)
 
 

@@ -168,11 +168,7 @@ class Kept:
 
 @pytest.mark.parametrize(
     ("news", "seconds", "due"),
-    [
-        (SNAPSHOT_EVENTS, 0.0, True),
-        (SNAPSHOT_EVENTS - 1, 0.0, False),
-        (SNAPSHOT_EVENTS, 3_600.0, False),
-    ],
+    [(SNAPSHOT_EVENTS, 0.0, True), (SNAPSHOT_EVENTS - 1, 0.0, False), (SNAPSHOT_EVENTS, 3_600.0, False)],
 )
 def test_is_due__news_and_time_since__both_are_wanted(
     monkeypatch: pytest.MonkeyPatch, news: int, seconds: float, due: bool

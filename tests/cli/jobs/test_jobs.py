@@ -218,12 +218,7 @@ def test_cancel__a_job__sends_the_reason(server: LoopbackServer, run: Run) -> No
 def test_system__shown__leaves_out_empty_properties(server: LoopbackServer, run: Run) -> None:
     server.on("GET", "/systems/a.example.com", Answer({**SYSTEM, "vendor": None, "cpu": {"cores": 4}}))
     lines = run("system", "show", "a.example.com").stdout.splitlines()
-    assert lines == [
-        "fqdn: a.example.com",
-        "condition: Broken",
-        "pools: big, small",
-        "cpu: cores=4",
-    ]
+    assert lines == ["fqdn: a.example.com", "condition: Broken", "pools: big, small", "cpu: cores=4"]
 
 
 def test_recipe__was_in_several_states__shows_its_history(server: LoopbackServer, run: Run) -> None:

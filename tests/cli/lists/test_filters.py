@@ -43,10 +43,7 @@ def test_systems__filtered_by_pool__shows_no_others(real: Run) -> None:
     [
         ("jobs --state reserved --owner alice", "There are no jobs with state reserved, owner alice.\n"),
         ("systems --pool big --as-of 0", None),
-        (
-            "queue --system arm-03.east.example.com",
-            "No waiting recipe could use arm-03.east.example.com.\n",
-        ),
+        ("queue --system arm-03.east.example.com", "No waiting recipe could use arm-03.east.example.com.\n"),
         ("systems --condition removed", "There are no systems with condition Removed.\n"),
     ],
 )

@@ -163,9 +163,7 @@ def test_import__server_goes_away_between_two_parts__message_names_the_stored_sy
 
     with pytest.raises(Unreachable) as lost:
         inventory_file.import_all(
-            cast(api_client.Client, Client()),
-            inventory_file.parts_of(body, "json"),
-            lambda _, parts: parts,
+            cast(api_client.Client, Client()), inventory_file.parts_of(body, "json"), lambda _, parts: parts
         )
     assert "connection lost; the first 2 systems are stored, those from a2.east.example.com on may be" in str(
         lost.value
@@ -303,10 +301,7 @@ def test_edit__of_a_pool_or_a_system__puts_the_whole_as_it_is_then(
     there(server, POOL)
     there(server, SYSTEM, active_pool="big")
     edited = run("policy", *arguments.split(), "--pool", "big")
-    assert (edited.stdout, put(server, POOL)) == (
-        "access policy of pool big changed\n",
-        {"entries": entries},
-    )
+    assert (edited.stdout, put(server, POOL)) == ("access policy of pool big changed\n", {"entries": entries})
     run("policy", *arguments.split(), "--system", "a.b")
     assert put(server, SYSTEM) == {"entries": entries, "active_pool": "big"}
 

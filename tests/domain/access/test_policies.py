@@ -74,9 +74,7 @@ def test_submitting__open_to_all__owner_is_left_out() -> None:
 @pytest.mark.parametrize(
     "entries", [[], [ALICE, ALL_OTHERS, DESIGNATED], [{"permission": "view", "user": "x"}]]
 )
-def test_policy_form__any_order__round_trips(
-    entries: list[dict[str, object]],
-) -> None:
+def test_policy_form__any_order__round_trips(entries: list[dict[str, object]]) -> None:
     policy: Policy = policy_of(entries)
     assert policy_of(policy_form(policy)) == policy == policy_of([*reversed(entries), *entries])
 

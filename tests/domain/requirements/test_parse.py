@@ -82,16 +82,8 @@ def test_text__no_requirement__refused() -> None:
         (leaf("auto_prov", value="False"), ("value",), "must be true; the opposite cannot be required"),
         (leaf("auto_prov", value=""), ("value",), "must be true; the opposite cannot be required"),
         (leaf("auto_prov", op="!=", value="1"), ("op",), "must be one of = =="),
-        (
-            leaf("system/compatible_with_distro", arch="x86_64"),
-            (),
-            "needs arch and osmajor",
-        ),
-        (
-            leaf("system/compatible_with_distro", arch="a", osmajor="b", op="="),
-            (),
-            'unknown attribute "op"',
-        ),
+        (leaf("system/compatible_with_distro", arch="x86_64"), (), "needs arch and osmajor"),
+        (leaf("system/compatible_with_distro", arch="a", osmajor="b", op="="), (), 'unknown attribute "op"'),
         (
             leaf("diskspace", op="like", value="5%", units="GB"),
             ("value",),

@@ -166,8 +166,7 @@ def _expires(world: World, _: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fails", "reason"),
-    [(_panics, "panic during installation: not syncing"), (_expires, WATCHDOG_EXPIRED)],
+    ("fails", "reason"), [(_panics, "panic during installation: not syncing"), (_expires, WATCHDOG_EXPIRED)]
 )
 def test_failures__panic_or_watchdog_of_an_installation__count(
     lab: World, fails: Callable[[World, int], None], reason: str

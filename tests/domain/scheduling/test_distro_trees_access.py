@@ -149,9 +149,7 @@ def test_set__no_access_to_fitting_systems__given_up_with_that_reason(labs: Worl
     assert [event for _, event in decision.events] == [RecipeAborted(reason=NO_ACCESS)]
 
 
-def test_set__fits_only_the_closed_lab__tree_of_each_recipe_alone(
-    labs: World,
-) -> None:
+def test_set__fits_only_the_closed_lab__tree_of_each_recipe_alone(labs: World) -> None:
     labs.open_pool("new", user("bob"))
     chosen = choose(labs, recipe(named("new-a")), recipe(), owner="eve")
     assert chosen == Chosen((NEW, OLD), hopeless=True)

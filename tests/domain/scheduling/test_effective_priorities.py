@@ -186,9 +186,7 @@ def test_order__maximum_changed_while_they_wait__changes_at_once(world: World) -
     assert (world.system_of(theirs), world.states(other)) == ("a", ["queued"])
 
 
-def test_order__priority_raised_above_the_maximum__makes_a_difference_among_equals_only(
-    world: World,
-) -> None:
+def test_order__priority_raised_above_the_maximum__makes_a_difference_among_equals_only(world: World) -> None:
     one_system(world)
     world.open_system("a", group(DESIGNATED, "Urgent"), everybody("Medium"))
     first, second = world.submit(ANYTHING.text), world.submit(ANYTHING.text)

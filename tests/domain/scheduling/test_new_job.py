@@ -169,9 +169,7 @@ def test_new_job__wake_up_before_its_basis__answered_first(world: World) -> None
     assert (world.system_of(waiting), world.states(newcomer)) == ("a", ["queued"])
 
 
-def test_new_job__wake_up_while_its_batch_is_answered__queue_gets_the_idle_system(
-    world: World,
-) -> None:
+def test_new_job__wake_up_while_its_batch_is_answered__queue_gets_the_idle_system(world: World) -> None:
     world.add_lab("lab-2")
     world.put_tree(1, "x86_64", ["lab-1", "lab-2"])
     world.add_system("b", "lab-2")

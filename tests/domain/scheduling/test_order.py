@@ -81,10 +81,7 @@ def test_ordered_places__only_first__visits_one_filter() -> None:
     model, effort = LineModel(), Effort()
     for number in range(FILTERS):
         model.toggle(number, number % SUBMITTERS, Rank(-1, number, number))
-    assert next(ordered_places(model.line, 2**FILTERS - 1, model.order(OPEN), effort)) == (
-        -1,
-        (-1, 0, 0),
-    )
+    assert next(ordered_places(model.line, 2**FILTERS - 1, model.order(OPEN), effort)) == (-1, (-1, 0, 0))
     assert effort.rows == 1
 
 

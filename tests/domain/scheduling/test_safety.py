@@ -130,9 +130,7 @@ def test_grant__rest_of_the_set_unavailable__not_made(world: World) -> None:
     assert world.systems["a"].usage == "idle"
 
 
-def test_grant__system_is_needed_by_a_sibling__passed_over(
-    world: World,
-) -> None:
+def test_grant__system_is_needed_by_a_sibling__passed_over(world: World) -> None:
     world.add_idle("a", "b")
     runs = occupy(world, "a", "b")
     either, only_a = wanting(world, "ab", "a")

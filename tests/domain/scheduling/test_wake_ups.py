@@ -120,9 +120,7 @@ def granted(partition: Partition, recipe_id: int, trigger: Trigger) -> str:
     return scheduled[f"recipe/{recipe_id}"].system
 
 
-def test_wake_up__forced_system_undrained_and_taken__sibling_becomes_safe(
-    world: World,
-) -> None:
+def test_wake_up__forced_system_undrained_and_taken__sibling_becomes_safe(world: World) -> None:
     # Without m the set cannot be completed. When m is back, another recipe gets it first, but m will come
     # free: so z is safe now, and the wake-up has to ask z together with m.
     world.add_system("m", condition="Manual")

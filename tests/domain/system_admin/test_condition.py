@@ -47,26 +47,14 @@ class Setup:
 
 IDLE, PENDING = Setup("idle"), Setup("pending")
 DRAINING = Setup("idle", draining=True)
-SCHEDULED, FORCED = (
-    Setup("scheduled", "scheduled"),
-    Setup("scheduled", "scheduled", forced=True),
-)
-RUNNING, RUNNING_FORCED = (
-    Setup("running", "running"),
-    Setup("running", "running", forced=True),
-)
+SCHEDULED, FORCED = (Setup("scheduled", "scheduled"), Setup("scheduled", "scheduled", forced=True))
+RUNNING, RUNNING_FORCED = (Setup("running", "running"), Setup("running", "running", forced=True))
 KEPT = Setup("running", "reserved")
 A_PERSON, PROVISIONED = Setup("running", reserved=True), Setup("installing", reserved=True)
 
 CASES = (
     *(IDLE, PENDING, DRAINING, SCHEDULED, FORCED),
-    *(
-        Setup("waiting", "waiting"),
-        Setup("installing", "installing"),
-        RUNNING,
-        RUNNING_FORCED,
-        KEPT,
-    ),
+    *(Setup("waiting", "waiting"), Setup("installing", "installing"), RUNNING, RUNNING_FORCED, KEPT),
     *(A_PERSON, PROVISIONED),
 )
 

@@ -145,9 +145,7 @@ def test_nobody_jumped__assigned_in_another_lab__does_not_stand_before() -> None
     story.job(7, {7: only("c"), 8: only("b", "d")}, "Urgent")
     story.system("d", "lab-2", condition="Automated")
     story.job(9, {9: only("d")}, "Urgent")
-    story.decide(
-        [*grant(7, "c", "lab-2"), assigned(8, "lab-2")],
-    )
+    story.decide([*grant(7, "c", "lab-2"), assigned(8, "lab-2")])
     story.job(5, {5: only("b")}, "Low")
     story.decide(place(5, "b"))
     assert story.violations() == []
@@ -213,7 +211,7 @@ def recipe_reports_from_elsewhere(story: Story) -> None:
 
 def person_has_what_is_idle(story: Story) -> None:
     story.commit(
-        ("system/m", system_events.SystemReservationBegun(user="ada", until=None, distro_tree_id=None)),
+        ("system/m", system_events.SystemReservationBegun(user="ada", until=None, distro_tree_id=None))
     )
 
 

@@ -68,10 +68,7 @@ def test_progress__contradicts_the_state__409_and_nothing_stored(
     client: httpx.Client, placed: dict[str, Any]
 ) -> None:
     recipe_id, first_task = placed["recipe_id"], placed["tasks"][0]
-    for message in (
-        {"state": "completed"},
-        {"task_id": 2**31 - 1, "result": "Pass"},
-    ):
+    for message in ({"state": "completed"}, {"task_id": 2**31 - 1, "result": "Pass"}):
         assert _report(client, recipe_id, message).status_code == 409, message
     assert _report(client, recipe_id, {"state": "aborted", "reason": "enough"}).status_code == 200
     for message in (
@@ -120,7 +117,7 @@ def test_progress__results_with_logs__are_shown_and_only_an_equal_path_and_conte
         assert answer.status_code == 200, answer.text
     shown = client.get(f"/recipes/{recipe_id}", params={"min_position": _position(answer)}).json()["results"]
     assert [(result["path"], result["logs"], result["log_urls"]) for result in shown] == [
-        *(("/memory", [log, short], []), ("/memory/2", [log, short], []), ("/memory", [log], [])),
+        *(("/memory", [log, short], []), ("/memory/2", [log, short], []), ("/memory", [log], []))
     ]
 
 

@@ -240,13 +240,7 @@ FAULTY_ROWS = [
     {"fqdn": "GOOD.east.example.com", "lab_controller": EAST, "owner": "alice"},
 ]
 PLACES = [
-    *(
-        (1, "memory_mb"),
-        (1, "lab_controller"),
-        (1, "owner"),
-        (2, "lab_controller"),
-        (2, "pools[0]"),
-    ),
+    *((1, "memory_mb"), (1, "lab_controller"), (1, "owner"), (2, "lab_controller"), (2, "pools[0]")),
     *((3, "lab_controller"), (3, "owner"), (4, "fqdn")),
 ]
 
