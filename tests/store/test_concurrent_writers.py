@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-import pytest
-
 from store.event_log import EventLog
 from store.sql import SQL
 from tests.harness.bulk import BulkEvents
@@ -18,9 +16,6 @@ WRITERS = 8
 VERSIONS = 200
 
 
-@pytest.mark.parametrize(
-    "store_database", ["embedded", pytest.param("system", marks=pytest.mark.soak)], indirect=True
-)
 def test_append__eight_processes_race_200_versions__one_winner_each_and_all_others_in_conflict(
     log: EventLog, database: TestDatabase
 ) -> None:

@@ -94,9 +94,6 @@ def test_append__postmaster_killed_between_statements__acknowledged_there(mortal
         assert_there_once_and_in_order(log, acknowledged)
 
 
-@pytest.mark.parametrize(
-    "store_database", ["embedded", pytest.param("system", marks=pytest.mark.soak)], indirect=True
-)
 def test_append__writer_killed__acknowledged_there_once_and_same_ids_get_first_positions(
     log: EventLog, database: TestDatabase
 ) -> None:
