@@ -14,7 +14,7 @@ from api.client.problems import ServerProblem
 from api.client.stream import ServerEvent
 from api.client.transport import RequestOptions, Transport, given
 
-# The page_size rows a server gives at once.
+# The largest page that a server returns.
 PAGE = 1000
 STALE = 412
 EDIT_ATTEMPTS = 5

@@ -43,5 +43,5 @@ OPENED: Final[Mapping[str, tuple[Opened, ...]]] = {
 
 
 def needed(method: str, path: str) -> list[str]:
-    """Return the permissions, any one suffices; () if none is required."""
+    """Return the permissions; any one suffices. The list is empty if none is required."""
     return [permission for permission, opened in OPENED.items() if (method, path) in opened]

@@ -21,7 +21,7 @@ MAX_ID = 2**31 - 1
 
 
 class WholeNumber(click.ParamType[int]):
-    """A whole number, at minimum 1 by default."""
+    """A whole number with a minimum, by default 1."""
 
     name = "number"
 
@@ -40,7 +40,7 @@ class WholeNumber(click.ParamType[int]):
         limits = (
             f"from {self._minimum} to {self._maximum}"
             if self._maximum < MAX_ID
-            else f"of at minimum {self._minimum}"
+            else f"of at least {self._minimum}"
         )
         return self.fail(f"{text!r} must be a whole number {limits}", param, ctx)
 

@@ -38,7 +38,7 @@ class Rebuild:
     """One rebuild, in a session of the owner of the schema. Close it.
 
     `migration_lock` is the key of the lock that keeps migrations out. Raises AtWork while another rebuild
-    runs, and NotMigrated if the database is not of this version.
+    runs, and CannotRebuild if the database is not of this version.
     """
 
     def __init__(self, owner_url: str, migration_lock: int, migrations: Iterable[str]) -> None:
@@ -97,7 +97,7 @@ class Rebuild:
     def swap(self, rest: Pages) -> None:
         """Replace the live tables by the new ones, at the same position or a later one.
 
-        Raises NotMigrated if the database was migrated meanwhile; then the live tables stay.
+        Raises CannotRebuild if the database was migrated meanwhile; then the live tables stay.
         """
         with self._connection.cursor() as cursor:
             names = self._largest_first()

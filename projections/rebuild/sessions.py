@@ -22,7 +22,7 @@ Task = Callable[[Cursor[Any]], None]
 
 
 def owners(url: str) -> Connection[Any]:
-    """Open a session in the role of the owner of the read models. Raises NotMigrated if they do not exist."""
+    """Open a session in the role of the owner of the read models. Raises CannotRebuild if there are none."""
     connection = psycopg.connect(url, autocommit=True)
     try:
         for setting in ("SET timezone = 'UTC'", "SET jit = off"):

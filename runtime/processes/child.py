@@ -22,7 +22,7 @@ from typing import IO, Any, Final, NamedTuple
 import orjson
 
 from domain.errors import LabledgerError
-from runtime.settings import Settings, require_url, variable
+from runtime.settings import variable
 
 _LENGTHS: Final = Struct(">IQ")
 _READ_BYTES: Final = 65_536
@@ -168,7 +168,7 @@ def run_child(work: Callable[[Channel, str], None]) -> None:
     parent = Channel(FileIO(0, "rb", closefd=False), FileIO(1, "wb", closefd=False))
     try:
         try:
-            work(parent, require_url(Settings.read().database_url))
+            work(parent, os.environ[variable("database_url")])
         except BrokenPipeError:
             raise
         except Exception as error:

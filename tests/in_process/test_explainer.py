@@ -64,3 +64,26 @@ def test_ask__no_answer_in_time__fails_and_next_question_is_not_started(
     asyncio.run(asked_twice())
 
     assert begun == [1]
+
+
+def test_ask__unexpected_error_in_the_process__asked_once_more_and_error_not_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started: set[int] = set()
+    exchange = Explainer._exchange
+
+    def counted(explainer: Explainer, child: Child, question: dict[str, Any]) -> dict[str, Any]:
+        started.add(child.pid)
+        return exchange(explainer, child, question)
+
+    async def ask() -> None:
+        explainer = Explainer(NOWHERE)
+        # The process has no answer for this, and fails with a KeyError.
+        with pytest.raises(ChildFailed, match=r"^the process that explains ended without an answer$"):
+            await explainer.ask("no such question")
+        await explainer.close()
+
+    monkeypatch.setattr(Explainer, "_exchange", counted)
+    asyncio.run(ask())
+
+    assert len(started) == 2

@@ -8,7 +8,7 @@ from typing import Any
 
 from domain.errors import LabledgerError, Unknown
 from postgres.errors import DatabaseAway, DatabaseFull
-from runtime.processes.child import Child, ChildEnded, ChildFailed
+from runtime.processes.child import Child, ChildFailed
 
 # The process ends when it was not asked for long, perhaps just before a question.
 ATTEMPTS = 2
@@ -51,7 +51,9 @@ class Explainer:
                 break
             try:
                 return self._exchange(self._running(), question)
-            except ChildEnded:
+            except ChildFailed:
+                # It ended, or met an unexpected error and printed it. The client does not see that error,
+                # because it may name hidden systems.
                 self._end()
         raise ChildFailed("the process that explains ended without an answer")
 
@@ -76,7 +78,8 @@ class Explainer:
     async def close(self) -> None:
         """End the process. A question that is not answered yet fails."""
         self._closed = True
-        if self._child is not None:
-            self._child.kill()
+        child = self._child
+        if child is not None:
+            child.kill()
         await asyncio.to_thread(self._thread.shutdown)
         self._end()

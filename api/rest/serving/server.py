@@ -58,7 +58,7 @@ class HttpServer(BaseApplication):  # type: ignore[misc]
 
 
 class _Logger(Logger):  # type: ignore[misc]
-    """Logger of gunicorn that uses the logging of the process. `Answered` logs the requests."""
+    """Logger of gunicorn that uses the logging of the process. `AccessLog` logs the requests."""
 
     def setup(self, cfg: Any) -> None:
         self.cfg = cfg

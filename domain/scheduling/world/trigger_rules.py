@@ -34,6 +34,7 @@ class TriggerRules:
             let_go = ((LET_GO, rule.may_let_go),) if rule.may_let_go else ()
             wake_ups = ((WAKE_UP, rule.subjects),) if rule.wakes else ()
             for event in rule.events:
+                assert event not in self._rows, f"two rules for {event.__name__}"
                 self._rows[event] = (*let_go, *wake_ups)
         self._commit_end = 0
         self._raised: dict[TriggerKey, None] = {}
