@@ -61,11 +61,11 @@ def database(servers: ServerPool) -> Iterator[TestDatabase]:
         yield fresh
 
 
-@pytest.fixture(params=["embedded", "system"])
+@pytest.fixture(params=["embedded", pytest.param("system", marks=pytest.mark.soak)])
 def store_database(
     servers: ServerPool, request: pytest.FixtureRequest
 ) -> Iterator[TestDatabase | InMemoryLog]:
-    """A fresh database on each supported server, or the log in memory."""
+    """A fresh database on each supported server (in soaks on the second one), or the log in memory."""
     from store.in_memory import InMemoryLog
     from tests.harness.servers import NoSecondServer
 

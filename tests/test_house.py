@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.class_names import BETTER, clashes, dotted_name
-from tests.language import PRODUCT, TOP, findings, in_page, in_python, sources
+from tests.language import FOLDERS, PRODUCT, TOP, findings, in_page, in_python, sources
 
 TESTS = Path(__file__).resolve().parent
 
@@ -18,16 +18,16 @@ STORY = "Name it subject__situation__outcome: the tested thing, the case, and th
 
 
 def faults(source: str) -> list[str]:
-    tree = ast.parse(source)
+    nodes = [*ast.walk(ast.parse(source))]
     return [
-        *(f"imports {name}. {SHARED}" for name in _imported(tree) if _is_test_module(name)),
-        *(f"{name}. {STORY}" for name in _tests(tree) if not _tells_a_story(name)),
+        *(f"imports {name}. {SHARED}" for name in _imported(nodes) if _is_test_module(name)),
+        *(f"{name}. {STORY}" for name in _tests(nodes) if not _tells_a_story(name)),
     ]
 
 
-def _imported(tree: ast.AST) -> Iterator[str]:
+def _imported(nodes: list[ast.AST]) -> Iterator[str]:
     """Yield imported modules and names, since an imported name may be a module."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -39,8 +39,8 @@ def _is_test_module(name: str) -> bool:
     return name.rpartition(".")[2].startswith("test_")
 
 
-def _tests(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
+def _tests(nodes: list[ast.AST]) -> Iterator[str]:
+    for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
             yield node.name
 
@@ -50,12 +50,13 @@ def _tells_a_story(name: str) -> bool:
     return len(parts) >= 3 and all(parts)
 
 
-@pytest.mark.parametrize("file", sources(), ids=lambda path: str(path.relative_to(TOP)))
-def test_repository__every_file__keeps_the_house_rules(file: Path) -> None:
-    found = [str(finding) for finding in findings([file])]
-    if file.is_relative_to(TESTS) and file.suffix == ".py":
-        found += faults(file.read_text())
-    assert not found, "\n".join([f"{file.relative_to(TOP)} breaks house rules:", *found])
+@pytest.mark.parametrize("name", [*FOLDERS, *sorted(page.name for page in TOP.glob("*.md"))])
+def test_repository__every_file__keeps_the_house_rules(name: str) -> None:
+    found = [str(finding) for finding in findings(sources(name))]
+    for file in sources(name):
+        if file.is_relative_to(TESTS) and file.suffix == ".py":
+            found += [f"{file.relative_to(TOP)}: {fault}" for fault in faults(file.read_text())]
+    assert not found, "\n".join(["files break house rules:", *found])
 
 
 PLANTED = [

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from tests.harness.outage import unavailable
 from tests.harness.running import SAMPLES, Running
 from tests.harness.waiting import wait_until
@@ -38,6 +40,7 @@ def test_service__database_away__503_then_the_same_key_finds_one_job(service: Ru
     assert sum(event["topic"] == "job.submitted" for event in service.events()) == 1
 
 
+@pytest.mark.soak
 def test_services__killed_one_after_the_other__each_recipe_completes(service: Running) -> None:
     lab = service.start("lab", "simulate", "--speed", "2000", "--seed", "3", name="lab")
     for name in ("scheduler", "projector", "serve"):
@@ -50,6 +53,7 @@ def test_services__killed_one_after_the_other__each_recipe_completes(service: Ru
     assert topics.count("recipe.completed") == topics.count("recipe.scheduled") == 3
 
 
+@pytest.mark.soak
 def test_service__started_again__answers_from_what_is_there_at_once(service: Running) -> None:
     service.labledger("submit", str(SAMPLES / "kernel-smoke.xml"))
     service.kill("serve")
@@ -59,6 +63,7 @@ def test_service__started_again__answers_from_what_is_there_at_once(service: Run
     assert wait_until(lambda: [job["job_id"] for job in service.json("jobs")["jobs"]]) == [1]
 
 
+@pytest.mark.soak
 def test_services__started_while_the_database_is_away__ready_once_it_is_back(service: Running) -> None:
     services = ("serve", "scheduler", "projector")
     for name in services:

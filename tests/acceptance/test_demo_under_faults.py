@@ -37,12 +37,7 @@ def service(database: TestDatabase) -> Iterator[Running]:
 @pytest.mark.soak
 def test_demo__every_fault_for_a_moment__every_job_finishes(service: Running, tmp_path: Path) -> None:
     plan = Plan(
-        seed=4,
-        seconds=10,
-        longest_seconds=300,
-        queue=20,
-        killed=("scheduler", "lab"),
-        kill_every_seconds=2.5,
+        seed=4, seconds=10, longest_seconds=300, queue=20, killed=("scheduler", "lab"), kill_every_seconds=2.5
     )
     demo = json.loads((SAMPLES / "lab.json").read_text("utf-8"))
     faulty = FaultyLab(service, plan, tmp_path, Chores(service.client, plan.seed))

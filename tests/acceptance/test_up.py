@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.acceptance.up import Up, up
 from tests.harness.running import SAMPLES
 from tests.harness.waiting import wait_until
 
 
+@pytest.mark.soak
 def test_up__demo_used_stopped_and_started_again__everything_is_still_there(data: Path) -> None:
     with up(data, "--demo") as first:
         assert "new data in" in first.text()
@@ -33,6 +36,7 @@ def test_up__demo_used_stopped_and_started_again__everything_is_still_there(data
         assert "recipe.completed" in again.labledger("events", "--subject", "recipe/1")
 
 
+@pytest.mark.soak
 def test_up__twice_on_the_same_data__second_says_where_the_first_is(data: Path) -> None:
     with up(data) as first:
         url = json.loads((data / "connection.json").read_text())["url"]

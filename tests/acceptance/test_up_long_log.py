@@ -56,9 +56,7 @@ def pool(number: int) -> AppendRequest:
 
 
 @pytest.mark.soak
-def test_up__read_models_built_for_longer_than_its_patience__says_how_far_and_waits(
-    data: Path,
-) -> None:
+def test_up__read_models_built_for_longer_than_its_patience__says_how_far_and_waits(data: Path) -> None:
     with database(data) as url, owner_session(url) as owner:
         fill(url)
         owner.execute(SLOW_PAGES)

@@ -77,11 +77,7 @@ class Up:
 
 @contextmanager
 def up(
-    data: Path,
-    *flags: str,
-    printed: Path | None = None,
-    program: Sequence[str] = LABLEDGER,
-    **settings: str,
+    data: Path, *flags: str, printed: Path | None = None, program: Sequence[str] = LABLEDGER, **settings: str
 ) -> Iterator[Up]:
     started = Up(data, *flags, printed=printed, program=program, **settings)
     try:

@@ -89,6 +89,7 @@ def test_pending__small_lab__each_end_is_seen() -> None:
     assert 0 < figures["p50_ms"] <= figures["p99_ms"] <= figures["max_ms"]
 
 
+@pytest.mark.soak
 @pytest.mark.usefixtures("fixed_limits")
 def test_submit__small_lab__jobs_are_there() -> None:
     (figures,) = measured("submit")

@@ -1,4 +1,4 @@
-"""Commands that change something: their requests and their messages."""
+"""Commands that change something, and `labledger sample`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from click.testing import Result
 
+from cli.jobs.sample import SAMPLES
 from tests.cli.loopback import Answer, LoopbackServer
+from tests.harness.running import SAMPLES as FILES
 
 Run = Callable[..., Result]
 
@@ -80,12 +82,7 @@ DEEDS: list[tuple[str, str, str, dict[str, Any] | None, str, str, str]] = [
     ),
     (
         *("user put zoe --role auditor --email z@example.com", "PUT", "/users/zoe"),
-        *(
-            {"roles": ["auditor"], "email": "z@example.com"},
-            "added",
-            "user zoe added",
-            "user zoe unchanged",
-        ),
+        *({"roles": ["auditor"], "email": "z@example.com"}, "added", "user zoe added", "user zoe unchanged"),
     ),
     (
         *("group put qe --member a --member b --owner a", "PUT", "/groups/qe"),
@@ -216,3 +213,21 @@ def test_group__member_removed__others_stay(server: LoopbackServer, run: Run) ->
     server.on("PUT", "/groups/qe", Answer({"changed": True}))
     run("group", "remove-member", "qe", "a", "x")
     assert server.asked_for("PUT", "/groups/qe")[0].json() == {"members": ["b"], "owners": ["o"]}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_sample__any__is_the_file_of_the_package(run: Run, name: str) -> None:
+    (file,) = FILES.glob(f"{name}.*")
+    assert run("sample", name).stdout.strip() == file.read_text("utf-8").strip()
+
+
+def test_sample__every_sample__is_listed_by_the_help(run: Run) -> None:
+    named = {file.stem for file in FILES.iterdir() if file.suffix in (".xml", ".json")}
+    assert named == set(SAMPLES)
+    shown = run("sample", "--help").stdout
+    assert all(f"{name} " in shown for name in named)
+
+
+def test_sample__piped_into_submit__is_a_job(real: Run) -> None:
+    result = real("submit", "-", input=real("sample", "guests").stdout)
+    assert result.exit_code == 0 and " submitted: recipe set" in result.stdout

@@ -22,11 +22,7 @@ NOT_YET = """Some transitions are not used yet: those of preemption, and those f
 waiting back to scheduled, assigned or queued, which come with resource locks."""
 
 MACHINES: tuple[tuple[str, str, Lifecycle], ...] = (
-    (
-        "Recipe",
-        f"Finished recipes never change. {NOT_YET}",
-        RECIPE,
-    ),
+    ("Recipe", f"Finished recipes never change. {NOT_YET}", RECIPE),
     (
         "System usage",
         "The present activity of a system. While a recipe has the system, both change in one commit.",

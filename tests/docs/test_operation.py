@@ -66,9 +66,7 @@ def _url(database: TestDatabase, login: str) -> str:
     return parts._replace(netloc=f"{login}:{PASSWORD}@{place}", path="/docs_labledger").geturl()
 
 
-def test_database__created_as_the_page_says__is_migrated_and_the_services_work(
-    settings: Settings,
-) -> None:
+def test_database__created_as_the_page_says__is_migrated_and_the_services_work(settings: Settings) -> None:
     assert database_setup.migrate(settings)
     assert database_setup.first_admin_token(settings) is not None
     with closing(EventLog(require_url(settings.database_url))) as log:

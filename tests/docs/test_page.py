@@ -1,8 +1,12 @@
+"""Pages of the docs, their commands, and the comparison of output."""
+
 from __future__ import annotations
 
 import pytest
 
+from tests.docs.output_match import match_output, refreshed, with_values
 from tests.docs.page import BadPage, commands, with_recorded
+from tests.docs.screen import Screen
 
 PAGE = """# Title
 
@@ -72,3 +76,82 @@ def test_with_recorded__another_output__replaces_only_that() -> None:
     said = with_recorded(PAGE, first, first.text, ["new"])
     assert said == PAGE.replace("line one\n\nline two", "new")
     assert with_recorded(PAGE, second, "other", []) == PAGE.replace("$ second", "$ other")
+
+
+TABLE = [
+    "      77  2026-11-21 10:15:47  recipe.queued  recipe/1",
+    "recipe   in state   system",
+    "──────────────────────────",
+    "     1   1m 5s      a.example.com",
+]
+
+
+@pytest.mark.parametrize(
+    ("recorded", "printed"),
+    [
+        pytest.param(TABLE, TABLE, id="the same"),
+        pytest.param(["at 2026-11-21 10:15:47, 1m 5s"], ["at 2027-01-02 03:04:05, 59s"], id="another time"),
+        pytest.param(["a     b", "────"], ["a b", "─"], id="other widths"),
+        pytest.param(["token: ll_…"], [f"token: ll_{'x' * 43}"], id="a token, which no page shows"),
+        pytest.param(["a", "…", "d"], ["a", "b", "c", "d"], id="lines that are not shown"),
+        pytest.param(["a", "…", "d"], ["a", "d"], id="no lines that are not shown"),
+        pytest.param(["job 1 …: recipe 1"], ["job 1 waiting: recipe 1"], id="a word that is not shown"),
+        pytest.param(["1  …  a"], ["1        a"], id="an empty cell"),
+    ],
+)
+def test_match__only_varying_values_differ__matches(recorded: list[str], printed: list[str]) -> None:
+    assert match_output(recorded, printed) is not None
+
+
+@pytest.mark.parametrize(
+    ("recorded", "printed"),
+    [
+        pytest.param(["job 1"], ["job 2"], id="another number"),
+        pytest.param(["running"], ["waiting"], id="another state"),
+        pytest.param(["a"], ["a", "b"], id="a line more"),
+        pytest.param(["a", "b"], ["a"], id="a line less"),
+        pytest.param(["a"], [], id="nothing"),
+        pytest.param(["token: ll_…"], ["token: none"], id="no token"),
+        pytest.param(["job … 1"], ["job waiting", "1"], id="the rest in another line"),
+        pytest.param(["for 5s"], ["for ever"], id="no span of time"),
+        pytest.param(["a.b"], ["axb"], id="a dot is a dot"),
+    ],
+)
+def test_match__other_text_differs__does_not_match(recorded: list[str], printed: list[str]) -> None:
+    assert match_output(recorded, printed) is None
+
+
+def test_match__positions_and_ids__are_those_of_this_run_in_later_commands() -> None:
+    recorded = [TABLE[0], "…", "token 0123456789ab: new", '{"position": 80}', '{"position":81}', "id: 82"]
+    printed = [TABLE[0].replace("77", "178"), "more", "token ba9876543210: new", '{"position": 181}']
+    printed += ['{"position":182}', "id: 183"]
+    values = match_output(recorded, printed)
+    ids = {"0123456789ab": "ba9876543210"}
+    assert values == {"77": "178", **ids, "80": "181", "81": "182", "82": "183"}
+    command = (
+        "labledger events --after 77; labledger recipe 77 --as-of 80; labledger token revoke 0123456789ab"
+    )
+    assert with_values(command, values) == (
+        "labledger events --after 178; labledger recipe 77 --as-of 181; labledger token revoke ba9876543210"
+    )
+
+
+def test_refreshed__matching_lines__are_replaced_unless_cut() -> None:
+    recorded = ["at position 5", "…", "for 5s", "job 1 … here"]
+    printed = ["at position 77", "more", "for 59s", "job 1 runs here"]
+    assert refreshed(recorded, printed) == ["at position 77", "…", "for 59s", "job 1 … here"]
+
+
+def test_screen__picture_drawn_again__shows_the_last() -> None:
+    screen = Screen()
+    screen.feed("$ watch\r\n\x1b[?25lwaiting\r\nnow\x1b[1m!\x1b[0m")
+    screen.feed("\r\x1b[2K\x1b[1A\x1b[2Krun")
+    screen.feed("ning   \r\n\x1b")
+    screen.feed("[?25hdone\n")
+    assert screen.lines() == ["$ watch", "running", "done"]
+
+
+def test_screen__bar_that_goes_when_all_is_done__leaves_nothing() -> None:
+    screen = Screen()
+    screen.feed("folding ━━ 1/2\r\x1b[2Kfolding ━━ 2/2\n\r\x1b[1A\x1b[2Kfolded\tall\n")
+    assert screen.lines() == ["folded  all"]

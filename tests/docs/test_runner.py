@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.docs.commands import outcomes, recorded
 from tests.docs.demo import demo
 
@@ -53,6 +55,7 @@ Nothing of the kind
 """
 
 
+@pytest.mark.soak
 def test_page__with_planted_faults__each_is_found_in_its_line() -> None:
     page = CORRECT + FAULTY
     with demo() as made:

@@ -16,8 +16,10 @@ def wait_until(
     condition: Callable[[], T], what: str = "it to happen", seconds: float = PATIENCE_SECONDS
 ) -> T:
     """Return the first true result of `condition`; fail after `seconds`, naming `what`."""
-    deadline = time.monotonic() + seconds
+    begun = time.monotonic()
     while not (found := condition()):
-        assert time.monotonic() < deadline, f"waited {seconds:g} s for {what}"
-        time.sleep(0.02)
+        waited = time.monotonic() - begun
+        assert waited < seconds, f"waited {seconds:g} s for {what}"
+        # The awaited process needs the processors, too.
+        time.sleep(min(0.1, max(0.02, waited / 20)))
     return found

@@ -15,9 +15,7 @@ from workers.explaining.explainer import Explainer, StillReading
 NOWHERE = "postgresql://127.0.0.1:1/nothing"
 
 
-def test_close__process_hangs__question_fails_and_no_process_starts(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_close__process_hangs__question_fails_and_no_process_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[int] = []
     running = Explainer._running
 

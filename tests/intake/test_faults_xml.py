@@ -1,10 +1,13 @@
-"""XML jobs: each fault of structure or of a value is reported once, at its line."""
+"""Faults of the syntax: XML, JSON, and XML inside JSON."""
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
-from tests.intake.jobs import faults_of, job_xml
+from tests.intake.jobs import faults_of, job_document, job_xml, read_json
 
 
 @pytest.mark.parametrize(
@@ -116,3 +119,114 @@ def test_xml__one_structural_fault__is_reported_once_at_its_line(
 )
 def test_xml__one_invalid_value__is_reported_once_at_its_line(body: bytes, where: str, message: str) -> None:
     assert faults_of(body) == [(where, message)]
+
+
+RECIPE = "recipe_sets[0].recipes[0]"
+
+
+@pytest.mark.parametrize(
+    ("document", "where", "message"),
+    [
+        ({}, "", 'has no "recipe_sets"'),
+        ({"recipe_sets": []}, "recipe_sets", "must not be empty"),
+        ({"recipe_sets": {}}, "recipe_sets", "must be a list"),
+        ({"recipe_sets": [3]}, "recipe_sets[0]", "must be an object"),
+        (job_document(whiteboard=3), "whiteboard", "must be text"),
+        (job_document(whiteboard="a\u0000b"), "whiteboard", "must not contain control characters: U+0000"),
+        (
+            job_document(recipe={"ks_meta": "a\nb"}),
+            f"{RECIPE}.ks_meta",
+            "must not contain control characters: U+000A",
+        ),
+        (job_document(foreign=["<plain/>"]), "foreign[0]", "must be an element of a foreign namespace"),
+        (
+            job_document(foreign=["words <x:y xmlns:x='urn:x'/>"]),
+            "foreign[0]",
+            "must be an element of a foreign namespace",
+        ),
+        (
+            job_document(foreign=["<x:y xmlns:x='urn:x'/><x:y xmlns:x='urn:x'/>"]),
+            "foreign[0]",
+            "must be an element of a foreign namespace",
+        ),
+        (
+            job_document(foreign=["<l:locks xmlns:l='urn:labledger:job'/>"]),
+            "foreign[0]",
+            "must be an element of a foreign namespace",
+        ),
+        (
+            job_document(foreign=[f"<x:y xmlns:x='urn:x'><![CDATA[{'<' * 20_000}]]></x:y>"]),
+            "foreign[0]",
+            "must not be longer than 65536 characters",
+        ),
+        (job_document(recipe={"tasks": []}), f"{RECIPE}.tasks", "must not be empty"),
+        (job_document(recipe={"tasks": [{}]}), f"{RECIPE}.tasks[0]", 'has no "name"'),
+        (job_document(recipe={"tasks": [3]}), f"{RECIPE}.tasks[0]", "must be an object"),
+        (job_document(locks={}), "locks", '"locks" is not supported yet'),
+        (job_document(recipe={"depends_on": 3}), f"{RECIPE}.depends_on", '"depends_on" is not supported yet'),
+        (
+            job_document(recipe={"tasks": [{"name": "/t", "params": {"A": 1}}]}),
+            f"{RECIPE}.tasks[0].params.A",
+            "must be text",
+        ),
+        (job_document(recipe={"host_requires": []}), f"{RECIPE}.host_requires", "must be an object"),
+        (
+            job_document(recipe={"partitions": [{"name": "/", "size_gb": 10**30}]}),
+            f"{RECIPE}.partitions[0].size_gb",
+            "must be less than 2147483648",
+        ),
+        (
+            job_document(recipe={"partitions": [{"name": "/", "size_gb": True}]}),
+            f"{RECIPE}.partitions[0].size_gb",
+            "must be a whole number",
+        ),
+        (
+            job_document(recipe={"host_requires": {"force": "nowhere.invalid"}}),
+            f"{RECIPE}.host_requires.force",
+            'there is no system "nowhere.invalid"',
+        ),
+    ],
+)
+def test_json__one_fault__is_reported_once_at_its_path(document: Any, where: str, message: str) -> None:
+    assert faults_of(document) == [(f"line 1: {where}".removesuffix(": "), message)]
+
+
+def test_xml_in_json__sound__is_the_same_job() -> None:
+    document = job_document()
+    (recipe,) = document["recipe_sets"][0]["recipes"]
+    del recipe["host_requires"], recipe["distro_requires"]
+    recipe["host_requires_xml"] = '<hostRequires><memory op="&gt;" value="1"/></hostRequires>'
+    recipe["distro_requires_xml"] = '<distroRequires><name value="F"/></distroRequires>'
+    same = job_document(recipe={"host_requires": {"element": "memory", "op": ">", "value": 1}})
+    assert read_json(document) == read_json(same)
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "message"),
+    [
+        (
+            '<hostRequires>\n<and>\n<memroy value="1"/></and></hostRequires>',
+            ", line 3, <memroy>",
+            "unknown element <memroy> in <and>; did you mean <memory>?",
+        ),
+        ("<hostRequires>\nwords</hostRequires>", "", "line 1, column 1: hostRequires: unexpected text"),
+        ("<job/>", "", "line 1: the root element is <job>, not <hostRequires>"),
+        ("<!DOCTYPE x><hostRequires/>", "", "line 1: document types and entities are not allowed"),
+        (3, "", "must be text"),
+    ],
+)
+def test_xml_in_json__one_fault__is_reported_at_its_line_in_the_text(
+    text: Any, where: str, message: str
+) -> None:
+    document = job_document(recipe={"host_requires_xml": text})
+    del document["recipe_sets"][0]["recipes"][0]["host_requires"]
+    body = json.dumps(document, indent=1).encode()
+    line = body[: body.index(b"host_requires_xml")].count(b"\n") + 1
+    assert faults_of(body) == [(f"line {line}: {RECIPE}.host_requires_xml{where}", message)]
+
+
+def test_xml_in_json__beside_the_form__is_refused() -> None:
+    document = job_document(recipe={"host_requires_xml": "<hostRequires/>"})
+    ((where, message),) = faults_of(document)
+    assert where.endswith("host_requires_xml")
+    assert message == 'cannot be combined with "host_requires"'

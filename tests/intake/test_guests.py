@@ -1,12 +1,17 @@
-"""Guest recipes: all parts of a recipe, two more attributes, and their faults."""
+"""Guests, and elements that steer the choice of systems."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from api.intake import limits
+from api.intake.json_text import parse_json, refuse_duplicate_keys
+from api.intake.words import one_line, printable
+from api.intake.xml_text import parse_xml
+from domain.errors import Fault, FaultyInput
 from tests.intake.jobs import faults_of, job_document, job_xml, read_json, read_xml
 
 DISTRO = '<distroRequires><name value="G"/></distroRequires>'
@@ -69,18 +74,10 @@ def test_guest__empty_name__has_no_name() -> None:
             "line 4, <guestrecipe>",
             "guestargs: cannot be split into words: no closing quotation",
         ),
-        (
-            guest_xml('guestargs="a" colour="red"'),
-            "line 4, <guestrecipe>",
-            'unknown attribute "colour"',
-        ),
+        (guest_xml('guestargs="a" colour="red"'), "line 4, <guestrecipe>", 'unknown attribute "colour"'),
         (guest_xml(inside=DISTRO + TASK), "line 4, <guestrecipe>", "has no <hostRequires>"),
         (guest_xml(inside=DISTRO + HOST), "line 4, <guestrecipe>", "has no <task>"),
-        (
-            guest_xml(inside=HOST + TASK),
-            "line 4, <guestrecipe>",
-            "has neither <distroRequires> nor <distro>",
-        ),
+        (guest_xml(inside=HOST + TASK), "line 4, <guestrecipe>", "has neither <distroRequires> nor <distro>"),
         (guest_xml(inside=DISTRO + HOST + "<task/>"), "line 5, <task>", 'has no attribute "name"'),
         (
             guest_xml(inside=f"{DISTRO}{HOST}{TASK}\n<guestrecipe/>"),
@@ -109,11 +106,7 @@ GUESTS = "recipe_sets[0].recipes[0].guests"
         (guest_document(guestargs=None), f"{GUESTS}[0].guestargs", "must be text"),
         (guest_document(guests=[]), f"{GUESTS}[0].guests", 'unknown field "guests"'),
         (guest_document(queue="q"), f"{GUESTS}[0].queue", '"queue" is not supported yet'),
-        (
-            guest_document(distro_requires=None),
-            f"{GUESTS}[0]",
-            'has neither "distro_requires" nor "distro"',
-        ),
+        (guest_document(distro_requires=None), f"{GUESTS}[0]", 'has neither "distro_requires" nor "distro"'),
         (
             guest_document(distro_requires_xml=DISTRO),
             f"{GUESTS}[0].distro_requires_xml",
@@ -156,3 +149,86 @@ def test_recipes__more_than_a_job_may_have__are_refused_at_the_job() -> None:
     assert faults_of(with_guests(*counts, 0)) == [
         ("line 1", "has 2001 recipes, guests included; 2000 are allowed")
     ]
+
+
+# A C1 control (CSI), a bidirectional override, an isolate, a line separator, DEL.
+CONTROL_CHARACTERS = ["\x9b", "\u202e", "\u2066", "\u2028", "\x7f"]
+# A right-to-left mark and a soft hyphen affect only their own text.
+HARMLESS = "\u05d0\u200f\xad \t"
+
+
+@pytest.mark.parametrize("character", CONTROL_CHARACTERS)
+def test_text__with_a_character_that_steers__is_refused_by_its_name(character: str) -> None:
+    for check in (printable, one_line):
+        with pytest.raises(ValueError, match=f"U\\+{ord(character):04X}"):
+            check(f"a{character}b")
+
+
+def test_text__of_other_scripts__is_taken() -> None:
+    assert printable(HARMLESS) == HARMLESS
+
+
+@pytest.mark.parametrize("character", CONTROL_CHARACTERS)
+@pytest.mark.parametrize("written", ["{}", "&#x{:X};", "&#{};"], ids=["itself", "hexadecimal", "decimal"])
+@pytest.mark.parametrize(
+    ("place", "where", "field"),
+    [
+        ("<job>\n <a>{}</a></job>", "line 2, column 2: a", ""),
+        ('<job>\n<a/> <a b="{}"/></job>', "line 2, column 6: a[2]", "b: "),
+        ("<job>\n<recipeSet><a/>{}</recipeSet></job>", "line 2, column 1: recipeSet[1]", ""),
+        ("<job>\n<x:a xmlns:x='x'><!--{}--></x:a></job>", "line 2, column 1: a", ""),
+    ],
+)
+def test_xml__with_such_a_character__names_line_column_and_path(
+    character: str, written: str, place: str, where: str, field: str
+) -> None:
+    text = character if written == "{}" or "<!--" in place else written.format(ord(character))
+    with pytest.raises(FaultyInput) as refused:
+        parse_xml(place.format(text).encode())
+    (fault,) = refused.value.faults
+    said = f"{field}must not contain control characters: U+{ord(character):04X}"
+    assert (fault.where, fault.message) == (where, said)
+
+
+def test_xml_in_json__with_such_a_character__names_both_places() -> None:
+    document = job_document(
+        recipe={"host_requires_xml": '<hostRequires>\n<pool value="\u202e"/></hostRequires>'}
+    )
+    del document["recipe_sets"][0]["recipes"][0]["host_requires"]
+    body = json.dumps(document, ensure_ascii=False).encode()
+    with pytest.raises(FaultyInput) as refused:
+        read_json(body)
+    (fault,) = refused.value.faults
+    assert fault.where.startswith("line 1, column ")
+
+
+def test_xml__with_it_in_a_comment__is_taken_as_comments_are_dropped() -> None:
+    assert parse_xml("<job><!-- \u202e --></job>".encode()).tag == "job"
+
+
+@pytest.mark.parametrize("character", CONTROL_CHARACTERS)
+@pytest.mark.parametrize("written", ["{}", "\\u{:04x}"], ids=["itself", "escaped"])
+def test_json__with_such_a_character__names_line_column_and_path(character: str, written: str) -> None:
+    text = character if written == "{}" else written.format(ord(character))
+    with pytest.raises(FaultyInput) as refused:
+        parse_json(f'{{"recipe_sets":\n[{{"priority": "{text}", "a{text}": 1}}]}}'.encode())
+    in_value, in_key = refused.value.faults
+    said = f"must not contain control characters: U+{ord(character):04X}"
+    assert in_value == Fault("line 2, column 3: recipe_sets[0].priority", said)
+    assert in_key == Fault("line 2, column 2: recipe_sets[0]", f"a key {said}")
+
+
+def test_json__with_equal_keys__names_the_line_of_the_second() -> None:
+    with pytest.raises(FaultyInput) as refused:
+        refuse_duplicate_keys('{"a": {"b": 1,\n"c": 2},\n"a": 3}')
+    (fault,) = refused.value.faults
+    assert (fault.where, fault.message) == ("line 3", '"a" occurs twice in one object')
+
+
+def test_json__with_equal_keys_in_different_objects__is_taken() -> None:
+    refuse_duplicate_keys('[{"a": 1}, {"a": {"a": 2}}]')
+
+
+def test_json__nested_without_end__is_refused() -> None:
+    with pytest.raises(FaultyInput, match="nested too deeply"):
+        refuse_duplicate_keys("[" * 100_000 + "]" * 100_000)

@@ -1,19 +1,23 @@
-"""A stored job is written as XML that reads back to the same job."""
+"""Documents that are written back and stored."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from lxml import etree
 
+from api.intake.document import RecipeSet, Reservesys
 from api.intake.xml_writer import write_job
 from domain.errors import FaultyInput
+from domain.priority import Priority
+from domain.recipe_set.kept_systems import WHEN
 from domain.requirements.forms import to_text
 from domain.requirements.host import HOST
 from tests.intake.documents import JOB
 from tests.intake.jobs import faults_of, job_document, job_xml, read_json, read_xml
+from tests.intake.rich import RICH
 from tests.intake.schema import is_valid
 
 
@@ -127,3 +131,43 @@ def test_kickstart__written__keeps_every_blank() -> None:
     spec = read_json(job_document(recipe={"kickstart": kickstart}))
     assert spec.document["recipe_sets"][0]["recipes"][0]["kickstart"] == kickstart
     assert read_xml(write_job(spec.document)) == spec
+
+
+def test_document__of_a_rich_job__keeps_everything() -> None:
+    spec = read_xml(RICH)
+    recipe = spec.document["recipe_sets"][0]["recipes"][0]
+    assert spec.document["whiteboard"] == "trimmed"
+    assert spec.document["notify"] == ["a@b.c"]
+    assert spec.document["foreign"] == ['<x:note xmlns:x="urn:x" a="1">kept <x:b/></x:note>']
+    assert recipe["autopick"] == {"random": True, "pools": ["storage", "big"]}
+    assert recipe["ks_appends"] == ["%post"]
+    assert recipe["repos"] == [{"name": "r", "url": "http://r/"}]
+    assert recipe["partitions"] == [{"name": "/", "size_gb": 10, "type": "lvm", "fs": "xfs"}]
+
+
+def test_spec__of_a_rich_job__holds_what_scheduling_needs() -> None:
+    spec = read_xml(RICH)
+    (recipe_set,) = spec.recipe_sets
+    (recipe,) = recipe_set.recipes
+    assert (spec.owner, spec.retention_tag, spec.product) == ("alice", "active", "cpe:/o:x")
+    assert recipe_set.priority is Priority.Urgent
+    assert (recipe.role, recipe.kernel_options, recipe.ks_meta) == (None, "a=1", "!c")
+    assert (recipe.autopick_random, recipe.autopick_pools) == (True, ("storage", "big"))
+
+
+def test_document__read_again_as_json__is_the_same_job() -> None:
+    assert read_json(read_xml(RICH).document) == read_xml(RICH)
+
+
+def test_priorities__of_documents__are_those_of_the_domain() -> None:
+    assert list(get_args(RecipeSet.model_fields["priority"].annotation)) == [each.name for each in Priority]
+
+
+def test_conditions_of_reservesys__of_documents__are_those_of_the_domain() -> None:
+    assert set(get_args(Reservesys.model_fields["when"].annotation)) == set(WHEN)
+
+
+@pytest.mark.parametrize("word", ["true", "TRUE", "1"])
+def test_autopick__random_in_every_spelling__is_random(word: str) -> None:
+    spec = read_xml(job_xml(in_recipe=f'<autopick random="{word}"/>'))
+    assert spec.recipe_sets[0].recipes[0].autopick_random

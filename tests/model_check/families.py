@@ -164,10 +164,6 @@ FAMILIES = {
             "another action, or a restart, between any two commits of the scheduler",
             lambda: _people(RACING, races=1),
         ),
-        Family(
-            "people-races",
-            "the same for everything that people do",
-            lambda: _people(PEOPLE, races=1),
-        ),
+        Family("people-races", "the same for everything that people do", lambda: _people(PEOPLE, races=1)),
     )
 }

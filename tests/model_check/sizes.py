@@ -4,16 +4,9 @@ from __future__ import annotations
 
 SEED = 1
 
-# The number of labs; None: all. `python -m tests.model_check` explores all labs of every family.
-SAMPLES = {
-    "people": 5,
-    "two-systems": 6,
-    "races": 1,
-    "two-sets": 2,
-    "two-sets-ranked-breaking": 1,
-    "two-sets-capped": 1,
-    "three-sets": 2,
-}
+# The number of labs; None: all. The soaks have the other families, too, and `python -m tests.model_check`
+# explores all labs of every family.
+SAMPLES = {"people": 3, "two-systems": 3, "races": 1, "two-sets": 1, "three-sets": 2}
 WALKS = 30
 
 # All labs, or a sample if all would take longer than some minutes.

@@ -1,4 +1,4 @@
-"""Limits on failed password attempts, and on concurrent password hashing."""
+"""Bounds on attempts to log in, also over a moving window."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from argon2 import PasswordHasher
 
+from api.moving_window import MovingWindow
 from api.password_attempts import MAX_FAILED_BY_ADDRESS, MAX_FAILED_BY_USER, MAX_WAITING, Attempts
 from api.passwords import MAX_DOUBTFUL_QUEUED, MAX_DOUBTFUL_RUNNING, MAX_QUEUED, MAX_RUNNING, Hashing
 from domain.errors import TooOften
@@ -138,9 +139,7 @@ def test_hashing__hash_of_unknown_names__costs_as_much_as_any_other() -> None:
     assert not PasswordHasher().check_needs_rehash(hashing._dummy_hash)
 
 
-def test_hashing__two_at_once_and_a_few_waiting__more_are_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_hashing__two_at_once_and_a_few_waiting__more_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     begun, together = 0, Barrier(MAX_RUNNING, timeout=20)
 
     def slowly(*_: object) -> bool:
@@ -162,3 +161,53 @@ def test_hashing__two_at_once_and_a_few_waiting__more_are_refused(
     at_first, answers = asyncio.run(asked())
     assert at_first <= MAX_RUNNING
     assert answers == [True] * (MAX_RUNNING + MAX_QUEUED)
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_window__as_often_as_allowed__more_only_when_the_first_is_over() -> None:
+    clock = Clock()
+    window = MovingWindow(2, 60, clock=clock)
+    assert window.take("ada") == 0
+    clock.now = 20
+    assert window.take("ada") == 0
+    clock.now = 30
+    assert window.take("ada") == 30
+    # A refused call does not count.
+    assert window.take("ada") == 30
+    clock.now = 60
+    assert window.take("ada") == 0
+    assert window.take("ada") == 20
+
+
+def test_window__given_back_or_cleared__counts_no_more() -> None:
+    window = MovingWindow(1, 60, clock=Clock())
+    for remove in (window.give_back, window.clear):
+        assert window.take("ada") == 0
+        remove("ada")
+    assert len(window) == 0
+    window.give_back("ada")
+
+
+def test_window__many_keys_once_each__expired_keys_are_dropped() -> None:
+    clock = Clock()
+    window = MovingWindow(5, 60, clock=clock)
+    for number in range(1000):
+        clock.now = number
+        window.take(f"user-{number}")
+    assert len(window) == 60
+
+
+def test_window__more_keys_than_the_maximum__drops_the_least_recent() -> None:
+    window = MovingWindow(1, 60, max_keys=3, clock=Clock())
+    for key in ("ada", "bob", "eve"):
+        window.take(key)
+    window.take("mallory")
+    assert len(window) == 3
+    assert window.take("bob") > 0
+    assert window.take("ada") == 0

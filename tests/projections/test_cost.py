@@ -1,7 +1,4 @@
-"""Tests of the cost of queries, which must not grow with unrelated history.
-
-The cost is the number of pages that PostgreSQL touches, which is the same on every machine.
-"""
+"""The cost of queries, and read models of commands."""
 
 from __future__ import annotations
 
@@ -16,15 +13,29 @@ from typing import Any
 import pytest
 
 import projections
-from domain.directory.events import PoolRegistered
+from domain.directory.events import DistroTreeRemoved, PoolRegistered
+from domain.lab_commands.events import CommandCompleted, CommandRunning
+from domain.recipe import events as recipe_events
 from domain.roll_up import RESULT_ORDER
+from domain.system import events as system_events
 from postgres.named_sql import named_queries
 from projections.filters import ANY_JOB, ANY_SYSTEM, job_ids_query
 from projections.sql import QUERIES, SQL
 from tests.harness.appends import whole_log
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner, owner_session
-from tests.projections.happened import lab, registered
+from tests.projections.happened import (
+    LAB,
+    guest,
+    host,
+    lab,
+    of,
+    registered,
+    scheduled,
+    submitted,
+    tree,
+    waiting,
+)
 from tests.projections.projected_log import ProjectedLog
 from tests.projections.random_history import LABS, POOLS, anything
 from tests.projections.recipe_lives import lives
@@ -189,3 +200,71 @@ def test_cost__hidden_systems__looked_up_in_a_hash_table(planner: Owner) -> None
     for name, params in asked.items():
         plan = planner.execute(b"EXPLAIN " + QUERIES[name], {**params, "at": 1, "hidden": ["s01", "s02"]})
         assert any("hashed SubPlan" in line for (line,) in plan.fetchall()), name
+
+
+@pytest.fixture
+def started(models: ProjectedLog) -> ProjectedLog:
+    """Add recipe 1 with its guest 2 on `a`, to be provisioned with tree 1; `b` is Manual."""
+    models.commit(lab(), tree(1, **{LAB: ["http://one/"]}), registered("a"), registered("b", "Manual"))
+    models.commit(*submitted(host(1), guest(2, host_id=1)), *scheduled("a", 1, 2))
+    models.commit(*waiting("a", 1, 2))
+    return models
+
+
+def kinds(models: ProjectedLog, *, unfinished: bool = False) -> list[tuple[str, str, int | None]]:
+    found = models.commands(LAB, unfinished=unfinished)
+    return [(row["kind"], row["system"], row["recipe_id"]) for row in found]
+
+
+def test_provision__host_with_a_guest__is_one_command_with_all_of_both(started: ProjectedLog) -> None:
+    (command,) = started.commands(LAB)
+    (riding,) = command["guests"]
+    assert (command["kind"], command["recipe_id"]) == ("provision", 1)
+    assert [member["recipe_id"] for member in command["members"]] == [1, 2]
+    assert [task["task_id"] for task in command["tasks"]] == [11]
+    assert command["tree"]["urls"] == riding["tree"]["urls"] == {LAB: ["http://one/"]}
+    assert (riding["recipe_id"], riding["guestname"], riding["guestargs"]) == (2, "g2", "--ram=1024")
+    assert [task["task_id"] for task in riding["tasks"]] == [21]
+
+
+def test_provision__tree_removed_since__a_repeated_query_has_the_same_answer(started: ProjectedLog) -> None:
+    before = started.commands(LAB)
+    started.commit(("distro-tree/1", DistroTreeRemoved()))
+    assert started.commands(LAB) == before
+
+
+def test_guest__aborted_while_its_host_runs__is_to_be_stopped(started: ProjectedLog) -> None:
+    (at,) = started.commit(*of("recipe", 2, recipe_events.RecipeAborted("watchdog")))
+    command = started.commands(LAB)[-1]
+    shown = ("command_id", "kind", "system", "recipe_id", "guests")
+    assert [command[name] for name in shown] == [at, "stop", "a", 2, []]
+
+
+def test_host__ends_and_its_guest_with_it__gives_the_system_back_and_no_more(started: ProjectedLog) -> None:
+    aborted = recipe_events.RecipeAborted("broken")
+    started.commit(("recipe/1", aborted), ("recipe/2", aborted))
+    assert kinds(started) == [("provision", "a", 1), ("release", "a", 1)]
+
+
+def test_reservation__with_a_tree__is_provisioned_and_given_back(started: ProjectedLog) -> None:
+    begun = system_events.SystemReservationBegun("bob", None, 1)
+    (_, at) = started.commit(*of("system", "b", begun, system_events.SystemWaiting(None)))
+    command = started.commands(LAB)[-1]
+    shown = ("command_id", "kind", "system", "recipe_id", "tasks", "guests", "distro_tree_id")
+    assert [command[name] for name in shown] == [at, "provision", "b", None, None, [], 1]
+    assert command["tree"]["urls"] == {LAB: ["http://one/"]}
+
+    started.commit(
+        *of("system", "b", system_events.SystemReservationEnded("returned"), system_events.SystemIdle())
+    )
+    assert kinds(started)[-1] == ("release", "b", None)
+
+
+def test_commands__unfinished_asked__are_those_the_lab_has_not_done(started: ProjectedLog) -> None:
+    (first,) = started.commands(LAB)
+    command = f"command/{first['command_id']}"
+    started.commit((command, CommandRunning()))
+    assert [row["state"] for row in started.commands(LAB, unfinished=True)] == ["running"]
+    started.commit((command, CommandCompleted()), *of("recipe", 1, recipe_events.RecipeCancelled("enough")))
+    assert kinds(started, unfinished=True) == [("release", "a", 1)]
+    assert kinds(started) == [("provision", "a", 1), ("release", "a", 1)]

@@ -21,9 +21,7 @@ def faulty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(QUERIES, "faulty", b"SELECT 1 / 0 AS never")
 
 
-def test_together__the_first_fails_repeatedly__later_ones_work_afterwards(
-    database: TestDatabase,
-) -> None:
+def test_together__the_first_fails_repeatedly__later_ones_work_afterwards(database: TestDatabase) -> None:
     async def asked() -> list[dict[str, object]]:
         reader = Reader(database.service_url, SERVICE_ROLE, pool_size=1)
         await reader.open()

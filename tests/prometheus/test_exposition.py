@@ -1,4 +1,4 @@
-"""The content of `/metrics`: valid, complete, and without names of people or things."""
+"""Content of `/metrics`, and the alert rules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from api.metrics.declarations import Labels
 from api.rest.middleware.access_log import METHODS, OTHER
 from api.rest.routes import ROUTES
 from tests.prometheus.exposed import DECLARED, Exposed, read
-from tests.prometheus.tools import promtool
+from tests.prometheus.tools import RULES, TOP, promtool
 
 OPENMETRICS = {"Accept": "application/openmetrics-text; version=1.0.0"}
 # The values of those labels that are declared as open.
@@ -97,3 +97,27 @@ def test_watchers__one_that_follows_the_events__is_counted(exposed: Exposed) -> 
 def test_requests__a_made_up_method__is_no_label(client: httpx.Client) -> None:
     client.request("PURGE", "/jobs")
     assert "PURGE" not in read(client).text
+
+
+ALERTS = (RULES / "alerts.yml").read_text()
+UNIT_TESTS = TOP / "tests" / "prometheus" / "alerts_test.yml"
+
+
+def test_alert_rules__checked_by_promtool__are_valid() -> None:
+    status, said = promtool("check", "rules", "--lint-fatal", str(RULES / "alerts.yml"))
+    assert status == 0, said
+
+
+def test_alert_rules__on_made_up_series__fire_where_they_must() -> None:
+    status, said = promtool("test", "rules", str(UNIT_TESTS))
+    assert status == 0, said
+
+
+def test_alert_rules__each_rule__has_a_test_in_which_it_fires() -> None:
+    fires = re.findall(r"alertname: (\w+)\n +exp_alerts:\n", UNIT_TESTS.read_text())
+    assert sorted(fires) == sorted(re.findall(r"- alert: (\w+)", ALERTS))
+
+
+def test_alert_rules__metrics_in_them__exist(exposed: Exposed) -> None:
+    named = set(re.findall(r"\blabledger_\w+", ALERTS))
+    assert named and named <= {sample.name for sample in exposed.samples()}

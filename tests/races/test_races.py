@@ -9,7 +9,7 @@ from tests.races.orders import ORDERS, at_once, one_in_between, play
 from tests.races.table import RACES, Race
 from tests.random_histories.faults import not_expected
 
-ROUNDS = 8
+ROUNDS = 3
 SOAKED_ROUNDS = 100
 
 every_race = pytest.mark.parametrize("race", RACES.values(), ids=RACES.keys())

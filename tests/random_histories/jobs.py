@@ -34,10 +34,7 @@ def distro_requires(tree: str) -> str:
 
 # Most recipes should be placeable: the others are aborted at once.
 TREES = ("tree-1",) * 36 + ("tree-2", "tree-2", "tree-3", "tree-9")
-KEPT = (None,) * 6 + (
-    {"when": "always", "duration_seconds": 600},
-    {"when": "onfail", "duration_seconds": 60},
-)
+KEPT = (None,) * 6 + ({"when": "always", "duration_seconds": 600}, {"when": "onfail", "duration_seconds": 60})
 # Requirements that may fit only another lab, and so cannot be met together with the others.
 ELSEWHERE = (_BIG, _NET, {"or": [_BIG, _NET]}, {"not": [_NET]})
 

@@ -62,9 +62,7 @@ class Histories(RuleBasedStateMachine):
 
     # The scheduler
 
-    @rule(
-        act=st.sampled_from(("decide once", "decide once", "settle", "settle", "die", "be replaced")),
-    )
+    @rule(act=st.sampled_from(("decide once", "decide once", "settle", "settle", "die", "be replaced")))
     def scheduler_works(self, act: str) -> None:
         SCHEDULER[act](self)
 

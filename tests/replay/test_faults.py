@@ -12,16 +12,7 @@ from replay.simulated_lab.behaviour import Behaviour
 from replay.simulated_lab.delivery import next_delivery
 from replay.simulated_lab.lab import SimulatedLab, obey
 from replay.simulated_lab.steps import LabStep
-from tests.replay.commands import (
-    SYSTEM,
-    agenda,
-    behaviours,
-    of_kind,
-    percents,
-    provision,
-    provisions,
-    seeds,
-)
+from tests.replay.commands import SYSTEM, agenda, behaviours, of_kind, percents, provision, provisions, seeds
 from tests.replay.listening import Listener, converse
 
 FOREVER = 10.0**9

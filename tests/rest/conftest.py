@@ -19,7 +19,11 @@ MACHINE = {"type": "Machine", "arches": ["x86_64"], "memory_mb": 16}
 @pytest.fixture(scope="package")
 def service(servers: ServerPool) -> Iterator[Running]:
     """Run one service with the sample lab for all tests here; each test restores the lab."""
-    with servers.databases("embedded").fresh() as database, running(database) as started:
+    with (
+        servers.databases("embedded").fresh() as database,
+        # Expired watchdogs are noticed soon.
+        running(database, LABLEDGER_CONSISTENCY_SECONDS="1") as started,
+    ):
         started.do("lab", "load", str(SAMPLES / "lab.json"))
         started.make_contact()
         yield started

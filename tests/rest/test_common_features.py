@@ -29,10 +29,7 @@ def strict(servers: ServerPool) -> Iterator[Running]:
         "LABLEDGER_CORS_ORIGINS": ORIGIN,
         "LABLEDGER_PROXIES": "127.0.0.1",
     }
-    with (
-        servers.databases("embedded").fresh() as database,
-        running(database, **settings) as started,
-    ):
+    with servers.databases("embedded").fresh() as database, running(database, **settings) as started:
         yield started
 
 

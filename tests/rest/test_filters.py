@@ -1,11 +1,14 @@
-"""Filters of lists. test_as_of.py compares them at all positions."""
+"""Filters of lists, suggestions of similar names, and words of the schema."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import httpx
 import pytest
+
+from tests.docs.api_reference import document
 
 EAST = "lab.east.example.com"
 
@@ -62,3 +65,88 @@ def test_list__with_a_filter_that_cannot_be__says_what_can(
     assert answer.status_code == 422
     (fault,) = answer.json()["errors"]
     assert fault["where"] == next(iter(asked)) and said in fault["message"]
+
+
+ARM = "/systems/arm-01.east.example.com"
+RECIPE = {"distro_requires_xml": "<distroRequires/>", "host_requires_xml": "<hostRequires/>"}
+TASK = {"name": "/t"}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "said"),
+    [
+        ("PUT", "/pools/x", {"colour": 1}, "is an unknown field; the fields are description, owner_group"),
+        (
+            "PUT",
+            "/lab-controllers/lab.x",
+            {"state": 1},
+            "is an unknown field; the fields are broken_after, enabled",
+        ),
+        (
+            "PUT",
+            "/distro-trees/1",
+            {"name": "a", "family": "b", "arch": "c", "colour": 1},
+            "is an unknown field; the fields are added_at, arch, family, name, tags, urls, variant, version",
+        ),
+        ("PATCH", ARM, {"memroy_mb": 1}, "is an unknown field; did you mean memory_mb?"),
+        ("PATCH", ARM, {"cpu": {"core": 1}}, "is an unknown field; did you mean cores?"),
+        ("PATCH", ARM, {"disks": [{"modle": "x"}]}, "is an unknown field; did you mean model?"),
+        ("PATCH", ARM, {"zzzzzz": 1}, "is an unknown field"),
+        (
+            "POST",
+            "/jobs",
+            {"whitebord": "x", "recipe_sets": [{"recipes": [{**RECIPE, "tasks": [TASK]}]}]},
+            'unknown field "whitebord"; did you mean whiteboard?',
+        ),
+        (
+            "POST",
+            "/jobs",
+            {"recipe_sets": [{"recipes": [{**RECIPE, "tasks": [{**TASK, "parms": {}}]}]}]},
+            'unknown field "parms"; did you mean params?',
+        ),
+    ],
+)
+def test_field__unknown__similar_name_is_suggested(
+    client: httpx.Client, method: str, path: str, body: dict[str, Any], said: str
+) -> None:
+    answer = client.request(method, path, json=body)
+    assert answer.status_code == 422
+    assert [fault["message"] for fault in answer.json()["errors"]] == [said]
+
+
+# Keywords of JSON schema 2020-12 in use.
+OF_BOUNDS = {"maximum", "minimum", "exclusiveMaximum", "maxLength", "minLength", "pattern"}
+OF_FORMS = {"$ref", "type", "enum", "const", "format", "required", "maxItems", "minItems", "maxProperties"}
+OF_PEOPLE = {"title", "description", "default"}
+OF_NAMES = ("properties", "patternProperties")
+OF_LISTS = ("anyOf",)
+OF_ONE = ("items", "additionalProperties", "propertyNames")
+WORDS = OF_BOUNDS | OF_FORMS | OF_PEOPLE | {*OF_NAMES, *OF_LISTS, *OF_ONE}
+
+
+def test_schema__every_bound_and_form__is_said_in_words_of_json_schema() -> None:
+    api = document()
+    shapes = dict(api["components"]["schemas"])
+    for path, methods in api["paths"].items():
+        for method, operation in methods.items():
+            for parameter in operation["parameters"]:
+                shapes[f"{method} {path} {parameter['name']}"] = parameter["schema"]
+    said = [(where, word) for name, shape in shapes.items() for where, word in words(shape, name)]
+    assert [(where, word) for where, word in said if word not in WORDS] == []
+    assert {word for _, word in said} >= OF_BOUNDS
+
+
+def words(schema: Any, where: str) -> Iterator[tuple[str, str]]:
+    """Yield every keyword of a schema and its subschemas, with its place."""
+    if not isinstance(schema, Mapping):
+        return
+    for word, value in schema.items():
+        yield where, word
+        if word in OF_NAMES:
+            for name, inner in value.items():
+                yield from words(inner, f"{where}.{name}")
+        elif word in OF_LISTS:
+            for inner in value:
+                yield from words(inner, where)
+        elif word in OF_ONE:
+            yield from words(value, where)

@@ -47,6 +47,7 @@ def alone(database: TestDatabase) -> Iterator[Running]:
         yield started
 
 
+@pytest.mark.soak
 def test_metrics__scheduler_and_projector_gone_for_a_while__say_so_and_count_on(alone: Running) -> None:
     with alone.client() as client:
         _wait_read(client)

@@ -36,10 +36,7 @@ IMPATIENT = {"LABLEDGER_POSITION_WAIT_SECONDS": "0.02", "LABLEDGER_LONG_POLL_SEC
 @pytest.fixture(scope="module")
 def fuzzed(servers: ServerPool) -> Iterator[Running]:
     """Run a separate service, because the requests leave objects behind."""
-    with (
-        servers.databases("embedded").fresh() as database,
-        running(database, **IMPATIENT) as started,
-    ):
+    with servers.databases("embedded").fresh() as database, running(database, **IMPATIENT) as started:
         started.do("lab", "load", str(SAMPLES / "lab.json"))
         started.make_contact()
         started.do("submit", str(SAMPLES / "nfs-multihost.xml"))

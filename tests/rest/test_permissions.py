@@ -78,11 +78,7 @@ ACTS: dict[str, Act] = {
     ),
     # Only admins may do this, and the other user needs the permission.
     "reserve for others": Act(
-        "PUT",
-        "/systems/{fqdn}/reservation",
-        lambda _: {"user": "reserve"},
-        {"admin", "reserve"},
-        unseen=403,
+        "PUT", "/systems/{fqdn}/reservation", lambda _: {"user": "reserve"}, {"admin", "reserve"}, unseen=403
     ),
     "return": Act(
         "DELETE", "/systems/{fqdn}/reservation", None, {"control_system", "reserve", *OWNERS}, RESERVED

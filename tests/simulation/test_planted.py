@@ -12,7 +12,17 @@ from tests.simulation.seed import SeedOptions, run_seed
 HOURS = 6.0
 
 
-@pytest.mark.parametrize("planted", PLANTED.values(), ids=PLANTED.keys())
+# Faults that need many seeds, or long ones.
+SLOW = ("versions", "command ids", "wake-ups", "safety", "loans")
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        pytest.param(planted, id=name, marks=[pytest.mark.soak] if name in SLOW else [])
+        for name, planted in PLANTED.items()
+    ],
+)
 def test_seeds__fault_planted__found(monkeypatch: pytest.MonkeyPatch, planted: Planted) -> None:
     planted.plant(monkeypatch)
     for seed in range(planted.first, planted.first + planted.seeds):

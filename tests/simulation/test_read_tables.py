@@ -1,15 +1,26 @@
-"""The simulated read models contain the rows that PostgreSQL makes of the same log."""
+"""The simulated database keeps the promises of the real one."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
+import pytest
 from psycopg.rows import dict_row
 
+from postgres.errors import DatabaseAway
 from projections.projector import Projector
 from store.datastore import connect
+from store.event_log import EventLog
+from store.lease import Lease
+from store.requests import Committed, Fence, Fenced
+from tests.harness.appends import append_to
 from tests.harness.databases import TestDatabase
+from tests.simulation.bare_database import BareDatabase, bare_database
 from tests.simulation.checks.final_state import pages
+from tests.simulation.database.server import SILENCE_SECONDS, Weather
+from tests.simulation.machine.strands import current
 from tests.simulation.seed import Seed as SimulatedSeed
 from tests.simulation.seed import SeedOptions, run
 
@@ -50,3 +61,115 @@ def _alike(value: Any) -> Any:
     if isinstance(value, dict):
         return sorted((key, _alike(each)) for key, each in value.items())
     return [_alike(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+URL = "simulated"
+NAME = "scheduler/test"
+
+
+@pytest.fixture
+def simulated() -> Iterator[BareDatabase]:
+    with bare_database() as made:
+        yield made
+
+
+# Leases, as tested in tests/store/test_fencing.py and tests/workers/test_lease.py for the real ones.
+
+
+def test_lease__held_by_another__not_given_until_that_one_is_gone(simulated: BareDatabase) -> None:
+    holder, waiting = simulated.process("holder"), Lease(URL, NAME, "waiting")
+    first = Lease(URL, NAME, "holder")
+    assert simulated.run(first.try_take, holder) == Fence(NAME, 1)
+    assert simulated.run(waiting.try_take) is None
+
+    holder.kill()
+
+    assert simulated.run(waiting.try_take) == Fence(NAME, 2)
+
+
+def test_lease__not_renewed_in_time__given_to_the_next_and_the_holder_fenced(simulated: BareDatabase) -> None:
+    hung, following = Lease(URL, NAME, "hung", 10.0), Lease(URL, NAME, "following", 10.0)
+    old = simulated.run(hung.try_take)
+    simulated.run(partial(_wait, 9.0))
+    assert simulated.run(following.try_take) is None
+    simulated.run(partial(_wait, 2.0))
+
+    assert simulated.run(following.try_take) == Fence(NAME, 2)
+    assert not simulated.run(hung.is_held)
+    assert isinstance(simulated.run(partial(_append, old)), Fenced)
+
+
+def test_lease__renewed__stays(simulated: BareDatabase) -> None:
+    holder, following = Lease(URL, NAME, "holder", 10.0), Lease(URL, NAME, "following", 10.0)
+    fence = simulated.run(holder.try_take)
+    simulated.run(partial(_wait, 9.0))
+    simulated.run(holder.renew)
+    simulated.run(partial(_wait, 9.0))
+
+    assert simulated.run(following.try_take) is None
+    assert isinstance(simulated.run(partial(_append, fence)), Committed)
+
+
+@pytest.mark.parametrize(
+    ("weather", "written"),
+    [(Weather(lost_before=1.0), 0), (Weather(lost_after=1.0), 1)],
+    ids=["request lost", "answer lost"],
+)
+def test_append__connection_lost__away_and_found_by_its_command_id(
+    simulated: BareDatabase, weather: Weather, written: int
+) -> None:
+    simulated.server.weather = weather
+    with pytest.raises(DatabaseAway):
+        simulated.run(partial(_append, None))
+    simulated.server.weather = Weather()
+
+    assert simulated.server.log.end == written
+    again = simulated.run(partial(_append, None))
+    assert isinstance(again, Committed)
+    assert again.repeated == bool(written)
+    assert simulated.server.log.end == 1
+
+
+def test_session__process_is_cut_off__lease_is_free_when_the_server_has_noticed(
+    simulated: BareDatabase,
+) -> None:
+    alone, following = simulated.process("alone"), Lease(URL, NAME, "following")
+    simulated.run(Lease(URL, NAME, "alone").try_take, alone)
+    simulated.server.cut("alone")
+    assert simulated.run(following.try_take) is None
+
+    simulated.run(partial(_wait, SILENCE_SECONDS))
+
+    assert simulated.run(following.try_take) == Fence(NAME, 2)
+
+
+def test_strand__killed_while_it_waits__does_nothing_any_more(simulated: BareDatabase) -> None:
+    process, done = simulated.process("worker"), list[str]()
+
+    def work() -> None:
+        _append(None)
+        done.append("appended")
+
+    process.strand(work)
+    simulated.run(partial(_wait, 0.0))
+    process.kill()
+    simulated.run(partial(_wait, 60.0))
+
+    assert not done
+    assert simulated.server.log.end == 0
+    assert not simulated.failures
+
+
+def test_statement__unknown__says_where_to_answer_it(simulated: BareDatabase) -> None:
+    log = EventLog(URL)
+    with pytest.raises(AssertionError, match="does not know this statement"):
+        simulated.run(lambda: log.rows(b"SELECT something_new()", ()))
+
+
+def _append(fence: Fence | None) -> Any:
+    (outcome,) = EventLog(URL).append([append_to("a", command_id="once", fence=fence)])
+    return outcome
+
+
+def _wait(seconds: float) -> None:
+    current().wait(seconds)

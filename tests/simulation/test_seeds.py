@@ -47,6 +47,7 @@ def test_seeds__thousands_never_seen_before__nothing_wrong() -> None:
     fail_on(list(run_seeds([SeedOptions(seed, SHORT) for seed in seeds], PROCESSES)))
 
 
+@pytest.mark.soak
 def test_seed__texts_hash_otherwise__the_same_story_to_the_last_bit() -> None:
     stories = [_output(hash_seed) for hash_seed in ("1", "2")]
 

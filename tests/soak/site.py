@@ -86,16 +86,7 @@ class SoakSite:
         percentages = (word for name, percent in FAULTS.items() for word in (f"--{name}", str(percent)))
         named = (word for fqdn in self.labs for word in ("--lab-controller", fqdn))
         how = ("--seed", str(self.seed), "--speed", SPEED, "--watchdog", WATCHDOG_SECONDS, *percentages)
-        command = [
-            sys.executable,
-            "-m",
-            "tests.soak.lab",
-            str(self.journal),
-            "lab",
-            "simulate",
-            *named,
-            *how,
-        ]
+        command = [sys.executable, "-m", "tests.soak.lab", str(self.journal), "lab", "simulate", *named, *how]
         variables = {"LABLEDGER_URL": self.urls[self.lab_starts % 2], "LABLEDGER_TOKEN": self.token}
         with (self.logs / "lab.out").open("ab") as out:
             self.lab = subprocess.Popen(

@@ -11,7 +11,8 @@ from store.event_log import EventLog
 from store.in_memory import InMemoryLog
 from tests.harness.databases import TestDatabase
 
-ALL = pytest.mark.parametrize("store_database", ["embedded", "system", "in memory"], indirect=True)
+SERVERS = ["embedded", pytest.param("system", marks=pytest.mark.soak), "in memory"]
+ALL = pytest.mark.parametrize("store_database", SERVERS, indirect=True)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -65,9 +65,7 @@ def test_take__concurrent_calls__share_queries_and_ascend(counted: CountedQuerie
     assert len(counted.queries) < len(WANTED)
 
 
-def test_take__database_away__waiting_call_fails_and_later_ones_succeed(
-    counted: CountedQueries,
-) -> None:
+def test_take__database_away__waiting_call_fails_and_later_ones_succeed(counted: CountedQueries) -> None:
     counted.away = True
 
     first, *others = asyncio.run(asked(counted))

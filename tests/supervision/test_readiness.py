@@ -16,15 +16,32 @@ from store.lease import LEASE_SECONDS
 from tests.harness.databases import TestDatabase
 from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.outage import unavailable
+from tests.harness.pool import ServerPool
 from tests.harness.running import Running, running
-from tests.harness.sessions import Owner, end_sessions
+from tests.harness.sessions import Owner, end_sessions, owner_session
 from tests.harness.waiting import wait_until
 
 
-@pytest.fixture
-def service(database: TestDatabase) -> Iterator[Running]:
-    with running(database) as started:
+@pytest.fixture(scope="module")
+def started(servers: ServerPool) -> Iterator[Running]:
+    with servers.databases("embedded").fresh() as database, running(database) as started:
         yield started
+
+
+@pytest.fixture
+def service(started: Running) -> Running:
+    """Return the service of all tests here, with all processes and ready."""
+    for name in ("scheduler", "projector"):
+        if name not in started.processes:
+            started.start(name)
+    started.wait_ready()
+    return started
+
+
+@pytest.fixture
+def owner(service: Running) -> Iterator[Owner]:
+    with owner_session(service.database.owner_url) as session:
+        yield session
 
 
 @pytest.fixture
@@ -101,17 +118,18 @@ def test_ready__projector_is_far_behind__says_by_how_much(service: Running, owne
     assert said and int(said[1]) >= 61
 
 
-def test_ready__database_takes_nothing_in__says_so(service: Running, owner: Owner) -> None:
-    database = owner.info.dbname
-    owner.execute(f'ALTER DATABASE "{database}" SET default_transaction_read_only = on'.encode())
-    end_sessions(owner)
-    said = "the database is read-only; it may be a standby"
-    wait_until(lambda: failed(service).get("database") == said, "the sessions to be new")
-
-
 def test_ready__database_away__says_so_and_the_process_lives(service: Running) -> None:
     with unavailable(service.database):
         said = {"database": "the database cannot be reached"}
         wait_until(lambda: failed(service) == said, "it to be noticed")
         assert httpx.get(f"{service.url}/healthz", **LOCAL_HTTP).json() == {"alive": True}
     service.wait_ready()
+
+
+def test_ready__database_takes_nothing_in__says_so(service: Running, owner: Owner) -> None:
+    """Make the database read-only for good: this is the last test of the service."""
+    database = owner.info.dbname
+    owner.execute(f'ALTER DATABASE "{database}" SET default_transaction_read_only = on'.encode())
+    end_sessions(owner)
+    said = "the database is read-only; it may be a standby"
+    wait_until(lambda: failed(service).get("database") == said, "the sessions to be new")

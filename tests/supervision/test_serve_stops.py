@@ -13,6 +13,7 @@ import pytest
 from api.headers import ACTS_AS
 from tests.harness.databases import TestDatabase
 from tests.harness.http_options import LOCAL_HTTP
+from tests.harness.pool import ServerPool
 from tests.harness.running import SAMPLES, Running, running
 from tests.harness.sessions import Owner, lock_waiters, owner_session
 from tests.harness.waiting import wait_until
@@ -22,14 +23,29 @@ HEARD = b"SELECT 1 FROM live.contacts WHERE lab_controller = %s"
 XML = {"Content-Type": "application/xml"}
 
 
-@pytest.fixture
-def service(database: TestDatabase) -> Iterator[Running]:
-    with running(database) as started:
+@pytest.fixture(scope="module")
+def started(servers: ServerPool) -> Iterator[Running]:
+    with servers.databases("embedded").fresh() as database, running(database) as started:
         started.do("lab", "load", str(SAMPLES / "lab.json"))
         with started.client() as client:
             # The schema for the answers is read now; after the stop there is no server.
             client.get("/healthz")
         yield started
+
+
+@pytest.fixture
+def service(started: Running) -> Running:
+    """Return the service of all tests here; the test before has stopped `serve`."""
+    if "serve" not in started.processes:
+        started.start("serve")
+        started.wait_ready()
+    return started
+
+
+@pytest.fixture
+def owner(service: Running) -> Iterator[Owner]:
+    with owner_session(service.database.owner_url) as session:
+        yield session
 
 
 @contextmanager
@@ -55,6 +71,20 @@ def refuses_connections(service: Running) -> bool:
     return False
 
 
+def test_serve__asked_to_stop_during_a_long_poll__answers_at_once_with_what_there_is(
+    service: Running, owner: Owner
+) -> None:
+    with ThreadPoolExecutor(1) as pool, service.client() as client:
+        # The client would time out before the long poll ends by itself.
+        asking = {"params": {"wait_seconds": 60}, "headers": {ACTS_AS: LAB}}
+        asked = pool.submit(client.get, f"/lab-controllers/{LAB}/commands", **asking)
+        wait_until(lambda: owner.execute(HEARD, (LAB,)).fetchone())
+        ask_to_stop(service)
+        answer = asked.result()
+    assert_stopped(service)
+    assert (answer.status_code, answer.json()["commands"]) == (200, [])
+
+
 def test_serve__asked_to_stop_while_a_job_is_appended__answers_and_the_job_is_there(
     service: Running, owner: Owner
 ) -> None:
@@ -76,20 +106,6 @@ def test_serve__asked_to_stop_while_a_job_is_appended__answers_and_the_job_is_th
         assert client.get(answer.headers["Location"]).status_code == 200
 
 
-def test_serve__asked_to_stop_during_a_long_poll__answers_at_once_with_what_there_is(
-    service: Running, owner: Owner
-) -> None:
-    with ThreadPoolExecutor(1) as pool, service.client() as client:
-        # The client would time out before the long poll ends by itself.
-        asking = {"params": {"wait_seconds": 60}, "headers": {ACTS_AS: LAB}}
-        asked = pool.submit(client.get, f"/lab-controllers/{LAB}/commands", **asking)
-        wait_until(lambda: owner.execute(HEARD, (LAB,)).fetchone())
-        ask_to_stop(service)
-        answer = asked.result()
-    assert_stopped(service)
-    assert (answer.status_code, answer.json()["commands"]) == (200, [])
-
-
 def test_serve__asked_to_stop_while_somebody_watches__the_stream_ends_after_whole_events(
     service: Running,
 ) -> None:
@@ -109,10 +125,12 @@ def test_serve__asked_to_stop_while_somebody_watches__the_stream_ends_after_whol
     assert "".join(received).endswith("\n\n")
 
 
-def test_serve__asked_to_stop_with_an_idle_connection__does_not_wait_for_it(service: Running) -> None:
+def test_serve__asked_to_stop_with_an_idle_connection__does_not_wait_for_it(
+    service: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Stop it with an idle connection, whose timeout is longer than that of the test."""
     service.kill("serve", signal.SIGTERM)
-    service.settings = {"LABLEDGER_STOP_SECONDS": "3600"}
+    monkeypatch.setattr(service, "settings", {"LABLEDGER_STOP_SECONDS": "3600"})
     service.start("serve")
     service.wait_ready()
     with service.client() as client:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
+from argon2 import PasswordHasher
 
 from api.parts import Parts
 from api.password_attempts import MAX_FAILED_BY_USER
@@ -19,23 +22,22 @@ from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
 from api.use_cases.tokens import create_token, digest_of
 from domain.directory.events import TokenCreated
-from domain.errors import (
-    FaultyInput,
-    NotPermitted,
-    NotRecognised,
-    Refused,
-    Stale,
-    TooOften,
-    Unknown,
-)
+from domain.errors import FaultyInput, NotPermitted, NotRecognised, Refused, Stale, TooOften, Unknown
 from tests.use_cases.town import Town, as_admin, by
 
 BOB = by("bob", token_id="bob")
 FIRST, SECOND = "correct horse", "battery staple"
 
 
+@pytest.fixture
+def cheap_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spare the test 300 ms of a core for each hash; `tests/passwords` has the real parameters."""
+    cheap = partial(PasswordHasher, time_cost=1, memory_cost=8, parallelism=1)
+    monkeypatch.setattr("api.passwords.PasswordHasher", cheap)
+
+
 @pytest.fixture(autouse=True)
-def bobs_token(town: Town) -> None:
+def bobs_token(cheap_hashes: None, town: Town) -> None:
     """Add a token of bob, with his widest role and without an end."""
     town.happens("token/bob", TokenCreated("bob", "submitter", None, "d-bob"))
 
@@ -127,10 +129,7 @@ def test_password__user_made_admin_in_the_same_moment__is_set_by_no_lesser_token
     def rises() -> None:
         town.ask(put_document, as_admin(), "user", "bob", {"roles": ["submitter", "admin"]})
 
-    with (
-        town.scene.apis[1].appended.preceded(rises),
-        pytest.raises(NotPermitted, match="only an admin"),
-    ):
+    with town.scene.apis[1].appended.preceded(rises), pytest.raises(NotPermitted, match="only an admin"):
         town.ask(set_password, BOB, "bob", FIRST, process=1)
 
 
@@ -204,8 +203,15 @@ def test_log_in__twelve_at_once_with_the_right_password__all_succeed_and_guesses
 
 
 def test_log_in__flood_of_guesses_from_many_addresses__leaves_a_place_for_names_without_failures(
-    town: Town,
+    town: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    verify = PasswordHasher.verify
+
+    def slowly(*arguments: Any) -> bool:
+        time.sleep(0.1)
+        return verify(*arguments)
+
+    monkeypatch.setattr(PasswordHasher, "verify", slowly)
     town.ask(set_password, as_admin(), "bob", FIRST)
 
     async def flooded(services: Parts, _: RequestContext) -> list[Any]:

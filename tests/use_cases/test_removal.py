@@ -133,11 +133,7 @@ NAMING: list[tuple[str, str, Callable[[Town], object]]] = [
         "ops",
         lambda town: town.ask(put_document, as_admin(), "pool", "net", {"owner_group": "ops"}, process=1),
     ),
-    (
-        "pool",
-        "net",
-        lambda town: town.ask(move_system, as_admin(), "net", "b", member=True, process=1),
-    ),
+    ("pool", "net", lambda town: town.ask(move_system, as_admin(), "net", "b", member=True, process=1)),
     (
         "lab-controller",
         OTHER_LAB,

@@ -84,11 +84,7 @@ def watchdogs(stage: RaceStage) -> int:
 def test_message__again_under_its_key__same_answers_and_nothing_new(stage: RaceStage) -> None:
     first = tell(stage, keyed(), message(stage))
     kinds = {number: type(answer) for number, answer in first.items()}
-    assert kinds == {
-        **dict.fromkeys((0, 1, 5, 6), Committed),
-        **dict.fromkeys((2, 7), Refused),
-        4: Unknown,
-    }
+    assert kinds == {**dict.fromkeys((0, 1, 5, 6), Committed), **dict.fromkeys((2, 7), Refused), 4: Unknown}
     end = stage.scene.log.end()
     for process in (0, 1):
         again = tell(stage, keyed(), message(stage, process), process)

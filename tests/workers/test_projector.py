@@ -1,4 +1,4 @@
-"""A projector that is killed or doubled: the read models equal those of an undisturbed one."""
+"""Projectors that are killed, doubled or behind: the read models equal those of an undisturbed one."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from domain.events import Recorded
 from projections.projector import Projector
 from store.datastore import connect
 from store.event_log import EventLog
+from store.migrate import migrate
 from store.tailer import Tailer, TailerCounters
 from tests.harness.databases import TestDatabase
 from tests.harness.programs import Program
@@ -46,7 +47,7 @@ CREATE TRIGGER slowly BEFORE UPDATE ON read.progress FOR EACH ROW EXECUTE FUNCTI
 # -1 for a table that was never analyzed.
 ANALYZED_ROWS = b"SELECT reltuples::integer FROM pg_class WHERE oid = 'read.systems'::regclass"
 SESSION = b"SELECT FROM pg_stat_activity WHERE pid = %s"
-KILLS = 6
+KILLS = 3
 
 
 @pytest.fixture
@@ -215,3 +216,60 @@ def test_projector__processors_do_not_suffice_for_all__comes_after_who_decides_a
     started = start("projector")
     wait_until(lambda: position(owner) == log.end())
     assert os.getpriority(os.PRIO_PROCESS, started.pid) > os.getpriority(os.PRIO_PROCESS, os.getpid())
+
+
+UNMIGRATED = b"""
+ALTER TABLE read.progress DROP COLUMN whole_from;
+DELETE FROM public.labledger_migrations WHERE name = '2026-11-23-whole'
+"""
+
+
+@pytest.fixture
+def end(log: EventLog, database: TestDatabase) -> int:
+    """Return the end of a log that has events."""
+    with connect(database.service_url) as connection:
+        models = ProjectedLog(log, connection)
+        for name in "abc":
+            models.write((f"pool/{name}", PoolRegistered(None)))
+    return log.end()
+
+
+def whole_from(owner: Owner) -> int:
+    row = owner.execute("SELECT whole_from FROM read.progress").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def begin(database: TestDatabase) -> None:
+    with connect(database.service_url) as connection:
+        Projector(connection)
+
+
+def test_projector__empty_log__whole_at_once(database: TestDatabase, owner: Owner) -> None:
+    begin(database)
+    assert whole_from(owner) == 0
+
+
+def test_projector__nothing_folded_yet__whole_where_the_log_stood(
+    database: TestDatabase, owner: Owner, end: int
+) -> None:
+    forget(owner)
+    begin(database)
+    assert whole_from(owner) == end > 0
+
+
+def test_projector__something_folded__as_it_was(database: TestDatabase, owner: Owner, end: int) -> None:
+    forget(owner)
+    project_undisturbed(database.service_url, 1, page_size=1)
+    owner.execute("UPDATE read.progress SET whole_from = 1")
+    begin(database)
+    assert whole_from(owner) == 1
+
+
+def test_migrate__log_of_an_older_version__whole_where_it_stood(
+    database: TestDatabase, owner: Owner, end: int
+) -> None:
+    forget(owner)
+    owner.execute(UNMIGRATED)
+    migrate(database.owner_url)
+    assert whole_from(owner) == end > 0

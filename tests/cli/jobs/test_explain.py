@@ -22,15 +22,7 @@ OF = {
     "lab_controller": None,
     "system": None,
 }
-COUNTED = {
-    "known": 3,
-    "viable": 2,
-    "usable": 2,
-    "idle": 0,
-    "not_allowed": 0,
-    "lent": 0,
-    "first_in_order": 1,
-}
+COUNTED = {"known": 3, "viable": 2, "usable": 2, "idle": 0, "not_allowed": 0, "lent": 0, "first_in_order": 1}
 BUSY = {
     "fqdn": "a",
     "lab_controller": "lab-1",

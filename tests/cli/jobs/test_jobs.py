@@ -1,8 +1,10 @@
-"""Submission and `watch` of jobs."""
+"""Commands about jobs."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from click.testing import Result
 
 from api.client import Client
 from cli.jobs.submit import content_type
+from tests.cli.answers import RECIPE, SYSTEM
 from tests.cli.loopback import Answer, LoopbackServer, ReceivedRequest, sent_events
 
 Run = Callable[..., Result]
@@ -196,3 +199,131 @@ def test_watch__on_a_terminal__is_a_live_table(
     assert result.exit_code == 1
     assert "\x1b[" in result.stdout
     assert "job 7: completed, Fail" in result.stdout
+
+
+def test_token_create__standard_output__is_the_token_alone(server: LoopbackServer, run: Run) -> None:
+    server.on("POST", "/tokens", Answer({"token": "ll_new", "token_id": "1"}, 201))
+    result = run("token", "create", "lab", "--role", "lab-controller", "--lab-controller", "l.example.com")
+    assert result.stdout == "ll_new\n"
+    body = {"user": "lab", "role": "lab-controller", "lab_controller": "l.example.com"}
+    assert server.asked[0].json() == body
+
+
+def test_cancel__a_job__sends_the_reason(server: LoopbackServer, run: Run) -> None:
+    server.on("POST", "/jobs/7/cancel", Answer({"job_id": 7}))
+    assert run("cancel", "7", "--reason", "wrong kernel").exit_code == 0
+    assert server.asked[0].json() == {"reason": "wrong kernel"}
+
+
+def test_system__shown__leaves_out_empty_properties(server: LoopbackServer, run: Run) -> None:
+    server.on("GET", "/systems/a.example.com", Answer({**SYSTEM, "vendor": None, "cpu": {"cores": 4}}))
+    lines = run("system", "show", "a.example.com").stdout.splitlines()
+    assert lines == ["fqdn: a.example.com", "condition: Broken", "pools: big, small", "cpu: cores=4"]
+
+
+def test_recipe__was_in_several_states__shows_its_history(server: LoopbackServer, run: Run) -> None:
+    history = [
+        {"state": "new", "since": "2026-01-01T00:00:00Z", "until": "2026-01-01T00:01:15Z"},
+        {"state": "aborted", "since": "2026-01-01T00:01:15Z", "until": None, "reason": "no such distro"},
+    ]
+    server.on("GET", "/recipes/12", Answer({**RECIPE, "history": history, "tasks": []}))
+    output = run("recipe", "12").stdout
+    assert "1m 15s" in output
+    assert "no such distro" in output
+
+
+def test_recipe__waits__shows_its_request_and_its_distro_tree(server: LoopbackServer, run: Run) -> None:
+    tree = {"id": 4, "name": "Fedora-44", "variant": "Server", "arch": "aarch64", "urls": {}}
+    shown = {**RECIPE, "group": None, "whiteboard": "smoke", "distro_tree": tree}
+    server.on("GET", "/recipes/12", Answer({**shown, "deadline": "2026-01-01T00:00:00Z"}))
+    lines = run("recipe", "12").stdout.splitlines()
+    assert lines[2:] == [
+        "  recipe set: 3",
+        "  priority: High",
+        "  owner: alice",
+        "  whiteboard: smoke",
+        "  distro tree: Fedora-44 Server aarch64 (4)",
+        "  state: queued",
+        "  deadline: 2026-01-01 00:00:00 UTC",
+    ]
+
+
+def test_flag__of_a_whole_number__shows_its_bounds(run: Run) -> None:
+    shown = " ".join(run("up", "--help").stdout.split())
+    assert "--port INTEGER" in shown and "(LABLEDGER_PORT) [0 to 65535]" in shown
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["queue", "--help"], ["system", "show", "--help"], ["overview", "--help"]]
+)
+def test_start__command_without_a_request__imports_nothing_heavy(arguments: list[str]) -> None:
+    """Slow imports would delay every call."""
+    script = f"import sys, cli; cli.main({arguments}, standalone_mode=False); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert not loaded & {"rich", "httpx", "falcon", "psycopg", "pydantic", "lxml"}
+
+
+JOB = b"<job/>"
+WHERE = "recipe_sets[0].recipes[0]"
+FILTER, ARCH = "it does not match the host requirements", "it does not have the architecture"
+
+
+def system(fqdn: str, *reasons: str) -> dict[str, Any]:
+    return {"fqdn": fqdn, "viable": not reasons, "reasons": list(reasons)}
+
+
+SOME = [system("a"), system("b", FILTER), system("c"), system("d", ARCH, FILTER)]
+NONE = [system("a", ARCH)]
+
+
+def on(server: LoopbackServer, *recipes: tuple[str, list[dict[str, Any]]]) -> None:
+    rows = [{"where": where, "systems": systems} for where, systems in recipes]
+    server.on("POST", "/matches", Answer({"position": 7, "systems": recipes[0][1], "recipes": rows}))
+
+
+def test_matches__of_a_job__names_viable_systems_and_counts_the_reasons_for_others(
+    server: LoopbackServer, run: Run
+) -> None:
+    on(server, (WHERE, SOME))
+    result = run("matches", "-", input=JOB)
+    assert result.exit_code == 0
+    said = [line.split(maxsplit=1) for line in result.stdout.splitlines()]
+    assert said[0] == ["2", "of 4 systems can run it"]
+    assert ["a"] in said and ["c"] in said and ["b"] not in said
+    assert said[-2:] == [["2", FILTER], ["1", ARCH]]
+
+
+def test_matches__every__shows_all_reasons_of_each_system(server: LoopbackServer, run: Run) -> None:
+    on(server, (WHERE, SOME))
+    said = run("matches", "-", "--every", "--limit", "3", input=JOB).stdout
+    assert f"b       no          {FILTER}" in said
+    assert "Showing the first 3 of 4; use --limit N for more." in said
+
+
+def test_matches__recipe_without_a_viable_system__is_named_and_status_1(
+    server: LoopbackServer, run: Run
+) -> None:
+    on(server, (WHERE, SOME), ("recipe_sets[0].recipes[1]", NONE))
+    result = run("matches", "-", input=JOB)
+    assert result.exit_code == 1
+    assert f"{WHERE}: 2 of 4 systems can run it" in result.stdout
+    assert "recipe_sets[0].recipes[1]: 0 of 1 system can run it" in result.stdout
+
+
+def test_matches__of_host_requires_alone__asks_for_just_that(server: LoopbackServer, run: Run) -> None:
+    on(server, ("", SOME))
+    for alone in ("<hostRequires/>", "<?xml version='1.0'?>\n<!-- mine -->\n<hostRequires>\n</hostRequires>"):
+        assert "2 of 4 systems match" in run("matches", "-", input=alone).stdout
+        assert server.asked_for("POST", "/matches")[-1].json() == {"host_requires_xml": alone}
+    run("matches", "-", input=JOB)
+    assert server.asked_for("POST", "/matches")[-1].body == JOB
+
+
+def test_matches__refused__shows_every_fault(server: LoopbackServer, run: Run) -> None:
+    fault = {"where": "line 2, <pool>", "message": 'value: there is no pool "bigg"'}
+    refused = {"title": "Invalid input", "status": 422, "detail": "1 error", "errors": [fault]}
+    server.on("POST", "/matches", Answer(refused, status=422))
+    result = run("matches", "-", input=JOB)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "line 2, <pool>: value: there is no pool" in result.stderr

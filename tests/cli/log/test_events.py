@@ -1,4 +1,4 @@
-"""`labledger events`: pages, the live log, and terminals of every width."""
+"""Commands about the log: events, recorded reads, failures of replay."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 import click
+import psycopg.errors
 import pytest
-from click.testing import Result
+from click.testing import CliRunner, Result
 
 from api.client import Client
+from cli import main
+from projections.rebuild.rebuild import Rebuild
+from runtime.embedded.ports import any_free
 from tests.cli.answers import event
 from tests.cli.loopback import Answer, LoopbackServer, sent_events
+from tests.harness.databases import TestDatabase
 
 Run = Callable[..., Result]
 
@@ -94,3 +99,79 @@ def test_events__of_an_invalid_subject__names_the_kinds(real: Run, subject: str,
     result = real("events", "--subject", subject)
     assert (result.exit_code, result.stdout) == (1, "")
     assert said in result.stderr
+
+
+READ = {
+    "read_id": 7,
+    "recorded_at": "2026-01-01T00:00:00Z",
+    "user": "carol",
+    "role": "auditor",
+    "token_id": "0123456789ab",
+    "method": "GET",
+    "path": "/events",
+    "query": "subject=recipe%2F1",
+    "request_id": "one",
+}
+
+
+def test_reads__several__a_line_each_and_the_option_for_more(server: LoopbackServer, run: Run) -> None:
+    server.on("GET", "/reads", Answer({"position": 9, "reads": [READ], "next": 7}))
+    result = run("reads", "--user", "carol", "--after", "6", "--limit", "1")
+    words = result.stdout.splitlines()[-1].split()
+    assert words[1:-1] == ["2026-01-01", "00:00:00", "carol", "0123456789ab", "GET"]
+    assert words[-1] == "/events?subject=recipe/1"
+    assert "--after 7" in result.stderr
+    assert server.asked[0].query == {"user": ["carol"], "after": ["6"], "limit": ["1"]}
+
+
+def test_reads__streams__show_where_they_started(server: LoopbackServer, run: Run) -> None:
+    streams = [{**READ, "is_stream": True, "last_event_id": after} for after in ("41", None)]
+    server.on("GET", "/reads", Answer({"position": 9, "reads": streams, "next": None}))
+    resumed, begun = run("reads", "--wide").stdout.splitlines()[-2:]
+    assert resumed.endswith("/events?subject=recipe/1 as a stream after 41")
+    assert begun.endswith("/events?subject=recipe/1 as a stream")
+
+
+def test_reads__none__says_so(server: LoopbackServer, run: Run) -> None:
+    server.on("GET", "/reads", Answer({"position": 9, "reads": [], "next": None}))
+    result = run("reads")
+    assert (result.stdout, result.stderr) == ("No auditor has read anything.\n", "")
+
+
+def test_reads__of_a_user_without_reads__names_the_user(real: Run) -> None:
+    result = real("reads", "--user", "alice")
+    assert (result.exit_code, result.stdout) == (0, "alice has read nothing as an auditor.\n")
+    assert real("reads", "--user", "alice", "--after", "3").stdout.endswith("auditor after 3.\n")
+
+
+def test_reads__of_an_unknown_user__is_refused(real: Run) -> None:
+    result = real("reads", "--user", "nobody")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "nobody" in result.stderr and "`labledger users` to list" in result.stderr
+
+
+def replay(database_url: str, *words: str) -> Result:
+    return CliRunner(env={"LABLEDGER_DATABASE_URL": database_url}).invoke(main, ["replay", *words])
+
+
+@pytest.mark.parametrize("words", [("verify",), ("rebuild",), ("rebuild", "--check")])
+def test_replay__no_server__names_the_address(words: tuple[str, ...]) -> None:
+    port = any_free()
+    result = replay(f"postgresql://somebody@127.0.0.1:{port}/labledger", *words)
+    assert result.exit_code == 1
+    assert "127.0.0.1" in result.output and str(port) in result.output
+    assert "LABLEDGER_DATABASE_URL" in result.output
+
+
+@pytest.mark.parametrize("words", [("rebuild",), ("rebuild", "--check")])
+def test_rebuild__disk_is_full__message_names_the_cause(
+    words: tuple[str, ...], database: TestDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_room(_: Rebuild) -> int:
+        raise psycopg.errors.DiskFull("could not extend file: No space left on device")
+
+    monkeypatch.setattr(Rebuild, "log_end", no_room)
+    result = replay(database.owner_url, *words)
+    assert result.exit_code == 1
+    assert "No space left on device" in result.output
+    assert "LABLEDGER_DATABASE_URL" not in result.output

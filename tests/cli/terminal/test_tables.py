@@ -1,11 +1,14 @@
-"""Tables on terminals of every width, and the colours of states."""
+"""Tables in a terminal, and control characters in them."""
 
 from __future__ import annotations
 
 import io
+import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
@@ -14,6 +17,7 @@ from cli.lists.jobs import JOBS, QUEUE
 from cli.lists.listing import Listing
 from cli.lists.systems import IDLE, LAB_CONTROLLERS, SYSTEMS
 from cli.terminal.fitting import GAP, Need, fitting_columns
+from cli.terminal.output import Output, xml
 from cli.terminal.states import STYLES, style_of
 from cli.terminal.tables import Column, Rows
 from domain.lab_commands.lifecycle import COMMAND
@@ -126,3 +130,26 @@ def test_states__every_state__has_a_colour_or_is_listed_without() -> None:
 )
 def test_style__of_a_cell__is_that_of_its_first_word(cell: str, style: str) -> None:
     assert style_of(cell) == style
+
+
+CONTROL_CHARACTERS = "\x9b2J\u202egpj.exe\u2066\u2028\x7f"
+
+
+def test_json__of_such_a_text__means_it_and_does_not_hold_it(capsys: pytest.CaptureFixture[str]) -> None:
+    Output(as_json=True).document({"whiteboard": CONTROL_CHARACTERS, "é": "ü"})
+    printed = capsys.readouterr().out
+    assert json.loads(printed) == {"whiteboard": CONTROL_CHARACTERS, "é": "ü"}
+    assert not set(printed) & set("\x9b\u202e\u2066\u2028\x7f") and "ü" in printed
+
+
+def test_xml__of_such_a_text__has_references(capsys: pytest.CaptureFixture[str]) -> None:
+    xml(f"<whiteboard>{CONTROL_CHARACTERS}</whiteboard>")
+    printed = capsys.readouterr().out
+    assert printed == "<whiteboard>&#x9B;2J&#x202E;gpj.exe&#x2066;&#x2028;&#x7F;</whiteboard>\n"
+
+
+def test_taskfile__with_such_a_name__is_refused(run: Callable[..., Result]) -> None:
+    result = run(
+        "workflow", "--distro", "F", "--arch", "x86_64", "--task", "/t", "--whiteboard", CONTROL_CHARACTERS
+    )
+    assert result.exit_code == 2 and "U+009B" in result.stderr

@@ -77,6 +77,7 @@ def own(database: TestDatabase) -> Iterator[Running]:
         yield started
 
 
+@pytest.mark.soak
 def test_followers__service_started_again__go_on_where_they_were(own: Running) -> None:
     job = str(own.json("submit", str(SAMPLES / "kernel-smoke.xml"))["job_id"])
     with (

@@ -195,10 +195,7 @@ def test_files_and_urls__several_wrong__are_all_reported(run: Run, tmp_path: Pat
         *("--repo-post", "http://a/\nrm -rf", "--host-filter", "NONE"),
     )
     assert (result.exit_code, result.stdout) == (2, "")
-    for message in (
-        f"--kickstart {files['empty']}: is empty",
-        "--host-filter 'NONE': no such host filter",
-    ):
+    for message in (f"--kickstart {files['empty']}: is empty", "--host-filter 'NONE': no such host filter"):
         assert message in result.stderr
     result = run("workflow", *MINIMAL, "--taskfile", files["bytes"], "--repo-post", "http://a/\nrm -rf")
     assert "is not UTF-8, at byte 5" in result.stderr and "must be a URL" in result.stderr

@@ -40,10 +40,7 @@ REQUIRES = [
     (("--hostrequire", "hostname like a%=b"), '{"element":"hostname","op":"like","value":"a%=b"}'),
     (("--hostrequire", "cpu/flag = vmx"), '{"element":"cpu/flag","op":"==","value":"vmx"}'),
     (("--hostrequire", "diskspace > 2 TB"), '{"element":"diskspace","op":">","value":2000000000000}'),
-    (
-        ("--hostrequire", "disk/size>=4KiB"),
-        '{"disk":[{"element":"size","op":">=","value":4096}]}',
-    ),
+    (("--hostrequire", "disk/size>=4KiB"), '{"disk":[{"element":"size","op":">=","value":4096}]}'),
     (("--hostrequire", "device/driver != e1000"), '{"driver":"e1000","element":"device","op":"!="}'),
     (
         ("--hostrequire", "labcontroller=lab.east.example.com"),

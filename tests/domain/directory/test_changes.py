@@ -73,11 +73,7 @@ IDS = [f"{row[0]}-{number}" for number, row in enumerate(PUTS)]
 
 @pytest.mark.parametrize(("subject", "first", "other", "registered", "changed"), PUTS, ids=IDS)
 def test_put__alternating_documents__one_event_each(
-    subject: str,
-    first: dict[str, Any],
-    other: dict[str, Any],
-    registered: type[Event],
-    changed: type[Event],
+    subject: str, first: dict[str, Any], other: dict[str, Any], registered: type[Event], changed: type[Event]
 ) -> None:
     directory = directory_with()
     assert type(put_document(directory, subject, first)) is registered
@@ -107,10 +103,7 @@ UNKNOWN = [
     (
         "group",
         {"owners": ["eve"], "members": ["ada", "mallory"]},
-        [
-            Fault("owners[0]", 'there is no user "eve"'),
-            Fault("members[1]", 'there is no user "mallory"'),
-        ],
+        [Fault("owners[0]", 'there is no user "eve"'), Fault("members[1]", 'there is no user "mallory"')],
     ),
     ("pool", {"owner_group": "dev"}, [Fault("owner_group", 'there is no group "dev"')]),
     (

@@ -1,4 +1,4 @@
-"""The directory after events: tokens, pools, names, distro trees and lab controllers."""
+"""The directory of objects, labs without a contact, and passwords."""
 
 from __future__ import annotations
 
@@ -7,7 +7,16 @@ from typing import Any
 import pytest
 
 from domain.directory import events as directory_events
-from domain.directory.state import Directory
+from domain.directory.events import (
+    LabControllerDisabled,
+    LabControllerHeard,
+    LabControllerRegistered,
+    LabControllerRemoved,
+    LabControllerSilent,
+)
+from domain.directory.passwords import faults_of
+from domain.directory.state import Directory, document_after
+from domain.events import Event
 from domain.recipe.events import RecipeCompleted
 from domain.system.events import SystemInventoryChanged, SystemRegistered
 from tests.domain.directory.documents import NOW, TREE, apply, directory_with, put_document
@@ -155,3 +164,52 @@ def test_lab_controller__disabled_and_enabled__follows() -> None:
     apply(directory, "lab-controller/lab-1", directory_events.LabControllerEnabled(), 3)
     assert directory.is_enabled("lab-1")
     assert not directory.is_enabled("lab-9")
+
+
+NEW = LabControllerRegistered(enabled=True, silent=True)
+OF_BEFORE = LabControllerRegistered(enabled=True)
+
+
+@pytest.mark.parametrize(
+    ("events", "is_silent", "is_never_heard"),
+    [
+        ([NEW], True, True),
+        ([NEW, LabControllerDisabled()], True, True),
+        ([NEW, LabControllerHeard()], False, False),
+        ([NEW, LabControllerHeard(), LabControllerSilent()], True, False),
+        ([OF_BEFORE], False, False),
+        ([OF_BEFORE, LabControllerSilent()], True, False),
+        ([NEW, LabControllerHeard(), LabControllerRemoved(), NEW], True, True),
+    ],
+)
+def test_lab_controller__any_history__is_never_heard_until_its_first_contact(
+    events: list[Event], is_silent: bool, is_never_heard: bool
+) -> None:
+    document: dict[str, object] = {}
+    for event in events:
+        document = dict(document_after(document, event))
+    assert (document["silent"], document.get("never_heard", False)) == (is_silent, is_never_heard)
+
+
+PASSWORDS = [
+    ("correct horse", 0),
+    ("ten chars!", 0),
+    ("nine char", 1),
+    ("", 1),
+    # Each character counts as one, whatever its encoded length.
+    ("ääääääääää", 0),
+    ("x" * 1024, 0),
+    ("x" * 1025, 1),
+    ("Ada.Lovelace", 1),
+]
+
+
+@pytest.mark.parametrize(("password", "faults"), PASSWORDS)
+def test_password__long_enough_and_not_the_name__valid(password: str, faults: int) -> None:
+    found = faults_of(password, "ada.lovelace", "password")
+    assert len(found) == faults
+    assert {fault.where for fault in found} <= {"password"}
+
+
+def test_password__short_and_equal_to_name__two_faults() -> None:
+    assert len(faults_of("ada", "ada", "password")) == 2

@@ -1,16 +1,23 @@
-"""Sequences of reports, each folded before the next: repetitions, and recipe and system in step."""
+"""Progress of recipe sets, with guests, and changes of priority."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import Refused
+from domain.priority import Priority
+from domain.recipe import events as recipe_events
+from domain.recipe.lifecycle import FINISHED, STARTED
 from domain.recipe.state import Recipe
 from domain.recipe.state import evolve as evolve_recipe
+from domain.recipe_set.ending import HOST_ENDED
+from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
+from domain.recipe_set.members import Members
 from domain.recipe_set.messages import (
     Report,
     ReportAborted,
@@ -19,12 +26,16 @@ from domain.recipe_set.messages import (
     ReportTaskEnded,
     ReportTaskResult,
     ReportTaskRunning,
+    ReportWatchdog,
 )
+from domain.recipe_set.priority import change_priority
 from domain.recipe_set.reports import report
+from domain.recipe_set.state import RecipeSet, evolve
+from domain.system.events import SystemPending
 from domain.system.state import System
 from domain.system.state import evolve as evolve_system
 from tests.domain.recipe.samples import moment, recipe_in, system_in
-from tests.domain.recipe_set.samples import members_of
+from tests.domain.recipe_set.samples import guest_of, members_of, set_of
 
 Pair = tuple[Recipe, System]
 
@@ -116,3 +127,127 @@ def test_reports__any_order__recipe_and_system_stay_in_step(messages: list[Repor
         assert (system.recipe_id == 1) == (not recipe.finished)
         if before[0].finished:
             assert pair == before
+
+
+TASK = 90
+
+
+def with_guest(host: str, guest: str, task: str = "new") -> Members:
+    """Return host 1 on system `a`, and its guest 9 with task 90."""
+    members = set_of(host)
+    return replace(members, recipes=(*members.recipes, guest_of(members.recipes[0], 9, guest, task)))
+
+
+MOVES: list[tuple[str, str, Report, list[object]]] = [
+    ("waiting", "new", ReportInstalling(), [recipe_events.RecipeInstalling(system="a")]),
+    (
+        "installing",
+        "new",
+        ReportTaskRunning(TASK),
+        [recipe_events.RecipeRunning(system="a"), recipe_events.TaskStarted(task_id=TASK)],
+    ),
+    (
+        "waiting",
+        "new",
+        ReportTaskRunning(TASK),
+        [
+            recipe_events.RecipeInstalling(system="a"),
+            recipe_events.RecipeRunning(system="a"),
+            recipe_events.TaskStarted(task_id=TASK),
+        ],
+    ),
+    ("running", "running", ReportTaskEnded(TASK, "completed"), [recipe_events.TaskCompleted(task_id=TASK)]),
+    ("running", "completed", ReportCompleted(), [recipe_events.RecipeCompleted()]),
+    ("running", "running", ReportAborted("panic"), [recipe_events.RecipeAborted(reason="panic")]),
+    ("waiting", "new", ReportWatchdog(60), [recipe_events.WatchdogSet(seconds=60)]),
+]
+
+
+@pytest.mark.parametrize("host", ["installing", "running", "reserved"])
+@pytest.mark.parametrize(("guest", "task", "message", "events"), MOVES)
+def test_report__of_a_guest__changes_only_the_guest(
+    guest: str, task: str, message: Report, events: list[object], host: str
+) -> None:
+    members = with_guest(host, guest, task)
+    assert report(members, members.recipe(9), message) == [("recipe/9", event) for event in events]
+
+
+@pytest.mark.parametrize("guest", STARTED)
+def test_report__host_completed__its_guest_is_aborted(guest: str) -> None:
+    members = with_guest("running", guest)
+    host = replace(members.recipes[0], tasks=())
+    assert report(members, host, ReportCompleted()) == [
+        ("recipe/1", recipe_events.RecipeCompleted()),
+        ("recipe/9", recipe_events.RecipeAborted(reason=HOST_ENDED)),
+        ("system/a", SystemPending()),
+    ]
+
+
+@pytest.mark.parametrize("guest", FINISHED)
+def test_report__host_aborted_after_its_guest_ended__the_guest_stays_as_it_is(guest: str) -> None:
+    members = with_guest("running", guest)
+    decided = report(members, members.recipes[0], ReportAborted("no power"))
+    assert [subject for subject, _ in decided] == ["recipe/1", "system/a"]
+
+
+def test_report__host_that_keeps_its_system__leaves_its_guest_running() -> None:
+    members = with_guest("running", "running")
+    kept = {"duration_seconds": 60, "when": "always"}
+    host = replace(members.recipes[0], tasks=(), reservesys=kept)
+    decided = report(members, host, ReportCompleted())
+    assert decided == [("recipe/1", recipe_events.RecipeReserved(system="a", seconds=60))]
+
+
+def test_report__guest_of_a_set_that_has_not_started__aborts_the_whole_set() -> None:
+    members = with_guest("scheduled", "scheduled")
+    decided = report(members, members.recipe(9), ReportAborted("no image"))
+    assert [subject for subject, _ in decided] == ["recipe/1", "recipe/9", "system/a"]
+
+
+def test_report__guest_whose_host_waits_for_a_system__is_refused() -> None:
+    members = with_guest("queued", "queued")
+    guest = replace(members.recipe(9), system=None)
+    with pytest.raises(Refused, match="recipe 9 is queued and has no system"):
+        report(members, guest, ReportInstalling())
+
+
+SUBMITTED = RecipeSetSubmitted(job_id=3, priority="Normal", recipe_ids=[4, 5])
+
+
+@pytest.fixture
+def recipe_set() -> RecipeSet:
+    return evolve(None, 7, SUBMITTED, moment(position=40))
+
+
+def test_submitted__first_event__gives_the_place_in_the_order_of_submission(recipe_set: RecipeSet) -> None:
+    assert (recipe_set.subject, recipe_set.job_id, recipe_set.submission) == ("recipe-set/7", 3, 40)
+    assert (recipe_set.priority, recipe_set.recipe_ids) == (Priority.Normal, (4, 5))
+
+
+def test_priority_changed__any_time__keeps_the_place_in_the_order_of_submission(
+    recipe_set: RecipeSet,
+) -> None:
+    changed = evolve(recipe_set, 7, RecipeSetPriorityChanged(priority="Urgent"), moment(2, 90))
+    assert (changed.priority, changed.submission, changed.version) == (Priority.Urgent, 40, 2)
+
+
+@pytest.mark.parametrize("state", ["new", "queued", "scheduled"])
+def test_change_priority__set_that_has_not_started__is_changed(recipe_set: RecipeSet, state: str) -> None:
+    decided = change_priority(recipe_set, set_of(state), Priority.Urgent)
+    assert decided == [("recipe-set/7", RecipeSetPriorityChanged(priority="Urgent"))]
+
+
+@pytest.mark.parametrize("state", STARTED)
+def test_change_priority__set_has_started__is_refused(recipe_set: RecipeSet, state: str) -> None:
+    with pytest.raises(Refused, match="recipe set 7 has already started"):
+        change_priority(recipe_set, set_of(state), Priority.Urgent)
+
+
+@pytest.mark.parametrize("state", sorted(FINISHED))
+def test_change_priority__set_has_finished__refused_with_state(recipe_set: RecipeSet, state: str) -> None:
+    with pytest.raises(Refused, match=f"recipe set 7 is already {state}$"):
+        change_priority(recipe_set, set_of(state), Priority.Urgent)
+
+
+def test_change_priority__same_as_before__changes_nothing(recipe_set: RecipeSet) -> None:
+    assert change_priority(recipe_set, set_of("running"), Priority.Normal) == []

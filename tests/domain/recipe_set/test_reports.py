@@ -1,4 +1,4 @@
-"""Every report in every state: the events, refusals, and repetitions."""
+"""Reports of labs about recipe sets, and the withdrawal of systems."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from domain.errors import Refused
 from domain.events import Decided, Event
 from domain.recipe import events as recipe_events
+from domain.recipe.events import RecipeAssigned, RecipeQueued
 from domain.recipe.lifecycle import FINISHED, RECIPE
 from domain.recipe.results import Results
 from domain.recipe.state import Recipe
@@ -26,9 +27,11 @@ from domain.recipe_set.messages import (
     ResultLog,
 )
 from domain.recipe_set.reports import report
+from domain.recipe_set.withdrawal import let_go, withdraw
 from domain.system import events as system_events
+from domain.system.events import SystemIdle, SystemPending
 from tests.domain.recipe.samples import recipe_in, system_in
-from tests.domain.recipe_set.samples import members_of
+from tests.domain.recipe_set.samples import guest_of, members_of, set_of
 
 RESULT = recipe_events.TaskResult(task_id=1, result="Pass", message="", score=None, log_urls=())
 TO_INSTALLING = [recipe_events.RecipeInstalling(system="a"), system_events.SystemInstalling(recipe_id=1)]
@@ -251,3 +254,39 @@ def test_task_result__recipe_has_maximum__refused_with_the_limit(
 def test_report__system_out_of_step__refused_with_its_name() -> None:
     with pytest.raises(Refused, match="system a is idle and cannot become installing"):
         answer(recipe_in("waiting", "new"), "idle", ReportInstalling())
+
+
+WHY = "a is Broken: fan"
+ASSIGNED, QUEUED = RecipeAssigned(lab_controller="lab-1", reason=WHY), RecipeQueued(reason=WHY)
+
+
+def test_withdraw__set_holds_another_system__stays_in_its_lab() -> None:
+    members = set_of("scheduled", "assigned", "scheduled")
+    assert withdraw(members, members.recipes[0], WHY) == [("recipe/1", ASSIGNED)]
+
+
+def test_withdraw__it_was_the_last_system__the_whole_set_is_queued() -> None:
+    members = set_of("scheduled", "assigned")
+    assert withdraw(members, members.recipes[0], WHY) == [("recipe/1", QUEUED), ("recipe/2", QUEUED)]
+
+
+@pytest.mark.parametrize(("states", "event"), [(["scheduled"], ASSIGNED), ([], QUEUED)])
+def test_withdraw__host_with_a_guest__the_guest_goes_with_it(states: list[str], event: object) -> None:
+    members = set_of("scheduled", *states)
+    host = members.recipes[0]
+    members = replace(members, recipes=(*members.recipes, guest_of(host, 9)))
+    assert withdraw(members, host, WHY) == [("recipe/1", event), ("recipe/9", event)]
+
+
+def test_let_go__holder__every_recipe_is_queued_and_every_system_free() -> None:
+    assert let_go(set_of("scheduled", "assigned", "scheduled"), WHY) == [
+        ("recipe/1", QUEUED),
+        ("recipe/2", QUEUED),
+        ("recipe/3", QUEUED),
+        ("system/a", SystemPending()),
+        ("system/c", SystemPending()),
+    ]
+
+
+def test_let_go__holder_of_a_forced_system_that_is_manual__leaves_it_idle() -> None:
+    assert let_go(set_of("scheduled", "assigned", condition="Manual"), WHY)[-1] == ("system/a", SystemIdle())

@@ -1,15 +1,18 @@
-"""The column index: correct after any change, at a cost that does not depend on the size of the lab."""
+"""Columns of the inventory, cached answers and patterns."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from domain.requirements import Columns, evaluate, matching, parse, properties
 from domain.requirements import columns as columns_module
+from domain.requirements.patterns import like
 from domain.requirements.vocabulary import SYSTEM
 from replay.workload.generated_lab import generate_lab
 from tests.domain.requirements.evaluation import evaluated, lab, read, refuse
@@ -117,3 +120,29 @@ def test_property__any__read_only_from_its_fields(name: str) -> None:
     for inventory in generate_lab(1, 2, 40)["systems"]:
         fields = {field: inventory[field] for field in about.fields if field in inventory}
         assert about.read(fields) == about.read(inventory)
+
+
+PIECES = st.text("ab%_.*", max_size=8)
+TEXTS = st.text("ab.*\n", max_size=8)
+
+
+def plainly(pattern: str, text: str) -> bool:
+    expression = "".join({"%": ".*", "_": "."}.get(sign, re.escape(sign)) for sign in pattern)
+    return re.fullmatch(expression, text, re.DOTALL) is not None
+
+
+@given(PIECES, TEXTS)
+# Head and tail would overlap.
+@example("ab%ba", "aba")
+@example("a%b%b", "ab")
+# The leftmost match of a piece leaves no room for the tail.
+@example("%ab%b", "abab")
+@example("%%", "")
+@example("", "")
+def test_pattern__any__matches_like_a_plain_search(pattern: str, text: str) -> None:
+    assert like(pattern)(text) is plainly(pattern, text)
+
+
+def test_pattern__hostile__matched_in_linear_time() -> None:
+    for pattern in ("%a" * 120 + "%b", "%_a" * 80 + "%b", "a%" * 120 + "b"):
+        assert not like(pattern)("a" * 250 + "c")

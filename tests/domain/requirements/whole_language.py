@@ -181,10 +181,9 @@ LEAVES = st.one_of(
     leaves(
         ("pool", "group"), {EQUAL: ("", "BIG", "small"), ("other",): ("BIG", "x"), ("like",): ("%g", "s%")}
     ),
-    leaves(
-        ("key_value",),
-        {(*NUMBERS, "other"): ("1", 3, "YES", "-4"), ("like",): ("%", "1%")},
-    ).flatmap(lambda leaf: st.sampled_from([{**leaf, "key": key} for key in ("hvm", "CORES", "none")])),
+    leaves(("key_value",), {(*NUMBERS, "other"): ("1", 3, "YES", "-4"), ("like",): ("%", "1%")}).flatmap(
+        lambda leaf: st.sampled_from([{**leaf, "key": key} for key in ("hvm", "CORES", "none")])
+    ),
     st.builds(
         lambda key, op: {"element": "key_value", "key": key, "op": op},
         st.sampled_from(["HVM", "none"]),

@@ -1,4 +1,4 @@
-"""A scheduler drops departed names that are not in use, without an effect on decisions."""
+"""Names and systems that departed, unknown names, and skipped events."""
 
 from __future__ import annotations
 
@@ -8,12 +8,20 @@ from datetime import timedelta
 import orjson
 
 from domain.directory import events as directory_events
-from domain.events import Recorded, Stamp
+from domain.directory.events import DirectoryEvent
+from domain.events import TOPICS, Recorded, Stamp
+from domain.job.events import JobChanged
+from domain.requirements.host import HOST
+from domain.scheduling.supply.reasons import NO_DISTRO_TREE
 from domain.scheduling.world.departed_names import KEPT
-from domain.scheduling.world.partition import Partition
+from domain.scheduling.world.partition import HELD, Partition
+from domain.scheduling.world.skipped_events import SKIPPED_TOPICS
 from domain.scheduling.world.snapshot import pieces, restored
+from tests.domain.scheduling.contents import snapshot_of
+from tests.domain.scheduling.decision_reasons import reasons_to_abort
 from tests.domain.scheduling.folded_log import BEGINNING
-from tests.domain.scheduling.host_requirements import ANYTHING
+from tests.domain.scheduling.history import live
+from tests.domain.scheduling.host_requirements import ANYTHING, forces
 from tests.domain.scheduling.labs import occupy
 from tests.domain.scheduling.policies import everybody, group
 from tests.domain.scheduling.world import World
@@ -123,3 +131,74 @@ def test_departed__restored_from_snapshot__drops_the_same_names(world: World) ->
     assert orjson.dumps(partition.departed_names.plain()) == orjson.dumps(
         world.partition.departed_names.plain()
     )
+
+
+IN_NEW_POOL = {"element": "pool", "op": "==", "value": "new"}
+SECOND = {"element": "hostname", "op": "==", "value": "b"}
+
+
+def test_recipe__its_pool_is_made_later__takes_a_system_of_the_pool(world: World) -> None:
+    world.add_system("b", condition="Broken")
+    world.settle()
+    recipe = world.submit(HOST.examine({"or": [IN_NEW_POOL, SECOND]}).text)
+    world.settle()
+    assert world.states(recipe) == ["queued"]
+    world.add_system("a", pools=["new"])
+    world.settle()
+    assert world.states(recipe) == ["waiting"]
+
+
+def test_recipe__without_the_unknown_pool__takes_any_system(world: World) -> None:
+    world.add_system("a")
+    world.settle()
+    recipe = world.submit(HOST.examine({**IN_NEW_POOL, "op": "!="}).text)
+    world.settle()
+    assert world.states(recipe) == ["waiting"]
+
+
+def test_set__forces_an_unknown_system__is_aborted_with_its_name(world: World) -> None:
+    world.add_system("a")
+    world.settle()
+    recipe = world.submit(forces("nowhere"))
+    reason = reasons_to_abort(world)[f"recipe/{recipe}"]
+    assert reason.endswith('there is no system "nowhere"')
+
+
+def test_set__no_tree_of_an_unknown_lab_controller__is_aborted_with_its_name(world: World) -> None:
+    world.add_system("a")
+    world.settle()
+    requires = '{"element":"labcontroller","op":"==","value":"lab-9"}'
+    recipe = world.submit('{"and":[]}', None, distro_requires=requires)
+    reason = reasons_to_abort(world)[f"recipe/{recipe}"]
+    assert reason == f'{NO_DISTRO_TREE}: there is no lab controller "lab-9"'
+
+
+def test_autopick__an_unknown_pool__prefers_nothing(world: World) -> None:
+    world.add_system("a")
+    world.settle()
+    recipe = world.submit('{"and":[]}', autopick_pools=("new",))
+    world.settle()
+    assert world.states(recipe) == ["waiting"]
+
+
+def test_skipped_topics__each__changes_no_state() -> None:
+    kept = {
+        topic
+        for topic, cls in TOPICS.items()
+        if topic.partition(".")[0] in HELD or issubclass(cls, DirectoryEvent)
+    }
+    assert set(TOPICS) - kept == SKIPPED_TOPICS
+
+
+def test_partition__skipped_events_are_not_applied__state_is_the_same() -> None:
+    log = live(1, bursts=20, limit=3).log
+    changed = JobChanged(whiteboard="", retention_tag="scratch", product=None)
+    whole, rest = Partition(), Partition()
+    for recorded in log:
+        whole.apply(recorded)
+        rest.apply(recorded)
+    position = log[-1].position + 1
+    whole.apply(Recorded(position, position, log[-1].recorded_at, "job/1", 2, changed, log[0].stamp))
+    rest.pass_over(position)
+    assert rest.position == position
+    assert snapshot_of(rest) == snapshot_of(whole)

@@ -1,17 +1,24 @@
-"""The choice of distro trees for the recipes of a new set."""
+"""Distro trees and the labs that have them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
+from random import Random
 
 import pytest
 
-from domain.distro_choice.distro_trees import Chosen
-from domain.job.spec import RecipeSetSpec
+from domain.directory.state import Directory
+from domain.distro_choice.distro_trees import Chosen, DistroTrees
+from domain.job.spec import RecipeSetSpec, RecipeSpec
 from domain.priority import Priority
 from domain.requirements.distro import DISTRO
-from tests.domain.scheduling.host_requirements import BIG, HUGE, forces, in_pool, named
-from tests.domain.scheduling.tree_requirements import OWN, choose, recipe, trees_of, with_guests
+from domain.scheduling.supply.reasons import NO_DISTRO_TREE, NO_SYSTEM_MATCHES, TREE_AWAY
+from domain.scheduling.world.absent_trees import AWAY_SECONDS, KEPT_SECONDS
+from tests.domain.scheduling.decision_reasons import reasons, reasons_to_abort
+from tests.domain.scheduling.host_requirements import ANYTHING, BIG, HUGE, forces, in_pool, named
+from tests.domain.scheduling.policies import user
+from tests.domain.scheduling.tree_requirements import OWN, choose, recipe, submitted, trees_of, with_guests
 from tests.domain.scheduling.world import World
 
 SMALL, LARGE = "lab-small", "lab-large"
@@ -217,3 +224,167 @@ def test_trees__caught_up_in_parts__choose_as_if_at_once(labs: World) -> None:
     trees = trees_of(labs)
     assert [trees.catch_up(2) for _ in range(3)] == [False, True, True]
     assert trees.choose(large, "ada", None) == Chosen((OLD,))
+
+
+ANY = ANYTHING.text
+# One Fedora stays; the Fedora of the other architecture and the only Other leave.
+STAYS, X86, OTHER = 101, 102, 201
+
+
+@pytest.fixture
+def lab(world: World) -> World:
+    world.remove_tree(1)
+    world.now += timedelta(seconds=KEPT_SECONDS)
+    world.put_tree(STAYS, "s390x", ["lab-1"])
+    world.put_tree(X86, "x86_64", ["lab-1"])
+    world.put_tree(OTHER, "x86_64", ["lab-1"], family="Other")
+    world.add_idle("a")
+    return world
+
+
+def _choose(world: World, spec: RecipeSetSpec) -> Chosen:
+    """Choose as an API process does after it has read the whole log."""
+    directory = Directory()
+    trees = DistroTrees(directory)
+    for recorded in world.log:
+        directory.apply(recorded)
+        trees.apply(recorded)
+    return trees.choose(spec, "ada", None, world.now)
+
+
+def _submit(world: World, host_requires: str = ANY, family: str = "Other") -> int:
+    spec = RecipeSetSpec(Priority.Normal, (recipe(host_requires, family),))
+    (recipe_id,) = submitted(world, spec, _choose(world, spec).tree_ids)
+    return recipe_id
+
+
+def test_tree__only_match_is_away__chosen_and_set_waits(lab: World) -> None:
+    lab.remove_tree(OTHER)
+    lab.now += timedelta(seconds=AWAY_SECONDS - 1)
+    waiting = _submit(lab)
+    assert reasons(lab.settle()) == {f"recipe/{waiting}": f"{TREE_AWAY}: {OTHER} (tree-{OTHER})"}
+    lab.put_tree(OTHER, "x86_64", ["lab-1"], family="Other")
+    lab.settle()
+    assert lab.system_of(waiting) == "a"
+
+
+def test_tree__away_and_other_match_fits_no_system__chosen(lab: World) -> None:
+    lab.put_tree(X86, "x86_64", [])
+    waiting = _submit(lab, family="Fedora")
+    assert reasons(lab.settle()) == {f"recipe/{waiting}": f"{TREE_AWAY}: {X86} (tree-{X86})"}
+
+
+def test_tree__away_and_other_match_fits__not_chosen(lab: World) -> None:
+    lab.put_tree(103, "x86_64", ["lab-1"])
+    lab.remove_tree(X86)
+    assert _choose(lab, RecipeSetSpec(Priority.Normal, (recipe(family="Fedora"),))) == Chosen((103,))
+
+
+def test_tree__that_of_a_guest_is_away__is_chosen(lab: World) -> None:
+    lab.remove_tree(OTHER)
+    spec = RecipeSetSpec(Priority.Normal, (with_guests(recipe(family="Fedora"), "Other"),))
+    assert _choose(lab, spec) == Chosen((X86, OTHER), hopeless=True)
+
+
+def test_tree__away_and_no_system_matches__set_is_given_up_with_that_reason(lab: World) -> None:
+    lab.remove_tree(OTHER)
+    recipe_id = _submit(lab, named("nobody"))
+    assert reasons_to_abort(lab) == {f"recipe/{recipe_id}": NO_SYSTEM_MATCHES}
+
+
+def test_tree__away_for_longer__set_is_given_up_by_the_time_of_the_database(lab: World) -> None:
+    """The clock of the API process may be ahead, but does not count."""
+    lab.remove_tree(OTHER)
+    lab.now += timedelta(seconds=AWAY_SECONDS)
+    lab.database_ahead = -timedelta(seconds=1)
+    waiting = _submit(lab)
+    lab.settle()
+    assert lab.states(waiting) == ["queued"]
+    lab.database_ahead = timedelta()
+    late = _submit(lab)
+    assert reasons_to_abort(lab)[f"recipe/{late}"].endswith(f"{OTHER} (tree-{OTHER}) is in no lab")
+
+
+def test_tree__away_for_a_day__is_not_chosen(lab: World) -> None:
+    lab.remove_tree(OTHER)
+    lab.now += timedelta(seconds=KEPT_SECONDS)
+    recipe_id = _submit(lab)
+    assert reasons_to_abort(lab) == {f"recipe/{recipe_id}": NO_DISTRO_TREE}
+
+
+def _any_lab(chance: Random) -> World:
+    world = World()
+    names = ["lab-1", "lab-2", "lab-3"]
+    for name in names:
+        world.add_lab(name, enabled=chance.random() < 0.8)
+    for tree_id in range(1, 7):
+        family = chance.choice(["Fedora", "Other"])
+        world.put_tree(
+            tree_id,
+            chance.choice(["x86_64"] * 3 + ["arm"]),
+            chance.sample(names, chance.randint(0, 2)),
+            family,
+        )
+    for number in range(chance.randint(2, 6)):
+        world.add_system(
+            f"m{number}",
+            lab=chance.choice(names),
+            condition=chance.choice(["Automated"] * 3 + ["Broken", "Manual", "Removed"]),
+            arches=chance.choice([["x86_64"], ["x86_64"], ["arm"], ["x86_64", "arm"]]),
+            excluded_families=[{"arch": "x86_64", "family": "Other"}] if chance.random() < 0.2 else [],
+            memory_mb=chance.choice([4096, 16_384]),
+        )
+        _close(world, f"m{number}", chance)
+    return world
+
+
+def _close(world: World, fqdn: str, chance: Random) -> None:
+    """Restrict access to some systems; most stay open to all."""
+    if chance.random() < 0.3:
+        world.open_system(fqdn, *chance.sample([user("eve"), user("bob")], chance.randint(0, 2)))
+    if chance.random() < 0.2:
+        world.lend(fqdn, chance.choice(["eve", "bob"]))
+
+
+def _any_set(chance: Random) -> RecipeSetSpec:
+    wants = [ANYTHING.text, ANYTHING.text, BIG.text, named("m0", "m1"), named("m2"), forces("m3")]
+    recipes = []
+    for _ in range(chance.randint(1, 3)):
+        one = recipe(chance.choice(wants), chance.choice(["Fedora", "Other"]))
+        recipes.append(with_guests(one, *chance.sample(["Fedora", "Other"], chance.choice([0, 0, 1, 2]))))
+    return RecipeSetSpec(Priority.Normal, tuple(recipes))
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_set__any_lab__given_up_only_if_no_trees_work(seed: int) -> None:
+    chance = Random(f"distro-trees/{seed}")
+    world = _any_lab(chance)
+    world.settle()
+    spec = _any_set(chance)
+    owner = chance.choice(["ada", "eve"])
+    chosen = choose(world, *spec.recipes, owner=owner)
+    trees = [[*_matching(world, each)] for host in spec.recipes for each in (host, *host.guests)]
+    given_up = "aborted" in _states_with(world, spec, chosen.tree_ids, owner)
+    assert all(tree in meant or not meant for tree, meant in zip(chosen.tree_ids, trees, strict=True))
+    if given_up:
+        tried = [tuple(chance.choice(meant or [None]) for meant in trees) for _ in range(12)]
+        assert all("aborted" in _states_with(world, spec, tree_ids, owner) for tree_ids in tried)
+    assert given_up or not chosen.hopeless
+
+
+def _matching(world: World, each: RecipeSpec) -> list[int]:
+    node = DISTRO.from_text(each.distro_requires)
+    return [tree_id for tree_id, document in world.directory.trees() if document["family"] == node.value]  # type: ignore[union-attr]
+
+
+def _states_with(
+    world: World, spec: RecipeSetSpec, tree_ids: tuple[int | None, ...], owner: str
+) -> list[str]:
+    """Return the states of the set with these trees, and restore the systems."""
+    ids = submitted(world, spec, tree_ids, owner)
+    world.settle()
+    states = world.states(*ids)
+    if "aborted" not in states:
+        world.cancel(ids[0])
+        world.settle()
+    return states

@@ -93,6 +93,8 @@ CASES: list[tuple[str, Build, Trigger]] = [
     ("loop-that-finds-nothing", deep, effort.run_idle_loop),
 ]
 BY_NAME = {name: (build, trigger) for name, build, trigger in CASES}
+# Pairs of these and other cases differ only in the load of the lab.
+SOAKED = ("wake-up-of-idle-lab-for-nobody", "let-go-idle-lab", "wake-up-of-set-idle-lab", "new-set-idle-lab")
 
 
 def hold_to_bounds(small: Cost, large: Cost) -> None:
@@ -101,7 +103,9 @@ def hold_to_bounds(small: Cost, large: Cost) -> None:
     assert large.lines <= TOLERANCE * small.lines, f"lines per trigger: {small.lines}, {large.lines}"
 
 
-@pytest.mark.parametrize("name", BY_NAME)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.soak] if name in SOAKED else []) for name in BY_NAME]
+)
 def test_trigger__lab_and_queue_ten_times_as_large__same_cost(name: str) -> None:
     build, trigger = BY_NAME[name]
     hold_to_bounds(cost_of(trigger, build(1)), cost_of(trigger, build(10)))
@@ -191,13 +195,21 @@ SCANNING: list[Any] = [
     pytest.param(BitSlicedNumbers, "least", _least_by_scan, "new-set-idle-lab", marks=pytest.mark.soak),
     # Visits every queued recipe.
     (Filters, "ranked_recipes", _ranked_by_scan, "pending-system-deep-queue"),
-    (wake_up_grants, "_groups", _groups_by_scan, "wake-up-of-lab-for-nobody"),
+    pytest.param(
+        wake_up_grants, "_groups", _groups_by_scan, "wake-up-of-lab-for-nobody", marks=pytest.mark.soak
+    ),
     pytest.param(
         wake_up_grants, "_groups", _groups_by_scan, "wake-up-of-set-busy-lab", marks=pytest.mark.soak
     ),
     # Checks hopeless sets for every idle system.
-    (demanded_systems, "hopeless", lambda *_: False, "wake-up-of-idle-lab-that-blocked-sets-want"),
-    (let_go, "plans_of", _plans_by_scan, "let-go-busy-lab"),
+    pytest.param(
+        demanded_systems,
+        "hopeless",
+        lambda *_: False,
+        "wake-up-of-idle-lab-that-blocked-sets-want",
+        marks=pytest.mark.soak,
+    ),
+    pytest.param(let_go, "plans_of", _plans_by_scan, "let-go-busy-lab", marks=pytest.mark.soak),
     # Visits every holder of the lab.
     (granting, "plans_of", _plans_recomputed, "grant-beside-many-holders"),
     (timers, "_without_tree", _without_tree_by_scan, "loop-that-finds-nothing"),

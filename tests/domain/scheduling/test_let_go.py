@@ -1,4 +1,4 @@
-"""Every cause after which a holder can no longer be completed and releases its systems."""
+"""Holders that release their systems, and the order in which they do."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from typing import Any
 
 import pytest
 
-from tests.domain.scheduling.host_requirements import BIG, IN_POOL, forces, named
-from tests.domain.scheduling.labs import occupy, one_lab
+from domain.scheduling.decisions.decide import decide
+from domain.scheduling.supply.reasons import LET_GO
+from replay.audit import from_recorded
+from tests.domain.scheduling.host_requirements import BIG, IN_POOL, forces, in_pool, named
+from tests.domain.scheduling.labs import finish, occupy, one_lab, wanting
 from tests.domain.scheduling.policies import group
 from tests.domain.scheduling.rules import LETTING_GO, rules
 from tests.domain.scheduling.world import World
+from tests.replay.audit.sound import assert_sound
 
 # Each case makes a holder, changes the lab, and returns a recipe of the holder that had a system.
 
@@ -218,3 +222,187 @@ def test_let_go__any_row_alone__stuck_holder_lets_go(name: str, case: Callable[[
 
 def test_let_go__every_row__has_a_case() -> None:
     assert {name for name, _ in CASES} == LETTING_GO
+
+
+def test_let_go__holder__releases_all_in_one_decision_with_the_reason(world: World) -> None:
+    world.add_idle("a", "b", "x")
+    occupy(world, "x")
+    ids = world.submit_set([named("a"), named("b"), named("x")], guests={0: [1]})
+    world.settle()
+    world.set_condition("x", "Broken")
+    decisions = world.settle()
+    assert [(subject, event.TOPIC) for subject, event in decisions[0].events] == [
+        *((f"recipe/{recipe_id}", "recipe.queued") for recipe_id in (ids[0], ids[0] + 1, *ids[1:])),
+        *((f"system/{fqdn}", "system.pending") for fqdn in ("a", "b")),
+    ]
+    assert decisions[0].events[0][1].reason == LET_GO  # type: ignore[attr-defined]
+    assert (decisions[0].trigger.kind, decisions[0].trigger.name) == ("let-go", "lab-1")
+
+
+def cycle(world: World, *priorities: str) -> list[int]:
+    """Make one set per priority, each holding one system and wanting that of the next; return first recipes.
+
+    Each set also fits a busy spare system; when the spare systems break, the sets wait in a cycle.
+    """
+    own, spare = "abc"[: len(priorities)], "xyz"[: len(priorities)]
+    pools = [f"pool-{fqdn}" for fqdn in own]
+    world.add_idle(*own, *spare)
+    for pool, fqdn in zip(pools, spare, strict=True):
+        world.set_pool(pool, fqdn, True)
+    occupy(world, *spare)
+    firsts = []
+    for fqdn, pool, priority in zip(own, pools, priorities, strict=True):
+        firsts.append(world.submit_set([named(fqdn), in_pool(pool)], priority=priority)[0])
+    world.settle()
+    for pool, following in zip(pools, own[1:] + own[0], strict=True):
+        world.set_pool(pool, following, True)
+    for fqdn in spare:
+        assert world.settle() == [], "as long as one has a spare one, all can be completed"
+        world.set_condition(fqdn, "Broken")
+    assert world.states(*firsts) == ["scheduled"] * len(firsts)
+    return firsts
+
+
+# Priorities in the order of submission, and the holder that lets go.
+WHO = [
+    # The latest one among equally urgent ones.
+    (("Normal", "Normal"), 1),
+    (("Normal", "Normal", "Normal"), 2),
+    # The least urgent one, even if it is the earliest.
+    (("Low", "Normal"), 0),
+    (("High", "Low", "Normal"), 1),
+    (("High", "Low", "Low"), 2),
+]
+
+
+@pytest.mark.parametrize(("priorities", "gone"), WHO)
+def test_let_go__cycle_of_holders__only_the_least_urgent_latest(
+    world: World, priorities: tuple[str, ...], gone: int
+) -> None:
+    firsts = cycle(world, *priorities)
+    (decision, *_) = world.settle()
+    let_go = {subject for subject, event in decision.events if event.TOPIC == "recipe.queued"}
+    assert let_go == {f"recipe/{firsts[gone]}", f"recipe/{firsts[gone] + 1}"}
+    # Its systems complete the holder that waited for them, and so on around the cycle.
+    started: list[int] = []
+    while placed := world.in_state("waiting"):
+        started += [recipe.recipe_id for recipe in placed]
+        finish(world, *(recipe.recipe_id for recipe in placed))
+    assert set(started) >= set(firsts)
+    assert_sound(from_recorded(world.log))
+
+
+def test_let_go__two_cycles_after_one_failure__one_holder_of_each(world: World) -> None:
+    world.add_idle("a", "b", "c", "d", "x")
+    occupy(world, "x")
+    pools = {"a": "b", "b": "a", "c": "d", "d": "c"}
+    for pool in pools:
+        world.set_pool(pool, "x", True)
+    firsts = [world.submit_set([named(fqdn), in_pool(fqdn)])[0] for fqdn in pools]
+    world.settle()
+    for pool, following in pools.items():
+        world.set_pool(pool, following, True)
+    assert world.settle() == []
+    world.set_condition("x", "Broken")
+    (decision, *_) = world.settle()
+    queued = [subject for subject, event in decision.events if event.TOPIC == "recipe.queued"]
+    # The latest holder first, then the latest of the remaining cycle.
+    gone = [firsts[3], firsts[3] + 1, firsts[1], firsts[1] + 1]
+    assert queued == [f"recipe/{recipe_id}" for recipe_id in gone]
+
+
+def test_let_go__impossible_holder__before_any_less_urgent_one(world: World) -> None:
+    world.add_idle("a", "b", "x", "y")
+    occupy(world, "x", "y")
+    hopeless = wanting(world, "a", "x", priority="Urgent")
+    behind = wanting(world, "b", "a", priority="Low")
+    assert world.states(*hopeless, *behind) == ["scheduled", "assigned"] * 2
+    world.set_condition("x", "Broken")
+    world.settle()
+    # The other holder waited only for the released system.
+    assert world.states(*hopeless, *behind) == ["queued", "queued", "waiting", "waiting"]
+
+
+def test_let_go__several_impossible_holders__all_in_one_decision(world: World) -> None:
+    world.add_idle("a", "b", "x")
+    occupy(world, "x")
+    first, second = wanting(world, "a", "x"), wanting(world, "b", "x")
+    assert world.states(*first, *second) == ["scheduled", "assigned"] * 2
+    world.set_condition("x", "Broken")
+    (decision, *_) = world.settle()
+    queued = [subject for subject, event in decision.events if event.TOPIC == "recipe.queued"]
+    assert queued == [f"recipe/{recipe_id}" for recipe_id in (*first, *second)]
+
+
+def test_let_go__refused_commit_would_have_started_one_of_them__order_is_that_after_a_restart(
+    world: World,
+) -> None:
+    world.add_idle("a", "b", "x")
+    runs = occupy(world, "x")
+    wanting(world, "a", "x")
+    wanting(world, "b", "x")
+    world.complete(runs["x"])
+    (starts,) = world.decide()
+    assert starts.events[-1][1].TOPIC == "system.waiting"
+    world.set_condition("x", "Broken")
+    assert decide(world.refolded(), 1) == world.decide()
+
+
+def test_let_go__completable_holder__keeps_its_systems(world: World) -> None:
+    world.add_idle("a", "x", "y")
+    occupy(world, "x", "y")
+    ids = wanting(world, "a", "xy")
+    world.set_condition("x", "Broken")
+    assert [decision.trigger.kind for decision in world.settle()] == []
+    assert world.states(*ids) == ["scheduled", "assigned"]
+
+
+def test_let_go__holder_of_another_lab__unchanged(world: World) -> None:
+    world.add_lab("lab-2")
+    world.put_tree(1, "x86_64", ["lab-1", "lab-2"])
+    world.add_system("c", lab="lab-2")
+    world.add_system("y", lab="lab-2")
+    world.add_idle("a", "x")
+    occupy(world, "x", "y")
+    here, there = wanting(world, "a", "x"), wanting(world, "c", "y")
+    world.enable("lab-1", False)
+    world.settle()
+    assert world.states(*here, *there) == ["queued", "queued", "scheduled", "assigned"]
+
+
+def test_let_go__recipes_that_are_queued_again__keep_their_place(world: World) -> None:
+    world.add_idle("a", "x")
+    runs = occupy(world, "x")
+    ids = wanting(world, "a", "x")
+    world.set_condition("x", "Broken")
+    world.settle()
+    # Later recipes rank behind these.
+    taken = occupy(world, "a")
+    later = world.submit(named("a"))
+    world.settle()
+    world.set_condition("x", "Automated")
+    world.settle()
+    finish(world, taken["a"])
+    assert world.states(*ids, later) == ["waiting", "waiting", "queued"]
+    assert world.states(runs["x"]) == ["aborted"]
+
+
+def test_let_go__system_that_is_not_automated__becomes_idle_and_not_pending(world: World) -> None:
+    world.add_system("m", condition="Manual")
+    world.add_idle("a", "x")
+    occupy(world, "a", "x")
+    first, *_ = world.submit_set([forces("m"), named("a"), named("x")])
+    world.settle()
+    assert world.system_of(first) == "m"
+    world.set_condition("x", "Broken")
+    (decision, *_) = world.settle()
+    assert [event.TOPIC for subject, event in decision.events if subject == "system/m"] == ["system.idle"]
+
+
+def test_let_go__no_stuck_holder__no_events(world: World) -> None:
+    world.add_idle("a", "x")
+    world.set_condition("x", "Broken")
+    before = list(world.log)
+    assert decide(world.partition, limit=500) == []
+    assert world.log == before
+    assert not world.partition.triggers

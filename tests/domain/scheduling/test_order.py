@@ -1,17 +1,19 @@
-"""The order of a line equals a sorted list of all its recipes, for any filters and systems."""
+"""The order of waiting recipes: ranks, the ranked queue, and counts."""
 
 from __future__ import annotations
 
 from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from domain.access.policy import PolicyEntry
 from domain.access.submit_rights import SubmitRights, Submitter
 from domain.priority import Priority
 from domain.scheduling.demand.lines import Line
 from domain.scheduling.demand.order import Effort, ordered_places
-from domain.scheduling.demand.ranked import Rank
+from domain.scheduling.demand.ranked import Rank, Ranked
 from domain.scheduling.demand.submitters import Order, Submitters
 from domain.scheduling.supply.access import AccessIndex
 
@@ -79,10 +81,7 @@ def test_ordered_places__only_first__visits_one_filter() -> None:
     model, effort = LineModel(), Effort()
     for number in range(FILTERS):
         model.toggle(number, number % SUBMITTERS, Rank(-1, number, number))
-    assert next(ordered_places(model.line, 2**FILTERS - 1, model.order(OPEN), effort)) == (
-        -1,
-        (-1, 0, 0),
-    )
+    assert next(ordered_places(model.line, 2**FILTERS - 1, model.order(OPEN), effort)) == (-1, (-1, 0, 0))
     assert effort.rows == 1
 
 
@@ -98,3 +97,29 @@ def test_ordered_places__recipes_without_access_ahead__first_allowed_one_found(h
         for number in range(hidden):
             model.toggle(number, who, Rank(-3, 100 - who, 1_000 * who + number))
     assert model.ordered(2**hidden - 1, closed) == model.expected(2**hidden - 1, closed)
+
+
+Step = tuple[bool, int]
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 30)), max_size=200))
+def test_ranked__any_changes__sorted(steps: list[Step]) -> None:
+    ranked: Ranked[tuple[int, ...]] = Ranked()
+    members: set[tuple[int, ...]] = set()
+    for adding, number in steps:
+        key = (number,)
+        (ranked.add if adding else ranked.discard)(key)
+        (members.add if adding else members.discard)(key)
+        assert list(ranked) == sorted(members)
+        assert ranked.first() == min(members, default=None)
+        assert len(ranked) == len(members)
+        assert (key in ranked) == adding
+
+
+def test_ranked__same_key_in_and_out_a_thousand_times__heap_stays_small() -> None:
+    ranked: Ranked[tuple[int, ...]] = Ranked()
+    ranked.add((1,))
+    for _ in range(1_000):
+        ranked.discard((1,))
+        ranked.add((1,))
+    assert len(ranked._heap) <= 66

@@ -121,9 +121,7 @@ def test_plan__waiting_holder_has_no_alternative__none() -> None:
     assert plans._plans[1] == [1]
 
 
-def test_plan__unrelated_holders__not_visited(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_plan__unrelated_holders__not_visited(monkeypatch: pytest.MonkeyPatch) -> None:
     plans = Plans()
     others = 200
     for number in range(others):

@@ -1,14 +1,23 @@
-"""Completion of holders that wait for each other, compared with trying every order."""
+"""Safe and unsafe states, and grants that stay safe."""
 
 from __future__ import annotations
 
 from itertools import permutations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.scheduling.bitsets.bitmaps import union
+from domain.scheduling.decisions import pending_system
 from domain.scheduling.safety.completion import Holder, completable, impossible, stuck
+from domain.scheduling.supply.reasons import ALL_BROKEN, SET_INCOMPLETE
+from replay.audit import at_rest, from_recorded
+from tests.domain.scheduling.decision_reasons import reasons
+from tests.domain.scheduling.host_requirements import named
+from tests.domain.scheduling.labs import finish, occupy, wanting
+from tests.domain.scheduling.world import World
+from tests.replay.audit.sound import assert_at_rest, assert_sound
 
 A, B, C, D = (1 << number for number in range(4))
 
@@ -75,3 +84,120 @@ def test_impossible__wants_only_its_own_system__impossible() -> None:
     # The system of one recipe cannot serve its sibling, too.
     holder = Holder(1, A, (A,))
     assert impossible([holder]) == [holder]
+
+
+def the_smallest_case(world: World) -> tuple[tuple[int, ...], tuple[int, ...], dict[str, int]]:
+    """Make two sets: R1 = {a},{b} holds b; R2 = {c},{a},{b} holds c and ranks first; a is busy."""
+    world.add_idle("a", "b", "c")
+    runs = occupy(world, "a", "b", "c")
+    finish(world, runs["c"], runs["b"])
+    r1 = wanting(world, "a", "b")
+    r2 = wanting(world, "c", "a", "b", priority="High")
+    assert world.states(*r1, *r2) == ["assigned", "scheduled", "scheduled", "assigned", "assigned"]
+    return r1, r2, runs
+
+
+def test_grant__first_in_rank_would_wait_for_ever__is_passed_over(world: World) -> None:
+    r1, r2, runs = the_smallest_case(world)
+    finish(world, runs["a"])
+    # R2 ranks first, but with a it would wait for b, and R1, which has b, for a.
+    assert world.states(*r1) == ["waiting", "waiting"]
+    assert world.system_of(r2[1]) is None
+    finish(world, *r1)
+    assert world.states(*r2) == ["waiting"] * 3
+    assert_sound(from_recorded(world.log))
+    assert_at_rest(from_recorded(world.log))
+
+
+def test_grant__without_the_safety_rule__the_smallest_case_waits_for_ever(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Shows that the case above needs the rule.
+    monkeypatch.setattr(pending_system, "is_safe", lambda *_: True)
+    _, r2, runs = the_smallest_case(world)
+    finish(world, runs["a"])
+    assert world.system_of(r2[1]) == "a"
+    assert {violation.invariant for violation in at_rest(from_recorded(world.log))} >= {"no_holder_stuck"}
+
+
+def test_grant__rest_of_the_set_unavailable__not_made(world: World) -> None:
+    # The set would hold a until b is repaired.
+    world.add_idle("a", "b")
+    world.set_condition("b", "Broken")
+    first, second = world.submit_set([named("a"), named("b")])
+    (decision,) = world.settle()
+    assert reasons([decision]) == {f"recipe/{first}": SET_INCOMPLETE, f"recipe/{second}": ALL_BROKEN}
+    assert world.systems["a"].usage == "idle"
+
+
+def test_grant__system_is_needed_by_a_sibling__passed_over(world: World) -> None:
+    world.add_idle("a", "b")
+    runs = occupy(world, "a", "b")
+    either, only_a = wanting(world, "ab", "a")
+    finish(world, runs["a"])
+    assert (world.states(either), world.system_of(only_a)) == (["assigned"], "a")
+
+
+def decide_one(world: World) -> None:
+    """Answer one trigger."""
+    world.commit_decisions(world.decide(limit=1), world.position)
+
+
+def stuck_holder(world: World) -> tuple[int, ...]:
+    """Make a set that holds a and waits for x, and break x: the state is unsafe until the set lets go."""
+    world.add_idle("a", "b", "c", "x")
+    occupy(world, "x")
+    return wanting(world, "a", "x")
+
+
+def begin_batch(world: World) -> None:
+    """Submit the first set of a batch, which gets nothing. A later let-go waits for the rest of it."""
+    world.submit(named("x"), priority="Urgent")
+
+
+@pytest.mark.parametrize("wants", [["b"], ["b", "c"]])
+def test_new_set__can_start_at_once_beside_an_unsafe_holder__needs_no_check(
+    world: World, wants: list[str]
+) -> None:
+    holder = stuck_holder(world)
+    begin_batch(world)
+    ids = world.submit_set([named(want) for want in wants])
+    decide_one(world)
+    world.set_condition("x", "Broken")
+    decide_one(world)
+    # The stuck holder has not let go yet.
+    assert world.states(*holder) == ["scheduled", "assigned"]
+    assert set(world.states(*ids)) == {"waiting"}
+
+
+@pytest.mark.parametrize("wants", [["b"], ["c", "b"]])
+def test_pending_system__completes_a_set_beside_an_unsafe_holder__needs_no_check(
+    world: World, wants: list[str]
+) -> None:
+    holder = stuck_holder(world)
+    runs = occupy(world, "b")
+    ids = wanting(world, *wants)
+    world.add_system("z")
+    world.complete(runs["b"])
+    decide_one(world)
+    world.set_condition("x", "Broken")
+    decide_one(world)
+    assert world.states(*holder) == ["scheduled", "assigned"]
+    assert set(world.states(*ids)) == {"waiting"}
+
+
+def test_new_set__another_holder_is_stuck__does_not_begin(world: World) -> None:
+    world.add_idle("a", "b", "c", "x")
+    runs = occupy(world, "c", "x")
+    wanting(world, "a", "x")
+    begin_batch(world)
+    first, second = world.submit_set([named("b"), named("c")])
+    decide_one(world)
+    world.set_condition("x", "Broken")
+    decide_one(world)
+    assert world.states(first, second) == ["queued", "queued"]
+    # After the let-go, the set may begin.
+    world.settle()
+    assert world.states(first, second) == ["scheduled", "assigned"]
+    finish(world, runs["c"])
+    assert world.states(first, second) == ["waiting", "waiting"]

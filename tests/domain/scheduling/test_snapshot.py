@@ -39,9 +39,7 @@ def test_restored__at_any_commit__same_state_and_decisions(seed: int) -> None:
         world.settle()
 
 
-def test_pieces__partition_changes_meanwhile__state_at_the_beginning(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_pieces__partition_changes_meanwhile__state_at_the_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshot, "PIECE_SIZE", 3)
     world = lab_of(20, busy=False, queued=20)
     at_once = orjson.dumps([*pieces(world.partition)])
@@ -66,9 +64,7 @@ def test_restored__filters_were_evaluated__are_not_evaluated_again() -> None:
     check_indexes(other)
 
 
-def test_restored__free_filter_numbers__reused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_restored__free_filter_numbers__reused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Filters, "MAX_SPARE", 3)
     world = lab_of(5, busy=True, queued=0)
     for megabytes in range(20, 28):
@@ -107,9 +103,7 @@ def test_restored__columns_of_different_length__refused(column: str) -> None:
         restored(made)
 
 
-def test_restored__no_filter_evaluated__no_evaluation(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_restored__no_filter_evaluated__no_evaluation(monkeypatch: pytest.MonkeyPatch) -> None:
     world = lab_of(20, busy=True, queued=20)
     made: list[Labs] = []
     part = Labs.part

@@ -1,4 +1,4 @@
-"""The consistency loop: deadlines that no event announces, and states that should never occur."""
+"""Timers of the consistency loop, also under load."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from datetime import datetime, timedelta
 import pytest
 
 from domain.directory.events import LabControllerHeard, LabControllerSilent
+from domain.recipe.events import RecipeQueued
 from domain.scheduling.decisions.timers import Findings, LoopInput, correct
-from domain.scheduling.supply.reasons import LOAN_OVER, RESERVATION_OVER
+from domain.scheduling.supply.reasons import LOAN_OVER, RESERVATION_OVER, TREE_AWAY
 from domain.system.events import SystemLoaned, SystemLoanEnded
 from domain.system.state import Reservation
-from tests.domain.scheduling.consistency_loop import nothing_expires, tick
+from tests.domain.scheduling.consistency_loop import nothing_expires, run_loop, tick
 from tests.domain.scheduling.host_requirements import ANYTHING, BIG, named
 from tests.domain.scheduling.labs import occupy, one_lab, wanting
 from tests.domain.scheduling.rules import rules
@@ -188,3 +189,53 @@ def test_loop__commit_refused__finds_the_same_again(world: World, running: int) 
     first = correct(world.partition, clock, Findings())
     world.partition.rollback()
     assert correct(world.partition, clock, Findings()) == first != []
+
+
+@pytest.fixture
+def loaded(world: World) -> World:
+    """Return a world in which the watchdog of recipe 1 has expired, b is idle, and recipe 2 is new."""
+    world.add_idle("a", "b")
+    world.submit(ANY)
+    world.settle()
+    world.now += timedelta(seconds=10_800)
+    world.submit(ANY)
+    assert world.states() == ["waiting", "new"]
+    return world
+
+
+def test_watchdog__expires_while_a_trigger_waits__recipe_is_aborted(loaded: World) -> None:
+    found = run_loop(loaded)
+    assert (found.causes, found.findings.watchdogs_expired) == (["timer/watchdog/1"], 1)
+    assert loaded.states() == ["aborted", "new"]
+    loaded.settle()
+    assert loaded.states() == ["aborted", "waiting"]
+
+
+def test_loop__runs_while_triggers_wait__triggers_stay_unanswered(loaded: World) -> None:
+    loaded.add_system("c", memory_mb=16_384)
+    before = loaded.partition.triggers.waiting()
+    assert run_loop(loaded).decisions
+    waiting = loaded.partition.triggers.waiting()
+    assert waiting[: len(before)] == before
+    assert loaded.refolded().triggers.waiting() == waiting
+
+
+def test_idle_system__wanted_while_its_wake_up_waits__is_neither_counted_nor_given_away(world: World) -> None:
+    world.add_idle("a")
+    world.enable("lab-1", enabled=False)
+    queued = world.submit(ANY)
+    world.settle()
+    world.enable("lab-1", enabled=True)
+    found = run_loop(world)
+    assert (found.findings.idle_but_wanted, found.decisions) == (0, [])
+    world.settle()
+    assert world.system_of(queued) == "a"
+
+
+def test_distro_tree__left_before_a_new_set_is_answered__the_set_waits_for_it(world: World) -> None:
+    world.add_idle("a")
+    new = world.submit(ANY)
+    world.remove_tree(1)
+    assert run_loop(world).decisions == []
+    (answer,) = world.settle()
+    assert answer.events == ((f"recipe/{new}", RecipeQueued(reason=f"{TREE_AWAY}: 1 (tree-1)")),)

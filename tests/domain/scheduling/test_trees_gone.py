@@ -136,9 +136,7 @@ def test_distro_tree__leaves_twice__is_away_since_the_second_time(world: World) 
     assert world.states(waiting) == ["aborted"]
 
 
-def test_distro_tree__removed_by_a_process_that_is_behind__counts_from_its_record(
-    world: World,
-) -> None:
+def test_distro_tree__removed_by_a_process_that_is_behind__counts_from_its_record(world: World) -> None:
     world.add_idle("a")
     occupy(world, "a")
     waiting = world.submit(ANY)

@@ -1,4 +1,4 @@
-"""Changes of a system's condition: one table of the effects on the system and its occupant."""
+"""Conditions of systems, and their policies."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ from itertools import product
 
 import pytest
 
+from domain.access.policy import Policy, PolicyEntry, policy_form
+from domain.errors import Refused
 from domain.events import Event
 from domain.recipe.events import RecipeAborted, RecipeAssigned, RecipeQueued
 from domain.recipe_set.members import Members
 from domain.requirements.host import HOST
 from domain.system.events import SystemConditionChanged, SystemIdle, SystemPending, SystemReservationEnded
 from domain.system.lifecycle import CONDITIONS
-from domain.system.state import Reservation, System
+from domain.system.state import Loan, Reservation, System
 from domain.system_admin.condition import change_condition
+from domain.system_admin.policy import change_policy, leave_pool, remove_system_references
 from tests.domain.recipe.samples import system_in
 from tests.domain.recipe_set.samples import guest_of, set_of
 
@@ -47,26 +50,14 @@ class Setup:
 
 IDLE, PENDING = Setup("idle"), Setup("pending")
 DRAINING = Setup("idle", draining=True)
-SCHEDULED, FORCED = (
-    Setup("scheduled", "scheduled"),
-    Setup("scheduled", "scheduled", forced=True),
-)
-RUNNING, RUNNING_FORCED = (
-    Setup("running", "running"),
-    Setup("running", "running", forced=True),
-)
+SCHEDULED, FORCED = (Setup("scheduled", "scheduled"), Setup("scheduled", "scheduled", forced=True))
+RUNNING, RUNNING_FORCED = (Setup("running", "running"), Setup("running", "running", forced=True))
 KEPT = Setup("running", "reserved")
 A_PERSON, PROVISIONED = Setup("running", reserved=True), Setup("installing", reserved=True)
 
 CASES = (
     *(IDLE, PENDING, DRAINING, SCHEDULED, FORCED),
-    *(
-        Setup("waiting", "waiting"),
-        Setup("installing", "installing"),
-        RUNNING,
-        RUNNING_FORCED,
-        KEPT,
-    ),
+    *(Setup("waiting", "waiting"), Setup("installing", "installing"), RUNNING, RUNNING_FORCED, KEPT),
     *(A_PERSON, PROVISIONED),
 )
 
@@ -146,3 +137,40 @@ def test_change_condition__host_with_a_guest_runs_on_it__only_these_two_are_abor
     members = replace(members, recipes=(*members.recipes, guest_of(members.recipes[0], 9)))
     decided = change_condition(members.systems["a"], members, "Broken", "fan")
     assert [subject for subject, _ in decided] == ["system/a", "recipe/1", "recipe/9", "system/a"]
+
+
+OPEN: Policy = (PolicyEntry("view"),)
+SYSTEM = system_in("idle", "Manual")
+OWN = replace(SYSTEM, access_policy=OPEN, active_pool="big")
+
+
+def test_change__equal_policy__no_event() -> None:
+    assert change_policy(OWN, policy_form(OPEN), "big", ["big"]) == []
+    # A system without its own policy differs from one with an equal policy of its own.
+    assert len(change_policy(SYSTEM, policy_form(OPEN), None, [])) == 1
+    assert len(change_policy(OWN, policy_form(OPEN), None, ["big"])) == 1
+
+
+def test_change__active_pool_without_the_system__refused() -> None:
+    with pytest.raises(Refused, match="is not in pool big"):
+        change_policy(SYSTEM, [], "big", ["small"])
+
+
+def test_leave__active_pool__own_policy_applies() -> None:
+    ((_, changed),) = leave_pool(OWN, "big")
+    assert changed.active_pool is None and changed.entries == policy_form(OPEN)  # type: ignore[attr-defined]
+    assert leave_pool(OWN, "small") == []
+
+
+def test_part_with__user__loan_reservation_and_entries_end() -> None:
+    named = (*OPEN, PolicyEntry("reserve", "bob"), PolicyEntry("reserve", group="bob"))
+    system = replace(OWN, access_policy=named, loan=Loan("bob", None))
+    *_, (_, changed) = decided = remove_system_references(system, "user", "bob")
+    assert [event.TOPIC for _, event in decided] == ["system.loan-ended", "system.access-policy-changed"]
+    left = (*OPEN, PolicyEntry("reserve", group="bob"))
+    assert (changed.entries, changed.active_pool) == (policy_form(left), "big")  # type: ignore[attr-defined]
+    assert (
+        remove_system_references(system, "user", "eve")
+        == remove_system_references(system, "lab-controller", "bob")
+        == []
+    )

@@ -49,11 +49,7 @@ PLANTED = [
     # Another order of additions.
     ("UPDATE read.durations SET seconds = seconds * (1 + 1e-15)", "durations", "seconds"),
     # The owner of the database has changed an event.
-    (
-        CHANGED_EVENTS,
-        "recipes",
-        "reason",
-    ),
+    (CHANGED_EVENTS, "recipes", "reason"),
     # The same number in another notation.
     (
         "UPDATE read.systems SET inventory = '{\"memory_mb\": 1024.0}' WHERE fqdn = 'b'",

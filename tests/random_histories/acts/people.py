@@ -20,13 +20,7 @@ from domain.system_admin.reservation import provisioning
 from store.requests import AppendRequest, Committed
 from tests.in_process.environment import Instance
 from tests.random_histories import labs
-from tests.random_histories.acts.choosing import (
-    Draw,
-    ask,
-    of_condition,
-    one,
-    reserved,
-)
+from tests.random_histories.acts.choosing import Draw, ask, of_condition, one, reserved
 from tests.random_histories.acts.systems import change_any
 
 

@@ -14,12 +14,7 @@ from domain.recipe.state import Recipe
 from domain.recipe_set.messages import Report, ReportAborted
 from tests.in_process.environment import Instance
 from tests.random_histories import reporting
-from tests.random_histories.acts.choosing import (
-    Draw,
-    ask,
-    one,
-    recipes,
-)
+from tests.random_histories.acts.choosing import Draw, ask, one, recipes
 
 
 def report_next(scene: Instance, draw: Draw) -> None:

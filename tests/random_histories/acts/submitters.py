@@ -6,13 +6,7 @@ from api.use_cases.change_job import cancel_job, cancel_recipe_set, change_prior
 from api.use_cases.submit_job import submit_job
 from tests.in_process.environment import Instance
 from tests.random_histories import jobs, labs
-from tests.random_histories.acts.choosing import (
-    Draw,
-    ask,
-    one,
-    recipes,
-    unfinished_sets,
-)
+from tests.random_histories.acts.choosing import Draw, ask, one, recipes, unfinished_sets
 
 
 def submit(scene: Instance, draw: Draw) -> None:

@@ -11,13 +11,7 @@ from api.use_cases.move_system import move_system
 from api.use_cases.register_system import register_system
 from tests.in_process.environment import Instance
 from tests.random_histories import labs
-from tests.random_histories.acts.choosing import (
-    Draw,
-    ask,
-    free,
-    one,
-    systems,
-)
+from tests.random_histories.acts.choosing import Draw, ask, free, one, systems
 
 
 def change_condition(scene: Instance, draw: Draw) -> None:

@@ -102,9 +102,7 @@ class Story:
         """
         hosts = {number: number for number in wants} | dict(guests or {})
         members = sorted(hosts)
-        pairs: list[Pair] = [
-            (f"recipe-set/{set_id}", RecipeSetSubmitted(set_id, priority, members)),
-        ]
+        pairs: list[Pair] = [(f"recipe-set/{set_id}", RecipeSetSubmitted(set_id, priority, members))]
         for number in members:
             form = wants.get(number, {"and": []})
             host = hosts[number] if hosts[number] != number else None

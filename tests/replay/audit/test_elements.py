@@ -119,10 +119,7 @@ def test_element__compared__as_its_property_is(
         assert said(leaf(element, "like", f"{pattern}!"), SYSTEM) == NO
 
 
-NULL = {
-    **dict.fromkeys(SYSTEM),
-    "cpu": dict.fromkeys(SYSTEM["cpu"]),
-}
+NULL = {**dict.fromkeys(SYSTEM), "cpu": dict.fromkeys(SYSTEM["cpu"])}
 BARE: dict[str, Any] = {"cpu": None}
 NEVER_UNKNOWN = {"diskcount"}
 

@@ -1,4 +1,4 @@
-"""Planted faults of access: grants without access, and grants of systems on loan to another user."""
+"""The audit finds faults of access: permissions, closed systems and pools, loans, reservations."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ from tests.replay.audit.access_events import (
     owned_by,
     pool_policy,
     pool_removed,
+    reserved,
+    returned,
 )
-from tests.replay.audit.moves import Pair, only, place
+from tests.replay.audit.moves import Pair, assigned, condition, grant, idle, only, pending, place
 from tests.replay.audit.planted import assert_caught, opening
 from tests.replay.audit.story import Story
 
@@ -179,3 +181,119 @@ def test_allowed_grant__by_a_policy_that_knew_no_access__is_not_judged_by_it(pol
     story.job(6, {6: only("b")}, owner="bob")
     story.decide(place(6, "b"), policy=policy)
     assert story.violations() == []
+
+
+@pytest.mark.parametrize("closed", [own_policy("a", user("ada")), lent("a", "ada")], ids=str)
+def test_nobody_jumped__past_one_who_may_not_have_it__no_violation(closed: Pair) -> None:
+    story = opening()
+    story.queue(5, {5: only("a")}, "Urgent", owner="bob")
+    story.commit(closed)
+    story.complete(1, "a")
+    story.decide(place(2, "a"))
+    story.complete(2, "a")
+    story.decide([idle("a")])
+    assert story.violations() == []
+
+
+def test_nobody_overlooked__who_may_have_it_again__is_found() -> None:
+    story = opening()
+    story.queue(5, {5: only("a")}, owner="bob")
+    story.commit(lent("a", "ada"))
+    story.complete(1, "a")
+    story.decide(place(2, "a"))
+    story.commit(given_back("a"))
+    story.complete(2, "a")
+    story.decide([idle("a")])
+    assert_caught(story, "nobody_overlooked", "recipe/5", "system/a")
+
+
+def test_at_rest__idle_system_on_loan_to_another__may_stay_idle() -> None:
+    story = opening()
+    story.commit(lent("b", "eve"))
+    story.queue(5, {5: only("b")}, owner="bob")
+    assert story.at_rest() == []
+    story.commit(given_back("b"))
+    assert [found.subjects for found in story.at_rest()] == [("recipe/5", "system/b")]
+
+
+@pytest.mark.parametrize("closed", [own_policy("e", user("ada")), lent("e", "ada")], ids=str)
+def test_no_unsafe_grant__the_rest_of_the_set_is_closed_to_it__is_found(closed: Pair) -> None:
+    story = opening()
+    story.idle("e")
+    story.commit(closed)
+    story.job(5, {5: only("b"), 6: only("e")}, owner="bob")
+    story.decide([*grant(5, "b"), assigned(6)])
+    assert_caught(story, "no_unsafe_grant", "recipe/5", "system/b", "recipe-set/5")
+
+
+def test_no_unsafe_grant__the_rest_of_the_set_is_open_to_it__no_violation() -> None:
+    story = opening()
+    story.system("e", condition="Automated")
+    story.job(4, {4: only("e")})
+    story.decide(place(4, "e"))
+    story.commit(own_policy("e", user("bob")))
+    story.job(5, {5: only("b"), 6: only("e")}, owner="bob")
+    story.decide([*grant(5, "b"), assigned(6)])
+    assert story.violations() == []
+
+
+def test_at_rest__holder_that_lost_access_did_not_let_go__is_found() -> None:
+    story = opening()
+    story.system("e", condition="Automated")
+    story.job(4, {4: only("e")})
+    story.decide(place(4, "e"))
+    story.job(5, {5: only("b"), 6: only("e")}, owner="bob")
+    story.decide([*grant(5, "b"), assigned(6)])
+    assert story.at_rest() == []
+    story.commit(own_policy("e", user("ada")))
+    assert [found.invariant for found in story.at_rest()] == ["no_holder_stuck"]
+
+
+def test_rightful_reservation__of_what_is_lent_to_them__no_violation() -> None:
+    story = opening()
+    story.commit(lent("b", "bob"))
+    story.commit(*reserved("b", "bob"))
+    story.commit(lent("m", "bob"))
+    story.commit(*reserved("m", "bob"))
+    assert story.violations() == []
+
+
+def test_rightful_reservation__returned__the_queue_is_asked() -> None:
+    story = opening()
+    story.commit(lent("b", "bob"))
+    story.commit(*reserved("b", "bob"))
+    story.queue(5, {5: only("b")}, owner="bob")
+    story.commit(returned("b"), pending("b"))
+    story.decide(place(5, "b"))
+    assert story.violations() == []
+
+
+def test_the_queue_is_asked__borrower_returned_it__idle_at_once_is_found() -> None:
+    story = opening()
+    story.commit(lent("b", "bob"))
+    story.commit(*reserved("b", "bob"))
+    story.commit(returned("b"), idle("b"))
+    assert_caught(story, "the_queue_is_asked", "system/b")
+
+
+@pytest.mark.parametrize(
+    ("before", "fqdn"),
+    [
+        # Automated, and without a borrower.
+        ([], "b"),
+        ([lent("b", "eve")], "b"),
+        ([lent("b", "bob"), given_back("b")], "b"),
+        ([lent("m", "eve")], "m"),
+        ([condition("b", "Broken")], "b"),
+        ([lent("b", "bob"), condition("b", "Removed")], "b"),
+    ],
+    ids=str,
+)
+def test_rightful_reservation__of_what_is_not_theirs_to_reserve__is_found(
+    before: Sequence[Pair], fqdn: str
+) -> None:
+    story = opening()
+    for pair in before:
+        story.commit(pair)
+    story.commit(*reserved(fqdn, "bob"))
+    assert_caught(story, "rightful_reservation", f"system/{fqdn}")

@@ -1,22 +1,37 @@
-"""The indexes of the scheduler's view give the results of a full search, at any moment of a history."""
+"""The view of the scheduler that the audit keeps, and people who do no harm."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
 from replay.audit.facts import facts_of
 from replay.audit.queues import AFTER_ALL
 from replay.audit.ranking import eligible_recipes, rank_on
-from replay.audit.record import Commit
+from replay.audit.record import Commit, from_recorded
 from replay.audit.requirement import judge as answer
-from replay.audit.safety import could_take_safely, stuck_holders, unplaced_hosts
+from replay.audit.safety import could_take_safely, is_safe, stuck_holders, unplaced_hosts
 from replay.audit.scheduler_view import SchedulerView
 from replay.audit.system_matcher import SystemMatcher
 from replay.audit.values import Recipe, System
+from tests.domain.scheduling.policies import group, user
+from tests.replay.audit.access_events import (
+    given_back,
+    group_is_now,
+    group_made,
+    group_removed,
+    into_pool,
+    lent,
+    out_of_pool,
+    own_policy,
+    owned_by,
+    pool_policy,
+)
+from tests.replay.audit.moves import LAB, Pair, assigned, grant, only
 from tests.replay.audit.people_histories import lived
+from tests.replay.audit.story import Story
 
 SEEDS = range(3)
 EVERY = 12
@@ -138,3 +153,42 @@ def test_tentatively__the_rest_of_a_history__leaves_no_trace(seed: int) -> None:
             view.apply_all(commit)
         assert snapshot_of(view) != snapshot_of(untouched)
     assert snapshot_of(view) == snapshot_of(untouched)
+
+
+@pytest.mark.parametrize(
+    ("lost", "regained"),
+    [
+        (group_is_now("qe"), group_is_now("qe", "bob")),
+        (pool_policy("big", user("eve")), pool_policy("big", user("bob"))),
+        (lent("b", "eve"), given_back("b")),
+        (lent("b", "eve"), lent("b", "bob")),
+        (pool_policy("big"), own_policy("b", user("bob"))),
+        (out_of_pool("big", "b"), into_pool("big", "b")),
+        (group_removed("qe"), owned_by("b", "bob")),
+    ],
+    ids=str,
+)
+def test_is_safe__access_is_lost_and_regained__follows(lost: Pair, regained: Pair) -> None:
+    """Check a set of bob for qe that holds a and wants b, which is in the pool of qe."""
+    story = Story()
+    story.labs(LAB)
+    story.tree(1, LAB)
+    story.idle("a", "b")
+    for pair in _begin():
+        story.commit(pair)
+    story.job(1, {1: only("a"), 2: only("b")}, owner="bob", group="qe")
+    story.decide([*grant(1, "a"), assigned(2)])
+    view = SchedulerView()
+    matcher = SystemMatcher(view)
+    for pairs, safe in (([], True), ([lost], False), ([regained], True)):
+        begin = len(story.log)
+        for pair in pairs:
+            story.commit(pair)
+        for record in from_recorded(story.log[begin if pairs else 0 :]):
+            view.apply(record)
+        assert is_safe(view, matcher, LAB) is safe
+
+
+def _begin() -> Sequence[Pair]:
+    own = own_policy("b", user("eve"))
+    return group_made("qe", "bob"), own, pool_policy("big", group("qe")), into_pool("big", "b")

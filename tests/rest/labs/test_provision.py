@@ -154,7 +154,7 @@ def test_provision__set_of_two_hosts__each_command_has_the_roles_and_systems_of_
     roles = [(member["recipe_id"], member["role"], member["system"]) for member in host["members"]]
     a, b = host["system"], other["system"]
     assert roles == [
-        *((ids[0], "SERVERS", a), (ids[1], "SERVERS", a), (ids[2], "SERVERS", a), (ids[3], "CLIENTS", b)),
+        *((ids[0], "SERVERS", a), (ids[1], "SERVERS", a), (ids[2], "SERVERS", a), (ids[3], "CLIENTS", b))
     ]
     names = [(member["host_recipe_id"], member["guestname"]) for member in host["members"]]
     assert names == [(None, None), (ids[0], "one"), (ids[0], "two"), (None, None)]

@@ -1,4 +1,4 @@
-"""/systems/{fqdn}/history: the changes of a system with time, actor, old and new values."""
+"""History and usage of systems."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import httpx
+import pytest
 
+from api.rest.paging import PageAt
+from api.rest.resources.usage import _page
+from projections.reader import At
 from tests.harness.running import Running
 from tests.rest.actions import EAST, WEST, People, finish, recipe_for, start, submit
 from tests.rest.whole_system import WHOLE
@@ -127,3 +131,20 @@ def test_history__unknown_system__404(client: httpx.Client, machine: str, servic
     assert client.get("/systems/no.example.com/history").status_code == 404
     assert client.get(f"/systems/{machine}/history", params={"as_of": 1}).status_code == 404
     assert client.get(f"/systems/{machine}/history", params={"colour": 1}).status_code == 422
+
+
+# In the order of a database with a language-specific collation.
+KEYS: list[str | None] = ["alpha", "Beta", "gamma-1", "gamma1", "Gamma-2", None]
+
+
+@pytest.mark.parametrize("limit", range(1, len(KEYS) + 2))
+def test_page__groups_in_an_order_of_the_database__each_comes_once(limit: int) -> None:
+    groups: list[dict[str, Any]] = [{"key": key, "seconds": {}} for key in KEYS]
+    found, after = list[str | None](), ""
+    for _ in KEYS:
+        shown, last = _page(groups, PageAt(At(1), limit, after))
+        found += [group["key"] for group in shown]
+        if last is None:
+            break
+        after = last
+    assert sorted(found, key=str) == sorted(KEYS, key=str)

@@ -1,4 +1,4 @@
-"""/inventory: export and import of all systems, as JSON and as a table."""
+"""Inventories of systems: uploaded, used by the scheduler, and refused."""
 
 from __future__ import annotations
 
@@ -11,8 +11,21 @@ import pytest
 
 from api.intake.systems_csv import read_systems, write_systems
 from tests.harness.running import Running
-from tests.rest.actions import after, by_people, in_one_commit, shown
-from tests.rest.systems.inventories import counts, export, exported, take, take_table
+from tests.rest.actions import (
+    EAST,
+    WEST,
+    People,
+    after,
+    by_people,
+    cancel_set,
+    in_one_commit,
+    in_state,
+    recipe_for,
+    shown,
+    start,
+    submit,
+)
+from tests.rest.systems.inventories import CSV, counts, export, exported, take, take_table
 from tests.rest.whole_system import OTHERWISE, WHOLE
 
 
@@ -157,3 +170,161 @@ def test_import__same_at_once_from_many__each_is_answered_and_it_happens_once(
         outcomes = list(pool.map(once, range(4)))
     assert sorted(outcomes) == [(0, 0, 3)] * 3 + [(0, 3, 0)]
     assert by_people(service, before) == [(f"system/{fqdn}", "system.inventory-changed") for fqdn in fqdns]
+
+
+def test_import__conditions_of_systems_at_work__recipes_end_as_by_single_changes(
+    client: httpx.Client, machines: Callable[..., str], service: Running
+) -> None:
+    first, second, spare = machines(), machines(), machines()
+    recipes = submit(client, recipe_for(first), recipe_for(second))["recipe_ids"]
+    start(client, recipes[0])
+    broken = [{"fqdn": fqdn, "condition": "Broken"} for fqdn in (first, second)]
+    answer = take(client, *broken, {"fqdn": spare, "location": "there"})
+    assert counts(answer) == (0, 3, 0)
+    assert in_one_commit(service, answer) == [
+        (f"system/{first}", "system.condition-changed"),
+        (f"recipe/{recipes[0]}", "recipe.aborted"),
+        (f"system/{first}", "system.idle"),
+        (f"system/{second}", "system.condition-changed"),
+        (f"recipe/{recipes[1]}", "recipe.aborted"),
+        (f"system/{second}", "system.idle"),
+        (f"system/{spare}", "system.inventory-changed"),
+    ]
+
+
+def test_import__two_systems_of_a_set_that_waits_for_a_third__each_seen_as_the_one_before_left_it(
+    client: httpx.Client, machines: Callable[..., str], service: Running
+) -> None:
+    first, second, busy = machines(), machines(), machines()
+    in_state(client, submit(client, recipe_for(busy))["recipe_ids"][0], "waiting")
+    submitted = submit(client, *map(recipe_for, (first, second, busy)))
+    recipes = submitted["recipe_ids"]
+    for recipe_id in recipes[:2]:
+        in_state(client, recipe_id, "scheduled")
+    answer = take(client, *({"fqdn": fqdn, "condition": "Broken"} for fqdn in (first, second)))
+    cancel_set(client, submitted)
+    events = in_one_commit(service, answer)
+    assert events[:3] == [
+        (f"system/{first}", "system.condition-changed"),
+        (f"recipe/{recipes[0]}", "recipe.assigned"),
+        (f"system/{first}", "system.idle"),
+    ]
+    assert sorted(events[3:]) == sorted(
+        [
+            (f"system/{second}", "system.condition-changed"),
+            *((f"recipe/{recipe_id}", "recipe.queued") for recipe_id in recipes),
+            (f"system/{second}", "system.idle"),
+        ]
+    )
+
+
+def test_import__lab_of_a_system_at_work__409_and_nothing_stored(
+    client: httpx.Client, machines: Callable[..., str], service: Running
+) -> None:
+    busy, idle = machines(), machines()
+    start(client, submit(client, recipe_for(busy))["recipe_ids"][0])
+    before = service.end()
+    answer = take(client, {"fqdn": idle, "vendor": "x"}, {"fqdn": busy, "lab_controller": WEST})
+    assert answer.status_code == 409 and busy in answer.json()["detail"]
+    assert by_people(service, before) == []
+
+
+FAULTY_ROWS = [
+    # A valid system, which is not stored either.
+    {"fqdn": "good.east.example.com", "lab_controller": EAST, "owner": "alice"},
+    # Values, unknown names (an equal owner is reported once), and required fields of a new system.
+    {"fqdn": "bad.east.example.com", "memory_mb": -1, "lab_controller": "no host!", "owner": "nobody"},
+    {"fqdn": "no.east.example.com", "lab_controller": "no.such", "owner": "nobody", "pools": ["nowhere"]},
+    {"fqdn": "new.east.example.com"},
+    # The same name twice, in upper and lower case.
+    {"fqdn": "GOOD.east.example.com", "lab_controller": EAST, "owner": "alice"},
+]
+PLACES = [
+    *((1, "memory_mb"), (1, "lab_controller"), (1, "owner"), (2, "lab_controller"), (2, "pools[0]")),
+    *((3, "lab_controller"), (3, "owner"), (4, "fqdn")),
+]
+
+
+def test_import__faults_in_many_systems__all_reported_with_their_places_and_nothing_stored(
+    client: httpx.Client, service: Running
+) -> None:
+    before = service.end()
+    answer = take(client, *FAULTY_ROWS)
+    assert answer.status_code == 422
+    assert [fault["where"] for fault in answer.json()["errors"]] == [
+        f"systems[{number}].{field}" for number, field in PLACES
+    ]
+    header = "fqdn,memory_mb,lab_controller,owner,pools,devices"
+    rows = [",".join(map(_cell, (row.get(name) for name in header.split(",")))) for row in FAULTY_ROWS]
+    rows[0] += "{"
+    answer = take_table(client, "\n".join([header, *rows]))
+    assert [fault["where"] for fault in answer.json()["errors"]] == [
+        *["row 2, column devices"],
+        *(f"row {number + 2}, column {field}" for number, field in PLACES),
+    ]
+    assert by_people(service, before) == []
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else " ".join(value) if isinstance(value, list) else str(value)
+
+
+def test_import__no_inventory_at_all__is_refused(client: httpx.Client) -> None:
+    assert (
+        client.post("/inventory", content=b"fqdn", headers={"Content-Type": "text/plain"}).status_code == 415
+    )
+    assert take_table(client, "fqdn,colour\n").status_code == 422
+    assert client.post("/inventory", content=b"\xff", headers=CSV).status_code == 400
+    assert client.post("/inventory", json=[]).status_code == 422
+    assert client.post("/inventory", json={"systems": [{}], "users": []}).status_code == 422
+    answer = take(client, *[{"fqdn": "a.b"}] * 1001)
+    assert "1000" in answer.json()["errors"][0]["message"]
+    answer = take_table(client, "fqdn\n" + "a.b\n" * 1001)
+    assert "1000" in answer.json()["errors"][0]["message"]
+
+
+def test_import__by_people__owners_change_theirs_and_admins_add(
+    client: httpx.Client, people: People, machine: str, service: Running
+) -> None:
+    systems = export(client, min_position=service.end())
+    mine = next(system for system in systems if system["fqdn"] == machine)
+    # Unchanged systems need no permission.
+    assert counts(take(people["alice"], *systems)) == (0, 0, len(systems))
+    changed = {**mine, "vendor": "ACME"}
+    assert counts(take(people["alice"], changed)) == (0, 1, 0)
+    before = service.end()
+    refused = take(people["carol"], {**mine, "vendor": "x"}, {**mine, "fqdn": "new.east.example.com"})
+    assert refused.status_code == 403
+    assert "belongs to alice" in refused.json()["detail"] and "only an admin" in refused.json()["detail"]
+    refused = take(people["carol"], {"fqdn": machine, "pools": ["big"]})
+    assert refused.status_code == 403 and "pool big" in refused.json()["detail"]
+    assert people["east"].post("/inventory", json={"systems": []}).status_code == 403
+    assert by_people(service, before) == []
+
+
+def test_import__by_permission__changes_what_it_opens_and_no_more(
+    client: httpx.Client, people: People, machine: str, service: Running
+) -> None:
+    entries = [{"permission": "edit_system", "user": "bob"}]
+    assert client.put(f"/systems/{machine}/access-policy", json={"entries": entries}).is_success
+    assert counts(take(people["bob"], {"fqdn": machine, "vendor": "bob's", "owner": "alice"})) == (0, 1, 0)
+    before = service.end()
+    # Only the owner may change the owner; a hidden system is reported as missing.
+    refused = take(people["bob"], {"fqdn": machine, "owner": "bob"})
+    assert refused.status_code == 403 and "only its owner" in refused.json()["detail"]
+    for vendor in ("bob's", "carol's"):
+        hidden = {"fqdn": machine, "lab_controller": EAST, "owner": "alice", "vendor": vendor}
+        refused = take(people["carol"], hidden)
+        assert refused.status_code == 403 and refused.json()["detail"] == "only an admin may add systems"
+    assert by_people(service, before) == []
+
+
+def test_import__equal_unknown_names__are_one_fault_that_counts(client: httpx.Client) -> None:
+    alike = {"lab_controller": EAST, "owner": "nobody", "pools": ["no"]}
+    answer = take(client, *({"fqdn": f"equal-{number}.east.example.com", **alike} for number in range(4)))
+    assert answer.status_code == 422
+    faults = [(fault["where"], fault["message"].partition(" (")[2]) for fault in answer.json()["errors"]]
+    assert faults == [
+        ("systems[0].owner", "also for 3 other systems)"),
+        ("systems[0].pools[0]", "also for 3 other systems)"),
+    ]

@@ -31,7 +31,26 @@ def make_cluster(open_folder: Path) -> Iterator[MakeCluster]:
         return made[-1]
 
     yield make
-    pids = [cluster.pid for cluster in made if cluster.is_running()]
-    for cluster in made:
+    remove(*made)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    """A cluster for those tests of a module that need no new one; a test leaves it running or stopped."""
+    with folders.public_folder() as folder:
+        made = Cluster(folder / "postgresql", settings=FAST)
+        yield made
+        remove(made)
+
+
+@pytest.fixture
+def new_cluster(make_cluster: MakeCluster, open_folder: Path) -> Cluster:
+    return make_cluster(open_folder / "postgresql")
+
+
+def remove(*clusters: Cluster) -> None:
+    """Remove clusters, and check that none of their servers lives on."""
+    pids = [cluster.pid for cluster in clusters if cluster.is_running()]
+    for cluster in clusters:
         cluster.remove()
     assert not [pid for pid in pids if is_alive(pid)]

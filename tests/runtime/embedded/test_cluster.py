@@ -14,12 +14,6 @@ from runtime.embedded import account
 from runtime.embedded.account import EmbeddedPostgresError
 from runtime.embedded.cluster import Cluster, sync_method
 from tests.runtime.embedded.asking import ask
-from tests.runtime.embedded.conftest import MakeCluster
-
-
-@pytest.fixture
-def cluster(make_cluster: MakeCluster, open_folder: Path) -> Cluster:
-    return make_cluster(open_folder / "postgresql")
 
 
 def test_start__new_folder__is_as_labledger_needs_it(cluster: Cluster) -> None:
@@ -68,11 +62,11 @@ def test_start__already_running__adopts_the_server(cluster: Cluster) -> None:
 def test_start__postmaster_killed__recovers_what_was_committed(cluster: Cluster) -> None:
     server = cluster.start()
     with psycopg.connect(server.owner_url) as connection:
-        connection.execute("CREATE TABLE kept AS SELECT 42 AS answer")
+        connection.execute("CREATE TABLE killed AS SELECT 42 AS answer")
     assert cluster.pid is not None
     os.kill(cluster.pid, signal.SIGKILL)
     assert cluster.start() == server
-    assert ask(server.owner_url, "SELECT answer FROM kept") == 42
+    assert ask(server.owner_url, "SELECT answer FROM killed") == 42
 
 
 def test_start__pid_file_names_another_process__is_not_fooled(cluster: Cluster) -> None:
@@ -97,24 +91,24 @@ def test_start__setting_that_is_wrong__says_what_postgresql_said(open_folder: Pa
         cluster.remove()
 
 
-def test_start__initdb_interrupted_before__begins_anew(cluster: Cluster) -> None:
-    cluster.start()
-    cluster.remove()
-    unfinished = cluster.folder / "cluster" / "data.unfinished"
+def test_start__initdb_interrupted_before__begins_anew(new_cluster: Cluster) -> None:
+    new_cluster.start()
+    new_cluster.remove()
+    unfinished = new_cluster.folder / "cluster" / "data.unfinished"
     unfinished.mkdir(parents=True)
     (unfinished / "PG_VERSION").write_text("18\n")
     owner = account.postgres_account()
     os.chown(unfinished.parent, owner.uid, owner.gid)
-    assert ask(cluster.start().owner_url, "SELECT 1") == 1
+    assert ask(new_cluster.start().owner_url, "SELECT 1") == 1
     assert not unfinished.exists()
 
 
 def test_start__callers_libpq_variables__do_not_reach_the_server(
-    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+    new_cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in {"PGDATA": "/nowhere", "PGPORT": "1", "PGOPTIONS": "-c jit=on"}.items():
         monkeypatch.setenv(name, value)
-    server = cluster.start()
+    server = new_cluster.start()
     monkeypatch.undo()
     assert ask(server.owner_url, "SHOW jit") == "off"
 
@@ -135,10 +129,10 @@ def test_stop__sessions_open__ends_them(cluster: Cluster) -> None:
     assert not list(server.sockets.glob(".s.PGSQL.*"))
 
 
-def test_stop__not_started__does_nothing(cluster: Cluster) -> None:
-    cluster.stop()
-    assert not cluster.is_running()
-    assert not cluster.folder.exists()
+def test_stop__not_started__does_nothing(new_cluster: Cluster) -> None:
+    new_cluster.stop()
+    assert not new_cluster.is_running()
+    assert not new_cluster.folder.exists()
 
 
 @pytest.mark.parametrize(

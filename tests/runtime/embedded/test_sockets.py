@@ -28,11 +28,6 @@ from tests.runtime.embedded.conftest import MakeCluster
 GIVE_ME_YOUR_PASSWORD = b"R\x00\x00\x00\x08\x00\x00\x00\x03"
 
 
-@pytest.fixture
-def cluster(make_cluster: MakeCluster, open_folder: Path) -> Cluster:
-    return make_cluster(open_folder / "postgresql")
-
-
 def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 

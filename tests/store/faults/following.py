@@ -9,13 +9,13 @@ from contextlib import contextmanager
 
 from eventsourcing.persistence import ApplicationRecorder, Subscription
 
-Heard = queue.SimpleQueue[str | Exception]
+LastContacts = queue.SimpleQueue[str | Exception]
 
 
 @contextmanager
-def following(recorder: ApplicationRecorder) -> Iterator[Heard]:
+def following(recorder: ApplicationRecorder) -> Iterator[LastContacts]:
     """Yield a queue of the subjects of delivered events. The error that ends the subscription comes last."""
-    heard: Heard = queue.SimpleQueue()
+    heard: LastContacts = queue.SimpleQueue()
     with recorder.subscribe(gt=0) as subscription:
         thread = threading.Thread(target=_listen, args=(subscription, heard), daemon=True)
         thread.start()
@@ -26,7 +26,7 @@ def following(recorder: ApplicationRecorder) -> Iterator[Heard]:
             thread.join(10)
 
 
-def _listen(subscription: Subscription[ApplicationRecorder], heard: Heard) -> None:
+def _listen(subscription: Subscription[ApplicationRecorder], heard: LastContacts) -> None:
     try:
         for notification in subscription:
             heard.put(str(notification.originator_id))
@@ -34,7 +34,7 @@ def _listen(subscription: Subscription[ApplicationRecorder], heard: Heard) -> No
         heard.put(error)
 
 
-def next_of(heard: Heard, seconds: float) -> str | Exception | None:
+def next_of(heard: LastContacts, seconds: float) -> str | Exception | None:
     """Return the next item, or None after the timeout."""
     try:
         return heard.get(timeout=seconds)

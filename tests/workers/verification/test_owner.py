@@ -1,8 +1,13 @@
-"""Changes of the log by the owner of the database, and their detection by `replay verify` or by a copy."""
+"""Verification: changes by the owner of the database, and interruptions."""
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from contextlib import closing
+from pathlib import Path
 
 import orjson
 import pytest
@@ -11,9 +16,11 @@ from api.watching.message import event_document
 from store.event_log import EventLog
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner
+from tests.harness.waiting import wait_until
 from tests.workers.verification.command import different, found
 from tests.workers.verification.labs import lab
 from tests.workers.verification.stored import store
+from workers.verification.verify import AUDIT, DECISIONS
 
 REPLACE = """
 UPDATE log.events SET state = convert_to(replace(convert_from(state, 'UTF8'), '{old}', '{new}'), 'UTF8')
@@ -70,3 +77,43 @@ def test_copy_of_the_log__owner_changed_the_log__differs(
     assert copy_of_log(database) == kept
     changed(owner, change)
     assert copy_of_log(database)[: len(kept)] != kept
+
+
+def parts_of(pid: int) -> list[int]:
+    """Return the children that have begun their work, of the three."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text("utf-8").split()
+    commands = {int(child): Path(f"/proc/{child}/cmdline").read_bytes() for child in children}
+    return [child for child, command in commands.items() if b"workers.verification.child" in command]
+
+
+def test_verify__interrupted_while_its_parts_begin__reaches_it_alone_and_nothing_is_left(
+    database: TestDatabase,
+) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cli", "replay", "verify"],
+        env={**os.environ, "LABLEDGER_DATABASE_URL": database.service_url},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    parts = wait_until(lambda: found if len(found := parts_of(process.pid)) == 3 else [])
+    assert process.pid not in map(os.getpgid, parts)
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in said
+    wait_until(lambda: not any(Path(f"/proc/{part}").exists() for part in parts))
+
+
+@pytest.mark.parametrize("part", [DECISIONS, AUDIT])
+def test_part__its_command_is_gone__ends_without_a_word(database: TestDatabase, part: str) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "workers.verification.child", part, "0"],
+        env={**os.environ, "LABLEDGER_DATABASE_URL": database.service_url},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    _, said = process.communicate(timeout=30)
+    assert (process.returncode, said) == (1, b"")

@@ -130,6 +130,7 @@ REPORTED = {
 }
 
 
+@pytest.mark.soak
 def test_verify__lab_without_a_fault__finds_none(database: TestDatabase) -> None:
     store(database, lab().log)
     answer = found(database, status=0)
@@ -137,13 +138,16 @@ def test_verify__lab_without_a_fault__finds_none(database: TestDatabase) -> None
     assert answer["audit"]["broken"] == 0
 
 
-# Each test starts processes: the two gravest faults here, all of them in a soak.
-GRAVEST = (grants_unsafely, grants_without_access)
+# Each test starts four processes: one fault of each kind here, all of them in a soak.
+SOON = (grants_unsafely, frees_the_system_alone)
 
 
-@pytest.mark.parametrize(
-    "plant", [plant if plant in GRAVEST else pytest.param(plant, marks=pytest.mark.soak) for plant in DECIDED]
-)
+def planted(faults: dict[Plant, str]) -> pytest.MarkDecorator:
+    marked = [plant if plant in SOON else pytest.param(plant, marks=pytest.mark.soak) for plant in faults]
+    return pytest.mark.parametrize("plant", marked)
+
+
+@planted(DECIDED)
 def test_verify__wrong_decision__audit_names_what_it_breaks(database: TestDatabase, plant: Plant) -> None:
     world = lab()
     plant(world)
@@ -153,7 +157,7 @@ def test_verify__wrong_decision__audit_names_what_it_breaks(database: TestDataba
     assert all(violation["positions"] for violation in audit["violations"])
 
 
-@pytest.mark.parametrize("plant", REPORTED)
+@planted(REPORTED)
 def test_verify__wrong_report__audit_finds_what_no_decision_shows(
     database: TestDatabase, plant: Plant
 ) -> None:
@@ -165,6 +169,7 @@ def test_verify__wrong_report__audit_finds_what_no_decision_shows(
     assert REPORTED[plant] in answer["audit"]["by_invariant"]
 
 
+@pytest.mark.soak
 def test_verify__queue_jump__both_find_it(database: TestDatabase) -> None:
     store(database, with_queue_jump(busy().log))
     answer = found(database, status=1)
@@ -172,6 +177,7 @@ def test_verify__queue_jump__both_find_it(database: TestDatabase) -> None:
     assert answer["audit"]["by_invariant"] == {"nobody_jumped": 1}
 
 
+@pytest.mark.soak
 def test_verify__decides_what_no_scheduler_folds__made_again_it_is_not(database: TestDatabase) -> None:
     world = lab()
     decided(world, ("job/1", JobChanged(whiteboard="", retention_tag="scratch", product=None)))
@@ -179,6 +185,7 @@ def test_verify__decides_what_no_scheduler_folds__made_again_it_is_not(database:
     assert different(found(database, status=1)) == [1, 1]
 
 
+@pytest.mark.soak
 def test_verify__fenced_holder_writes__audit_finds_what_no_decision_shows(database: TestDatabase) -> None:
     """Append a correct decision of a scheduler after a later holder of the lease has decided."""
     log = busy().log

@@ -41,6 +41,7 @@ def test_verify__sound_log__every_decision_is_made_again_and_every_commit_audite
     assert "no violations" in text
 
 
+@pytest.mark.soak
 def test_verify__empty_log__has_nothing_to_say_against(database: TestDatabase) -> None:
     text = verify(database, status=0)
     assert "0 decisions" in text
@@ -80,6 +81,7 @@ def test_verify__scheduler_that_chose_by_hash__is_caught_by_those_who_hash_other
     assert answer["audit"]["broken"] == 0, "any usable system is as good to the rules"
 
 
+@pytest.mark.soak
 def test_verify__more_than_is_shown__is_counted(database: TestDatabase) -> None:
     story = opening()
     for _ in range(12):
@@ -96,6 +98,7 @@ def of_policy(row: Recorded, version: int) -> Recorded:
     return row._replace(stamp=replace(row.stamp, basis=replace(row.stamp.basis, policy_version=version)))
 
 
+@pytest.mark.soak
 def test_verify__decisions_of_older_policies__are_counted_separately(database: TestDatabase) -> None:
     log = busy().log
     ends = sorted({row.commit_end for row in log if row.stamp.basis})
