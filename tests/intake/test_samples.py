@@ -306,7 +306,7 @@ def _job(recipe: dict[str, Any], **beside: Any) -> bytes:
 def test_document__thousands_of_faults__words_and_places_those_that_are_shown(
     body: bytes, more: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls = {"words_in_a_job": 0, "_place_finding": 0}
+    calls = {"job_error_message": 0, "_locate_finding": 0}
 
     def count(module: Any, name: str) -> None:
         counted = getattr(module, name)
@@ -317,8 +317,8 @@ def test_document__thousands_of_faults__words_and_places_those_that_are_shown(
 
         monkeypatch.setattr(module, name, called)
 
-    count(checks, "words_in_a_job")
-    count(sys.modules["api.intake.read"], "_place_finding")
+    count(checks, "job_error_message")
+    count(sys.modules["api.intake.read"], "_locate_finding")
     with pytest.raises(FaultyInput) as refused:
         read_job(body, "application/json", NAMES, "bob", is_admin=True)
     assert max(calls.values()) <= MAX_FAULTS

@@ -178,14 +178,14 @@ def test_near_name__only_hidden_systems_have_it__is_not_suggested(inner: str, ki
     ((_, message),) = warnings_of(host(inner))
     assert f"did you mean {near}?" in message
     shown = replace(NAMES, **{kind: getattr(NAMES, kind) - {near}})
-    ((_, message),) = warnings_of(host(inner), shown=shown)
+    ((_, message),) = warnings_of(host(inner), visible=shown)
     assert "there is no" in message
     assert near not in message
 
 
 def test_near_system__hidden__is_not_suggested() -> None:
     written = job_xml(host='<hostRequires force="arm-40.east.example.com"/>')
-    ((_, message),) = warnings_of(written, shown=replace(NAMES, systems=frozenset()))
+    ((_, message),) = warnings_of(written, visible=replace(NAMES, systems=frozenset()))
     assert "arm-04" not in message
 
 
