@@ -26,7 +26,7 @@ WAIT_SECONDS = 0.1
 
 def rebuild(owner_url: str, on_progress: ProgressCallback) -> int:
     """Rebuild the read models and swap them in; return their position."""
-    with _new_rebuild(owner_url) as fresh, _fold_most(fresh, owner_url, fresh.log_end, on_progress) as pages:
+    with _new_rebuild(owner_url) as fresh, _fold_steps(fresh, owner_url, fresh.log_end, on_progress) as pages:
         _fold_up_to(fresh, pages, on_progress, fresh.log_end())
         while (end := fresh.log_end()) - fresh.position > LAST_EVENTS:
             _fold_up_to(fresh, pages, on_progress, end)
@@ -38,13 +38,13 @@ def check(owner_url: str, on_progress: ProgressCallback, limit: int) -> tuple[in
     """Return the position of the live read models, and their differences from the log up to there."""
     with _new_rebuild(owner_url) as fresh:
         end = min(fresh.live_position(), fresh.log_end())
-        with _fold_most(fresh, owner_url, lambda: end, on_progress) as pages:
+        with _fold_steps(fresh, owner_url, lambda: end, on_progress) as pages:
             _fold_up_to(fresh, lambda: [row for row in pages() if row.position <= end], on_progress, end)
         return fresh.position, fresh.differences(limit)
 
 
 @contextmanager
-def _fold_most(
+def _fold_steps(
     fresh: Rebuild, owner_url: str, find_end: Callable[[], int], on_progress: ProgressCallback
 ) -> Iterator[Pages]:
     """Fold nearly all of the log, and yield a function that returns the next page of the rest."""

@@ -141,7 +141,7 @@ def test_reads__none__says_so(server: LoopbackServer, run: Run) -> None:
 def test_reads__of_a_user_without_reads__names_the_user(real: Run) -> None:
     result = real("reads", "--user", "alice")
     assert (result.exit_code, result.stdout) == (0, "alice has read nothing as an auditor.\n")
-    assert real("reads", "--user", "alice", "--after", "3").stdout.endswith("auditor after 3.\n")
+    assert real("reads", "--user", "alice", "--after", "3").stdout.endswith("auditor after read 3.\n")
 
 
 def test_reads__of_an_unknown_user__is_refused(real: Run) -> None:
