@@ -89,9 +89,7 @@ CASES: Mapping[str, BenchCase] = {
         lifecycle.measure,
     ),
     "start": BenchCase(
-        "the start of a scheduler on a long log, without and with a snapshot",
-        history.grow,
-        start.measure,
+        "the start of a scheduler on a long log, without and with a snapshot", history.grow, start.measure
     ),
     "rebuild": BenchCase(
         "the rebuild of the read models from a long log",
@@ -100,20 +98,12 @@ CASES: Mapping[str, BenchCase] = {
         {"of_raw_insert": ("events_per_second", "raw_insert_events_per_second")},
     ),
     "verify": BenchCase(
-        "every decision of a saturated run recomputed, twice",
-        verify.prepare,
-        verify.measure,
+        "every decision of a saturated run recomputed, twice", verify.prepare, verify.measure
     ),
     "multihost": BenchCase(
-        "sets of two to eight recipes on half a lab, beside single ones",
-        multihost.prepare,
-        multihost.measure,
+        "sets of two to eight recipes on half a lab, beside single ones", multihost.prepare, multihost.measure
     ),
-    "query": BenchCase(
-        "every read resource while all systems are given away",
-        full_lab.fill,
-        query.measure,
-    ),
+    "query": BenchCase("every read resource while all systems are given away", full_lab.fill, query.measure),
     "explanation": BenchCase(
         "why recipes wait, and why others got their systems, over HTTP",
         full_lab.fill_behind,

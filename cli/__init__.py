@@ -79,8 +79,7 @@ SECTIONS = {
         "user": CommandEntry("cli.directory.commands:user", "Show, add, change and delete a user."),
         "groups": CommandEntry("cli.lists.directory:groups", "List the groups."),
         "group": CommandEntry(
-            "cli.directory.commands:group",
-            "Show, add, change and delete a group; add and remove members.",
+            "cli.directory.commands:group", "Show, add, change and delete a group; add and remove members."
         ),
         "token": CommandEntry("cli.people.tokens:token", "Create, list and revoke access tokens."),
     },

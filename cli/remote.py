@@ -25,8 +25,7 @@ OPTIONS = (
         help="URL of the server [default: from --data, LABLEDGER_URL, LABLEDGER_DATA, or your last login].",
     ),
     click.option(
-        "--token",
-        help="Access token [default: from --data, LABLEDGER_TOKEN, LABLEDGER_DATA, or your login].",
+        "--token", help="Access token [default: from --data, LABLEDGER_TOKEN, LABLEDGER_DATA, or your login]."
     ),
     data_option,
     click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables."),
@@ -50,12 +49,7 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def with_client(
-        *args: Any,
-        url: str | None,
-        token: str | None,
-        data: str | None,
-        as_json: bool,
-        **kwargs: Any,
+        *args: Any, url: str | None, token: str | None, data: str | None, as_json: bool, **kwargs: Any
     ) -> None:
         meta = click.get_current_context().meta
         with connect(url, token, data, on_wait=None if as_json else note) as client:

@@ -145,10 +145,7 @@ class Settings:
         SERVE,
     )
     max_unfinished_recipes: int = _setting(
-        20_000,
-        values.Integer(0, 10**9),
-        "quota of each submitter: unfinished recipes; 0: unlimited",
-        SERVE,
+        20_000, values.Integer(0, 10**9), "quota of each submitter: unfinished recipes; 0: unlimited", SERVE
     )
     max_live_tokens: int = _setting(
         100,
@@ -212,12 +209,7 @@ class Settings:
         unset="`people` on a terminal, else `json`",
     )
     access_log: bool | None = _setting(
-        None,
-        values.yes_or_no,
-        "log each request: yes or no",
-        UP,
-        SERVE,
-        unset="no under `up`, else yes",
+        None, values.yes_or_no, "log each request: yes or no", UP, SERVE, unset="no under `up`, else yes"
     )
     lease_seconds: float = _setting(
         10.0, values.seconds_from(3), "time after which a hanging scheduler loses its lease", SCHEDULER
@@ -229,19 +221,11 @@ class Settings:
         60.0, values.seconds, "time without progress after which `up` stops waiting for readiness", UP
     )
     stop_seconds: float = _setting(
-        10.0,
-        values.seconds,
-        "maximum time for a process to finish its work when it is stopped",
-        UP,
-        SERVE,
+        10.0, values.seconds, "maximum time for a process to finish its work when it is stopped", UP, SERVE
     )
 
     traceback: bool = _setting(
-        False,
-        values.yes_or_no,
-        "show a traceback for an unexpected error: yes or no",
-        COMMANDS,
-        unset="no",
+        False, values.yes_or_no, "show a traceback for an unexpected error: yes or no", COMMANDS, unset="no"
     )
 
     @classmethod

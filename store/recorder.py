@@ -11,12 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
-from eventsourcing.persistence import (
-    ApplicationRecorder,
-    IntegrityError,
-    StoredEvent,
-    Subscription,
-)
+from eventsourcing.persistence import ApplicationRecorder, IntegrityError, StoredEvent, Subscription
 from eventsourcing.postgres import PostgresApplicationRecorder
 from psycopg.rows import tuple_row
 

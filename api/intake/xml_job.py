@@ -19,9 +19,7 @@ _YES_OR_NO: Final = {
 }
 
 _AUTOPICK: Final = Record(
-    {"random": "random"},
-    {"pool": ChildElement("pools", Text(), many=True)},
-    values={"random": _YES_OR_NO},
+    {"random": "random"}, {"pool": ChildElement("pools", Text(), many=True)}, values={"random": _YES_OR_NO}
 )
 
 _TASK: Final = Record(

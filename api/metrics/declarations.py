@@ -53,10 +53,7 @@ REQUEST_BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0
 GAUGES: Final = (
     MetricSpec("systems", "Systems by condition and usage", {"condition": CONDITIONS, "usage": USAGE.states}),
     MetricSpec("recipes", "Unfinished recipes by state", {"state": UNFINISHED}),
-    MetricSpec(
-        "oldest_unplaced_seconds",
-        "Seconds since the oldest unplaced recipe was submitted; 0: none",
-    ),
+    MetricSpec("oldest_unplaced_seconds", "Seconds since the oldest unplaced recipe was submitted; 0: none"),
     MetricSpec(
         "lab_controller_silent",
         "1 for an enabled lab that gets no recipes because its controller is silent, or was never heard",
@@ -131,10 +128,7 @@ COUNTERS: Final = (
 
 HISTOGRAMS: Final = (
     MetricSpec(
-        "http_request_seconds",
-        "Time from a request to the beginning of its answer",
-        REQUEST,
-        REQUEST_BOUNDS,
+        "http_request_seconds", "Time from a request to the beginning of its answer", REQUEST, REQUEST_BOUNDS
     ),
 )
 """Histograms that processes count, with a counter for each bucket (`le`) and one for the sum."""

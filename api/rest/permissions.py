@@ -26,11 +26,7 @@ OPERATIONS: Final[Mapping[str, tuple[PathOperation, ...]]] = {
     ),
     # The policies of a pool apply to its systems, so adding a system changes who may use it. Adding also
     # requires the right to change the pool; for removal, either right suffices.
-    policy.EDIT_POLICY: (
-        ("PUT", f"{_SYSTEM}/access-policy"),
-        ("PUT", _IN_POOL),
-        ("DELETE", _IN_POOL),
-    ),
+    policy.EDIT_POLICY: (("PUT", f"{_SYSTEM}/access-policy"), ("PUT", _IN_POOL), ("DELETE", _IN_POOL)),
     # Only the owner and admins may give the system to another user.
     policy.EDIT_SYSTEM: (("PATCH", _SYSTEM), ("DELETE", _SYSTEM)),
     policy.LOAN_ANY: (("PUT", _LOAN), ("DELETE", _LOAN)),

@@ -77,11 +77,7 @@ def _decide(
     parts: WriteParts, request: RequestContext, wanted: TokenRequest, token: str, token_id: str
 ) -> AppendRequest:
     faults = faults_of(
-        parts.feed.directory,
-        wanted,
-        parts.clock(),
-        is_admin=request.is_admin,
-        asking=request.token_id,
+        parts.feed.directory, wanted, parts.clock(), is_admin=request.is_admin, asking=request.token_id
     )
     if faults:
         raise FaultyInput(faults)

@@ -18,8 +18,4 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
     seconds = time.monotonic() - began
     if position < events:
         raise ValueError(f"the read models were built up to {position} of {events} events")
-    return {
-        "events": position,
-        "events_per_second": round(position / seconds),
-        "seconds": round(seconds, 2),
-    }
+    return {"events": position, "events_per_second": round(position / seconds), "seconds": round(seconds, 2)}

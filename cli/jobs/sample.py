@@ -19,9 +19,7 @@ SAMPLES = {
 }
 
 
-@click.command(
-    epilog="\b\n" + "\n".join(f"{name:<15}{what}" for name, what in SAMPLES.items()),
-)
+@click.command(epilog="\b\n" + "\n".join(f"{name:<15}{what}" for name, what in SAMPLES.items()))
 @click.argument("name", metavar="NAME", type=WordChoice(tuple(SAMPLES)))
 def sample(name: str) -> None:
     """Print the sample NAME. To submit a job: `labledger sample kernel-smoke | labledger submit -`."""

@@ -57,10 +57,7 @@ def _rows(ctx: click.Context, listing: Listing, limit: int) -> list[dict[str, An
     from cli.remote import connect
 
     given = (ctx.params.get(name) for name in ("url", "token", "data"))
-    at_once: dict[str, Any] = {
-        "policy": NO_RETRIES,
-        "answer_seconds": ANSWER_SECONDS,
-    }
+    at_once: dict[str, Any] = {"policy": NO_RETRIES, "answer_seconds": ANSWER_SECONDS}
     try:
         with ctx.scope(cleanup=False), connect(*given, **at_once) as client:
             found: list[dict[str, Any]] = client.pages(listing.path, listing.name, limit=limit)[listing.name]

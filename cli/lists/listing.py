@@ -95,12 +95,7 @@ def limits(rows: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
 
 
 def list_command(
-    name: str,
-    listing: Listing,
-    text: str,
-    *,
-    rows: int = FIRST_ROWS,
-    filters: Sequence[click.Option] = (),
+    name: str, listing: Listing, text: str, *, rows: int = FIRST_ROWS, filters: Sequence[click.Option] = ()
 ) -> click.Command:
     """Return the command that shows a list; `filters` have the names of the query parameters."""
 

@@ -36,12 +36,7 @@ def until_option(example: str, otherwise: str) -> Callable[[Command], Command]:
 @click.option("--distro-tree", type=ID, metavar="ID", help="Install this distro tree first.")
 @remote
 def reserve(
-    client: Client,
-    output: Output,
-    fqdn: str,
-    user: str | None,
-    until: str | None,
-    distro_tree: int | None,
+    client: Client, output: Output, fqdn: str, user: str | None, until: str | None, distro_tree: int | None
 ) -> None:
     """Reserve FQDN for a person. The system must be idle, and either Manual or on loan to that person."""
     answer = client.put(_reservation(client, fqdn), _given(user=user, until=until, distro_tree=distro_tree))

@@ -55,8 +55,5 @@ def _of_file(options: Options) -> list[str]:
     lines = text_of("--taskfile", file).splitlines()
     for number, line in enumerate(lines, start=1):
         if line.strip() and line[0] not in "/#":
-            warn(
-                options,
-                f"--taskfile {file.name}, line {number}: not a task: must begin with /",
-            )
+            warn(options, f"--taskfile {file.name}, line {number}: not a task: must begin with /")
     return [line.rstrip() for line in lines if line.startswith("/")]

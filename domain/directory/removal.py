@@ -88,8 +88,7 @@ def _remove_from_policies(directory: Directory, kind: str, name: str) -> Decided
 
 def _without(user: str, owners: Sequence[str], members: Sequence[str]) -> directory_events.GroupChanged:
     return directory_events.GroupChanged(
-        owners=[name for name in owners if name != user],
-        members=[name for name in members if name != user],
+        owners=[name for name in owners if name != user], members=[name for name in members if name != user]
     )
 
 

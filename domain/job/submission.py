@@ -48,11 +48,7 @@ class Original:
 
 
 def submit(
-    spec: JobSpec,
-    ids: Ids,
-    submitter: str,
-    tree_ids: Iterable[int | None],
-    original: Original | None = None,
+    spec: JobSpec, ids: Ids, submitter: str, tree_ids: Iterable[int | None], original: Original | None = None
 ) -> Decided:
     """Return the events of a submission, in log order: the job, then each set followed by its recipes.
 

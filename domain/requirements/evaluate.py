@@ -12,18 +12,7 @@ from functools import reduce
 from typing import Final, NamedTuple, TypeAlias
 
 from domain.requirements.columns import Columns, PropertyColumn
-from domain.requirements.nodes import (
-    All,
-    Compatible,
-    Device,
-    Disk,
-    Either,
-    Forced,
-    KeyValue,
-    Leaf,
-    Node,
-    Not,
-)
+from domain.requirements.nodes import All, Compatible, Device, Disk, Either, Forced, KeyValue, Leaf, Node, Not
 from domain.requirements.operands import Value
 from domain.requirements.operators import NEGATIVE, OTHER, fold
 from domain.requirements.records import compatible, device, holders_of_each, key_value

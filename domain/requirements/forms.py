@@ -6,18 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from domain.requirements.nodes import (
-    All,
-    Compatible,
-    Device,
-    Disk,
-    Either,
-    Forced,
-    KeyValue,
-    Leaf,
-    Node,
-    Not,
-)
+from domain.requirements.nodes import All, Compatible, Device, Disk, Either, Forced, KeyValue, Leaf, Node, Not
 
 _JOINED: Mapping[type[Node], str] = {All: "and", Either: "or", Not: "not", Disk: "disk"}
 

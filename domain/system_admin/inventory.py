@@ -7,11 +7,7 @@ from typing import Any
 
 from domain.errors import Refused
 from domain.events import Decided
-from domain.system.events import (
-    SystemInventoryChanged,
-    SystemLabControllerChanged,
-    SystemOwnerChanged,
-)
+from domain.system.events import SystemInventoryChanged, SystemLabControllerChanged, SystemOwnerChanged
 from domain.system.state import System
 
 

@@ -16,10 +16,7 @@ from domain.system_admin.loan import give_back
 
 
 def change_policy(
-    system: System,
-    entries: Sequence[Mapping[str, Any]],
-    active_pool: str | None,
-    pools: Sequence[str],
+    system: System, entries: Sequence[Mapping[str, Any]], active_pool: str | None, pools: Sequence[str]
 ) -> Decided:
     """Return the event of a new policy and active pool, none if nothing changes.
 

@@ -26,11 +26,7 @@ class GeneratedFilter:
 
     @cached_property
     def recipe(self) -> Document:
-        return {
-            "host_requires": self.host_requires,
-            "distro_requires": self.distro_requires,
-            "tasks": [TASK],
-        }
+        return {"host_requires": self.host_requires, "distro_requires": self.distro_requires, "tasks": [TASK]}
 
 
 def all_at_work(lab: Document) -> Document:

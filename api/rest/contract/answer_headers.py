@@ -20,10 +20,7 @@ _POSITION: Header = {
 _LOCATION: Header = {"description": "path of the new resource", "required": True, "schema": _TEXT}
 _ETAG: Header = {"description": "version of the resource, for If-Match", "schema": _TEXT}
 _LINK: Header = {"description": "rel=next: the next page", "schema": _TEXT}
-_RETRY: Header = {
-    "description": "seconds until a retry",
-    "schema": {"type": "integer", "minimum": 0},
-}
+_RETRY: Header = {"description": "seconds until a retry", "schema": {"type": "integer", "minimum": 0}}
 
 
 def success_headers(method: str, operation: Operation) -> dict[str, Header]:

@@ -15,12 +15,7 @@ from api.headers import PROBLEM
 from api.rest.contract.answer_headers import error_headers, success_headers
 from api.rest.contract.answers.common import Problem
 from api.rest.contract.operation import BODY_REFUSALS, JSON, Operation
-from api.rest.contract.parameters import (
-    header_parameters,
-    lab_parameters,
-    path_parameters,
-    query_parameters,
-)
+from api.rest.contract.parameters import header_parameters, lab_parameters, path_parameters, query_parameters
 from api.rest.contract.queries import Caught
 from api.rest.permissions import required_permissions
 

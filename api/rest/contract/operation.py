@@ -53,10 +53,7 @@ class Operation:
 
 
 def operation(
-    does: str,
-    answer: type[BaseModel] | None = None,
-    query: type[Query] = Query,
-    **more: Any,
+    does: str, answer: type[BaseModel] | None = None, query: type[Query] = Query, **more: Any
 ) -> Callable[[R], R]:
     """Declare the operation of a responder."""
 

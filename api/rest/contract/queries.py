@@ -30,8 +30,7 @@ class Query(BaseModel):
 
 class Strict(Query):
     strict: Annotated[
-        Truth,
-        Field(description="treat warnings, such as those about unknown names, as errors"),
+        Truth, Field(description="treat warnings, such as those about unknown names, as errors")
     ] = False
 
 
@@ -65,8 +64,7 @@ class JobPage(Page):
 
 class QueuePage(Page):
     system: Annotated[
-        Fqdn | None,
-        Field(description="only recipes that this system is viable for, in its order"),
+        Fqdn | None, Field(description="only recipes that this system is viable for, in its order")
     ] = None
 
 

@@ -111,11 +111,7 @@ AsOf = Annotated[
 ]
 Time = Annotated[datetime, BeforeValidator(_time), WithJsonSchema(_MOMENT)]
 Truth = Annotated[bool, BeforeValidator(_truth), WithJsonSchema({"type": "boolean"})]
-GroupBy = Annotated[
-    str,
-    BeforeValidator(_group),
-    WithJsonSchema({"type": "string", "enum": list(GROUPS)}),
-]
+GroupBy = Annotated[str, BeforeValidator(_group), WithJsonSchema({"type": "string", "enum": list(GROUPS)})]
 
 
 def _subjects(value: Any) -> Any:

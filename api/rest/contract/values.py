@@ -103,9 +103,7 @@ CommandId = Annotated[int, Field(ge=1, le=2**63 - 1), REFUSE_TEXT_AND_BOOLEANS]
 Mail = Annotated[str, StringConstraints(max_length=255, pattern=MAIL_PATTERN)]
 # The schema only describes the roles: the domain checks them.
 Role = Annotated[
-    str,
-    StringConstraints(max_length=255),
-    WithJsonSchema({"type": "string", "enum": list(ROLES)}),
+    str, StringConstraints(max_length=255), WithJsonSchema({"type": "string", "enum": list(ROLES)})
 ]
 
 # The domain checks the minimum length.

@@ -56,11 +56,7 @@ def _installation(row: Row, lab_controller: str, recipe: DocumentRecipe) -> Row:
     tree = row["tree"]
     return {
         "distro_tree": tree
-        and {
-            "id": row["distro_tree_id"],
-            "name": tree["name"],
-            "urls": tree["urls"].get(lab_controller, []),
-        },
+        and {"id": row["distro_tree_id"], "name": tree["name"], "urls": tree["urls"].get(lab_controller, [])},
         "distro": row["distro"],
         **{name: recipe.get(name, default) for name, default in COPIED_FIELDS.items()},
         "tasks": [_task(task) for task in row["tasks"] or ()],

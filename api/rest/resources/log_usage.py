@@ -46,9 +46,4 @@ def _visible_actor(principal: Principal, wanted: str | None) -> str | None:
 
 
 def _shown(share: DailyLogUsage) -> dict[str, object]:
-    return {
-        "day": share.day,
-        "actor": share.actor,
-        "event_count": share.events,
-        "size_bytes": share.bytes,
-    }
+    return {"day": share.day, "actor": share.actor, "event_count": share.events, "size_bytes": share.bytes}

@@ -66,12 +66,7 @@ def _state_order(row: Row) -> int:
 def queued_recipe(row: Row) -> Row:
     """Return a queued recipe; `effective_priority` and `weight` are null outside the queue of a system."""
     shown = {name: value for name, value in row.items() if name != "submission"}
-    return {
-        **shown,
-        "priority": Priority(row["priority"]).name,
-        "effective_priority": None,
-        "weight": None,
-    }
+    return {**shown, "priority": Priority(row["priority"]).name, "effective_priority": None, "weight": None}
 
 
 def ranked(rank: Row) -> Row:

@@ -115,11 +115,7 @@ class LabUpdates:
             document = {**registered, "lab_controller": name}
             change = change_of(update.system)
             commit = partial(
-                add_or_change_system,
-                self._parts,
-                lab_controller=name,
-                change=change,
-                document=document,
+                add_or_change_system, self._parts, lab_controller=name, change=change, document=document
             )
             return SystemUpdate(f"system/{update.system.fqdn}", commit)
         return self._simple(update, name)

@@ -65,11 +65,7 @@ class Granted:
 
 
 def why_granted(
-    partition: Partition,
-    recipe_id: int,
-    now: datetime,
-    limit: int,
-    unseen: Container[str] = (),
+    partition: Partition, recipe_id: int, now: datetime, limit: int, unseen: Container[str] = ()
 ) -> Granted | None:
     """Return why a recipe got its system; None if the grant is not among the first `limit` decisions.
 

@@ -77,32 +77,12 @@ FITTING: tuple[Rule[FilterKey], ...] = (
     # A removed system never runs a recipe, whatever else holds.
     Rule("registered", _registered, reasons.NOT_REGISTERED),
     # A distro tree must be in the lab that would install it.
-    Rule(
-        "distro",
-        _distro_in_lab,
-        reasons.NO_LAB_HAS_THE_TREE,
-        reasons.NO_MATCH_HAS_THE_TREE,
-    ),
+    Rule("distro", _distro_in_lab, reasons.NO_LAB_HAS_THE_TREE, reasons.NO_MATCH_HAS_THE_TREE),
     # Guests are installed from the same lab as their host.
-    Rule(
-        "guests",
-        _guests_in_lab,
-        reasons.NO_LAB_HAS_THE_GUESTS,
-        reasons.NO_MATCH_HAS_THE_GUESTS,
-    ),
-    Rule(
-        "arch",
-        _arch_of_distro,
-        reasons.NO_SYSTEM_OF_THE_ARCH,
-        reasons.NO_MATCH_OF_THE_ARCH,
-    ),
+    Rule("guests", _guests_in_lab, reasons.NO_LAB_HAS_THE_GUESTS, reasons.NO_MATCH_HAS_THE_GUESTS),
+    Rule("arch", _arch_of_distro, reasons.NO_SYSTEM_OF_THE_ARCH, reasons.NO_MATCH_OF_THE_ARCH),
     # Owners exclude distro families that do not run on their systems.
-    Rule(
-        "exclusion",
-        _not_excluded,
-        reasons.ALL_EXCLUDE_THE_FAMILY,
-        reasons.ALL_MATCHES_EXCLUDE,
-    ),
+    Rule("exclusion", _not_excluded, reasons.ALL_EXCLUDE_THE_FAMILY, reasons.ALL_MATCHES_EXCLUDE),
     # The last rule, because the submitter wrote the requirement and can change it. A requirement that forces
     # a system matches only that system.
     Rule("requirement", _requirement, reasons.NO_SYSTEM_MATCHES),

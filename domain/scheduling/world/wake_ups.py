@@ -348,11 +348,7 @@ TRIGGER_RULES: tuple[TriggerRule, ...] = (
     ),
     TriggerRule(
         "group changed",
-        (
-            directory_events.GroupRegistered,
-            directory_events.GroupChanged,
-            directory_events.GroupRemoved,
-        ),
+        (directory_events.GroupRegistered, directory_events.GroupChanged, directory_events.GroupRemoved),
         _labs(_all_labs_if_group_counts),
         _all_labs_if_group_counts,
         "Policies grant access to groups: members gain it, former members lose it.",
