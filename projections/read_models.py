@@ -36,7 +36,6 @@ class ReadModels:
 
     @property
     def size(self) -> int:
-        """Return the number of cached keys."""
         return sum(map(len, self._intervals))
 
     def _reset(self, *, tables_are_empty: bool) -> None:

@@ -152,7 +152,6 @@ class Reader:
 
     @property
     def position(self) -> int:
-        """Return the position of the read models."""
         return self._progress.position
 
     @property

@@ -98,7 +98,6 @@ def _statement(requests: Sequence[StoredAppend]) -> tuple[bytes, list[Any]]:
 
 
 def _arrays(requests: Sequence[StoredAppend]) -> list[list[Any]]:
-    """Return the arrays of log.append."""
     expected = [
         (number, subject, version)
         for number, request in enumerate(requests, start=1)
@@ -130,7 +129,6 @@ def _originals(requests: Sequence[StoredAppend]) -> list[list[Any]]:
 
 
 def _recipes(requests: Sequence[StoredAppend]) -> list[list[Any]]:
-    """Return the arrays for the counts of unfinished recipes."""
     new = [
         (number, owner, count)
         for number, request in enumerate(requests, start=1)

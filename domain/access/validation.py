@@ -62,5 +62,4 @@ def without(policy: Policy, kind: str, name: str) -> Policy:
 
 
 def mentions(policy: Policy, kind: str, name: str) -> bool:
-    """Return whether any entry is for this user or group."""
     return kind in PRINCIPALS and any(getattr(entry, kind) == name for entry in policy)

@@ -118,7 +118,6 @@ _NAMES: dict[str, Callable[[Directory, Document], list[Fault]]] = {
 
 
 def unknown_names(kind: str, directory: Directory, document: Document) -> list[Fault]:
-    """Return a fault for each unknown name in the document."""
     return _NAMES.get(kind, _nothing)(directory, document)
 
 

@@ -74,7 +74,6 @@ def remove_references(directory: Directory, kind: str, name: str) -> Decided:
 
 
 def _remove_from_policies(directory: Directory, kind: str, name: str) -> Decided:
-    """Return the events that remove the name from the policies of pools."""
     policies = [(pool, policy_of_pool(directory, pool) or ()) for pool, _ in directory.items("pool")]
     return [
         (

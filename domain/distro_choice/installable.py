@@ -144,7 +144,6 @@ class Installable:
         self._invalidate()
 
     def _invalidate(self) -> None:
-        """Clear all caches of results."""
         for cached in (self._installers, self._with_tree, self._offered, self._host_matches, self._costs):
             cached.clear()
 
@@ -242,7 +241,6 @@ class Installable:
                 yield TreeOffer(index, tree, systems)
 
     def has(self, of_lab: int, tree_id: int) -> bool:
-        """Return whether the lab of these systems has a distro tree."""
         cached = self._with_tree.get(tree_id)
         if cached is None:
             _make_room(self._with_tree)
@@ -280,12 +278,10 @@ class Installable:
         return cached
 
     def labs(self) -> Iterator[int]:
-        """Yield the systems of each lab that has any."""
         return (of_lab for _, of_lab in self._labs.each() if of_lab)
 
     @property
     def everyone(self) -> int:
-        """Return the registered systems of all labs."""
         return self._labs.registered
 
 

@@ -115,7 +115,6 @@ class Columns:
 
 
 def _bitmap(numbers: list[int]) -> int:
-    """Return the bitmap of the numbers."""
     if len(numbers) == 1:
         return 1 << numbers[0]
     digits = bytearray(max(numbers, default=-1) // 8 + 1)

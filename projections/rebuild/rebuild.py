@@ -64,7 +64,6 @@ class Rebuild:
 
     @property
     def position(self) -> int:
-        """Return the position of the new tables."""
         return 0 if self._fresh is None else self._fresh.position
 
     def live_position(self) -> int:

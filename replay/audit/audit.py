@@ -105,7 +105,6 @@ class Audit:
         return not any((record.kind, record.name) in subjects for records in before for record in records)
 
     def _invariants_for(self, record: EventRecord) -> tuple[Invariant, ...]:
-        """Return the invariants that check events of this topic."""
         if record.topic not in self._by_topic:
             self._by_topic[record.topic] = tuple(
                 invariant

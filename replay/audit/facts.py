@@ -126,7 +126,6 @@ def _provisioned(document: Document) -> bool | None:
 
 
 def _installable(document: Document) -> tuple[frozenset[str], frozenset[tuple[str | None, ...]]]:
-    """Return the architectures, and the distros that the system excludes."""
     return _names(document.get("arches")), _exclusions(document.get("excluded_families"))
 
 

@@ -86,8 +86,6 @@ def _draining(draining: bool) -> Fold:
 
 
 def _described(change: Callable[[Mapping[str, Any]], dict[str, Any]]) -> Fold:
-    """Return a fold that changes the description of a system."""
-
     def fold(state: State, record: EventRecord) -> None:
         system = state.systems.get(record.name)
         if system is not None:

@@ -92,7 +92,6 @@ def size(fact: str, op: str, form: Form) -> Predicate:
 
 
 def truth(fact: str, op: str, form: Form) -> Predicate:
-    """Compare a truth value."""
     wanted = TRUTHS.get(str(form["value"]).casefold())
     if wanted is None:
         raise UnknownLeaf(f"{dict(form)}")

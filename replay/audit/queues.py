@@ -133,7 +133,6 @@ class Queues:
         return list(self._queues[lab].items())
 
     def __iter__(self) -> Iterator[int]:
-        """Iterate over all recipes in the queues."""
         return iter(self._places)
 
     def put(self, recipe_id: int, place: QueuePlace | None) -> None:

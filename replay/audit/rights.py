@@ -89,7 +89,6 @@ class Rights:
         return self.borrower is not None and self.borrower != submitter.user
 
     def named_people(self) -> Iterator[Submitter]:
-        """Yield each user and group that these rights distinguish."""
         for user in (self.owner, self.borrower, *(entry.user for entry in self.entries)):
             if user is not None:
                 yield Submitter(user, None)

@@ -108,7 +108,6 @@ class SchedulerView(FoldedWorld):
             self._replace(table, key, table.get(key), before)
 
     def confirm(self) -> None:
-        """Confirm all tentative changes."""
         self._tentative_depth -= 1
         self._changes.clear()
 
@@ -141,7 +140,6 @@ class SchedulerView(FoldedWorld):
         return list(self.systems_of) if everywhere else ()
 
     def _may_hold(self, recipe: Recipe) -> bool:
-        """Return whether the set of a recipe may be a holder."""
         recipe_set = self.sets.get(recipe.set_id)
         may_hold = recipe.state in ("scheduled", "assigned")
         return may_hold and recipe_set is not None and len(recipe_set.recipe_ids) > 1
@@ -255,5 +253,4 @@ def _add(counter: Counter[K], key: K, change: int) -> None:
 
 
 def _differ_in_usage_only(one: System, other: System) -> bool:
-    """Return whether two states of a system differ at most in its usage."""
     return one.described == other.described and one.rights is other.rights and one.draining is other.draining

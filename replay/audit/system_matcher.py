@@ -54,7 +54,6 @@ class UsableSystems:
             self._usable.append(another)
 
     def change(self, changed: list[str]) -> None:
-        """Apply the changes of systems since the last call."""
         for fqdn in dict.fromkeys(changed[self.changes :]):
             self._usable = [other for other in self._usable if other != fqdn]
             if self._is_usable(fqdn):
@@ -131,7 +130,6 @@ class SystemMatcher:
         return sorted(found, key=lambda need: queue.ranks_of(need)[0])
 
     def usable_systems(self, recipe: Recipe, lab: str) -> UsableSystems:
-        """Return the systems of a lab that are usable for a recipe."""
         world, need = self._world, self._world.need(recipe)
         submitter = world.representative(recipe.submitter) if self._by_access else ANY_SUBMITTER
         cached = self._cached.get((lab, need, submitter))
@@ -177,7 +175,6 @@ def accepts_recipes(world: FoldedWorld, need: RecipeNeed, system: System) -> boo
 
 
 def _in_lab(world: FoldedWorld, need: RecipeNeed, lab: str) -> bool:
-    """Return whether the distros of a recipe and its guests are in the lab."""
     return all(_has(world, distro, lab) for distro in need.distros)
 
 

@@ -58,8 +58,6 @@ def _begins(element: str, path: str) -> ConditionMaker:
 
 
 def _among(element: str, path: str, *ops: str) -> ConditionMaker:
-    """Return a maker of conditions on one of several values."""
-
     def condition(system: Document, chance: Random) -> Made:
         value = _property(system, path)
         return leaf(element, chance.choice(ops), chance.choice(value)) if value else None

@@ -126,7 +126,6 @@ KINDS: dict[str, tuple[int, Callable[[Fitting, Random], list[Document]]]] = {
 
 
 def _recipe(system: Document, fitting: Fitting, chance: Random) -> Document:
-    """Return a recipe that this system could run."""
     return {
         "whiteboard": f"like {system['fqdn'].partition('.')[0]}",
         "autopick": _autopick(system, chance),

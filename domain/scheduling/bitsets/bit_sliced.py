@@ -44,7 +44,6 @@ class BitSlicedNumbers:
                 digit += 1  # noqa: PLW2901  (the borrow moves up)
 
     def put(self, number: int, value: int) -> None:
-        """Set the number of one system."""
         bit = 1 << number
         keep = ~bit
         self._planes += [0] * (value.bit_length() - len(self._planes))
@@ -63,7 +62,6 @@ class BitSlicedNumbers:
             digit += 1
 
     def add_each(self, other: BitSlicedNumbers) -> None:
-        """Add the numbers of `other`, system by system."""
         self._planes += [0] * (len(other._planes) - len(self._planes))
         carry = 0
         for digit, plane in enumerate(self._planes):
@@ -82,7 +80,6 @@ class BitSlicedNumbers:
             borrow = ~plane & (less | borrow) | less & borrow
 
     def total(self, among: int) -> int:
-        """Return the sum of the numbers of the systems in a bitmap."""
         total, weight = 0, 1
         # A loop, because this is called for every system of a lab and a generator would take twice as long.
         for plane in self._planes:

@@ -45,7 +45,6 @@ class DemandCounts:
         self._versions = (0, 0)
 
     def changed(self, entry: FilterEntry, submitter: int) -> None:
-        """Record that the number of recipes of a filter and submitter has changed."""
         self._outdated[entry.number, submitter] = None
 
     def evaluated(self, entry: FilterEntry) -> None:

@@ -196,7 +196,6 @@ class Filters:
         return (self._by_number[number] for number in numbers_in(self._populated))
 
     def ranks_of(self, entry: FilterEntry) -> Iterator[Rank]:
-        """Yield the ranks of the recipes of a filter in all lines."""
         lines = (line.recipes.get(entry.number, ()) for line in self._lines.values())
         return (rank for ranked in lines for rank in ranked)
 
@@ -241,7 +240,6 @@ class Filters:
             yield FilterInLine(self._by_number[number], there.by_submitter(number))
 
     def submitter(self, number: int) -> Submitter:
-        """Return the submitter with a number."""
         return self._submitters[number]
 
     def ranked_recipes(self, fqdn: str, line: str, *, forced_only: bool) -> Iterator[Place]:
@@ -258,7 +256,6 @@ class Filters:
         return self.ranked_recipes_of_class(line, among, self._labs.access.of(number))
 
     def any_in(self, line: str, filters: int) -> bool:
-        """Return whether a recipe of a line has one of these filters."""
         there = self._lines.get(line)
         return there is not None and filters & there.filters != 0
 
@@ -271,7 +268,6 @@ class Filters:
         return ordered_places(there, among, self._submitters.order(rights), self._effort)
 
     def number(self, key: FilterKey) -> int:
-        """Return the number of the filter."""
         return self._entry(key).number
 
     # Evaluation
@@ -291,7 +287,6 @@ class Filters:
         self._demand_counts.evaluated(entry)
 
     def _invalidate(self, entry: FilterEntry) -> None:
-        """Drop the evaluation of an entry."""
         if entry.fitting is None:
             return
         self._demand_counts.invalidate(entry)

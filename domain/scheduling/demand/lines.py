@@ -83,7 +83,6 @@ class Line:
             del self.first_by_submitter[submitter]
 
     def by_submitter(self, number: int) -> Mapping[int, Ranked[Rank]]:
-        """Return the recipes with a filter, by submitter."""
         if self.only is None:
             return self._by_submitter.get(number, NOBODY)
         return {self.only: self.recipes[number]} if number in self.recipes else NOBODY

@@ -264,7 +264,6 @@ class RecipeSets:
         return self._demands[host.recipe_id].key
 
     def is_single(self, recipe_set_id: int) -> bool:
-        """Return whether a set consists of one recipe."""
         return len(self.sets[recipe_set_id].recipe_ids) == 1
 
     def members(self, recipe_set_id: int) -> tuple[Recipe, ...]:
@@ -292,6 +291,5 @@ def _keep(index: dict[int, None], recipe: Recipe, belongs: bool) -> None:
 
 
 def lab_of(host: Recipe) -> str:
-    """Return the lab to which a recipe binds its set."""
     assert host.lab_controller is not None, f"{host.subject} is {host.state} in no lab"
     return host.lab_controller

@@ -21,14 +21,12 @@ class Signatures:
         self._invalid = 0
 
     def add(self, number: int, systems: int) -> None:
-        """Set the systems that fit a newly evaluated filter."""
         self._unwritten[number] = systems
         if len(self._unwritten) >= WORD:
             # Otherwise a query could take as long as writing thousands of filters.
             self._write()
 
     def remove(self, number: int) -> None:
-        """Invalidate a filter."""
         self._unwritten.pop(number, None)
         self._invalid |= 1 << number
 

@@ -63,7 +63,6 @@ class Submitters:
         return number
 
     def count(self, number: int, more: int) -> None:
-        """Change the number of recipes of a submitter."""
         self._recipes[number] += more
 
     def __getitem__(self, number: int) -> Submitter:

@@ -44,7 +44,6 @@ class AheadCounts:
         return total
 
     def _with_equal_maxima(self, submitter_count: int, maximum: int, effective: int) -> BitSlicedNumbers:
-        """Return the counts as if all submitters had this maximum."""
         kind = maximum, effective
         if kind not in self._for_equal_maxima:
             total = self._for_equal_maxima[kind] = BitSlicedNumbers()

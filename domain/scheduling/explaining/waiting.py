@@ -111,7 +111,6 @@ def _bitmap(partition: Partition, names: frozenset[str]) -> int:
 
 
 def _without(unknown: int, refused: Iterable[Refusal]) -> tuple[Refusal, ...]:
-    """Return the refusals of the other systems."""
     return tuple(Refusal(rule, says, systems & ~unknown) for rule, says, systems in refused)
 
 
