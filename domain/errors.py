@@ -1,7 +1,4 @@
-"""Errors of Labledger, as one shallow tree.
-
-The docstring of an error class is the title that users read; the message of an error describes the case.
-"""
+"""Errors of Labledger. The docstring of an error class is its title for users, the message tells the case."""
 
 from __future__ import annotations
 

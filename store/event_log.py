@@ -169,10 +169,7 @@ class EventLog(EventStore[str]):
         return map(self.mapper.recorded, self.rows(query, params))
 
     def rows(self, query: bytes, params: Any) -> list[tuple[Any, ...]]:
-        """Return the rows of one statement, which must be safe to repeat.
-
-        The statement is repeated while the pool returns sessions that died with the database.
-        """
+        """Return the rows of a repeatable statement, repeated while the pool returns dead sessions."""
         for attempt in range(self._pool_size + 1):
             try:
                 return self._execute(query, params)

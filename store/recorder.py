@@ -29,11 +29,7 @@ NewRow = tuple[str, int, str, bytes]
 
 @dataclass(frozen=True)
 class StoredAppend:
-    """An append request with its events mapped to rows.
-
-    `actor` is the author of all rows, and `new_recipes` maps owners to their number of new recipes; both are
-    for the quotas.
-    """
+    """An append request as rows; `actor`, author of all, and `new_recipes` (by owner) are for the quotas."""
 
     command_id: str
     rows: Sequence[NewRow]

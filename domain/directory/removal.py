@@ -21,10 +21,7 @@ MAX_NAMED = 10
 
 
 def remove(kind: str, directory: Directory, name: str, systems: Iterable[System]) -> Decided:
-    """Return the events of a removal. Raises Refused for an entry that is still in use.
-
-    `systems` are all systems for the kinds in `NEEDED_BY_SYSTEMS`, and are not used for others.
-    """
+    """Return the events of a removal. `systems`: all, for `NEEDED_BY_SYSTEMS`. Raises Refused if in use."""
     return _REMOVE[kind](directory, name, systems)
 
 

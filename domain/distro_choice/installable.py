@@ -148,10 +148,7 @@ class Installable:
             cached.clear()
 
     def catch_up(self, limit: int | None = None) -> bool:
-        """Update the index for changed systems, for at most `limit` of them; return whether none is left.
-
-        Call it before a query. A system that changed several times is updated once.
-        """
+        """Update the index for at most `limit` changed systems, once each; return whether none is left."""
         # Check first, because iterating over a dictionary that was emptied is slow.
         for fqdn in list(islice(self._stale, limit)) if self._stale else ():
             system = self._systems[fqdn]
@@ -221,10 +218,7 @@ class Installable:
         return cached
 
     def offered(self, needs: RecipeNeeds, of_lab: int) -> tuple[TreeOffer, ...]:
-        """Return the matching trees that systems of a lab could install, newest first.
-
-        A tree is left out if each of its systems can install a newer one, which would be preferred.
-        """
+        """Return the matching trees of a lab, newest first, without trees whose systems have newer ones."""
         key = (needs.own or needs.distro_requires, of_lab)
         cached = self._offered.get(key)
         if cached is None:

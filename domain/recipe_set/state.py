@@ -13,10 +13,7 @@ from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitte
 
 @dataclass(frozen=True, slots=True)
 class RecipeSet:
-    """A recipe set; `submission` is the log position of its first event, which orders sets by submission.
-
-    `submitted_at` is the time at which the database recorded that event.
-    """
+    """A recipe set; `submission` is the position of its first event, `submitted_at` its recorded time."""
 
     recipe_set_id: int
     version: int

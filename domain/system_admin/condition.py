@@ -17,10 +17,7 @@ from domain.system.usage import condition_reason, freed, is_automated
 
 
 def change_condition(system: System, members: Members | None, condition: str, reason: str) -> Decided:
-    """Return the events of a change of condition, none if the system has that condition already.
-
-    `members` is the set of the recipe that has the system, None without such a recipe.
-    """
+    """Return the events, none without a change; `members` are the set of the recipe on the system, if any."""
     if system.condition == condition:
         return []
     changed = replace(system, condition=condition)

@@ -1,7 +1,4 @@
-"""The audit: one pass over a log that checks all invariants.
-
-The audit folds two states: that of the log, and the scheduler's view at the basis of the last decision.
-"""
+"""The audit: one pass over a log, which folds the log and the scheduler's view at each decision."""
 
 from __future__ import annotations
 

@@ -34,11 +34,7 @@ class _SystemFacts(dict[str, Any]):
 
 
 def facts_of(document: Document) -> Facts:
-    """Return the facts by name. Each value is hashable.
-
-    If nothing is recorded, collections (arches, pools, flags, keys, devices) are empty, and other facts are
-    None.
-    """
+    """Return hashable facts by name: collections are empty, any other None, if nothing is recorded."""
     return _SystemFacts(document)
 
 

@@ -1,7 +1,4 @@
-"""Folds: the change of the state by each event, from its topic and plain data.
-
-An inconsistent event, such as one of an unknown subject, changes nothing; the invariants report it.
-"""
+"""Folds: state changes by topic and plain data; an inconsistent event changes nothing."""
 
 from __future__ import annotations
 

@@ -26,10 +26,7 @@ BEFORE_ALL: Rank = ()
 
 @dataclass(frozen=True, eq=False)
 class RecipeNeed:
-    """The conditions for a recipe to fit a system: its own requirements, and the distros of its guests.
-
-    Recipes of one world with the same need share one object.
-    """
+    """Requirements of a recipe and distros of its guests; equal needs are one object in a world."""
 
     wants: Wants
     guests: tuple[Distro | None, ...]

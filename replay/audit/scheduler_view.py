@@ -24,10 +24,7 @@ IN_QUEUE = ("queued", "assigned")
 
 
 class SchedulerView(FoldedWorld):
-    """The world with indexes: its queues, its holders and the changes of its systems. Mutable.
-
-    `put` updates the indexes.
-    """
+    """The world with indexes that `put` updates: its queues, holders and changed systems. Mutable."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,10 +57,7 @@ class SchedulerView(FoldedWorld):
     # Batches
 
     def begin_decision(self, decision: RecordedDecision, *, in_batches: bool) -> None:
-        """Note the batch of a decision, and the new set that the decision answers.
-
-        Call it before the check.
-        """
+        """Note, before the check, the batch of a decision and the new set that it answers."""
         first = self.recipes.get(int(decision.records[0].name)) if _is_recipe(decision.records[0]) else None
         self.answering = first.set_id if first is not None and first.state == "new" else None
         if not in_batches or decision.batch != self.batch:
@@ -94,10 +88,7 @@ class SchedulerView(FoldedWorld):
             self.rollback(mark)
 
     def begin_tentative(self) -> int:
-        """Begin tentative changes and return their mark.
-
-        `confirm` confirms them, `rollback` rolls them back.
-        """
+        """Begin tentative changes and return their mark, for `confirm` or `rollback`."""
         self._tentative_depth += 1
         return len(self._changes)
 

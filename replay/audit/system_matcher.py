@@ -1,7 +1,4 @@
-"""Candidate systems of recipes, and those that a recipe could get now (design sections 1 and 5.1).
-
-Requirements are evaluated once for a system, and again after a change of the system.
-"""
+"""Candidates and obtainable systems of recipes (design 1, 5.1), evaluated again only for changed systems."""
 
 from __future__ import annotations
 
@@ -28,11 +25,7 @@ class SystemFacts:
 
 
 class UsableSystems:
-    """The usable systems of one lab for one need, searched lazily.
-
-    `lab_version` is the `lab_version` of the view at creation, and `changes` the number of applied changes of
-    systems of the lab.
-    """
+    """Usable systems of a lab for a need, lazily, at its `lab_version`; `changes` counts applied changes."""
 
     def __init__(self, is_usable: Callable[[str], bool], fqdns: list[str], lab_version: int) -> None:
         self.lab_version = lab_version
@@ -62,11 +55,7 @@ class UsableSystems:
 
 
 class SystemMatcher:
-    """Finds the systems that recipes may get, in the present state of one view.
-
-    Without `by_access` every user may get every system at any priority. Without `by_contact` silent labs get
-    recipes like others.
-    """
+    """The systems that recipes may get now, without limits of access or contact unless `by_…` is set."""
 
     def __init__(self, world: SchedulerView, by_access: bool = True, by_contact: bool = True) -> None:
         # Lab -> its last holder version at which all its holders could be completed.
@@ -85,10 +74,7 @@ class SystemMatcher:
         return _in_lab(self._world, need, system.lab) and _installs(self._world, need.wants.distro, system)
 
     def is_readable(self, need: RecipeNeed) -> bool:
-        """Return whether the requirement can be read.
-
-        If not, no system is usable, and no violation is reported.
-        """
+        """Return whether the requirement can be read; if not, no system is usable, without a violation."""
         self._keep_up()
         return not self._requirements_cache.unknown >> need.wants.number & 1
 

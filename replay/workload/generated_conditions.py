@@ -1,7 +1,4 @@
-"""Conditions that a given system certainly satisfies, for the elements of host requirements.
-
-No condition is about a property that the document of the system lacks.
-"""
+"""Conditions on recorded properties of a given system that it certainly satisfies, for host requirements."""
 
 from __future__ import annotations
 

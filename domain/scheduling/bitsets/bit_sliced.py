@@ -9,10 +9,7 @@ from domain.scheduling.bitsets.bitmaps import numbers_in, union
 
 
 class BitSlicedNumbers:
-    """Natural numbers by system number, initially 0. Mutable.
-
-    They are stored as bit planes: plane k is the bitmap of the systems whose number has bit k set.
-    """
+    """Natural numbers by system, initially 0; plane k has the systems whose number has bit k. Mutable."""
 
     def __init__(self, values: Mapping[int, int] = MappingProxyType({})) -> None:
         digits = max(values.values(), default=0).bit_length()

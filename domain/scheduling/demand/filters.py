@@ -207,10 +207,7 @@ class Filters:
             yield number, self._signatures.of(number) & filters
 
     def filters_fitting(self, systems: int, by_force: int) -> list[tuple[int, int]]:
-        """Return the bit of each filter with unplaced recipes, with the fitting systems if there are any.
-
-        Only `systems` are considered, for filters that force a system `by_force` instead.
-        """
+        """Return (filter bit, fitting systems) among `systems`, or `by_force` for filters that force one."""
         self._evaluate_all(self._populated)
         found = []
         for entry in self.in_use():
@@ -243,10 +240,7 @@ class Filters:
         return self._submitters[number]
 
     def ranked_recipes(self, fqdn: str, line: str, *, forced_only: bool) -> Iterator[Place]:
-        """Yield the places of the eligible recipes of a line on a system, while nothing changes.
-
-        With `forced_only`, yield only recipes that force the system.
-        """
+        """Yield the eligible recipes of a line on a system (or only those that force it) in rank order."""
         there = self._lines.get(line)
         if there is None or not there.filters:
             return iter(())

@@ -243,10 +243,7 @@ class RecipeSets:
         return QUEUED if host.state == "queued" else None
 
     def rank_of_set(self, recipe_set_id: int) -> tuple[int, ...]:
-        """Return the highest possible sort key of a new set: its effective priority is the nominal one.
-
-        The key of a set that has ended is empty.
-        """
+        """Return the highest possible sort key of a new set, by nominal priority; empty if it has ended."""
         recipe_set = self.sets.get(recipe_set_id)
         if recipe_set is None:
             return ()

@@ -9,10 +9,7 @@ from domain.scheduling.bitsets.bitmaps import WORD, numbers_in, transposed, unio
 
 
 class Signatures:
-    """Signatures by system. Mutable.
-
-    Added filters accumulate until the next query, because writing many at a time costs little more than one.
-    """
+    """Signatures by system. Mutable. Filters accumulate until a query: many cost little more than one."""
 
     def __init__(self) -> None:
         self._of = defaultdict[int, int](int)

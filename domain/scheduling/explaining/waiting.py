@@ -42,10 +42,7 @@ class Counted:
 
 @dataclass(frozen=True)
 class Waiting:
-    """The explanation of an unplaced recipe.
-
-    `systems` are its first candidates, up to the limit; `systems_count` is the number of all candidates.
-    """
+    """The explanation of an unplaced recipe: its first candidates `systems`, `systems_count` of all."""
 
     summary: str
     rules: tuple[RuleCount, ...]

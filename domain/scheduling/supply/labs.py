@@ -1,7 +1,4 @@
-"""The systems of all labs as numbered columns, for queries about many systems at once.
-
-A system has the same number during the life of a process. Numbers ascend in the order of registration.
-"""
+"""The systems of all labs as columns. A system keeps its number; numbers ascend in registration order."""
 
 from __future__ import annotations
 
@@ -19,10 +16,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 class Distro(NamedTuple):
-    """A distro that a system must be able to install.
-
-    `tree_id` is None for a custom distro of a job, which counts as present in every lab.
-    """
+    """A distro to install. A custom one of a job has no `tree_id`, and counts as present in every lab."""
 
     tree_id: int | None
     arch: str

@@ -46,10 +46,7 @@ class Wakes(NamedTuple):
 
 
 class TriggerRule(NamedTuple):
-    """Events with one effect: the wake-ups that they raise, and the labs in which holders may let go.
-
-    `story` is the case for which the rule exists.
-    """
+    """Events with the same wake-ups and labs that may let go; `story` is the case for the rule."""
 
     name: str
     events: tuple[type[Event], ...]
