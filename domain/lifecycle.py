@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
-from domain.errors import Refused
-from domain.names import display_subject
+from domain.errors import Refused, display_subject
 
 
 @dataclass(frozen=True)

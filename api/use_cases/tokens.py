@@ -18,8 +18,7 @@ from api.use_cases.rights import require_self
 from domain.directory.events import TokenCreated
 from domain.directory.roles import GIVEN_BY_ADMINS, LAB_CONTROLLER
 from domain.directory.tokens import TokenRequest, faults_of, revoke, role_given
-from domain.errors import FaultyInput, NotPermitted, Unknown
-from domain.names import display_name
+from domain.errors import FaultyInput, NotPermitted, Unknown, display_name
 from store.requests import AppendRequest, Committed
 
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from domain.access.policy import SUBMIT, Form, Policy, policy_form, policy_of
-from domain.errors import Fault
-from domain.names import unknown_name
+from domain.errors import Fault, unknown_name
 
 Exists = Callable[[str, str], bool]
 """A function of a kind (user or group) and a name that returns whether such a user or group exists."""

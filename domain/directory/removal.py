@@ -11,9 +11,8 @@ from domain.directory.admins import require_admin_without
 from domain.directory.state import Directory
 from domain.directory.system_access import policy_of_pool
 from domain.directory.tokens import revoked
-from domain.errors import Refused
+from domain.errors import Refused, display_name
 from domain.events import Decided
-from domain.names import display_name
 from domain.system.state import System
 
 # The maximum number of names in a message, because advice for the user follows the names.

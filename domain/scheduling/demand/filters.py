@@ -16,10 +16,9 @@ from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
 from domain.scheduling.demand.changes import Changes
 from domain.scheduling.demand.demand_counts import DemandCounts, FilterEntry
-from domain.scheduling.demand.lines import Line
+from domain.scheduling.demand.lines import Line, RecipeCounts
 from domain.scheduling.demand.order import Effort, Place, ordered_places
 from domain.scheduling.demand.ranked import Rank, Ranked
-from domain.scheduling.demand.recipe_counts import RecipeCounts
 from domain.scheduling.demand.signatures import Signatures
 from domain.scheduling.demand.submitters import Submitters
 from domain.scheduling.supply.filter_key import Demand, FilterKey

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
+from domain.scheduling.demand.lines import RecipeCounts
 from domain.scheduling.demand.ranked import Rank
-from domain.scheduling.demand.recipe_counts import RecipeCounts
 
 
 class AheadCounts:
