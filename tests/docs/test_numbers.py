@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from api import faulty_logins, parsing, password_attempts
+from api import concurrency_limits, password_attempts
 from api.client import inventory_file
 from api.intake import limits
 from api.rest import routes
@@ -63,8 +63,8 @@ HTTP = (
     f"{SET.max_requests_under_way} requests under way, {SET.max_waiting_reads} of them reads",
     f"{SET.max_user_body_bytes // MIB} MiB of bodies",
     f"All bodies together have {SET.max_body_bytes // MIB} MiB",
-    f"from {parsing.MIN_LONG_BYTES // KIB} KiB on",
-    f"After {faulty_logins.MAX_FAULTY} logins within a minute",
+    f"from {concurrency_limits.MIN_LONG_BYTES // KIB} KiB on",
+    f"After {password_attempts.MAX_FAULTY} logins within a minute",
     f"A client has {SET.request_seconds:g} s for the head of a request",
     f"for each {timeouts.PROGRESS_BYTES // KIB} KiB of its body",
     f"It has {SET.keepalive_seconds:g} s between requests",
