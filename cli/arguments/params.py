@@ -1,7 +1,8 @@
-"""Types of arguments and options."""
+"""Types of arguments and options, and the argument `NAME=VALUE`."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,6 @@ from cli.arguments.moments import moment, span
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
-
 
 PAST_EXAMPLES = "'2h ago', 'yesterday 14:00', '2026-11-20 14:00' or '2026-11-20T13:00:00Z'"
 FUTURE_EXAMPLES = "'30d', 'tomorrow 18:00' or '2026-12-24 18:00'"
@@ -101,3 +101,30 @@ class TimeParam(click.ParamType[str]):
 
 
 ID = WholeNumber(maximum=MAX_ID)
+
+
+assignments_argument = click.argument("changes", metavar="NAME=VALUE…", nargs=-1, required=True)
+
+
+def assigned(changes: tuple[str, ...]) -> dict[str, Any]:
+    """Return the values by name: JSON, or text if not valid JSON. `cpu.cores=8` is `cpu={"cores": 8}`."""
+    values: dict[str, Any] = {}
+    for name, value in map(_assigned, changes):
+        whole, dot, part = name.partition(".")
+        if not dot:
+            values[name] = value
+        elif isinstance(values.setdefault(whole, {}), dict):
+            values[whole][part] = value
+        else:
+            raise click.UsageError(f"{name}: another argument already sets all of {whole}")
+    return values
+
+
+def _assigned(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise click.UsageError(f"{text!r} must be NAME=VALUE")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.assignments import assigned, assignments_argument
-from cli.arguments.params import ID, WordChoice
+from cli.arguments.params import ID, WordChoice, assigned, assignments_argument
 from cli.directory.named import Kind, group_of, print_fields, read_one
 from cli.lists import completing
 from cli.lists.systems import SYSTEMS

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cli.arguments.as_of import as_of
-from cli.arguments.then import absence_explained, note_moment
+from cli.arguments.as_of import absence_explained, as_of, note_moment
 from cli.lazy import SuggestingGroup
 from cli.remote import remote
 from cli.terminal.output import Output

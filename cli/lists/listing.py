@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from cli.arguments.as_of import as_of
+from cli.arguments.as_of import absence_explained, as_of, note_moment
 from cli.arguments.params import WholeNumber
-from cli.arguments.then import absence_explained, note_moment
 from cli.lazy import SuggestingGroup
 from cli.remote import remote, wide
 from cli.terminal.output import Output, note

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from bench.outcome import CaseOutcome, Sizes
-    from bench.progress import ProgressCallback
+    from bench.outcome import CaseOutcome, ProgressCallback, Sizes
 
 
 # Case -> its line in the help. Repeated from `bench.run`, so that `--help` does not import the benchmark.

@@ -8,9 +8,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.as_of import as_of
+from cli.arguments.as_of import absence_explained, as_of, note_moment
 from cli.arguments.params import WordChoice
-from cli.arguments.then import absence_explained, note_moment
 from cli.lazy import SuggestingGroup
 from cli.lists import completing
 from cli.remote import remote

@@ -7,10 +7,9 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 from cli.workflow.installing import installing
-from cli.workflow.options import Document, InvalidOptions, Options, warn
+from cli.workflow.options import Document, InvalidOptions, Options, refused, warn
 from cli.workflow.requires import distro_requires, host_requires, is_forced, of_arch
 from cli.workflow.tasks import ALONE, tasks
-from cli.workflow.unsupported import refused
 
 T = TypeVar("T")
 ArchesOf = Callable[[Document], Sequence[str]]
