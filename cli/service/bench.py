@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from bench.outcome import CaseOutcome, ProgressCallback, Sizes
-
+    from bench.outcome import CaseOutcome, Figures, ProgressCallback, Sizes
 
 # Case -> its line in the help. Repeated from `bench.run`, so that `--help` does not import the benchmark.
 CASES = {
@@ -137,8 +136,6 @@ def bench(case: str, as_json: bool, folder: Path | None, **sizes: Any) -> None:
     if as_json:
         click.echo("\n".join(json.dumps(outcome.document()) for outcome in outcomes))
         return
-    from cli.service.bench_table import show
-
     for outcome in outcomes:
         show(outcome)
     if case == ALL:
@@ -180,3 +177,36 @@ def _bars() -> Iterator[ProgressCallback]:
             progress.update(tasks[what], completed=done, total=of)
 
         yield on_progress
+
+
+def show(outcome: CaseOutcome) -> None:
+    """Print a table of an outcome, with its targets if they apply to its sizes."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(
+        "", "", "", title=f"bench {outcome.case}", title_justify="left", show_header=False, box=None
+    )
+    sizes = outcome.document()["sizes"]
+    sections: dict[str, Figures] = {
+        "sizes": {name: size for name, size in sizes.items() if size is not None},
+        "figures": outcome.figures,
+        "limits of this machine": outcome.limits,
+        "ratios": outcome.ratios,
+    }
+    for name, figures in sections.items():
+        if not figures:
+            continue
+        table.add_row(f"[bold]{name}[/]", "")
+        for figure, value in figures.items():
+            table.add_row(f"  {figure}", f"{value:,}", _target(outcome, figure, value))
+    Console().print(table)
+
+
+def _target(outcome: CaseOutcome, figure: str, value: float) -> str:
+    from bench.targets import TARGETS, apply_to
+
+    target = TARGETS.get((outcome.case, figure))
+    if target is None or not apply_to(outcome.sizes):
+        return ""
+    return f"[dim]{target}[/]" if target.is_met(value) else f"[red]{target}: missed[/]"
