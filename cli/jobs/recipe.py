@@ -25,7 +25,6 @@ FACTS = (
 
 
 def _interval_length(interval: Row) -> str:
-    """Return the length of an interval; empty for a final state."""
     if interval["state"] in FINISHED:
         return ""
     return elapsed(interval.get("since"), interval.get("until") or interval.get("as_of"))

@@ -39,7 +39,6 @@ COLUMNS = (
 
 
 def headings(doing: Row) -> list[str]:
-    """Return the headings of the columns that count an action."""
     what, counters = doing["what"], []
     if what in COMMANDS:
         counters.append("commands")

@@ -108,7 +108,6 @@ def _summary(position: int, differences: list[Difference]) -> str:
 
 
 def _line(difference: Difference) -> str:
-    """Return a line with the row of a difference, its wrong values and the expected ones."""
     key = " ".join(f"{name}={value}" for name, value in difference.key.items())
     row = f"{difference.table} {key}"
     live, fresh = difference.live, difference.fresh

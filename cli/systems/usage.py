@@ -38,7 +38,6 @@ LOG_COLUMNS = (
 
 
 def show_log_usage(client: Client, output: Output, since: str | None) -> None:
-    """Print the shares of the log, latest day first."""
     document = client.get("/log-usage", since=since)
     output.rows(document, "shares", LOG_COLUMNS, empty="No events were written in that time.")
 

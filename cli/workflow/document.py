@@ -49,7 +49,6 @@ def job_document(options: Options, arches_of: ArchesOf) -> Document:
 
 
 def _read(options: Options) -> _Parts:
-    """Return the parts of the recipes. Raise `InvalidOptions` with every fault of the options."""
     faults = list(refused(options))
 
     def made(make: Callable[[Options], T]) -> T | None:
@@ -72,7 +71,6 @@ def _read(options: Options) -> _Parts:
 
 
 def _roles(options: Options) -> list[str]:
-    """Return the role of each recipe of a set."""
     return ["SERVERS"] * options["servers"] + ["CLIENTS"] * options["clients"] or [ALONE]
 
 
