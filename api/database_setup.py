@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 
-from api.use_cases.first_token import make_first_token
+from api.use_cases.tokens import make_first_token
 from runtime.settings import Settings, require_url
 from store import migrate as migrations
 from store.datastore import probe

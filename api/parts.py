@@ -11,10 +11,9 @@ from datetime import UTC, datetime
 
 from api.clock import Clock
 from api.concurrency_limits import ActiveRequests, MaxWaits
-from api.faulty_logins import FaultyLogins
 from api.feed import Feed
 from api.metrics.requests import RequestCounters
-from api.password_attempts import Attempts
+from api.password_attempts import Attempts, FaultyLogins
 from api.passwords import Hashing
 from api.quotas import Quotas
 from domain.job.retention import RetentionTags

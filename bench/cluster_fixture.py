@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
@@ -21,6 +20,7 @@ from api.client import Client
 from domain.errors import LabledgerError
 from runtime.embedded.database import EmbeddedDatabase, remove_libpq
 from runtime.embedded.ports import any_free
+from runtime.processes.child import python_module
 from runtime.processes.programs import program
 from runtime.processes.supervisor import end, spawn
 from runtime.settings import Settings, require_url
@@ -65,7 +65,7 @@ class BenchCluster:
     def start_module(self, module: str, *arguments: str) -> None:
         """Start a program of the benchmark, which uses the API as the admin."""
         command = program(module, replace(self.settings, token=self.token))
-        self._processes[module] = spawn(replace(command, argv=[sys.executable, "-m", module, *arguments]))
+        self._processes[module] = spawn(replace(command, argv=python_module(module, *arguments)))
 
     def command(self, *words: str) -> Any:
         """Run a command on the database as its owner, and return its JSON output."""

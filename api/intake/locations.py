@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, Final, NamedTuple, Protocol
+from xml.parsers import expat
 
 from lxml import etree
 
 from api.intake.json_text import location_of
 from api.intake.json_text import positions_of as positions_of_json
 from api.intake.near_names import suggestion
-from api.intake.xml_positions import Position, positions_of
 from domain.requirements.findings import Finding, Path, dotted
 
 
@@ -207,3 +207,23 @@ class EmbeddedLocations:
             if embedded is not None:
                 return embedded[1].message(finding._replace(path=finding.path[end:]))
         return self._outer.message(finding)
+
+
+class Position(NamedTuple):
+    """A line and a column. Both count from 1; a column counts characters."""
+
+    line: int
+    column: int
+
+
+def positions_of(body: bytes) -> list[Position]:
+    """Return the position of each start tag, in document order. The body must be XML without a DTD."""
+    positions: list[Position] = []
+    parser = expat.ParserCreate("utf-8")
+
+    def on_start(tag: str, attributes: dict[str, str]) -> None:
+        positions.append(Position(parser.CurrentLineNumber, parser.CurrentColumnNumber + 1))
+
+    parser.StartElementHandler = on_start
+    parser.Parse(body, True)
+    return positions

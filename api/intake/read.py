@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from api.intake.bodies import raise_unreadable
 from api.intake.checks import check_document
 from api.intake.embedded_xml import EmbeddedRequirements
 from api.intake.json_text import parse_json
-from api.intake.limits import MAX_FAULTS, MAX_MESSAGE_LENGTH
+from api.intake.limits import MAX_FAULTS, MAX_MESSAGE_LENGTH, raise_unreadable
 from api.intake.locations import EmbeddedLocations, JsonLocations, Locations, XmlLocations
 from api.intake.near_names import unknown_name_message
 from api.intake.requirements import Requirements, read_requirements

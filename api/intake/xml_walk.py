@@ -9,8 +9,15 @@ from lxml import etree
 
 from api.intake.locations import XmlLocations, local_name, unknown_element
 from api.intake.near_names import suggestion
-from api.intake.unsupported import NOT_YET
 
+# Element in Labledger's namespace -> field of the JSON form. Both are refused.
+NOT_YET: Final = {
+    "locks": "locks",
+    "depends-on": "depends_on",
+    "reason": "reason",
+    "preemptible": "preemptible",
+    "queue": "queue",
+}
 OWN_NAMESPACE: Final = "urn:labledger:job"
 
 

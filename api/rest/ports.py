@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Protocol
 
 from api.concurrency_limits import ActiveRequests, MaxWaits
-from api.faulty_logins import FaultyLogins
 from api.feed import Feed
+from api.password_attempts import FaultyLogins
 from api.use_cases.ports import JobParts, LabParts, NameParts, PasswordParts, WriteParts
 from domain.job.retention import RetentionTags
 from projections.reader import Reader

@@ -6,9 +6,8 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from api.request_context import RequestContext
 from api.use_cases.commit import append_for, commit, commit_aggregates, require_expected
-from api.use_cases.ports import JobParts, WriteParts
+from api.use_cases.ports import JobParts, RequestContext, WriteParts
 from api.use_cases.rights import own_job, own_recipe, own_recipe_set, require_own_lab
 from domain.errors import Refused, Unknown
 from domain.events import Decided

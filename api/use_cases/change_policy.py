@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from api.request_context import RequestContext
 from api.use_cases.commit import append_for, commit_aggregates, commit_directory
-from api.use_cases.ports import WriteParts
+from api.use_cases.ports import RequestContext, WriteParts
 from api.use_cases.resolve import existing
 from api.use_cases.rights import owned_by, require_own_pool
 from api.use_cases.system_rights import require_permission, rights_subjects

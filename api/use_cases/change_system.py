@@ -1,4 +1,4 @@
-"""Change of a system's lab, owner, inventory, condition and draining, in one commit."""
+"""Registration of a system; change of its lab, owner, inventory, condition and draining in one commit."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from api.request_context import RequestContext
-from api.use_cases.commit import commit_aggregates
-from api.use_cases.ports import WriteParts
+from api.use_cases.commit import append_for, commit_aggregates, commit_directory
+from api.use_cases.ports import RequestContext, WriteParts
 from api.use_cases.system_rights import rights_subjects
 from domain.directory.state import Directory
 from domain.errors import Fault, FaultyInput, Refused, Unknown
@@ -20,7 +19,8 @@ from domain.system.state import System
 from domain.system_admin.condition import change_condition
 from domain.system_admin.draining import drain, undrain
 from domain.system_admin.inventory import change_inventory, change_owner, move_to_lab
-from store.requests import Committed
+from domain.system_admin.registration import register, unknown_names
+from store.requests import AppendRequest, Committed
 
 
 @dataclass(frozen=True)
@@ -148,3 +148,29 @@ def _faults(directory: Directory, fqdn: str, change: NewSystemValues) -> list[Fa
             for pool in sorted(present.symmetric_difference(change.pools))
         ]
     return faults
+
+
+async def register_system(
+    parts: WriteParts, request: RequestContext, document: Mapping[str, Any]
+) -> Committed:
+    """Register a system. Raises FaultyInput for unknown names, Refused if the system exists."""
+    directory, subject = parts.feed.directory, f"system/{document['fqdn']}"
+    if unknown_names(directory, document):
+        await parts.feed.catch_up()
+    decided = register(document)
+    changed = dict.fromkeys(subject for subject, _ in decided)
+    # A concurrent removal of one of these has to be a conflict.
+    named = (f"lab-controller/{document['lab_controller']}", f"user/{document['owner']}")
+
+    def decide() -> AppendRequest:
+        existing = directory.system_called(document["fqdn"])
+        if existing is not None:
+            raise Refused(f"system {existing} exists; change it, or its condition if it is Removed")
+        if faults := unknown_names(directory, document):
+            raise FaultyInput(faults)
+        versions = {subject: directory.version(subject) for subject in (*changed, *named)}
+        return append_for(parts, request, decided, versions)
+
+    done = await commit_directory(parts, request, subject, decide)
+    assert done is not None, "a registration is always something new"
+    return done

@@ -6,8 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 
-from api.request_context import RequestContext
-from api.use_cases.ports import WriteParts
+from api.use_cases.ports import RequestContext, WriteParts
 from domain.errors import FaultyInput, Refused, Stale
 from domain.events import Change, Decided, Stamp
 from domain.job.submission import Original

@@ -12,8 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 from api.headers import IDEMPOTENCY_KEY
-from api.request_context import RequestContext
-from api.use_cases.ports import Log
+from api.use_cases.ports import Log, RequestContext
 from domain.errors import Fault, FaultyInput, Refused
 from store.requests import Committed, Conflict
 

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 import orjson
 
-from api.request_context import RequestContext
 from api.use_cases.commit import append_for, commit
 from api.use_cases.importing import Imported, Importing, ImportItem
-from api.use_cases.ports import WriteParts
+from api.use_cases.ports import RequestContext, WriteParts
 from domain.errors import Fault
 from store.requests import AppendRequest, Committed
 

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from api.request_context import RequestContext
 from api.use_cases.change_system import NewSystemValues, decide_change
 from api.use_cases.move_system import require_may_move
-from api.use_cases.ports import WriteParts
+from api.use_cases.ports import RequestContext, WriteParts
 from api.use_cases.rights import owned_by, require_admin
 from api.use_cases.system_rights import holds, require_may_change, rights_subjects
 from domain.access.policy import VIEW

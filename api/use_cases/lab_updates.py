@@ -10,11 +10,9 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from api.request_context import RequestContext
-from api.use_cases.change_system import NewSystemValues, change_system
+from api.use_cases.change_system import NewSystemValues, change_system, register_system
 from api.use_cases.idempotency import item_request, items_done_before, require_same
-from api.use_cases.ports import LabParts, WriteParts
-from api.use_cases.register_system import register_system
+from api.use_cases.ports import LabParts, RequestContext, WriteParts
 from api.use_cases.report_command import commands_by_id, may_have_effects, report_on, unknown_command
 from api.use_cases.report_drafts import CommandItem, RecipeItem
 from api.use_cases.report_progress import Answer, earlier_answers, report_progress

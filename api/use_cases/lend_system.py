@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from api.clock import rfc3339
-from api.request_context import RequestContext
 from api.use_cases.commit import commit_aggregates
-from api.use_cases.ports import WriteParts
+from api.use_cases.ports import RequestContext, WriteParts
 from api.use_cases.system_rights import (
     require_may_end_loan,
     require_may_lend,

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from api.request_context import RequestContext
 from api.use_cases.commit import commit_directory
 from api.use_cases.passwords import is_password
-from api.use_cases.ports import PasswordParts
+from api.use_cases.ports import PasswordParts, RequestContext
 from api.use_cases.tokens import new_token, new_token_id, require_token_quota, token_append
 from domain.directory.changes import unknown_role
 from domain.directory.roles import LAB_CONTROLLER, ROLES

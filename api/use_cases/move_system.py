@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from api.request_context import RequestContext
 from api.use_cases.commit import append_for, commit, require_expected
-from api.use_cases.ports import WriteParts
+from api.use_cases.ports import RequestContext, WriteParts
 from api.use_cases.resolve import existing
 from api.use_cases.rights import owned_by, require_own_pool
 from api.use_cases.system_rights import holds, require_permission, require_viewed, rights_subjects

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import secrets
 
-from api.request_context import RequestContext
 from api.use_cases.commit import append_for, commit_directory
-from api.use_cases.ports import PasswordParts
+from api.use_cases.ports import PasswordParts, RequestContext
 from api.use_cases.rights import require_self
 from domain.directory.events import UserPasswordSet
 from domain.directory.passwords import faults_of

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from api.request_context import RequestContext
 from api.use_cases.commit import append_for, commit_aggregates, commit_directory
-from api.use_cases.ports import WriteParts
+from api.use_cases.ports import RequestContext, WriteParts
 from api.use_cases.resolve import existing
 from api.use_cases.rights import may_put, owned_by
 from domain.directory.admins import require_admin_without

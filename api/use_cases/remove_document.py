@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from api.request_context import RequestContext
 from api.use_cases.commit import append_for, commit, require_expected
-from api.use_cases.ports import PasswordParts
+from api.use_cases.ports import PasswordParts, RequestContext
 from api.use_cases.rights import require_admin
 from domain.directory.admins import require_admin_without
 from domain.directory.removal import NEEDED_BY_SYSTEMS, remove

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 
 import orjson
 
-from api.request_context import RequestContext
 from api.use_cases.commit import MAX_RETRY_SECONDS, append, append_for
 from api.use_cases.idempotency import item_request, items_done_before, require_same
-from api.use_cases.ports import WriteParts
+from api.use_cases.ports import RequestContext, WriteParts
 from api.use_cases.report_drafts import CommandItem, RecipeItem, ReportDraft, of_commands, of_recipes
 from domain.errors import LabledgerError, Refused
 from store.requests import AppendRequest, Committed, Conflict, require_committed

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from api.clock import rfc3339
-from api.request_context import RequestContext
 from api.use_cases.commit import append_for, commit, commit_aggregates, require_expected
-from api.use_cases.ports import WriteParts
+from api.use_cases.ports import RequestContext, WriteParts
 from api.use_cases.system_rights import (
     require_may_reserve,
     require_may_return,

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
-from api.request_context import RequestContext
-from api.use_cases.ports import WriteParts
+from api.use_cases.ports import RequestContext, WriteParts
 from domain.directory.state import Directory, DirectoryEntry
 from domain.errors import NotPermitted, Unknown
 from domain.job.state import Job, folded

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from api.request_context import RequestContext
+from api.use_cases.ports import RequestContext
 from domain.access.people import Person, may
 from domain.access.policy import CONTROL_SYSTEM, EDIT_SYSTEM, LOAN_ANY, LOAN_SELF, RESERVE, VIEW
 from domain.directory.state import Directory

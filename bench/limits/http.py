@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import sys
 import time
 from dataclasses import replace
 
 from bench.outcome import Figures
 from bench.raw_http import BenchConnection, request, request_times
 from runtime.embedded.ports import any_free
+from runtime.processes.child import python_module
 from runtime.processes.programs import program
 from runtime.processes.supervisor import end, spawn
 from runtime.settings import Settings
@@ -26,7 +26,7 @@ def of_http(settings: Settings, seconds: float) -> Figures:
     """Measure the POST requests per second to a bare Falcon application under the server of the API."""
     port = any_free(settings.host)
     bare_settings = replace(settings, port=port)
-    served = replace(program("serve", bare_settings), argv=[sys.executable, "-m", "bench.limits.bare"])
+    served = replace(program("serve", bare_settings), argv=python_module("bench.limits.bare"))
     process = spawn(served)
     try:
         url = f"http://{settings.host}:{port}"

@@ -1,7 +1,7 @@
 """Child processes: their start, the messages between parent and child, and their end.
 
-A child is `python -m MODULE ARGUMENT...` with the database URL in its environment. It reads messages from its
-standard input and writes messages to its standard output. A message is a JSON object, and bytes where
+A child is `python -P -m MODULE ARGUMENT...` with the database URL in its environment. It reads messages from
+its standard input and writes messages to its standard output. A message is a JSON object, and bytes where
 JSON would be too slow; its frame begins with the lengths of both. A child may be killed at any time. It ends
 by itself after its parent, because its input ends and its next write fails.
 """
@@ -30,6 +30,14 @@ _READ_BYTES: Final = 65_536
 _EXIT_SECONDS: Final = 5.0
 _PR_SET_PDEATHSIG: Final = 1
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+
+def python_module(module: str, *arguments: str) -> list[str]:
+    """Return the command that runs a module, whatever packages the working directory has.
+
+    Without `-P`, Python would import `cli` or `store` from the working directory if they are there.
+    """
+    return [sys.executable, "-P", "-m", module, *arguments]
 
 
 class Message(NamedTuple):
@@ -95,7 +103,7 @@ class Child:
         self._task = task
         self._errors = {each.__name__: each for each in errors}
         self._process = subprocess.Popen(
-            [sys.executable, "-m", module, *arguments],
+            python_module(module, *arguments),
             env={**os.environ, variable("database_url"): url, **(environment or {})},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

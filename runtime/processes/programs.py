@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import replace
 
 from runtime.embedded.database import without_libpq
+from runtime.processes.child import python_module
 from runtime.processes.supervisor import Program
 from runtime.settings import Settings, variable
 
@@ -23,5 +23,5 @@ def program(command: str, settings: Settings) -> Program:
     others = {name: value for name, value in inherited.items() if name not in setting_variables}
     # By default no access log under `up`: the requests of the simulated lab would dominate it.
     given = replace(settings, owner_database_url=None, access_log=bool(settings.access_log)).environment()
-    argv = [sys.executable, "-m", "cli", *command.split()]
+    argv = python_module("cli", *command.split())
     return Program(command, argv, {**others, **given}, has_spare=command in WITH_SPARE)

@@ -5,23 +5,26 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from domain.errors import Unknown
-from runtime.processes.child import Child, ChildEnded, ChildFailed
+from runtime.processes.child import Child, ChildEnded, ChildFailed, python_module
+from tests.harness.programs import TOP
 from tests.harness.waiting import wait_until
 
 URL = "postgresql://127.0.0.1:1/nothing"
 ECHO = "tests.runtime.echo"
+# The tests are not installed, unlike the modules that children run.
+IMPORTABLE = {"PYTHONPATH": str(TOP)}
 
 
 @pytest.fixture
 def child() -> Iterator[Child]:
-    with closing(Child("echoes", URL, ECHO, errors=[Unknown])) as child:
+    with closing(Child("echoes", URL, ECHO, environment=IMPORTABLE, errors=[Unknown])) as child:
         yield child
 
 
@@ -78,6 +81,17 @@ def test_close__child_hangs__leaves_nothing(child: Child) -> None:
         os.kill(child.pid, 0)
 
 
+def test_child__working_directory_has_packages_of_the_same_names__imports_the_installed_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for package in ("domain", "runtime", "tests"):
+        (tmp_path / f"{package}.py").write_text("raise SystemExit(9)")
+    monkeypatch.chdir(tmp_path)
+    with closing(Child("echoes", URL, ECHO, environment=IMPORTABLE)) as child:
+        child.send({"text": "here"})
+        assert child.receive().content["text"] == "here"
+
+
 def test_child__ctrl_c_in_the_terminal__is_in_another_session(child: Child) -> None:
     assert os.getsid(child.pid) == child.pid != os.getsid(0)
 
@@ -85,8 +99,8 @@ def test_child__ctrl_c_in_the_terminal__is_in_another_session(child: Child) -> N
 @pytest.mark.parametrize(("closed", "status"), [(0, 0), (1, 1)])
 def test_child__its_parent_is_gone__ends_without_a_word(closed: int, status: int) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", ECHO, "greet"],
-        env={**os.environ, "LABLEDGER_DATABASE_URL": URL},
+        python_module(ECHO, "greet"),
+        env={**os.environ, **IMPORTABLE, "LABLEDGER_DATABASE_URL": URL},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

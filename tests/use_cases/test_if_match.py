@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from api.request_context import RequestContext
 from api.use_cases.change_system import NewSystemValues, change_system
 from api.use_cases.move_system import move_system
+from api.use_cases.ports import RequestContext
 from api.use_cases.put_document import change_lab_controller, put_document
 from api.use_cases.reserve_system import ReservationRequest, reserve_system, return_system
 from api.use_cases.tokens import revoke_token

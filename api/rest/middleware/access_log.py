@@ -9,8 +9,7 @@ from typing import Any, Final
 from falcon.asgi import Request, Response
 
 from api.metrics.requests import RequestCounters
-from api.rest.context import route_of
-from api.rest.middleware.principal import Principal
+from api.rest.context import Principal, route_of
 
 # A logger of its own, so that it can be disabled.
 LOGGER = "labledger.access"

@@ -7,14 +7,13 @@ from typing import NamedTuple
 
 from falcon.asgi import Request, Response
 
-from api.request_context import RequestContext
 from api.rest import paging
 from api.rest.body import parse_model, read_json_bytes
+from api.rest.context import keyed_request
 from api.rest.contract.inputs.jobs import Cancel
-from api.rest.middleware.principal import keyed_request
 from api.rest.ports import ChangeParts, ReadParts
 from api.use_cases.idempotency import idempotent
-from api.use_cases.ports import WriteParts
+from api.use_cases.ports import RequestContext, WriteParts
 from domain.errors import Unknown
 from domain.names import display_name
 from domain.roll_up import RESULT_ORDER

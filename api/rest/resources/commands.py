@@ -11,12 +11,11 @@ from falcon.asgi import Request, Response
 
 from api.rest import paging
 from api.rest.body import read_model
-from api.rest.context import query_of
+from api.rest.context import Principal, principal_of, query_of, request_of
 from api.rest.contract import queries
 from api.rest.contract.answers import labs as answers
 from api.rest.contract.inputs.labs import CommandReport
 from api.rest.contract.operation import operation
-from api.rest.middleware.principal import Principal, principal_of, request_of
 from api.rest.ports import CommandParts
 from api.rest.resources.lab_commands import Row, lab_command
 from api.use_cases.report_command import report_command

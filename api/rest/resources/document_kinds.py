@@ -13,13 +13,13 @@ from pydantic import TypeAdapter
 from api.clock import rfc3339
 from api.rest import paging
 from api.rest.body import read_model
+from api.rest.context import request_of
 from api.rest.contract.answers import documents as answers
 from api.rest.contract.answers.access import PasswordSet
 from api.rest.contract.inputs import documents as inputs
 from api.rest.contract.inputs.access import NewPassword
 from api.rest.contract.operation import operation
 from api.rest.contract.values import Fqdn, Number
-from api.rest.middleware.principal import request_of
 from api.rest.ports import DocumentParts
 from api.rest.resources.documents import Documents, Shapes
 from api.use_cases.move_system import move_system

@@ -10,12 +10,12 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from api.rest import paging
 from api.rest.body import read_model
+from api.rest.context import request_of
 from api.rest.contract import queries
 from api.rest.contract.answers.documents import NamedRemoved
 from api.rest.contract.faults import faults_of
 from api.rest.contract.operation import Operation
 from api.rest.contract.values import Name
-from api.rest.middleware.principal import request_of
 from api.rest.ports import DocumentParts
 from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document

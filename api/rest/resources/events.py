@@ -1,26 +1,26 @@
-"""/events: the log, in pages or as a live stream."""
+"""/events: the log, in pages or live as server-sent events, which browsers can resume."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import partial
 
+import falcon
 from falcon.asgi import Request, Response
 
 from api.concurrency_limits import share_of
 from api.feed import NotReady
-from api.headers import EVENT_STREAM, LAST_EVENT_ID
+from api.headers import EVENT_STREAM, LAST_EVENT_ID, POSITION_HEADER
 from api.intake.limits import MAX_MESSAGE_LENGTH
 from api.rest import paging, visibility
-from api.rest.context import query_of
+from api.rest.context import Principal, principal_of, query_of
 from api.rest.contract import queries
 from api.rest.contract.answers.log import EventPage
 from api.rest.contract.operation import JSON, operation
 from api.rest.contract.query_values import MAX_POSITION, whole_number
-from api.rest.middleware.principal import Principal, principal_of
 from api.rest.ports import ReadParts
-from api.rest.resources.watchers import Watchers
+from api.rest.serving.worker import CONNECTION, StreamConnection
 from api.use_cases.tokens import token_counts
 from api.watching.message import event_document
 from domain.directory.roles import SEES_ALL
@@ -116,3 +116,39 @@ def _resumed(req: Request, after: int) -> int:
     if position is None or position > MAX_POSITION:
         raise FaultyInput([Fault(LAST_EVENT_ID, f"{last_id[:MAX_MESSAGE_LENGTH]!r} is not a position")])
     return position
+
+
+RETRY_SECONDS = 5
+
+
+class Watchers:
+    def __init__(self, parts: ReadParts) -> None:
+        self._broadcast = parts.feed.broadcast
+
+    def watch(
+        self,
+        req: Request,
+        resp: Response,
+        after: int,
+        selection: Selection,
+        is_allowed: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """Send all selected events after a position, then new ones.
+
+        `is_allowed` is called every second and must not block. The stream ends when it returns False.
+        """
+        user = principal_of(req).user
+        if self._broadcast.is_full_for(user):
+            self._broadcast.counters.refused += 1
+            raise falcon.HTTPServiceUnavailable(
+                description="this process has its maximum number of event streams; try again later",
+                retry_after=RETRY_SECONDS,
+            )
+        connection: StreamConnection = req.scope["extensions"][CONNECTION]
+        connection.limit_buffers()
+        resp.content_type = EVENT_STREAM
+        resp.set_header(POSITION_HEADER, str(self._broadcast.position))
+        resp.set_header("Cache-Control", "no-cache")
+        # Disables the buffering of nginx.
+        resp.set_header("X-Accel-Buffering", "no")
+        resp.stream = self._broadcast.watch(selection, after, connection, is_allowed, user)

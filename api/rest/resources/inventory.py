@@ -17,12 +17,11 @@ from api.headers import CSV
 from api.intake.systems_csv import write_systems
 from api.rest import paging, visibility
 from api.rest.body import media_type, read_body
-from api.rest.context import client_address, query_of
+from api.rest.context import client_address, keyed_request, query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import inventory as answers
 from api.rest.contract.inputs.systems import Inventory as Given
 from api.rest.contract.operation import JSON, MAX_BATCH_BYTES, operation
-from api.rest.middleware.principal import keyed_request
 from api.rest.ports import ChangeParts
 from api.rest.resources.inventory_items import ImportedRows, read_json, read_table
 from api.rest.resources.shapes import exported, shown_differences

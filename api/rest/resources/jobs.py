@@ -13,12 +13,11 @@ from api.intake.document import Job
 from api.intake.xml_writer import write_job
 from api.rest import paging
 from api.rest.body import read_body, read_model
-from api.rest.context import query_of
+from api.rest.context import keyed_request, principal_of, query_of, request_of
 from api.rest.contract import queries
 from api.rest.contract.answers import jobs as answers
 from api.rest.contract.inputs.jobs import Cancel, JobPatch
 from api.rest.contract.operation import JSON, operation
-from api.rest.middleware.principal import keyed_request, principal_of, request_of
 from api.rest.ports import JobResourceParts
 from api.rest.resources.by_number import cancel, find
 from api.rest.resources.job_bodies import job_media_type, read_job, warnings_document

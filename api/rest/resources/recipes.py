@@ -11,12 +11,11 @@ from falcon.asgi import Request, Response
 
 from api.rest import paging, visibility
 from api.rest.body import parse_model, read_body, read_json_bytes
-from api.rest.context import query_of
+from api.rest.context import keyed_request, principal_of, query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import recipes as answers
 from api.rest.contract.inputs.labs import ProgressItem
 from api.rest.contract.operation import BODY_REFUSALS, operation
-from api.rest.middleware.principal import keyed_request, principal_of
 from api.rest.ports import RecipeParts
 from api.rest.resources.by_number import find
 from api.rest.resources.progress import read_report

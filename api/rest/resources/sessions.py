@@ -6,11 +6,10 @@ from falcon.asgi import Request, Response
 
 from api.rest import paging
 from api.rest.body import read_model
-from api.rest.context import client_address, request_id_of
+from api.rest.context import client_address, principal_of, request_id_of
 from api.rest.contract.answers import access as answers
 from api.rest.contract.inputs.access import Login
 from api.rest.contract.operation import MAX_LOGIN_BYTES, operation
-from api.rest.middleware.principal import principal_of
 from api.rest.ports import SessionParts
 from api.use_cases.log_in import log_in
 

@@ -9,18 +9,16 @@ from falcon.asgi import Request, Response
 from api.clock import rfc3339
 from api.rest import paging, visibility
 from api.rest.body import parse_model, read_json_bytes, read_model
-from api.rest.context import query_of
+from api.rest.context import keyed_request, principal_of, query_of, request_of
 from api.rest.contract import queries
 from api.rest.contract.answers import systems as answers
 from api.rest.contract.inputs.systems import System, SystemPatch
 from api.rest.contract.operation import operation
-from api.rest.middleware.principal import keyed_request, principal_of, request_of
 from api.rest.ports import ChangeParts
-from api.rest.resources.changes import change_of
+from api.rest.resources.inventory_items import change_of
 from api.rest.resources.shapes import system_document
-from api.use_cases.change_system import NewSystemValues, change_system
+from api.use_cases.change_system import NewSystemValues, change_system, register_system
 from api.use_cases.idempotency import idempotent
-from api.use_cases.register_system import register_system
 from api.use_cases.system_rights import require_may_change
 from domain.errors import Fault, FaultyInput, Unknown
 from domain.names import display_name

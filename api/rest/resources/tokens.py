@@ -8,12 +8,12 @@ from falcon.asgi import Request, Response
 
 from api.rest import paging
 from api.rest.body import parse_model, read_json_bytes
+from api.rest.context import Principal, keyed_request, principal_of, request_of
 from api.rest.contract import queries
 from api.rest.contract.answers import access as answers
 from api.rest.contract.inputs.access import Token
 from api.rest.contract.operation import operation
 from api.rest.contract.query_values import MAX_POSITION
-from api.rest.middleware.principal import Principal, keyed_request, principal_of, request_of
 from api.rest.ports import ChangeParts
 from api.use_cases.tokens import create_token, revoke_token
 from domain.directory.roles import SEES_ALL

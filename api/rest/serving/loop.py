@@ -8,8 +8,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from api.rest.serving.connections import Connections
-from api.rest.serving.throttled_logging import ThrottledLog
+from api.rest.serving.connections import Connections, ThrottledLog
 
 MAX_ACCEPTED_PER_STEP = 16
 MAX_BACKLOG = 512

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from http import HTTPStatus
 from typing import Any
 
+import orjson
 from gunicorn.asgi.protocol import ASGIProtocol  # type: ignore[import-untyped]
 
-from api.rest.serving.abort import reset
-from api.rest.serving.connections import Connections
-from api.rest.serving.refusal import refusal
+from api.headers import PROBLEM
+from api.rest.problems import RETRY_SECONDS, problem
+from api.rest.serving.connections import Connections, reset
 from api.rest.serving.timeouts import PROGRESS_BYTES, ClientTimeouts, Phase
 
 # gunicorn limits lines and their number only, so the heads of many clients could fill the memory.
@@ -167,3 +169,14 @@ class TimeoutProtocol(ASGIProtocol):  # type: ignore[misc]
             # The client may have reset the connection meanwhile.
             with suppress(OSError):
                 self.transport.write_eof()
+
+
+def refusal(status: int, detail: str, extra: Iterable[tuple[str, str]] = ()) -> bytes:
+    """Return the bytes of an error answer that closes the connection."""
+    phrase = HTTPStatus(status).phrase
+    body = orjson.dumps(problem(status, detail or phrase))
+    fields = [("Content-Type", PROBLEM), ("Content-Length", str(len(body))), ("Connection", "close"), *extra]
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        fields.append(("Retry-After", str(RETRY_SECONDS)))
+    lines = [f"HTTP/1.1 {status} {phrase}", *(f"{name}: {value}" for name, value in fields), "", ""]
+    return "\r\n".join(lines).encode("latin-1") + body

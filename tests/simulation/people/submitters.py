@@ -11,9 +11,9 @@ import orjson
 from api.client.problems import ServerProblem, Unreachable
 from api.intake import read_job
 from api.parts import Parts
-from api.request_context import RequestContext
 from api.use_cases.change_job import cancel_job, cancel_recipe_set, change_job, change_priority, return_recipe
 from api.use_cases.idempotency import idempotent
+from api.use_cases.ports import RequestContext
 from api.use_cases.submit_job import submit_job
 from domain.priority import Priority
 from replay.workload.generated_jobs import generate_jobs
