@@ -8,9 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from bench.capacity_check import require_room
-from bench.outcome import CaseOutcome, Sizes
+from bench.outcome import CaseOutcome, ProgressCallback, Sizes, no_progress
 from bench.picture import require_matplotlib
-from bench.progress import ProgressCallback, no_progress
 from bench.report import write_report
 from bench.run import CASES, run_together
 

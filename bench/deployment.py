@@ -16,8 +16,15 @@ from typing import IO
 import httpx
 
 from api.client.connection_file import Connection
-from bench.cluster_fixture import DIRECTLY, HOST, READY_SECONDS, STOP_SECONDS, BenchCluster
-from bench.interruption import ignore_signals, interruptible
+from bench.cluster_fixture import (
+    DIRECTLY,
+    HOST,
+    READY_SECONDS,
+    STOP_SECONDS,
+    BenchCluster,
+    ignore_signals,
+    interruptible,
+)
 from bench.settling import wait_until
 from runtime.embedded.cluster import Cluster
 from runtime.embedded.database import remove_libpq

@@ -14,8 +14,7 @@ from itertools import islice
 from bench.cases.full_lab import generated_lab
 from bench.cluster_fixture import BenchCluster
 from bench.log_filler import ACTOR, LogFiller
-from bench.outcome import Sizes
-from bench.progress import ProgressCallback
+from bench.outcome import ProgressCallback, Sizes
 from domain.events import Change, Decided, Event, Stamp
 from domain.read_set import members_after
 from domain.recipe.state import Recipe

@@ -12,7 +12,7 @@ from typing import Any
 from api.client.lab_file import load
 from bench.cluster_fixture import BenchCluster
 from bench.jobs import JobReader
-from bench.progress import ProgressCallback, no_progress
+from bench.outcome import ProgressCallback, no_progress
 from domain.access.policy import policy_form, policy_of
 from domain.directory.events import LabControllerHeard, PoolAccessPolicyChanged
 from domain.directory.state import Directory

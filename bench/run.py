@@ -26,8 +26,7 @@ from bench.cluster_fixture import BenchCluster, bench_cluster
 from bench.deployment import deployment
 from bench.limits.database import of_the_database
 from bench.limits.http import of_http
-from bench.outcome import CaseOutcome, Figures, Sizes
-from bench.progress import ProgressCallback, no_progress
+from bench.outcome import CaseOutcome, Figures, ProgressCallback, Sizes, no_progress
 
 # Maximum duration of the measurement of each limit.
 MAX_LIMIT_SECONDS = 2.5

@@ -9,15 +9,14 @@ from dataclasses import replace
 from api.use_cases.commit import append_for, commit, commit_aggregates, require_expected
 from api.use_cases.ports import JobParts, RequestContext, WriteParts
 from api.use_cases.rights import own_job, own_recipe, own_recipe_set, require_own_lab
-from domain.errors import Refused, Unknown
+from domain.errors import Refused, Unknown, display_name
 from domain.events import Decided
-from domain.job.change import change_job as decide_change
-from domain.names import display_name
+from domain.job.state import change_job as decide_change
 from domain.priority import Priority
 from domain.read_set import ReadSet
 from domain.recipe_set.ending import abort, cancel_set
 from domain.recipe_set.kept_systems import give_back
-from domain.recipe_set.priority import change_priority as decide_priority
+from domain.recipe_set.state import change_priority as decide_priority
 from store.requests import AppendRequest, Committed
 
 

@@ -10,14 +10,12 @@ from api.use_cases.commit import append_for, commit_aggregates, commit_directory
 from api.use_cases.ports import RequestContext, WriteParts
 from api.use_cases.system_rights import rights_subjects
 from domain.directory.state import Directory
-from domain.errors import Fault, FaultyInput, Refused, Unknown
+from domain.errors import Fault, FaultyInput, Refused, Unknown, display_name, unknown_name
 from domain.events import Decided
-from domain.names import display_name, unknown_name
 from domain.read_set import ReadSet
 from domain.subjects import evolve_tentatively
 from domain.system.state import System
-from domain.system_admin.condition import change_condition
-from domain.system_admin.draining import drain, undrain
+from domain.system_admin.condition import change_condition, drain, undrain
 from domain.system_admin.inventory import change_inventory, change_owner, move_to_lab
 from domain.system_admin.registration import register, unknown_names
 from store.requests import AppendRequest, Committed

@@ -7,10 +7,9 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from api.use_cases.ports import RequestContext, WriteParts
-from domain.errors import FaultyInput, Refused, Stale
+from domain.errors import FaultyInput, Refused, Stale, display_subject
 from domain.events import Change, Decided, Stamp
 from domain.job.submission import Original
-from domain.names import display_subject
 from domain.read_set import ReadSet
 from store.requests import AppendRequest, Committed, Conflict, Outcome, new_command_id, require_committed
 

@@ -17,9 +17,8 @@ from api.use_cases.system_rights import (
     rights_subjects,
 )
 from domain.directory.state import Directory, DirectoryEntry
-from domain.errors import Fault, FaultyInput, NotPermitted, Unknown
+from domain.errors import Fault, FaultyInput, NotPermitted, Unknown, display_name, unknown_name
 from domain.events import Decided
-from domain.names import display_name, unknown_name
 from domain.read_set import ReadSet
 from domain.system.state import Reservation, System
 from domain.system_admin.reservation import end, require_lab, reserve

@@ -7,9 +7,8 @@ from typing import Any, TypeVar
 
 from api.use_cases.ports import RequestContext, WriteParts
 from domain.directory.state import Directory, DirectoryEntry
-from domain.errors import NotPermitted, Unknown
+from domain.errors import WORDS, NotPermitted, Unknown, display_name, display_subject
 from domain.job.state import Job, folded
-from domain.names import WORDS, display_name, display_subject
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 

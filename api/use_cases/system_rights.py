@@ -9,8 +9,7 @@ from domain.access.people import Person, may
 from domain.access.policy import CONTROL_SYSTEM, EDIT_SYSTEM, LOAN_ANY, LOAN_SELF, RESERVE, VIEW
 from domain.directory.state import Directory
 from domain.directory.system_access import UserGroups, access_to
-from domain.errors import NotPermitted, Unknown
-from domain.names import display_name
+from domain.errors import NotPermitted, Unknown, display_name
 from domain.system.state import System
 
 

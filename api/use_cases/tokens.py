@@ -22,9 +22,8 @@ from domain.directory.events import TokenCreated, UserRegistered
 from domain.directory.roles import GIVEN_BY_ADMINS, LAB_CONTROLLER
 from domain.directory.state import Directory
 from domain.directory.tokens import TokenRequest, faults_of, revoke, role_given
-from domain.errors import FaultyInput, NotPermitted, Unknown
+from domain.errors import FaultyInput, NotPermitted, Unknown, display_name
 from domain.events import Change, Decided, Stamp
-from domain.names import display_name
 from store.event_log import EventLog
 from store.requests import AppendRequest, Committed, require_committed
 

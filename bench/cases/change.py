@@ -16,8 +16,7 @@ from api.client import Client
 from bench.cases.full_lab import Document, enable, fill_with, generated_lab
 from bench.cluster_fixture import BenchCluster
 from bench.measurements import SQL, span_of
-from bench.outcome import Figures, Sizes
-from bench.progress import ProgressCallback
+from bench.outcome import Figures, ProgressCallback, Sizes
 from bench.settling import settle, take_turn
 
 MAX_CHANGED: Final = 1_000

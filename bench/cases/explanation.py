@@ -11,10 +11,8 @@ from random import Random
 from bench.cases.full_lab import enable
 from bench.cluster_fixture import BenchCluster, peak_mb
 from bench.completions import endings, running
-from bench.latencies import in_milliseconds
-from bench.measurements import SQL
-from bench.outcome import Figures, Sizes
-from bench.progress import ProgressCallback
+from bench.measurements import SQL, in_milliseconds
+from bench.outcome import Figures, ProgressCallback, Sizes
 from bench.settling import settle
 
 CHILD_MODULE = b"workers.explaining.child"

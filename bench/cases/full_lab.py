@@ -8,8 +8,7 @@ from typing import Any
 
 from bench.cluster_fixture import BenchCluster
 from bench.log_filler import LogFiller
-from bench.outcome import Sizes
-from bench.progress import ProgressCallback
+from bench.outcome import ProgressCallback, Sizes
 from bench.settling import settle, wait_for_projectors
 from replay.workload.generated_access import with_access, without_policies
 from replay.workload.generated_lab import generate_lab

@@ -12,11 +12,9 @@ from bench.cases.full_lab import enable, fill_with, generated_lab, queue
 from bench.cluster_fixture import BenchCluster
 from bench.completions import end_all, running
 from bench.hold_times import HoldTimes, hold_times_of
-from bench.latencies import in_milliseconds
 from bench.log_filler import LogFiller
-from bench.measurements import SQL, EventSpan, span_of
-from bench.outcome import Figures, Sizes
-from bench.progress import ProgressCallback
+from bench.measurements import SQL, EventSpan, in_milliseconds, span_of
+from bench.outcome import Figures, ProgressCallback, Sizes
 from bench.settling import settle
 
 MAX_SET_SIZE = 8

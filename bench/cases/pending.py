@@ -12,10 +12,8 @@ import httpx
 
 from bench.cases.full_lab import enable
 from bench.cluster_fixture import DIRECTLY, BenchCluster
-from bench.latencies import in_milliseconds
-from bench.measurements import SQL, seconds_to_next
-from bench.outcome import Figures, Sizes
-from bench.progress import ProgressCallback
+from bench.measurements import SQL, in_milliseconds, seconds_to_next
+from bench.outcome import Figures, ProgressCallback, Sizes
 from bench.settling import settle
 from domain.errors import LabledgerError
 

@@ -12,8 +12,7 @@ from bench.cluster_fixture import DIRECTLY, BenchCluster
 from bench.completions import endings
 from bench.deployment import API, API_WORKER, POSTGRESQL, SCHEDULER, Deployment
 from bench.measurements import SQL
-from bench.outcome import Figures, Sizes
-from bench.progress import ProgressCallback
+from bench.outcome import Figures, ProgressCallback, Sizes
 from bench.settling import settle
 from postgres.errors import DatabaseAway
 

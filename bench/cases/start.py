@@ -7,8 +7,7 @@ from typing import Final, NamedTuple
 
 from bench.cluster_fixture import BenchCluster
 from bench.measurements import SQL
-from bench.outcome import Figures, Sizes
-from bench.progress import ProgressCallback
+from bench.outcome import Figures, ProgressCallback, Sizes
 from bench.settling import take_turn
 from store.lease import SCHEDULER
 from store.snapshots import Snapshots

@@ -72,7 +72,6 @@ class LabAgent:
         return bool(commands) or bool(self._lab.agenda)
 
     def _recall(self) -> None:
-        """Restore the state of the lab from all commands and from the states of their recipes."""
         given = self._link.all_commands()
         open_ones = {command["id"] for command in under_way(given)}
         commands = [self._link.with_guest_tasks(one) if one["id"] in open_ones else one for one in given]

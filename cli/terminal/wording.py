@@ -27,7 +27,6 @@ def plain(value: Any) -> str:
 
 
 def reason_of(row: Mapping[str, Any]) -> str:
-    """Return the reason in a row, in the words for people."""
     return shown_reason(row.get("reason") or "")
 
 

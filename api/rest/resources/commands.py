@@ -22,8 +22,7 @@ from api.use_cases.report_command import report_command
 from api.use_cases.report_drafts import CommandItem
 from api.use_cases.resolve import existing
 from api.use_cases.tokens import token_counts
-from domain.errors import TooOften, Unknown
-from domain.names import display_name
+from domain.errors import TooOften, Unknown, display_name
 from domain.recipe.watchdog import of_task
 from projections.reader import At
 

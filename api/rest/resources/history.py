@@ -13,9 +13,8 @@ from api.rest.contract.answers.inventory import SystemChanges
 from api.rest.contract.operation import operation
 from api.rest.ports import ReadParts
 from api.rest.resources.shapes import Row, shown_differences
-from domain.errors import Unknown
+from domain.errors import Unknown, display_name
 from domain.events import Recorded, shown_of
-from domain.names import display_name
 from domain.system.differences import differences
 from projections.intervals import OPEN_UNTIL
 

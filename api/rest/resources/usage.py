@@ -15,8 +15,7 @@ from api.rest.contract import queries
 from api.rest.contract.answers import systems as answers
 from api.rest.contract.operation import operation
 from api.rest.ports import ReadParts
-from domain.errors import Unknown
-from domain.names import display_name
+from domain.errors import Unknown, display_name
 from projections.reader import At, Row
 
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from click.testing import Result
 
-from cli.lab.board import Board
+from cli.lab.screen import Board
 from tests.cli.loopback import Answer, LoopbackServer, ReceivedRequest
 
 Run = Callable[..., Result]
