@@ -7,16 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
-from domain.errors import Refused
-from domain.names import display_subject
+from domain.errors import Refused, display_subject
 
 
 @dataclass(frozen=True)
 class Lifecycle:
-    """The states of one kind of aggregate and the transitions between them.
-
-    `rows` are (from, to, when); `start` are the possible initial states.
-    """
+    """The states of a kind of aggregate: initial states `start`, and transitions `rows` (from, to, when)."""
 
     name: str
     states: tuple[str, ...]

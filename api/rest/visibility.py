@@ -15,8 +15,7 @@ from api.rest.ports import ReadParts
 from api.use_cases.ports import NameParts
 from domain.directory.name_index import NameIndex
 from domain.directory.roles import SEES_ALL
-from domain.errors import Unknown
-from domain.names import display_name
+from domain.errors import Unknown, display_name
 from projections.reader import NotThereYet
 
 

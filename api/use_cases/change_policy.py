@@ -15,9 +15,8 @@ from domain.access.validation import PRINCIPALS, faults_of, normalised
 from domain.directory.events import PoolAccessPolicyChanged
 from domain.directory.state import Directory
 from domain.directory.system_access import policy_of_pool
-from domain.errors import Fault, FaultyInput, Unknown
+from domain.errors import Fault, FaultyInput, Unknown, display_name, unknown_name
 from domain.events import Decided
-from domain.names import display_name, unknown_name
 from domain.read_set import ReadSet
 from domain.system_admin.policy import change_policy
 from store.requests import AppendRequest, Committed

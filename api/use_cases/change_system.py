@@ -10,14 +10,12 @@ from api.use_cases.commit import append_for, commit_aggregates, commit_directory
 from api.use_cases.ports import RequestContext, WriteParts
 from api.use_cases.system_rights import rights_subjects
 from domain.directory.state import Directory
-from domain.errors import Fault, FaultyInput, Refused, Unknown
+from domain.errors import Fault, FaultyInput, Refused, Unknown, display_name, unknown_name
 from domain.events import Decided
-from domain.names import display_name, unknown_name
 from domain.read_set import ReadSet
 from domain.subjects import evolve_tentatively
 from domain.system.state import System
-from domain.system_admin.condition import change_condition
-from domain.system_admin.draining import drain, undrain
+from domain.system_admin.condition import change_condition, drain, undrain
 from domain.system_admin.inventory import change_inventory, change_owner, move_to_lab
 from domain.system_admin.registration import register, unknown_names
 from store.requests import AppendRequest, Committed
@@ -46,10 +44,7 @@ async def change_system(
     change: NewSystemValues,
     require_may: Callable[[System], None],
 ) -> Committed | None:
-    """Change a system; return None if nothing changes. `require_may` raises NotPermitted.
-
-    Raises FaultyInput for unknown names, Unknown, and Refused for a change that is impossible now.
-    """
+    """Change a system; None if nothing changes. Raises FaultyInput, Unknown, Refused, or by `require_may`."""
     directory = parts.feed.directory
     if _faults(directory, fqdn, change):
         await parts.feed.catch_up()
@@ -83,7 +78,6 @@ def _named(change: NewSystemValues, system: System | None) -> Iterator[str]:
 
 
 def _require_lab(directory: Directory, system: System) -> None:
-    """Raise Refused if the lab controller of the system was removed."""
     if directory.get("lab-controller", system.lab_controller) is None:
         lab = display_name("lab-controller", system.lab_controller)
         raise Refused(f"{lab} was removed; set the lab of system {system.fqdn} too")

@@ -14,9 +14,8 @@ from api.use_cases.system_rights import (
     require_viewed,
     rights_subjects,
 )
-from domain.errors import Fault, FaultyInput, Unknown
+from domain.errors import Fault, FaultyInput, Unknown, display_name, unknown_name
 from domain.events import Decided
-from domain.names import display_name, unknown_name
 from domain.read_set import ReadSet
 from domain.system.state import Loan, System
 from domain.system_admin import loan as upkeep

@@ -12,9 +12,8 @@ from api.use_cases.system_rights import holds, require_permission, require_viewe
 from domain.access.policy import EDIT_POLICY
 from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
 from domain.directory.state import Directory
-from domain.errors import Unknown
+from domain.errors import Unknown, display_name
 from domain.events import Decided
-from domain.names import display_name
 from domain.system.state import System
 from domain.system_admin.policy import leave_pool
 from store.requests import AppendRequest, Committed

@@ -12,8 +12,7 @@ from domain.directory.events import UserPasswordSet
 from domain.directory.passwords import faults_of
 from domain.directory.roles import ADMIN
 from domain.directory.tokens import equals_password_login
-from domain.errors import Fault, FaultyInput, NotPermitted, Refused, TooOften, Unknown
-from domain.names import display_name
+from domain.errors import Fault, FaultyInput, NotPermitted, Refused, TooOften, Unknown, display_name
 from postgres.errors import DatabaseAway
 from store.passwords import delete_stale_hashes, hash_of, store_hash
 from store.requests import AppendRequest, Committed

@@ -15,9 +15,8 @@ from domain.directory.changes import named_in, put, unknown_names
 from domain.directory.removal import remove_references
 from domain.directory.roles import ADMIN
 from domain.directory.state import Directory
-from domain.errors import FaultyInput, Unknown
+from domain.errors import FaultyInput, Unknown, display_name
 from domain.events import Decided
-from domain.names import display_name
 from domain.read_set import ReadSet
 from domain.system_admin.policy import remove_system_references
 from store.requests import AppendRequest, Committed

@@ -10,9 +10,8 @@ from api.use_cases.rights import require_admin
 from domain.directory.admins import require_admin_without
 from domain.directory.removal import NEEDED_BY_SYSTEMS, remove
 from domain.directory.state import Directory
-from domain.errors import Unknown
+from domain.errors import Unknown, display_name
 from domain.events import Decided
-from domain.names import display_name
 from domain.system.state import System
 from domain.system_admin.policy import remove_system_references
 from store.passwords import delete_stale_hashes

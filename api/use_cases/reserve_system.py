@@ -17,9 +17,8 @@ from api.use_cases.system_rights import (
     rights_subjects,
 )
 from domain.directory.state import Directory, DirectoryEntry
-from domain.errors import Fault, FaultyInput, NotPermitted, Unknown
+from domain.errors import Fault, FaultyInput, NotPermitted, Unknown, display_name, unknown_name
 from domain.events import Decided
-from domain.names import display_name, unknown_name
 from domain.read_set import ReadSet
 from domain.system.state import Reservation, System
 from domain.system_admin.reservation import end, require_lab, reserve
@@ -97,10 +96,7 @@ def _faults(parts: WriteParts, wanted: ReservationRequest) -> list[Fault]:
 
 
 async def return_system(parts: WriteParts, request: RequestContext, fqdn: str) -> Committed | None:
-    """End the reservation of a system; return None if it is not reserved.
-
-    Raises Unknown, and NotPermitted unless the caller has reserved the system or may control it.
-    """
+    """End a reservation; None if there is none. Raises Unknown, NotPermitted for that of another user."""
 
     def decide(gathered: ReadSet) -> Decided:
         system = gathered.system(fqdn)

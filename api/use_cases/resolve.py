@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from api.use_cases.ports import DirectoryView
 from domain.directory.state import DirectoryEntry
-from domain.errors import Unknown
-from domain.names import display_name
+from domain.errors import Unknown, display_name
 
 
 async def existing(feed: DirectoryView, kind: str, name: str) -> DirectoryEntry:

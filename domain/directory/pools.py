@@ -25,7 +25,6 @@ class PoolSystems:
             self._pools.get(event.system, {}).pop(pool, None)
 
     def forget(self, pool: str) -> None:
-        """Drop a removed pool, which has no systems any more."""
         self._systems.pop(pool, None)
 
     def systems_of(self, pool: str) -> tuple[str, ...]:

@@ -139,7 +139,6 @@ class Directory:
         }
 
     def restore(self, values: Mapping[str, Any]) -> None:
-        """Restore the state from the result of `plain`."""
         self._entries = {
             kind: {name: DirectoryEntry(*entry) for name, entry in entries.items()}
             for kind, entries in values["entries"].items()
@@ -163,11 +162,9 @@ class Directory:
                 self._pools.forget(name)
 
     def drop_former_member(self, group: str, user: str) -> None:
-        """Drop the record that a user has left a group."""
         self._former_members.forget(group, user)
 
     def has_left(self, group: str, user: str) -> bool:
-        """Return whether a user was in a group and has left it."""
         return self._former_members.has_left(group, user)
 
     def people_of(self, group: str) -> tuple[str, ...]:
@@ -241,7 +238,6 @@ class Directory:
         return BROKEN_AFTER if entry is None else int(entry.document.get("broken_after", BROKEN_AFTER))
 
     def trees(self) -> Iterator[tuple[int, Document]]:
-        """Return the id and document of each distro tree."""
         return ((int(name), entry.document) for name, entry in self.items("distro-tree"))
 
     def token(self, digest: str, now: datetime) -> tuple[str, Document] | None:

@@ -17,10 +17,7 @@ from domain.system.state import System
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command; `recipe_id` is None if a person has reserved the system.
-
-    `distro_tree_id` is set only for `provision`, and None for a custom distro of the recipe.
-    """
+    """A command: `recipe_id` is None for a person, `distro_tree_id` is None if no tree is installed."""
 
     kind: str
     lab_controller: str

@@ -1,7 +1,4 @@
-"""Cancellation and abort of recipes (design section 2).
-
-Before a set has started, all of its recipes end together. Later a recipe ends alone, or with its guests.
-"""
+"""Cancellation and abort (design section 2): of a whole set before its start, later of single recipes."""
 
 from __future__ import annotations
 

@@ -56,10 +56,8 @@ class Members:
         return [(recipe.subject, event) for recipe in (host, *self.guests_of(host)) if not recipe.finished]
 
     def freeing(self, hosts: Iterable[Recipe]) -> Decided:
-        """Return the events that free the systems of these hosts."""
         systems = [self.system_of(host) for host in hosts]
         return [freed(system) for system in systems if system is not None]
 
     def all_of(self, make: Callable[[Recipe], Event]) -> Decided:
-        """Return an event for every unfinished recipe, created by `make`."""
         return [(recipe.subject, make(recipe)) for recipe in self.unfinished]

@@ -18,7 +18,6 @@ class FoldedWorld(State):
     # Queries
 
     def members(self, set_id: int) -> list[Recipe]:
-        """Return the unfinished recipes of a set."""
         named = self.sets[set_id].recipe_ids if set_id in self.sets else ()
         return [self.recipes[number] for number in named if number in self.recipes]
 
@@ -29,7 +28,6 @@ class FoldedWorld(State):
         return [recipe for recipe in self.members(host.set_id) if recipe.host_id == host.recipe_id]
 
     def document(self, system: System) -> dict[str, Any]:
-        """Return the document of a system, on which requirements are evaluated."""
         return {
             **system.inventory,
             "fqdn": system.fqdn,
@@ -75,7 +73,6 @@ def is_folded(record: EventRecord) -> bool:
 
 
 def folded(record: EventRecord) -> EventRecord:
-    """Return a record with only the data that a world folds."""
     if record.topic != "recipe.new":
         return record
     data = {name: record.data[name] for name in FOLDED_FIELDS if record.data.get(name) is not None}

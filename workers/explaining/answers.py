@@ -7,9 +7,8 @@ from dataclasses import asdict
 from itertools import islice, pairwise
 from typing import Any, Final
 
-from domain.errors import Unknown
+from domain.errors import Unknown, display_name
 from domain.events import Moment, Recorded
-from domain.names import display_name
 from domain.recipe.events import RecipeScheduled
 from domain.recipe.lifecycle import UNPLACED
 from domain.recipe.state import Recipe, evolve

@@ -14,8 +14,7 @@ from api.rest.contract.inputs.jobs import Cancel
 from api.rest.ports import ChangeParts, ReadParts
 from api.use_cases.idempotency import idempotent
 from api.use_cases.ports import RequestContext, WriteParts
-from domain.errors import Unknown
-from domain.names import display_name
+from domain.errors import Unknown, display_name
 from domain.roll_up import RESULT_ORDER
 from projections.reader import At, Row
 from store.requests import Committed

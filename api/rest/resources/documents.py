@@ -19,8 +19,7 @@ from api.rest.contract.values import Name
 from api.rest.ports import DocumentParts
 from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
-from domain.errors import Fault, FaultyInput, Unknown
-from domain.names import display_name
+from domain.errors import Fault, FaultyInput, Unknown, display_name
 
 NAME: TypeAdapter[Any] = TypeAdapter(Name)
 

@@ -17,8 +17,7 @@ from api.rest.ports import ChangeParts
 from api.use_cases.change_policy import change_pool_policy, change_system_policy
 from domain.access.policy import INITIAL_POLICY, policy_form
 from domain.access.validation import normalised
-from domain.errors import Unknown
-from domain.names import display_name
+from domain.errors import Unknown, display_name
 
 
 class AccessPolicies:

@@ -20,8 +20,7 @@ from api.rest.resources.shapes import system_document
 from api.use_cases.change_system import NewSystemValues, change_system, register_system
 from api.use_cases.idempotency import idempotent
 from api.use_cases.system_rights import require_may_change
-from domain.errors import Fault, FaultyInput, Unknown
-from domain.names import display_name
+from domain.errors import Fault, FaultyInput, Unknown, display_name
 from projections.filters import ANY_SYSTEM
 
 # The fields whose changes have a reason.

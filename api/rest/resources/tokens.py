@@ -17,8 +17,7 @@ from api.rest.contract.query_values import MAX_POSITION
 from api.rest.ports import ChangeParts
 from api.use_cases.tokens import create_token, revoke_token
 from domain.directory.roles import SEES_ALL
-from domain.errors import Unknown
-from domain.names import display_name
+from domain.errors import Unknown, display_name
 
 
 class Tokens:

@@ -20,7 +20,6 @@ def stuck_lab(partition: Partition) -> Trigger | None:
 
 
 def let_go(partition: Partition, trigger: Trigger) -> Decision:
-    """Return one decision for all holders that must let go."""
     draft = Draft(partition, trigger)
     for recipe_set_id in _sets_to_let_go(partition, holders(partition, trigger.name)):
         draft.add(events_of_let_go(partition.members(recipe_set_id), reasons.LET_GO))

@@ -187,10 +187,7 @@ class Partition(PartitionQueries):
         self.holders.clear()
 
     def restore(self, position: int, systems: Iterable[System]) -> None:
-        """Restore systems and position from a snapshot.
-
-        The caller restores the directory before this call, and the filters and then the sets after it.
-        """
+        """Restore systems and position: after the directory, before the filters and then the sets."""
         self.position = position
         for tree_id, tree in self.directory.trees():
             self.labs.put_tree(tree_id, tree)
