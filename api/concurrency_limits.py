@@ -26,10 +26,7 @@ class Overloaded(LabledgerError):
 
 @dataclass(frozen=True)
 class ConcurrencyLimits:
-    """The limits of one process; all but `body_bytes` hold for each caller.
-
-    Streams do not count: they give back their slot when they begin, and `Broadcast` limits watchers.
-    """
+    """Limits of one process, all but `body_bytes` per caller. Streams have those of `Broadcast` instead."""
 
     requests: int = 256
     waiting_reads: int = 64
@@ -97,10 +94,7 @@ class Share:
             _subtract(self._active.waiting_reads, caller, 1)
 
     def hold(self, size: int, address: str) -> None:
-        """Count bytes of the body, for an unauthenticated caller by address.
-
-        Raises TooOften above the limit of the caller, Overloaded above that of the process.
-        """
+        """Count bytes of a body. Raises TooOften above the caller's limit, Overloaded above that of all."""
         caller = self._caller or address
         limits = self._active.max
         if self._active.body_bytes[caller] + size > limits.user_body_bytes:
@@ -112,11 +106,9 @@ class Share:
         self._body_bytes[caller] += size
 
     async def parse(self, address: str, size: int, parse: Callable[[], T]) -> T:
-        """Return the result of `parse` for a body of this size."""
         return await self._active.parsing.run(self._caller or address, size, parse)
 
     def release(self) -> None:
-        """Give back the slot and the bytes."""
         self.release_slot()
         for caller, size in self._body_bytes.items():
             _subtract(self._active.body_bytes, caller, size)
@@ -124,7 +116,6 @@ class Share:
 
 
 def share_of(req: Any) -> Share:
-    """Return the share of an HTTP request."""
     share: Share = req.scope[SHARE]
     return share
 

@@ -19,9 +19,7 @@ def migrate(settings: Settings) -> list[str]:
 
 
 def first_admin_token(settings: Settings, keep: Callable[[str], None] = lambda token: None) -> str | None:
-    """Create a token of the new user admin; return None if an admin can log in.
-
-    `keep` stores the token before it becomes valid."""
+    """Create a token of the user admin with `make_first_token`; return None if an admin can log in."""
     url = require_url(settings.database_url)
     probe(url)
     with closing(EventLog(url)) as log:

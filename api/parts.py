@@ -1,7 +1,4 @@
-"""The parts of the HTTP API as one value, created by `api.root`.
-
-Use cases and resources depend on protocols for subsets of it: `api.use_cases.ports`, `api.rest.ports`.
-"""
+"""The parts of the HTTP API, created by `api.root`. Others see protocols: `use_cases.ports`, `rest.ports`."""
 
 from __future__ import annotations
 

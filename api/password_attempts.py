@@ -45,10 +45,7 @@ class Attempts:
 
     @asynccontextmanager
     async def attempt(self, user: str, address: str | None = None) -> AsyncIterator[Attempt]:
-        """Yield an attempt whose result counts when the block ends.
-
-        Raises TooOften at the limit, or if too many attempts wait. A caller with a token has no `address`.
-        """
+        """Yield an attempt that counts when the block ends; no `address` with a token. Raises TooOften."""
         needed = [(self._of_user, user)]
         if address is not None:
             needed.append((self._of_address, address))

@@ -170,8 +170,6 @@ def _duplicates(parts: Sequence[ImportPart]) -> Iterator[Fault]:
 
 
 def _located_in_file(fault: Fault, part: ImportPart) -> Fault:
-    """Return the fault with its location in the file instead of the part."""
-
     def number(match: re.Match[str]) -> str:
         return f"{match[1]}{int(match[2]) + part.before}"
 

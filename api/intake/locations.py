@@ -37,10 +37,7 @@ class Locations(Protocol):
 
 
 class XmlLocations:
-    """The XML element of each part of a document.
-
-    The keys are a container and the key in it, because paths would cost more memory.
-    """
+    """The XML element of each part of a document, by container and key, because paths would cost memory."""
 
     def __init__(self, words: Mapping[str, str], body: bytes) -> None:
         self._words = words
@@ -180,10 +177,7 @@ class JsonLocations:
 
 
 class EmbeddedLocations:
-    """The locations in a document with embedded texts.
-
-    `embedded`: path of a part -> path of the text that contains it, locations in that text.
-    """
+    """Locations with embedded texts. `embedded`: path of a part -> path of its text, locations in it."""
 
     def __init__(self, outer: Locations, embedded: Mapping[Path, tuple[Path, Locations]]) -> None:
         self._outer = outer

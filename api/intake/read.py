@@ -61,7 +61,7 @@ PARSERS: Final[dict[str, Callable[[bytes], ParsedBody]]] = {
 
 
 class ReadJob(NamedTuple):
-    """A valid job, with warnings about parts without effect and about unknown_name_message names."""
+    """A valid job, with warnings about parts without effect and about unknown names."""
 
     spec: JobSpec
     warnings: tuple[Fault, ...]

@@ -109,5 +109,4 @@ def _check_size(root: etree._Element, body: bytes) -> None:
 
 
 def _message_without_position(error: etree.XMLSyntaxError) -> str:
-    """Return the message of the parser without the position."""
     return (error.msg or "syntax error").split(", line ")[0][:200]

@@ -61,7 +61,6 @@ class Lifespan:
 
 
 def resources(parts: Parts) -> dict[str, Any]:
-    """Return the resources by their names in `ROUTES`."""
     return {
         "jobs": Jobs(parts),
         "recipe_sets": RecipeSets(parts),
@@ -134,7 +133,6 @@ def application(parts: Parts, lifespan: Lifespan, options: HttpOptions = HttpOpt
 
 
 def _cors(origins: tuple[str, ...]) -> list[Any]:
-    """Return the CORS middleware for the allowed origins."""
     if not origins:
         return []
     exposed = [POSITION_HEADER, "ETag", "Link", "Location", "Retry-After", "X-Request-Id"]

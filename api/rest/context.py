@@ -49,7 +49,6 @@ def action_of_request(req: Request) -> str | None:
 
 
 def query_of(req: Request, model: type[Q]) -> Q:
-    """Return the validated query of the operation."""
     query = req.context.query
     assert isinstance(query, model), "the operation declares this query"
     return query

@@ -1,7 +1,4 @@
-"""Protocols of the parts that resources need. A resource depends only on the parts that it uses.
-
-`api.parts.Parts` has all of them.
-"""
+"""Protocols of the parts that resources need, each for a few resources. `api.parts.Parts` has all of them."""
 
 from __future__ import annotations
 

@@ -41,10 +41,7 @@ async def change_job(
 async def change_priority(
     parts: WriteParts, request: RequestContext, recipe_set_id: int, priority: Priority
 ) -> Committed | None:
-    """Change the priority; return None if it is the same.
-
-    Raises Unknown, NotPermitted as `own_job` does, and Refused once the set has started.
-    """
+    """Change the priority; None if it is the same. Raises Unknown, NotPermitted, Refused after the start."""
     recipe_set = await asyncio.to_thread(own_recipe_set, parts, request, recipe_set_id)
 
     def decide(gathered: ReadSet) -> Decided:
@@ -84,10 +81,7 @@ async def _cancel(
 
 
 async def return_recipe(parts: WriteParts, request: RequestContext, recipe_id: int) -> Committed | None:
-    """End a reserved recipe; return None if it has ended.
-
-    Raises Unknown, NotPermitted as `own_job` does, and Refused for a recipe that is not reserved.
-    """
+    """End a reserved recipe; None if it has ended. Raises Unknown, NotPermitted, Refused if not reserved."""
     await asyncio.to_thread(own_recipe, parts, request, recipe_id)
 
     def decide(gathered: ReadSet) -> Decided:

@@ -44,10 +44,7 @@ async def change_system(
     change: NewSystemValues,
     require_may: Callable[[System], None],
 ) -> Committed | None:
-    """Change a system; return None if nothing changes. `require_may` raises NotPermitted.
-
-    Raises FaultyInput for unknown names, Unknown, and Refused for a change that is impossible now.
-    """
+    """Change a system; None if nothing changes. Raises FaultyInput, Unknown, Refused, or by `require_may`."""
     directory = parts.feed.directory
     if _faults(directory, fqdn, change):
         await parts.feed.catch_up()
@@ -81,7 +78,6 @@ def _named(change: NewSystemValues, system: System | None) -> Iterator[str]:
 
 
 def _require_lab(directory: Directory, system: System) -> None:
-    """Raise Refused if the lab controller of the system was removed."""
     if directory.get("lab-controller", system.lab_controller) is None:
         lab = display_name("lab-controller", system.lab_controller)
         raise Refused(f"{lab} was removed; set the lab of system {system.fqdn} too")

@@ -59,10 +59,7 @@ def require_expected(request: RequestContext, subject: str, version: int) -> Non
 async def commit(
     parts: WriteParts, decide: Callable[[], Awaitable[AppendRequest | None]]
 ) -> Committed | None:
-    """Decide and append, and retry after a conflict; return None if there was nothing to change.
-
-    `decide` loads fresh state in each attempt. Raises its errors, and Conflict after MAX_RETRY_SECONDS.
-    """
+    """Append a decision on fresh state; retry conflicts for MAX_RETRY_SECONDS. None if nothing changes."""
     deadline = time.monotonic() + MAX_RETRY_SECONDS
     outcome = await _attempt(parts, decide)
     if isinstance(outcome, Conflict):
@@ -123,10 +120,7 @@ def _require_expected(request: RequestContext, subject: str, gathered: ReadSet) 
 async def commit_directory(
     parts: WriteParts, request: RequestContext, subject: str, decide: Callable[[], AppendRequest | None]
 ) -> Committed | None:
-    """Commit a decision on the directory, and wait until the directory reflects it.
-
-    `subject` is that of the request, to which If-Match applies; a missing one has version 0.
-    """
+    """Commit a decision on the directory and wait until it is reflected. If-Match applies to `subject`."""
     directory = parts.feed.directory
     if request.expected is not None:
         # The directory must be current: neither an old version nor a missing new entry may match.

@@ -64,7 +64,6 @@ def require_same(request: RequestContext, done: Committed) -> None:
 async def items_done_before(
     log: Log, request: RequestContext, numbers: Collection[int]
 ) -> dict[int, Committed]:
-    """Return the earlier commits of the items of a message, by their numbers."""
     if request.command_id is None or not numbers:
         return {}
     numbers_by_id = {str(item_request(request, number).command_id): number for number in numbers}

@@ -96,7 +96,6 @@ async def take_updates(
 
 
 def _commands(items: Iterable[object]) -> dict[str, list[int]]:
-    """Return the ids of the reported commands, by lab controller."""
     ids: dict[str, list[int]] = defaultdict(list)
     for item in items:
         if isinstance(item, ReportedCommand):
@@ -111,10 +110,7 @@ def _kind(item: RecipeItem | CommandItem | SystemUpdate | RecipeRelease) -> Any:
 async def _resolved(
     parts: LabParts, items: Mapping[int, RecipeItem | ReportedCommand | SystemUpdate | RecipeRelease]
 ) -> tuple[dict[int, RecipeItem | CommandItem | SystemUpdate | RecipeRelease], dict[int, Answer]]:
-    """Return the items to process, and the answers for unknown commands.
-
-    A report that changes more than its command becomes an item with its own commit.
-    """
+    """Return the items (reports with effects as `SystemUpdate`), and answers for unknown commands."""
     resolved: dict[int, RecipeItem | CommandItem | SystemUpdate | RecipeRelease] = {}
     unknown: dict[int, Answer] = {}
     commands: dict[int, dict[str, Any]] = {}

@@ -21,8 +21,6 @@ from store.aggregates import Aggregates
 
 @dataclass(frozen=True)
 class RecipeItem:
-    """A report on a recipe."""
-
     recipe_id: int
     report: Report
 

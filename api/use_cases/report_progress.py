@@ -94,10 +94,7 @@ class _Message:
         return drafts
 
     async def done_before(self, waiting: Iterable[int]) -> dict[int, Answer]:
-        """Return the earlier answers to items of a repeated message, by place.
-
-        An item may be in the commit of any other item of the message.
-        """
+        """Return earlier answers to items, which may be in the commit of another item, by place."""
         if self.numbers is None:
             return {}
         earlier = earlier_answers(await items_done_before(self.parts.log, self.request, self.numbers))

@@ -96,10 +96,7 @@ def _faults(parts: WriteParts, wanted: ReservationRequest) -> list[Fault]:
 
 
 async def return_system(parts: WriteParts, request: RequestContext, fqdn: str) -> Committed | None:
-    """End the reservation of a system; return None if it is not reserved.
-
-    Raises Unknown, and NotPermitted unless the caller has reserved the system or may control it.
-    """
+    """End a reservation; None if there is none. Raises Unknown, NotPermitted for that of another user."""
 
     def decide(gathered: ReadSet) -> Decided:
         system = gathered.system(fqdn)

@@ -1,7 +1,4 @@
-"""Rights of owners on jobs, groups and pools.
-
-`api.rest.routes` has the rights of each role, `system_rights` those of people on systems.
-"""
+"""Rights of owners on jobs, groups and pools. Others: `rest.routes` (roles), `system_rights` (systems)."""
 
 from __future__ import annotations
 
@@ -22,10 +19,7 @@ PEOPLE = ("members", "owners")
 
 
 def own_job(parts: WriteParts, request: RequestContext, job_id: int) -> Job:
-    """Return the present job. Blocking.
-
-    Raises Unknown, and NotPermitted unless the caller is an admin, its owner or submitter, or in its group.
-    """
+    """Return the present job. Blocking. Raises Unknown, NotPermitted for a caller who does not share it."""
     subject = f"job/{job_id}"
     job = folded(job_id, parts.log.load({subject: 0})[subject])
     if job is None:
@@ -71,7 +65,6 @@ def require_self(request: RequestContext, user: str, action: str) -> None:
 
 
 def require_admin(request: RequestContext, action: str) -> None:
-    """Raise NotPermitted unless the caller is an admin."""
     if not request.is_admin:
         raise NotPermitted(f"only an admin may {action}")
 

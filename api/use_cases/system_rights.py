@@ -35,7 +35,6 @@ def require_any(
 
 
 def require_viewed(directory: Directory, request: RequestContext, system: System) -> None:
-    """Raise Unknown if the caller may not view the system."""
     if not holds(directory, request, system, VIEW):
         raise Unknown(display_name("system", system.fqdn))
 
@@ -73,7 +72,6 @@ def require_may_return(directory: Directory, request: RequestContext, system: Sy
 
 
 def require_may_lend(directory: Directory, request: RequestContext, system: System, user: str) -> None:
-    """Raise NotPermitted unless the caller may lend the system to this user."""
     themselves = (LOAN_SELF,) if user == request.actor else ()
     require_any(directory, request, system, (*themselves, LOAN_ANY))
 
@@ -85,10 +83,7 @@ def require_may_end_loan(directory: Directory, request: RequestContext, system: 
 
 
 def rights_subjects(directory: Directory, system: System, user: str) -> Iterator[str]:
-    """Yield the subjects that give a user permissions on a system.
-
-    A concurrent withdrawal of a permission is then a conflict.
-    """
+    """Yield the subjects that give a user permissions on a system, whose change has to be a conflict."""
     if system.active_pool is not None:
         yield f"pool/{system.active_pool}"
     theirs = UserGroups(directory, user)

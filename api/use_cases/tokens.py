@@ -91,10 +91,7 @@ def _decide(
 
 
 def require_token_quota(parts: WriteParts, wanted: TokenRequest) -> None:
-    """Raise Refused if the user has as many live tokens as the quota allows.
-
-    Tokens of lab controllers do not count: only admins create them, and one admin may do so for all labs.
-    """
+    """Raise Refused at the quota of live tokens. Those of lab controllers, made by admins, do not count."""
     directory = parts.feed.directory
     if wanted.role != LAB_CONTROLLER:
         live = directory.valid_tokens(wanted.user, parts.clock())
@@ -138,7 +135,6 @@ def _creation(parts: WriteParts, token_id: str) -> tuple[TokenCreated, int]:
 
 
 def _may_revoke(request: RequestContext, token_id: str, created: TokenCreated) -> None:
-    """Raise NotPermitted unless the caller may revoke the token."""
     require_self(request, created.user, "revoke tokens of others")
     role = created.role
     if role in GIVEN_BY_ADMINS and not request.is_admin and request.token_id != token_id:

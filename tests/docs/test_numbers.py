@@ -16,7 +16,7 @@ from api.rest.contract.inputs import systems as system_inputs
 from api.rest.contract.queries import Page, Summed
 from api.rest.middleware import compression, gate
 from api.rest.resources import commands, matches, readiness
-from api.rest.serving import protocol, timeouts
+from api.rest.serving import protocol
 from api.use_cases import choose_trees, log_in
 from api.watching import capacity, recent, watcher
 from bench import all_cases
@@ -66,7 +66,7 @@ HTTP = (
     f"from {concurrency_limits.MIN_LONG_BYTES // KIB} KiB on",
     f"After {password_attempts.MAX_FAULTY} logins within a minute",
     f"A client has {SET.request_seconds:g} s for the head of a request",
-    f"for each {timeouts.PROGRESS_BYTES // KIB} KiB of its body",
+    f"for each {protocol.PROGRESS_BYTES // KIB} KiB of its body",
     f"It has {SET.keepalive_seconds:g} s between requests",
     f"A head has at most {protocol.MAX_HEAD_BYTES // KIB} KiB (431)",
     f"for a token of {log_in.TOKEN_LIFETIME.total_seconds() / 3600:g} hours",

@@ -9,8 +9,7 @@ import pytest
 
 from api.use_cases.change_policy import change_pool_policy, change_system_policy
 from api.use_cases.change_system import NewSystemValues
-from api.use_cases.import_systems import import_systems
-from api.use_cases.importing import ImportItem, InputLocation
+from api.use_cases.import_systems import ImportItem, InputLocation, import_systems
 from api.use_cases.lab_updates import add_or_change_system, change_own_system
 from api.use_cases.move_system import move_system
 from api.use_cases.ports import RequestContext

@@ -157,7 +157,6 @@ def _id(path: str, method: str) -> str:
 
 
 def success_headers(method: str, operation: Operation) -> dict[str, Header]:
-    """Return the headers of a successful answer."""
     headers: dict[str, Header] = {}
     if operation.answer is not None and issubclass(operation.answer, Answer):
         headers[POSITION_HEADER] = _POSITION
@@ -171,7 +170,6 @@ def success_headers(method: str, operation: Operation) -> dict[str, Header]:
 
 
 def error_headers(status: int) -> dict[str, Header]:
-    """Return the headers of an error."""
     if status == 401:
         return {"WWW-Authenticate": {"description": "the authentication scheme", "schema": _TEXT}}
     return {"Retry-After": _RETRY} if status in (429, 503) else {}

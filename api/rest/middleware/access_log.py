@@ -22,11 +22,7 @@ logger = logging.getLogger(LOGGER)
 
 
 class AccessLog:
-    """Falcon middleware that logs and counts each request.
-
-    It is the outermost middleware, so it measures the others and logs their refusals. It runs before the
-    answer is sent, so a stream is logged at its begin.
-    """
+    """The outermost Falcon middleware: logs and counts each request, a stream at its begin."""
 
     def __init__(self, counters: RequestCounters) -> None:
         self._counters = counters

@@ -51,8 +51,6 @@ TREES = Shapes(
 
 
 class Users(Documents):
-    """Users, with their roles and passwords."""
-
     def __init__(self, parts: DocumentParts) -> None:
         super().__init__(parts, "user", USERS)
 
@@ -71,8 +69,6 @@ class Users(Documents):
 
 
 class Groups(Documents):
-    """Groups."""
-
     def __init__(self, parts: DocumentParts) -> None:
         super().__init__(parts, "group", GROUPS)
 

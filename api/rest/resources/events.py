@@ -91,7 +91,6 @@ class Events:
 
 
 def _check_stream(query: queries.EventQuery) -> None:
-    """Raise FaultyInput for parameters that are only for pages."""
     given = [name for name in ("limit", "as_of") if name in query.model_fields_set]
     if given:
         raise FaultyInput([Fault(name, "is only for pages; a stream has no end") for name in given])
@@ -133,10 +132,7 @@ class Watchers:
         selection: Selection,
         is_allowed: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Send all selected events after a position, then new ones.
-
-        `is_allowed` is called every second and must not block. The stream ends when it returns False.
-        """
+        """Send all selected events after a position, until `is_allowed`, which must not block, is False."""
         user = principal_of(req).user
         if self._broadcast.is_full_for(user):
             self._broadcast.counters.refused += 1

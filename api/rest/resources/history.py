@@ -64,5 +64,4 @@ def _document(row: Row | None) -> dict[str, Any]:
 
 
 def _plain(name: str, value: Any) -> Any:
-    """Return a time in the format of the API, any other value unchanged."""
     return value.replace("+00:00", "Z") if name.endswith("_until") and value else value

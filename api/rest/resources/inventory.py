@@ -107,6 +107,5 @@ class Inventory:
 
 
 def _row(fault: Fault) -> int:
-    """Return the sort key of a fault, which puts the faults of a row together."""
     number = re.search("[0-9]+", fault.where)
     return int(number[0]) if number else 0

@@ -14,7 +14,7 @@ from api.rest.body import check_model, parse_json
 from api.rest.contract.faults import faults_of
 from api.rest.contract.inputs.systems import MAX_IMPORTED, Changes, ManySystems, NamedSystem, Properties
 from api.use_cases.change_system import NewSystemValues
-from api.use_cases.importing import ImportItem, InputLocation
+from api.use_cases.import_systems import ImportItem, InputLocation
 from domain.errors import Fault
 
 NOTHING: frozenset[str] = frozenset()

@@ -64,5 +64,4 @@ async def _check(
 
 
 def warnings_document(warnings: Iterable[Fault]) -> list[dict[str, str]]:
-    """Return the JSON form of warnings."""
     return [asdict(warning) for warning in warnings]

@@ -112,7 +112,6 @@ def _filter_alone(body: bytes, kind: str) -> dict[str, Any] | None:
 
 
 def _as_alone(fault: Fault) -> Fault:
-    """Return a fault with its location in the filter instead of the minimal job."""
     return Fault(fault.where.partition(f"{FILTER_PATH}.")[2] or fault.where, fault.message)
 
 

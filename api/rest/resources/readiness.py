@@ -57,7 +57,6 @@ class Readiness:
         self._parts = parts
 
     async def checks(self) -> dict[str, Finding]:
-        """Return the results of all checks, by name."""
         parts = self._parts
         position = parts.reader.position
 
@@ -117,7 +116,6 @@ def _directory(state: ReadinessState) -> Finding:
 
 
 def _scheduler(state: ReadinessState) -> Finding:
-    """Check that a scheduler is active."""
     holder = state.database.holder
     if holder is None:
         return Finding("no scheduler holds the lease: does one run?", {"holder": None})

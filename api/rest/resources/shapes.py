@@ -33,7 +33,6 @@ def job_document(job: Row, shown: Row, seconds: list[Row]) -> Row:
 
 
 def recipe_set_document(recipe_set: Row, shown: Row) -> Row:
-    """Return a recipe set; `shown` has it as encoded JSON."""
     (loaded,) = loads(shown["recipe_sets"])
     return {**recipe_set, "recipes": loaded["recipes"]}
 

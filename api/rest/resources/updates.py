@@ -76,7 +76,6 @@ class LabUpdates:
     def _read_all(
         self, message: list[dict[str, Any]], name: str, request: RequestContext
     ) -> tuple[dict[int, Item], dict[int, Answer]]:
-        """Return the valid items, and the answers to the faulty ones."""
         items: dict[int, Item] = {}
         answers: dict[int, Answer] = {}
         remaining = MAX_LISTED_FAULTS
@@ -119,7 +118,6 @@ class LabUpdates:
         return self._simple(update, name)
 
     def _simple(self, update: Update, name: str) -> SystemUpdate:
-        """Return the item of an update that only names a system."""
         changes = ((update.drain, DRAIN), (update.undrain, UNDRAIN), (update.remove, REMOVE))
         ((fqdn, change),) = [(fqdn, change) for fqdn, change in changes if fqdn is not None]
         commit = partial(change_own_system, self._parts, lab_controller=name, fqdn=fqdn, change=change)

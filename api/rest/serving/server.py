@@ -13,7 +13,7 @@ from gunicorn.glogging import Logger  # type: ignore[import-untyped]
 
 from api.rest.middleware.access_log import LOGGER as ACCESS_LOG
 from api.rest.serving.in_flight import InFlight
-from api.rest.serving.timeouts import ClientTimeouts
+from api.rest.serving.protocol import ClientTimeouts
 from api.rest.serving.worker import Worker
 from runtime.processes.child import die_with
 from runtime.settings import Settings
@@ -32,7 +32,6 @@ class GracefulWorker(Worker):
         self._in_flight: InFlight = self.app.wsgi()
 
     def handle_exit_signal(self) -> None:
-        """Start the shutdown in the event loop."""
         super().handle_exit_signal()
         self._in_flight.begin_shutdown()
 

@@ -18,8 +18,7 @@ from gunicorn.workers.gasgi import ASGIWorker  # type: ignore[import-untyped]
 
 from api.rest.serving.connections import Connections, reset
 from api.rest.serving.loop import ServingLoop, throttled_accept_errors
-from api.rest.serving.protocol import TimeoutProtocol
-from api.rest.serving.timeouts import ClientTimeouts
+from api.rest.serving.protocol import ClientTimeouts, TimeoutProtocol
 from api.watching.capacity import allow_many_files
 
 CONNECTION = "labledger.connection"
