@@ -26,7 +26,7 @@ from api.watching.message import event_document
 from domain.directory.roles import SEES_ALL
 from domain.errors import Fault, FaultyInput, NotPermitted
 from domain.events import TOPICS, split_subject
-from projections.reader import NotThereYet
+from projections.reader import NotYetFolded
 from store.selection import Selection
 
 # Only roles in SEES_ALL may see them, as at /tokens.
@@ -87,7 +87,7 @@ class Events:
         try:
             await self._parts.feed.reach(position, self._parts.bounds.position_wait_seconds)
         except NotReady as error:
-            raise NotThereYet(str(error)) from error
+            raise NotYetFolded(str(error)) from error
 
 
 def _check_stream(query: queries.EventQuery) -> None:
