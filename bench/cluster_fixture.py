@@ -36,10 +36,7 @@ DIRECTLY: Final[Mapping[str, Any]] = {"trust_env": False, "verify": False}
 
 @dataclass
 class BenchCluster:
-    """The database and the processes of a benchmark.
-
-    `settings` are those of the services; `token` belongs to an admin.
-    """
+    """The database and processes of a benchmark: `settings` of the services, and the `token` of an admin."""
 
     settings: Settings
     owner_url: str
@@ -88,6 +85,10 @@ class BenchCluster:
     def client(self) -> Client:
         return Client(self.url, self.token)
 
+    def http_client(self, timeout_seconds: float) -> httpx.Client:
+        headers = {"Authorization": f"Bearer {self.token}"}
+        return httpx.Client(base_url=self.url, headers=headers, timeout=timeout_seconds, **DIRECTLY)
+
     def wait_ready(self) -> None:
         deadline = time.monotonic() + READY_SECONDS
         while not self._is_alive():
@@ -103,7 +104,6 @@ class BenchCluster:
 
 
 def peak_mb(pid: int) -> float:
-    """Return the peak memory of a process."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     (line,) = (line for line in status.splitlines() if line.startswith("VmHWM:"))
     return int(line.split()[1]) / 1024

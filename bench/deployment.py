@@ -67,7 +67,6 @@ class Deployment(BenchCluster):
 
 @contextmanager
 def deployment() -> Iterator[BenchCluster]:
-    """Yield a deployment, and remove everything at the end."""
     remove_libpq()
     with interruptible(), TemporaryDirectory(prefix="labledger-bench-") as folder, ExitStack() as stack:
         data = Path(folder) / "data"
@@ -110,10 +109,7 @@ def _is_ready(url: str, process: subprocess.Popen[bytes]) -> bool:
 
 
 def _child(parent: int, ending: str) -> int:
-    """Return the child of a process whose command line has this ending.
-
-    Return the oldest of several, because the others are spares.
-    """
+    """Return the oldest child whose command line has this ending; younger ones are spares."""
     pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
     return min(
         (pid for pid in pids if _parent(pid) == parent and _command(pid).endswith(ending)), key=_start_time
@@ -134,7 +130,6 @@ def _parent(pid: int) -> int | None:
 
 
 def _stat(pid: int) -> list[str]:
-    """Return the fields of /proc/PID/stat after the name."""
     return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[-1].split()
 
 

@@ -70,14 +70,12 @@ def grow(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> 
 
 
 def _decide(scheduler: Scheduler) -> None:
-    """Run the scheduler until nothing is left to decide."""
     scheduler.step(0.0)
     while scheduler.partition.triggers:
         scheduler.step(0.0)
 
 
 def _report(cluster: BenchCluster, scheduler: Scheduler, reports: Reports) -> None:
-    """Append these reports for every placed recipe."""
     placed = list(scheduler.partition.sets.placed)
     for first in range(0, len(placed), SETS_PER_COMMIT):
         _append(cluster, scheduler.partition, placed[first : first + SETS_PER_COMMIT], reports)

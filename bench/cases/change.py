@@ -31,18 +31,10 @@ FAR_TOO_MUCH_MB: Final = 2_000_000_000
 
 def prepare(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> None:
     altered = partial(set_aside, count=changed(sizes))
-    fill_with(
-        cluster,
-        sizes,
-        on_progress,
-        range(1, (sizes.sets or 1) + 1),
-        sizes.systems + sizes.queued,
-        altered=altered,
-    )
+    fill_with(cluster, sizes, on_progress, sizes.systems + sizes.queued, altered=altered)
 
 
 def changed(sizes: Sizes) -> int:
-    """Return the number of systems in each change."""
     return min(MAX_CHANGED, max(1, sizes.systems // SYSTEMS_PER_CHANGED))
 
 

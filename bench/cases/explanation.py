@@ -66,17 +66,12 @@ def _response_times(
 
 
 def _explainer_pids(cluster: BenchCluster) -> Iterator[int]:
-    """Yield the ids of the explaining processes of this database."""
     for entry in Path("/proc").iterdir():
         try:
             if (
                 CHILD_MODULE in (entry / "cmdline").read_bytes()
-                and _database(cluster) in (entry / "environ").read_bytes()
+                and cluster.database_url.encode() in (entry / "environ").read_bytes()
             ):
                 yield int(entry.name)
         except OSError:
             continue
-
-
-def _database(cluster: BenchCluster) -> bytes:
-    return cluster.database_url.encode()

@@ -24,7 +24,7 @@ MAX_ROUNDS = 20
 
 def prepare(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> None:
     """Queue single recipes: half of the queue, and at least twice the number of systems."""
-    fill_with(cluster, sizes, on_progress, (1,), max(sizes.queued // 2, 2 * sizes.systems), SINGLE_PRIORITY)
+    fill_with(cluster, sizes, on_progress, max(sizes.queued // 2, 2 * sizes.systems), (1,), SINGLE_PRIORITY)
 
 
 def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> Figures:
@@ -33,8 +33,8 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
     before = cluster.log.end()
     filler = LogFiller(cluster, on_progress)
     filler.catch_up()
-    in_a_set = range(2, (sizes.sets or MAX_SET_SIZE) + 1)
-    queue(filler, generated_lab(sizes), sizes, in_a_set, max(sizes.queued // 2, sizes.systems), SET_PRIORITY)
+    set_sizes = range(2, (sizes.sets or MAX_SET_SIZE) + 1)
+    queue(filler, generated_lab(sizes), sizes, set_sizes, max(sizes.queued // 2, sizes.systems), SET_PRIORITY)
     settle(cluster)
     sets = _end_on_half(cluster, sizes)
     filled = _hold_times(cluster, before)
@@ -82,5 +82,4 @@ def _until_started(
 
 
 def _hold_times(cluster: BenchCluster, before: int) -> HoldTimes:
-    """Return the hold times of the recipes that were submitted after a position."""
     return hold_times_of(cluster.log.rows(SQL["of_sets"], (before, before)))

@@ -42,6 +42,5 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
 
 
 def bodies(filler: LogFiller, lab: dict[str, Any], sizes: Sizes) -> list[bytes]:
-    """Return jobs of one recipe each, as XML."""
     sets = generate_sets(generate_filters(lab, sizes.seed, sizes.filters), sizes.seed, (1,))
     return [write_job(filler.job([recipe_set]).document) for recipe_set in itertools.islice(sets, BODIES)]

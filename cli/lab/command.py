@@ -74,7 +74,7 @@ def simulate(
     if fqdns and all_of_them:
         raise click.UsageError("Use either --all or --lab-controller, not both.")
     with SimulationScreen(output) as screen:
-        Simulation(client, screen.hear, Behaviour(**behaviour), fqdns, once=once).run()
+        Simulation(client, screen.show, Behaviour(**behaviour), fqdns, once=once).run()
 
 
 lab.add_command(generate)

@@ -38,17 +38,17 @@ COLUMNS = (
 )
 
 
-def headings(doing: Row) -> list[str]:
-    what, counters = doing["what"], []
+def headings(action: Row) -> list[str]:
+    what, counters = action["what"], []
     if what in COMMANDS:
         counters.append("commands")
     if what == "progress":
         counters.append("messages")
-        if "task_id" not in doing and "refused" not in doing and "state" in doing:
-            counters.append(doing["state"])
-    if "refused" in doing and what != "overtook":
+        if "task_id" not in action and "refused" not in action and "state" in action:
+            counters.append(action["state"])
+    if "refused" in action and what != "overtook":
         counters.append("refused")
-    if doing.get("condition") == "Broken":
+    if action.get("condition") == "Broken":
         counters.append("broken")
     return counters
 
@@ -61,11 +61,11 @@ class Board:
     now: dict[str, str] = field(default_factory=dict)
     latest: deque[str] = field(default_factory=lambda: deque(maxlen=MAX_MESSAGES))
 
-    def hear(self, doing: dict[str, Any], line: str) -> None:
-        fqdn = str(doing["lab_controller"])
-        self.counts.setdefault(fqdn, Counter()).update(headings(doing))
-        is_away = doing["what"] in ("vanished", "waiting")
-        self.now[fqdn] = f"{doing['what']} {plain(doing.get('reason'))}".strip() if is_away else "working"
+    def add(self, action: dict[str, Any], line: str) -> None:
+        fqdn = str(action["lab_controller"])
+        self.counts.setdefault(fqdn, Counter()).update(headings(action))
+        is_away = action["what"] in ("vanished", "waiting")
+        self.now[fqdn] = f"{action['what']} {plain(action.get('reason'))}".strip() if is_away else "working"
         self.latest.append(line)
 
     def __rich__(self) -> RenderableType:
@@ -103,13 +103,13 @@ class SimulationScreen:
         if self._live is not None:
             self._live.stop()
 
-    def hear(self, doing: dict[str, Any]) -> None:
+    def show(self, action: dict[str, Any]) -> None:
         if self._live is None:
-            self._output.line(doing, line(doing))
+            self._output.line(action, line(action))
         else:
-            self._board.hear(doing, line(doing))
+            self._board.add(action, line(action))
 
 
-def line(doing: dict[str, Any]) -> str:
-    rest = {name: value for name, value in doing.items() if name not in ("lab_controller", "what")}
-    return f"{plain(doing['lab_controller'])}  {plain(doing['what']):<10}  {plain(rest)}"
+def line(action: dict[str, Any]) -> str:
+    rest = {name: value for name, value in action.items() if name not in ("lab_controller", "what")}
+    return f"{plain(action['lab_controller'])}  {plain(action['what']):<10}  {plain(rest)}"

@@ -80,10 +80,7 @@ class EmbeddedDatabase:
 
 
 def database_url(settings: Settings) -> str:
-    """Return the owner's URL: from the settings, otherwise that of `labledger up` on the data folder.
-
-    Raises NotRunning if neither exists.
-    """
+    """Return the owner's URL, from the settings or else of a running `labledger up`. Raises NotRunning."""
     if settings.migration_url is not None:
         return settings.migration_url
     cluster = Cluster(settings.data / "postgresql")
@@ -125,10 +122,7 @@ def service_url(server: Server, folder: Path) -> str:
 
 
 def create_login(owner_url: str, login: str, password: str) -> None:
-    """Create a login with the password, or set its password.
-
-    With NOINHERIT, a session has no rights without `SET ROLE labledger_service`.
-    """
+    """Create a login with the password, or set it. NOINHERIT: no rights without `SET ROLE`."""
     name, role = sql.Identifier(login), sql.Identifier(SERVICE_ROLE)
     with psycopg.connect(owner_url, autocommit=True) as connection:
         database = sql.Identifier(connection.info.dbname)
