@@ -18,7 +18,7 @@ Fold = Callable[[State, EventRecord], None]
 
 def _new(state: State, record: EventRecord) -> None:
     data = record.data
-    wants = state.recipe_requirements(data["host_requires"], _distro(data))
+    wants = state.own_requirements(data["host_requires"], _distro(data))
     submitter = state.submitter(data.get("owner"), data.get("group"))
     recipe = Recipe(int(record.name), data["recipe_set_id"], data.get("host_recipe_id"), wants, submitter)
     state.put_recipe(recipe)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from replay.audit.bitmaps import numbers_in
 from replay.audit.rights import Submitter
 from replay.audit.tables import PRIORITIES
-from replay.audit.values import Distro, RecipeRequirements
+from replay.audit.values import Distro, OwnRequirements
 
 Rank = tuple[int, ...]
 """Priority (0 is the most urgent), submission, recipe."""
@@ -28,7 +28,7 @@ BEFORE_ALL: Rank = ()
 class RecipeNeed:
     """Requirements of a recipe and distros of its guests; equal needs are one object in a world."""
 
-    requirements: RecipeRequirements
+    requirements: OwnRequirements
     guests: tuple[Distro | None, ...]
 
     @property
@@ -36,7 +36,7 @@ class RecipeNeed:
         return self.requirements.distro, *self.guests
 
 
-class QueuedRecipe(NamedTuple):
+class QueueEntry(NamedTuple):
     """A recipe in the queues. `lab` is the lab of its set, None if the set is bound to no lab."""
 
     lab: str | None
@@ -123,7 +123,7 @@ class Queues:
 
     def __init__(self) -> None:
         self._queues: defaultdict[str | None, defaultdict[Submitter, SubmitterQueue]] = defaultdict(_queues)
-        self._entries: dict[int, QueuedRecipe] = {}
+        self._entries: dict[int, QueueEntry] = {}
 
     def __getitem__(self, lab: str | None) -> list[tuple[Submitter, SubmitterQueue]]:
         """Return the queues of recipes bound to a lab, or with None of those bound to no lab."""
@@ -132,7 +132,7 @@ class Queues:
     def __iter__(self) -> Iterator[int]:
         return iter(self._entries)
 
-    def put(self, recipe_id: int, entry: QueuedRecipe | None) -> None:
+    def put(self, recipe_id: int, entry: QueueEntry | None) -> None:
         """Replace the entry of a recipe. With None, remove it."""
         before = self._entries.pop(recipe_id, None)
         if before is not None:

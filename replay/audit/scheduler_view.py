@@ -10,11 +10,11 @@ from typing import Any, TypeVar, cast
 
 from replay.audit.named_people import NamedPeople
 from replay.audit.new_sets import NewSets
-from replay.audit.queues import QueuedRecipe, Queues, RecipeNeed
+from replay.audit.queues import QueueEntry, Queues, RecipeNeed
 from replay.audit.record import EventRecord, RecordedDecision
 from replay.audit.rights import Submitter
 from replay.audit.tables import URGENCY
-from replay.audit.values import Distro, Recipe, RecipeRequirements, RecipeSet, System
+from replay.audit.values import Distro, OwnRequirements, Recipe, RecipeSet, System
 from replay.audit.world import FoldedWorld
 
 K = TypeVar("K")
@@ -46,7 +46,7 @@ class SchedulerView(FoldedWorld):
         self._named = NamedPeople()
         self._representatives: dict[Submitter, Submitter] = {}
         self._in_queue: defaultdict[Submitter, dict[int, None]] = defaultdict(dict)
-        self._needs: dict[tuple[RecipeRequirements, tuple[Distro | None, ...]], RecipeNeed] = {}
+        self._needs: dict[tuple[OwnRequirements, tuple[Distro | None, ...]], RecipeNeed] = {}
         # Lab -> a version that changes whenever its holders may want or get other systems. A result that was
         # computed at a version is valid while the lab has that version, also after a rollback.
         self.holder_versions: dict[str, int] = {}
@@ -188,7 +188,7 @@ class SchedulerView(FoldedWorld):
         if recipe_set is not None and recipe.state in IN_QUEUE and recipe.host_id is None:
             rank = URGENCY[recipe_set.priority], recipe_set.submission, recipe.recipe_id
             lab = None if recipe.recipe_id in self.newly_assigned else recipe.lab
-            entry = QueuedRecipe(lab, self.representative(recipe.submitter), self.need(recipe), rank)
+            entry = QueueEntry(lab, self.representative(recipe.submitter), self.need(recipe), rank)
             self.queues.put(recipe.recipe_id, entry)
             self._in_queue[recipe.submitter][recipe.recipe_id] = None
 

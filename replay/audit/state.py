@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from replay.audit.rights import OPEN, Entries, Rights, RightsCache, Submitter
 from replay.audit.tables import FINISHED
-from replay.audit.values import Distro, Recipe, RecipeRequirements, RecipeSet, System
+from replay.audit.values import Distro, OwnRequirements, Recipe, RecipeSet, System
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -34,9 +34,9 @@ class State:
         self.removed_groups: dict[str, bool] = {}
         # System -> the unfinished recipes on it, guests included.
         self.recipes_on: dict[str, tuple[int, ...]] = {}
-        # Each distinct requirement, by the number that `RecipeRequirements` refers to.
+        # Each distinct requirement, by the number that `OwnRequirements` refers to.
         self.requirements: list[str] = []
-        self._recipe_requirements: dict[tuple[str, Distro | None], RecipeRequirements] = {}
+        self._own_requirements: dict[tuple[str, Distro | None], OwnRequirements] = {}
         self._numbers: dict[str, int] = {}
         self._submitters: dict[tuple[str | None, str | None], Submitter] = {}
         self._rights = RightsCache()
@@ -79,14 +79,14 @@ class State:
 
     # Interned values
 
-    def recipe_requirements(self, host_requires: str, distro: Distro | None) -> RecipeRequirements:
+    def own_requirements(self, host_requires: str, distro: Distro | None) -> OwnRequirements:
         key = host_requires, distro
-        if key not in self._recipe_requirements:
+        if key not in self._own_requirements:
             number = self._numbers.setdefault(host_requires, len(self._numbers))
             if number == len(self.requirements):
                 self.requirements.append(host_requires)
-            self._recipe_requirements[key] = RecipeRequirements(number, host_requires, distro)
-        return self._recipe_requirements[key]
+            self._own_requirements[key] = OwnRequirements(number, host_requires, distro)
+        return self._own_requirements[key]
 
     def submitter(self, user: str | None, group: str | None) -> Submitter:
         key = user, group

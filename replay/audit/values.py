@@ -21,7 +21,7 @@ class Distro(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class RecipeRequirements:
+class OwnRequirements:
     """The requirements of a recipe. A `distro` of None means that nothing can be installed.
 
     Recipes of one world with the same requirements share one object. Equal host requirements have equal
@@ -48,7 +48,7 @@ class Recipe(NamedTuple):
     recipe_id: int
     set_id: int
     host_id: int | None
-    requirements: RecipeRequirements
+    requirements: OwnRequirements
     submitter: Submitter = ANY_SUBMITTER
     state: str = "new"
     system: str | None = None
