@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from itertools import pairwise
 
 ANYTHING = "…"
@@ -104,10 +105,19 @@ def _cut(recorded: str, printed: str) -> str:
 
 
 def time_faults(lines: Sequence[str]) -> list[tuple[str, str]]:
-    """Return neighbours in the order of log positions whose times fall, as lines of output show them."""
-    moments = filter(None, (re.search(pattern, line) for line in lines for pattern in MOMENTS))
-    in_order = sorted(moments, key=lambda moment: int(moment["position"]))
-    return [(one.string, other.string) for one, other in pairwise(in_order) if one["time"] > other["time"]]
+    """Return neighbours in the order of log positions whose times fall, as lines of output show them.
+
+    A second less is no fault: `events` prints the time of the request, other commands that of the commit.
+    """
+    found = filter(None, (re.search(pattern, line) for line in lines for pattern in MOMENTS))
+    in_order = sorted(
+        (int(one["position"]), datetime.fromisoformat(one["time"]), one.string) for one in found
+    )
+    return [
+        (line, next_line)
+        for (_, time, line), (_, next_time, next_line) in pairwise(in_order)
+        if time - next_time > timedelta(seconds=1)
+    ]
 
 
 def with_values(command: str, values: Mapping[str, str]) -> str:

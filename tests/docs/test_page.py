@@ -169,6 +169,7 @@ QUEUED = "     270  2026-11-22 00:02:33  recipe.queued             recipe/17"
     ("line", "is_fault"),
     [
         ("     266  2026-11-22 00:02:33  recipe.queued             recipe/16", False),
+        ("     266  2026-11-22 00:02:34  recipe.queued             recipe/16", False),
         ("     266  2026-11-23 00:02:33  recipe.queued             recipe/16", True),
         ("scheduled  2026-11-22 00:02:53   0s       358  …", False),
         ("scheduled  2026-11-21 00:02:53   0s       358  …", True),
