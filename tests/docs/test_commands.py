@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.docs.commands import OTHERS, PAGES, STORIES, TOGETHER
+from tests.docs.commands import OTHERS, PAGES, STORIES, TOGETHER, stories
 from tests.docs.output_match import time_faults
 from tests.docs.page import TOP, commands
 from tests.docs.shell import COLUMNS
@@ -77,6 +77,11 @@ def test_page__what_it_shows__fits_a_terminal(page: str) -> None:
 def test_pages__recorded_times__are_in_the_order_of_the_log(pages: Pages) -> None:
     found = [commands((TOP / page).read_text("utf-8")) for page in pages]
     assert time_faults([line for command in chain(*found) for line in command.recorded]) == []
+
+
+def test_stories__page_of_a_story__is_run_with_the_whole_story() -> None:
+    assert stories(["docs/http.md", "docs/tutorial.md", "README.md"]) == [("docs/http.md",), STORIES[0]]
+    assert STORIES[0] == ("README.md", "docs/tutorial.md")
 
 
 # All stories but the first, which every reader begins with, run as soak tests.
