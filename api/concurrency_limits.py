@@ -1,15 +1,16 @@
-"""Limits on concurrent requests: their number, waiting reads, and the bytes of bodies."""
+"""Limits on concurrent requests: their number, waiting reads, bytes of bodies, and parsers."""
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from api.caller_slots import CallerSlots
-from api.parsing import Parsing
 from domain.errors import LabledgerError, TooOften
 
 RETRY_SECONDS: Final = 1
@@ -25,10 +26,7 @@ class Overloaded(LabledgerError):
 
 @dataclass(frozen=True)
 class ConcurrencyLimits:
-    """The limits of one process; all but `body_bytes` hold for each caller.
-
-    Streams do not count: they give back their slot when they begin, and `Broadcast` limits watchers.
-    """
+    """Limits of one process, all but `body_bytes` per caller. Streams have those of `Broadcast` instead."""
 
     requests: int = 256
     waiting_reads: int = 64
@@ -96,10 +94,7 @@ class Share:
             _subtract(self._active.waiting_reads, caller, 1)
 
     def hold(self, size: int, address: str) -> None:
-        """Count bytes of the body, for an unauthenticated caller by address.
-
-        Raises TooOften above the limit of the caller, Overloaded above that of the process.
-        """
+        """Count bytes of a body. Raises TooOften above the caller's limit, Overloaded above that of all."""
         caller = self._caller or address
         limits = self._active.max
         if self._active.body_bytes[caller] + size > limits.user_body_bytes:
@@ -111,11 +106,9 @@ class Share:
         self._body_bytes[caller] += size
 
     async def parse(self, address: str, size: int, parse: Callable[[], T]) -> T:
-        """Return the result of `parse` for a body of this size."""
         return await self._active.parsing.run(self._caller or address, size, parse)
 
     def release(self) -> None:
-        """Give back the slot and the bytes."""
         self.release_slot()
         for caller, size in self._body_bytes.items():
             _subtract(self._active.body_bytes, caller, size)
@@ -123,7 +116,6 @@ class Share:
 
 
 def share_of(req: Any) -> Share:
-    """Return the share of an HTTP request."""
     share: Share = req.scope[SHARE]
     return share
 
@@ -145,3 +137,25 @@ def _subtract(counts: Counter[str], key: str, amount: int) -> None:
     counts[key] -= amount
     if not counts[key]:
         del counts[key]
+
+
+# A shorter body takes at most a millisecond or two, so it is parsed in the event loop.
+MIN_LONG_BYTES: Final = 16_384
+# Few threads, because they share one interpreter with the event loop.
+MAX_THREADS: Final = 2
+
+
+class Parsing:
+    """Run parsers of long bodies in threads; for one event loop."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(MAX_THREADS, "parsing")
+        self._slots = CallerSlots()
+
+    async def run(self, caller: str, size: int, parse: Callable[[], T]) -> T:
+        """Return the result of `parse`, which is run in a thread if the body has MIN_LONG_BYTES or more."""
+        if size < MIN_LONG_BYTES:
+            return parse()
+        # `Share.hold` limits the bytes of waiting bodies, so the wait needs no limit.
+        async with self._slots.hold(caller, is_bounded=False):
+            return await asyncio.get_running_loop().run_in_executor(self._threads, parse)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 
-from api.use_cases.first_token import make_first_token
+from api.use_cases.tokens import make_first_token
 from runtime.settings import Settings, require_url
 from store import migrate as migrations
 from store.datastore import probe
@@ -19,9 +19,7 @@ def migrate(settings: Settings) -> list[str]:
 
 
 def first_admin_token(settings: Settings, keep: Callable[[str], None] = lambda token: None) -> str | None:
-    """Create a token of the new user admin; return None if an admin can log in.
-
-    `keep` stores the token before it becomes valid."""
+    """Create a token of the user admin with `make_first_token`; return None if an admin can log in."""
     url = require_url(settings.database_url)
     probe(url)
     with closing(EventLog(url)) as log:

@@ -135,10 +135,7 @@ class Feed:
         await self.reach(await asyncio.to_thread(self._log.end))
 
     async def run_long_query(self, caller: str, query: Callable[[], T]) -> T:
-        """Run a query of the directory in a thread; meanwhile no event is applied to the directory.
-
-        Raises TooOften if another long query of the caller takes too long.
-        """
+        """Run a query of the directory in a thread, and apply no event meanwhile. Raises TooOften."""
         # The thread of a cancelled request continues, so the cancellation must not release the locks.
         return await asyncio.shield(asyncio.ensure_future(self._run_query(caller, query)))
 
@@ -163,10 +160,7 @@ class Feed:
                 os.kill(os.getpid(), signal.SIGTERM)
 
     def _read(self, page: Sequence[StoredRow]) -> tuple[list[Recorded], list[EventMessage], list[int]]:
-        """Return the events of a page for the directory, messages of all its events, and their sizes.
-
-        Messages decode their event on demand: in a busy lab, most are neither applied nor watched.
-        """
+        """Return the events of a page for the directory, messages of all its events, and their sizes."""
         mapper = self._log.mapper
         messages = []
         for row in page:

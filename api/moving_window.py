@@ -48,7 +48,6 @@ class MovingWindow:
         return 0.0
 
     def count(self, key: str) -> int:
-        """Return the number of recent events of a key."""
         since = self._clock() - self._seconds
         return sum(1 for moment in self._times.get(key, ()) if moment > since)
 
@@ -61,7 +60,6 @@ class MovingWindow:
             self.clear(key)
 
     def clear(self, key: str) -> None:
-        """Remove all events of a key."""
         self._times.pop(key, None)
 
     def _remove_expired(self, moment: float) -> None:

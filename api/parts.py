@@ -1,7 +1,4 @@
-"""The parts of the HTTP API as one value, created by `api.root`.
-
-Use cases and resources depend on protocols for subsets of it: `api.use_cases.ports`, `api.rest.ports`.
-"""
+"""The parts of the HTTP API, created by `api.root`. Others see protocols: `use_cases.ports`, `rest.ports`."""
 
 from __future__ import annotations
 
@@ -11,10 +8,9 @@ from datetime import UTC, datetime
 
 from api.clock import Clock
 from api.concurrency_limits import ActiveRequests, MaxWaits
-from api.faulty_logins import FaultyLogins
 from api.feed import Feed
 from api.metrics.requests import RequestCounters
-from api.password_attempts import Attempts
+from api.password_attempts import Attempts, FaultyLogins
 from api.passwords import Hashing
 from api.quotas import Quotas
 from domain.job.retention import RetentionTags

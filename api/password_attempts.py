@@ -1,4 +1,4 @@
-"""Limits on password guesses: failed attempts by name and by address, in this process."""
+"""Limits in this process on failed attempts by name and by address, and on logins with an invalid body."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from domain.errors import TooOften
 # Failed attempts per minute. Several people may share an address.
 MAX_FAILED_BY_USER: Final = 5
 MAX_FAILED_BY_ADDRESS: Final = 30
+# Logins per minute from an address. A login counts as faulty until its body has been validated.
+MAX_FAULTY: Final = 100
 WITHIN_SECONDS: Final = 60
 
 # The maximum number of attempts that wait for the result of another, separately for names and addresses.
@@ -43,10 +45,7 @@ class Attempts:
 
     @asynccontextmanager
     async def attempt(self, user: str, address: str | None = None) -> AsyncIterator[Attempt]:
-        """Yield an attempt whose result counts when the block ends.
-
-        Raises TooOften at the limit, or if too many attempts wait. A caller with a token has no `address`.
-        """
+        """Yield an attempt that counts when the block ends; no `address` with a token. Raises TooOften."""
         needed = [(self._of_user, user)]
         if address is not None:
             needed.append((self._of_address, address))
@@ -103,3 +102,19 @@ class _Slots:
             self._window.give_back(key)
         if (result := self._results.pop(key, None)) is not None:
             result.set_result(None)
+
+
+class FaultyLogins:
+    """Count logins whose body has not been found valid, by address. For one event loop."""
+
+    def __init__(self) -> None:
+        self._window = MovingWindow(MAX_FAULTY, WITHIN_SECONDS)
+
+    def begin(self, address: str) -> None:
+        """Count a login. Raises TooOften after MAX_FAULTY logins without a valid body."""
+        if seconds := self._window.take(address):
+            raise TooOften(f"at most {MAX_FAULTY} logins without a valid body are allowed a minute", seconds)
+
+    def confirm_valid(self, address: str) -> None:
+        """Remove a login with a valid body from the count."""
+        self._window.give_back(address)

@@ -102,6 +102,5 @@ class Quotas:
 
 
 def _midnight_after(moment: datetime) -> datetime:
-    """Return the end of the UTC day of a time."""
     day = moment.astimezone(UTC).date()
     return datetime.combine(day + timedelta(days=1), datetime.min.time(), UTC)

@@ -12,7 +12,7 @@ from functools import partial
 from api.concurrency_limits import ActiveRequests, ConcurrencyLimits, MaxWaits
 from api.feed import Feed
 from api.metrics import counters
-from api.metrics.writer import CounterWriter
+from api.metrics.counters import CounterWriter
 from api.parts import Parts
 from api.quotas import QuotaLimits, Quotas
 from api.rest.app import HttpOptions, Lifespan, application

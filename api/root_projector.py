@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from api.metrics import counters
-from api.metrics.writer import CounterWriter
+from api.metrics.counters import CounterWriter
 from api.startup import load_with_retries
 from runtime.processes.garbage_collection import freeze_survivors
 from runtime.processes.stop_request import listening

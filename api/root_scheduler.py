@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from api.metrics import counters
-from api.metrics.writer import CounterWriter
+from api.metrics.counters import CounterWriter
 from api.startup import load_with_retries
 from domain.scheduling.world.partition import Partition
 from runtime.processes.garbage_collection import FOLD_YOUNG_OBJECTS, freeze_survivors, gc_paused

@@ -8,9 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from bench.capacity_check import require_room
-from bench.outcome import CaseOutcome, Sizes
+from bench.outcome import CaseOutcome, ProgressCallback, Sizes, no_progress
 from bench.picture import require_matplotlib
-from bench.progress import ProgressCallback, no_progress
 from bench.report import write_report
 from bench.run import CASES, run_together
 
@@ -20,10 +19,7 @@ DEPTHS = (100, 10, 1)
 
 @dataclass(frozen=True)
 class CaseGroup:
-    """Cases on one database. Each continues where the previous one ended.
-
-    If it `grows`, the group is repeated for each length of the queue.
-    """
+    """Cases that continue on one database; a group that `grows` is repeated for each length of the queue."""
 
     cases: tuple[str, ...]
     grows: bool = False
@@ -46,10 +42,7 @@ RUNS = (
 def run_all(
     sizes: Sizes, folder: Path, on_progress: ProgressCallback = no_progress, runs: Sequence[CaseGroup] = RUNS
 ) -> list[CaseOutcome]:
-    """Run every case and return the outcomes.
-
-    The report is written after each case, so that the measurements survive an interruption.
-    """
+    """Run every case and return the outcomes. Write the report after each, in case of an interruption."""
     require_matplotlib()
     require_room(sizes)
     _require_folder(folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
@@ -16,7 +17,6 @@ import httpx
 
 from api import database_setup
 from api.client import Client
-from bench.interruption import ignore_signals, interruptible
 from domain.errors import LabledgerError
 from runtime.embedded.database import EmbeddedDatabase, remove_libpq
 from runtime.embedded.ports import any_free
@@ -29,16 +29,14 @@ from store.event_log import EventLog
 READY_SECONDS = 120.0
 STOP_SECONDS = 30.0
 HOST = "127.0.0.1"
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # Options of httpx for loopback: no proxy, and no system certificates, which take long to read.
 DIRECTLY: Final[Mapping[str, Any]] = {"trust_env": False, "verify": False}
 
 
 @dataclass
 class BenchCluster:
-    """The database and the processes of a benchmark.
-
-    `settings` are those of the services; `token` belongs to an admin.
-    """
+    """The database and processes of a benchmark: `settings` of the services, and the `token` of an admin."""
 
     settings: Settings
     owner_url: str
@@ -87,6 +85,10 @@ class BenchCluster:
     def client(self) -> Client:
         return Client(self.url, self.token)
 
+    def http_client(self, timeout_seconds: float) -> httpx.Client:
+        headers = {"Authorization": f"Bearer {self.token}"}
+        return httpx.Client(base_url=self.url, headers=headers, timeout=timeout_seconds, **DIRECTLY)
+
     def wait_ready(self) -> None:
         deadline = time.monotonic() + READY_SECONDS
         while not self._is_alive():
@@ -102,7 +104,6 @@ class BenchCluster:
 
 
 def peak_mb(pid: int) -> float:
-    """Return the peak memory of a process."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     (line,) = (line for line in status.splitlines() if line.startswith("VmHWM:"))
     return int(line.split()[1]) / 1024
@@ -138,3 +139,20 @@ def bench_cluster() -> Iterator[BenchCluster]:
 
 class BenchCommandFailed(LabledgerError):
     """A `labledger` command of the benchmark failed."""
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Raise KeyboardInterrupt on SIGINT and SIGTERM within the context. Restore the handlers at the end."""
+    before = {number: signal.signal(number, signal.default_int_handler) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def ignore_signals() -> None:
+    """Ignore both signals from now on, so that the clean-up completes. For use inside `interruptible`."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import httpx
 
-from bench.cluster_fixture import DIRECTLY, BenchCluster
+from bench.cluster_fixture import BenchCluster
 from bench.measurements import SQL
 from postgres.errors import DatabaseAway
 
@@ -44,10 +44,9 @@ def endings(cluster: BenchCluster, rate: float) -> Iterator[None]:
     """End recipes at a rate within the context, to free systems all the time. Ignore failed requests."""
     stop = threading.Event()
     recipes = _running(cluster)
-    headers = {"Authorization": f"Bearer {cluster.token}"}
 
     def keep_ending() -> None:
-        with httpx.Client(base_url=cluster.url, headers=headers, timeout=5, **DIRECTLY) as client:
+        with cluster.http_client(timeout_seconds=5) as client:
             while not stop.wait(1 / rate):
                 try:
                     client.post(f"/recipes/{next(recipes)}/progress", json=REPORT)

@@ -16,8 +16,15 @@ from typing import IO
 import httpx
 
 from api.client.connection_file import Connection
-from bench.cluster_fixture import DIRECTLY, HOST, READY_SECONDS, STOP_SECONDS, BenchCluster
-from bench.interruption import ignore_signals, interruptible
+from bench.cluster_fixture import (
+    DIRECTLY,
+    HOST,
+    READY_SECONDS,
+    STOP_SECONDS,
+    BenchCluster,
+    ignore_signals,
+    interruptible,
+)
 from bench.settling import wait_until
 from runtime.embedded.cluster import Cluster
 from runtime.embedded.database import remove_libpq
@@ -60,7 +67,6 @@ class Deployment(BenchCluster):
 
 @contextmanager
 def deployment() -> Iterator[BenchCluster]:
-    """Yield a deployment, and remove everything at the end."""
     remove_libpq()
     with interruptible(), TemporaryDirectory(prefix="labledger-bench-") as folder, ExitStack() as stack:
         data = Path(folder) / "data"
@@ -103,10 +109,7 @@ def _is_ready(url: str, process: subprocess.Popen[bytes]) -> bool:
 
 
 def _child(parent: int, ending: str) -> int:
-    """Return the child of a process whose command line has this ending.
-
-    Return the oldest of several, because the others are spares.
-    """
+    """Return the oldest child whose command line has this ending; younger ones are spares."""
     pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
     return min(
         (pid for pid in pids if _parent(pid) == parent and _command(pid).endswith(ending)), key=_start_time
@@ -127,7 +130,6 @@ def _parent(pid: int) -> int | None:
 
 
 def _stat(pid: int) -> list[str]:
-    """Return the fields of /proc/PID/stat after the name."""
     return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[-1].split()
 
 

@@ -14,8 +14,7 @@ from itertools import islice
 from bench.cases.full_lab import generated_lab
 from bench.cluster_fixture import BenchCluster
 from bench.log_filler import ACTOR, LogFiller
-from bench.outcome import Sizes
-from bench.progress import ProgressCallback
+from bench.outcome import ProgressCallback, Sizes
 from domain.events import Change, Decided, Event, Stamp
 from domain.read_set import members_after
 from domain.recipe.state import Recipe
@@ -71,14 +70,12 @@ def grow(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> 
 
 
 def _decide(scheduler: Scheduler) -> None:
-    """Run the scheduler until nothing is left to decide."""
     scheduler.step(0.0)
     while scheduler.partition.triggers:
         scheduler.step(0.0)
 
 
 def _report(cluster: BenchCluster, scheduler: Scheduler, reports: Reports) -> None:
-    """Append these reports for every placed recipe."""
     placed = list(scheduler.partition.sets.placed)
     for first in range(0, len(placed), SETS_PER_COMMIT):
         _append(cluster, scheduler.partition, placed[first : first + SETS_PER_COMMIT], reports)

@@ -29,10 +29,7 @@ class HoldTimes:
 
 
 def hold_times_of(happened: Iterable[Happened]) -> HoldTimes:
-    """Return the hold times.
-
-    A system that is granted and started within one commit does not count for `max_held`.
-    """
+    """Return the hold times. A system granted and started in one commit does not count for `max_held`."""
     found, last_grant = HoldTimes(), dict[int, float]()
     moment = None
     for recipe_set, recipe, topic, at in happened:

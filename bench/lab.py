@@ -67,7 +67,6 @@ class InstantLabController:
                     heapq.heappush(self._agenda, (step.due_seconds, next(self._numbers), step))
 
     def _due(self) -> Iterator[dict[str, Any]]:
-        """Yield the reports that are due now."""
         self._tick += TICK[0]
         while self._agenda and self._agenda[0][0] <= self._tick:
             step = heapq.heappop(self._agenda)[-1]

@@ -12,7 +12,7 @@ from typing import Any
 from api.client.lab_file import load
 from bench.cluster_fixture import BenchCluster
 from bench.jobs import JobReader
-from bench.progress import ProgressCallback, no_progress
+from bench.outcome import ProgressCallback, no_progress
 from domain.access.policy import policy_form, policy_of
 from domain.directory.events import LabControllerHeard, PoolAccessPolicyChanged
 from domain.directory.state import Directory
@@ -92,7 +92,6 @@ class LogFiller:
         return self._cluster.log.end()
 
     def submit(self, sets: Sequence[dict[str, Any]]) -> int:
-        """Submit a job of these recipe sets, and return the number of its recipes."""
         spec = self.job(sets)
         (ids,) = self._cluster.log.take_ids([counts(spec)])
         owner = spec.owner or ACTOR
@@ -121,7 +120,6 @@ class LogFiller:
         require_committed(outcome)
 
     def catch_up(self) -> None:
-        """Fold the new events of the directory."""
         end = self._cluster.log.end()
         for recorded in self._cluster.log.directory(end):
             if recorded.position > self._position:
@@ -135,7 +133,6 @@ def _without_policy(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _registered(system: Mapping[str, Any]) -> Decided:
-    """Return the registration of a system, with its own policy if it has one."""
     decided = register(_without_policy(system))
     if POLICY in system:
         entries = policy_form(policy_of(system[POLICY]))

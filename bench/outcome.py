@@ -1,8 +1,8 @@
-"""The sizes of a case and its outcome."""
+"""The sizes of a case, its progress and its outcome."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -45,3 +45,11 @@ class CaseOutcome:
 
     def document(self) -> dict[str, Any]:
         return asdict(self)
+
+
+ProgressCallback = Callable[[str, int, int], None]
+"""Called with the name of a step, the completed amount, and the total."""
+
+
+def no_progress(what: str, done: int, of: int) -> None:
+    """Ignore the progress."""

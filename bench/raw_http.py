@@ -45,10 +45,7 @@ def request(method: str, path: str, token: str, body: bytes = b"", content_type:
 
 
 async def request_times(url: str, clients: int, seconds: float, requests: Iterator[bytes]) -> list[float]:
-    """Send requests from concurrent clients for a time, and return the seconds that each answer took.
-
-    Each client sends its next request when it has received an answer.
-    """
+    """Send requests from concurrent clients, one at a time each, and return the seconds of each answer."""
     connections = [await BenchConnection.connected(url) for _ in range(clients)]
     until, took = time.monotonic() + seconds, list[float]()
 

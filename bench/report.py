@@ -45,7 +45,6 @@ def _machine() -> str:
 
 
 def _processor() -> str:
-    """Return the name of the processor from the kernel, otherwise from Python."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

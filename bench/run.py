@@ -26,24 +26,13 @@ from bench.cluster_fixture import BenchCluster, bench_cluster
 from bench.deployment import deployment
 from bench.limits.database import of_the_database
 from bench.limits.http import of_http
-from bench.outcome import CaseOutcome, Figures, Sizes
-from bench.progress import ProgressCallback, no_progress
+from bench.outcome import CaseOutcome, Figures, ProgressCallback, Sizes, no_progress
 
 # Maximum duration of the measurement of each limit.
 MAX_LIMIT_SECONDS = 2.5
 
 
-def nothing(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> None:
-    """Prepare nothing."""
-
-
-def any_sizes(sizes: Sizes) -> None:
-    """Accept any sizes."""
-
-
-def as_given(sizes: Sizes) -> Sizes:
-    """Return the sizes unchanged."""
-    return sizes
+RAW_INSERT_RATIO = {"of_raw_insert": ("events_per_second", "raw_insert_events_per_second")}
 
 
 @dataclass(frozen=True)
@@ -54,79 +43,40 @@ class BenchCase:
     raises TooSmall. `sized` sets sizes that the user left open.
     """
 
-    about: str
     prepare: Callable[[BenchCluster, Sizes, ProgressCallback], None]
     measure: Callable[[BenchCluster, Sizes, ProgressCallback], Figures]
     ratios: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     cluster: Callable[[], AbstractContextManager[BenchCluster]] = bench_cluster
-    require: Callable[[Sizes], None] = any_sizes
-    sized: Callable[[Sizes], Sizes] = as_given
+    require: Callable[[Sizes], None] = lambda sizes: None
+    sized: Callable[[Sizes], Sizes] = lambda sizes: sizes
 
 
 CASES: Mapping[str, BenchCase] = {
     "pending": BenchCase(
-        "from the end of a recipe to the next allocation of its system",
         full_lab.fill_behind,
         pending.measure,
         {"p50_in_durable_inserts": ("p50_ms", "durable_insert_and_notify_ms")},
         require=pending.require_enough,
     ),
-    "saturated": BenchCase(
-        "a deep queue in front of systems that are all idle",
-        full_lab.fill,
-        saturated.measure,
-        {"of_raw_insert": ("events_per_second", "raw_insert_events_per_second")},
-    ),
+    "saturated": BenchCase(full_lab.fill, saturated.measure, RAW_INSERT_RATIO),
     "submit": BenchCase(
-        "jobs over HTTP from sixteen clients, as XML, behind a deep queue",
         full_lab.fill_behind,
         submit.measure,
         {"of_bare_falcon": ("jobs_per_second", "bare_falcon_requests_per_second")},
     ),
-    "lifecycle": BenchCase(
-        "recipes from submission to completed over HTTP, in a lab whose machines take no time",
-        nothing,
-        lifecycle.measure,
-    ),
-    "start": BenchCase(
-        "the start of a scheduler on a long log, without and with a snapshot", history.grow, start.measure
-    ),
-    "rebuild": BenchCase(
-        "the rebuild of the read models from a long log",
-        history.grow,
-        rebuild.measure,
-        {"of_raw_insert": ("events_per_second", "raw_insert_events_per_second")},
-    ),
-    "verify": BenchCase(
-        "every decision of a saturated run recomputed, twice", verify.prepare, verify.measure
-    ),
-    "multihost": BenchCase(
-        "sets of two to eight recipes on half a lab, beside single ones", multihost.prepare, multihost.measure
-    ),
-    "query": BenchCase("every read resource while all systems are given away", full_lab.fill, query.measure),
-    "explanation": BenchCase(
-        "why recipes wait, and why others got their systems, over HTTP",
-        full_lab.fill_behind,
-        explanation.measure,
-        sized=full_lab.with_policies,
-    ),
-    "change": BenchCase(
-        "from a change of policy or inventory of a thousand systems to the last decision that follows",
-        change.prepare,
-        change.measure,
-        sized=full_lab.with_policies,
-    ),
-    "recovery": BenchCase(
-        "from kill -9 to the next answer and the next allocation, under `labledger up`",
-        full_lab.fill_behind,
-        recovery.measure,
-        cluster=deployment,
-    ),
+    "lifecycle": BenchCase(lambda *_: None, lifecycle.measure),
+    "start": BenchCase(history.grow, start.measure),
+    "rebuild": BenchCase(history.grow, rebuild.measure, RAW_INSERT_RATIO),
+    "verify": BenchCase(verify.prepare, verify.measure),
+    "multihost": BenchCase(multihost.prepare, multihost.measure),
+    "query": BenchCase(full_lab.fill, query.measure),
+    "explanation": BenchCase(full_lab.fill_behind, explanation.measure, sized=full_lab.with_policies),
+    "change": BenchCase(change.prepare, change.measure, sized=full_lab.with_policies),
+    "recovery": BenchCase(full_lab.fill_behind, recovery.measure, cluster=deployment),
 }
 
 
 def run(name: str, sizes: Sizes, on_progress: ProgressCallback = no_progress) -> CaseOutcome:
-    """Run a case on a temporary database."""
     (outcome,) = run_together([name], sizes, on_progress)
     return outcome
 
@@ -147,7 +97,6 @@ def run_together(
 
 
 def limits(cluster: BenchCluster, seconds: float, on_progress: ProgressCallback = no_progress) -> Figures:
-    """Measure the limits of the machine while nothing else runs."""
     found: dict[str, float] = {}
     on_progress("limits of this machine", 0, 2)
     found |= of_the_database(cluster.owner_url, seconds)

@@ -59,12 +59,17 @@ def wait_for_projectors(cluster: BenchCluster) -> float:
     return time.monotonic() - began
 
 
-def wait_until(condition: Callable[[], bool], message: str, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
+def wait_until(
+    condition: Callable[[], bool],
+    message: str,
+    timeout_seconds: float = TIMEOUT_SECONDS,
+    poll_seconds: float = POLL_SECONDS,
+) -> None:
     deadline = time.monotonic() + timeout_seconds
     while not condition():
         if time.monotonic() > deadline:
             raise TimeoutError(message)
-        time.sleep(POLL_SECONDS)
+        time.sleep(poll_seconds)
 
 
 def _is_given_up(cluster: BenchCluster, recipe: str) -> bool:

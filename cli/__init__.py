@@ -4,99 +4,80 @@ from __future__ import annotations
 
 import click
 
-from cli.lazy import CommandEntry, LazyGroup, version
+from cli.lazy import LazyGroup, version
 
 SECTIONS = {
     "Jobs": {
-        "submit": CommandEntry("cli.jobs.submit:submit", "Submit jobs from XML or JSON files."),
-        "sample": CommandEntry("cli.jobs.sample:sample", "Print a sample job, or a sample lab."),
-        "workflow": CommandEntry(
-            "cli.workflow.command:workflow", "Print the XML of a job described by options."
-        ),
-        "matches": CommandEntry(
-            "cli.jobs.matches:matches", "Show which systems could run a job before you submit it."
-        ),
-        "watch": CommandEntry("cli.jobs.watch:watch", "Follow a job until it is finished."),
-        "job": CommandEntry("cli.jobs.job:job", "Show a job and the states of its recipes."),
-        "jobs": CommandEntry("cli.lists.filtered:jobs", "List jobs, newest first."),
-        "recipe": CommandEntry("cli.jobs.recipe:recipe", "Show a recipe and the history of its states."),
-        "queue": CommandEntry(
-            "cli.lists.filtered:queue", "List the recipes that wait for a system, in rank order."
-        ),
-        "explain": CommandEntry(
-            "cli.jobs.explain:explain", "Explain why a recipe waits, or why it got its system."
-        ),
-        "cancel": CommandEntry("cli.jobs.changes:cancel", "Cancel a job."),
-        "cancel-set": CommandEntry("cli.jobs.changes:cancel_set", "Cancel one recipe set of a job."),
-        "set-job": CommandEntry("cli.jobs.changes:set_job", "Change the properties of a job."),
-        "set-priority": CommandEntry(
-            "cli.jobs.changes:set_priority", "Change the priority of a waiting recipe set."
-        ),
-        "return": CommandEntry("cli.jobs.changes:give_back", "Return the system that a recipe has reserved."),
+        "submit": ("cli.jobs.submit:submit", "Submit jobs from XML or JSON files."),
+        "sample": ("cli.jobs.sample:sample", "Print a sample job, or a sample lab."),
+        "workflow": ("cli.workflow.command:workflow", "Print the XML of a job described by options."),
+        "matches": ("cli.jobs.matches:matches", "Show which systems could run a job before you submit it."),
+        "watch": ("cli.jobs.watch:watch", "Follow a job until it is finished."),
+        "job": ("cli.jobs.job:job", "Show a job and the states of its recipes."),
+        "jobs": ("cli.lists.filtered:jobs", "List jobs, newest first."),
+        "recipe": ("cli.jobs.recipe:recipe", "Show a recipe and the history of its states."),
+        "queue": ("cli.lists.filtered:queue", "List the recipes that wait for a system, in rank order."),
+        "explain": ("cli.jobs.explain:explain", "Explain why a recipe waits, or why it got its system."),
+        "cancel": ("cli.jobs.changes:cancel", "Cancel a job."),
+        "cancel-set": ("cli.jobs.changes:cancel_set", "Cancel one recipe set of a job."),
+        "set-job": ("cli.jobs.changes:set_job", "Change the properties of a job."),
+        "set-priority": ("cli.jobs.changes:set_priority", "Change the priority of a waiting recipe set."),
+        "return": ("cli.jobs.changes:give_back", "Return the system that a recipe has reserved."),
     },
     "Labs": {
-        "overview": CommandEntry(
-            "cli.overview.command:overview", "Show the state of the labs on one screen."
+        "overview": ("cli.overview.command:overview", "Show the state of the labs on one screen."),
+        "systems": ("cli.systems.inventory:systems", "List the systems, their condition and usage."),
+        "system": ("cli.systems.system:system", "Show, add, change, reserve and lend a system."),
+        "usage": ("cli.systems.usage:usage", "Show how systems spend their time."),
+        "idle": ("cli.lists.systems:idle", "List the idle systems that could be granted now."),
+        "lab-controllers": ("cli.lists.systems:lab_controllers", "List the lab controllers."),
+        "lab-controller": (
+            "cli.directory.commands:lab_controller",
+            "Show, add, enable, disable and delete a lab controller.",
         ),
-        "systems": CommandEntry(
-            "cli.systems.inventory:systems", "List the systems, their condition and usage."
+        "distro-trees": ("cli.lists.directory:distro_trees", "List the distro trees."),
+        "distro-tree": ("cli.directory.commands:distro_tree", "Show, add, change and delete a distro tree."),
+        "pools": ("cli.lists.directory:pools", "List the pools."),
+        "pool": (
+            "cli.directory.commands:pool",
+            "Show, add, change and delete a pool; add and remove its systems.",
         ),
-        "system": CommandEntry("cli.systems.system:system", "Show, add, change, reserve and lend a system."),
-        "usage": CommandEntry("cli.systems.usage:usage", "Show how systems spend their time."),
-        "idle": CommandEntry("cli.lists.systems:idle", "List the idle systems that could be granted now."),
-        "lab-controllers": CommandEntry("cli.lists.systems:lab_controllers", "List the lab controllers."),
-        "lab-controller": CommandEntry(
-            "cli.directory.commands:lab_controller", "Show, add, enable, disable and delete a lab controller."
-        ),
-        "distro-trees": CommandEntry("cli.lists.directory:distro_trees", "List the distro trees."),
-        "distro-tree": CommandEntry(
-            "cli.directory.commands:distro_tree", "Show, add, change and delete a distro tree."
-        ),
-        "pools": CommandEntry("cli.lists.directory:pools", "List the pools."),
-        "pool": CommandEntry(
-            "cli.directory.commands:pool", "Show, add, change and delete a pool; add and remove its systems."
-        ),
-        "policy": CommandEntry(
-            "cli.systems.policy:policy", "Show and change the access policies of systems and pools."
-        ),
-        "lab": CommandEntry("cli.lab.command:lab", "Generate a lab, load it, and simulate its machines."),
+        "policy": ("cli.systems.policy:policy", "Show and change the access policies of systems and pools."),
+        "lab": ("cli.lab.command:lab", "Generate a lab, load it, and simulate its machines."),
     },
     "Log": {
-        "events": CommandEntry("cli.log.events:events", "Show the events of the log, or follow new ones."),
-        "reads": CommandEntry("cli.log.reads:reads", "List the recorded reads of auditors."),
-        "replay": CommandEntry(
-            "cli.log.replay:replay", "Rebuild the read models from the log, or verify the recorded decisions."
+        "events": ("cli.log.events:events", "Show the events of the log, or follow new ones."),
+        "reads": ("cli.log.reads:reads", "List the recorded reads of auditors."),
+        "replay": (
+            "cli.log.replay:replay",
+            "Rebuild the read models from the log, or verify the recorded decisions.",
         ),
     },
     "People": {
-        "login": CommandEntry("cli.people.login:login", "Log in with a password."),
-        "logout": CommandEntry("cli.people.login:logout", "Log out, and revoke the token of the login."),
-        "whoami": CommandEntry("cli.people.login:whoami", "Show your user and role at the server."),
-        "password": CommandEntry(
-            "cli.people.login:password", "Set your password, or as an admin the password of a user."
+        "login": ("cli.people.login:login", "Log in with a password."),
+        "logout": ("cli.people.login:logout", "Log out, and revoke the token of the login."),
+        "whoami": ("cli.people.login:whoami", "Show your user and role at the server."),
+        "password": (
+            "cli.people.login:password",
+            "Set your password, or as an admin the password of a user.",
         ),
-        "users": CommandEntry("cli.lists.directory:users", "List the users."),
-        "user": CommandEntry("cli.directory.commands:user", "Show, add, change and delete a user."),
-        "groups": CommandEntry("cli.lists.directory:groups", "List the groups."),
-        "group": CommandEntry(
-            "cli.directory.commands:group", "Show, add, change and delete a group; add and remove members."
+        "users": ("cli.lists.directory:users", "List the users."),
+        "user": ("cli.directory.commands:user", "Show, add, change and delete a user."),
+        "groups": ("cli.lists.directory:groups", "List the groups."),
+        "group": (
+            "cli.directory.commands:group",
+            "Show, add, change and delete a group; add and remove members.",
         ),
-        "token": CommandEntry("cli.people.tokens:token", "Create, list and revoke access tokens."),
+        "token": ("cli.people.tokens:token", "Create, list and revoke access tokens."),
     },
     "Service": {
-        "up": CommandEntry("cli.service.up:up", "Run all services of Labledger in the foreground."),
-        "migrate": CommandEntry(
-            "cli.service.services:migrate", "Migrate the database to the schema of this version."
-        ),
-        "serve": CommandEntry("cli.service.services:serve", "Run the HTTP API."),
-        "scheduler": CommandEntry("cli.service.services:scheduler", "Run the scheduler."),
-        "projector": CommandEntry("cli.service.services:projector", "Keep the read models up to date."),
-        "bench": CommandEntry(
-            "cli.service.bench:bench", "Measure the performance of Labledger on this machine."
-        ),
-        "completion": CommandEntry(
-            "cli.service.completion:completion", "Print a completion script for a shell."
-        ),
+        "up": ("cli.service.up:up", "Run all services of Labledger in the foreground."),
+        "migrate": ("cli.service.services:migrate", "Migrate the database to the schema of this version."),
+        "serve": ("cli.service.services:serve", "Run the HTTP API."),
+        "scheduler": ("cli.service.services:scheduler", "Run the scheduler."),
+        "projector": ("cli.service.services:projector", "Keep the read models up to date."),
+        "bench": ("cli.service.bench:bench", "Measure the performance of Labledger on this machine."),
+        "completion": ("cli.service.completion:completion", "Print a completion script for a shell."),
     },
 }
 

@@ -32,8 +32,8 @@ LISTS = {
 
 def advice_on(error: Exception) -> str | None:
     """Return the advice for the status of a problem or the class of an error; None without advice."""
-    advise = ADVICE.get(getattr(error, "status", type(error).__name__))
-    return advise(error, _connection()) if advise else None
+    advice = ADVICE.get(getattr(error, "status", type(error).__name__))
+    return advice(error, _connection()) if callable(advice) else advice
 
 
 def _connection() -> Connection | None:
@@ -60,7 +60,6 @@ def _forbidden(error: Any, connection: Connection | None) -> str:
 
 
 def token_origin(connection: Connection) -> str:
-    """Return the origin of the token and, for a login, the end of the login."""
     until = f" until {clock(connection.login_ends)} ({zone()})" if connection.login_ends else ""
     return f"{connection.token_from}{until}"
 
@@ -71,14 +70,6 @@ def _not_found(error: Any, connection: Connection | None) -> str | None:
         if error.detail.lower().replace("-", " ").startswith(f"{kind} "):
             return f"Run `labledger {LISTS[kind]}` to list what exists."
     return None
-
-
-def _conflict(error: Any, connection: Connection | None) -> str:
-    return "This request changed nothing."
-
-
-def _stale(error: Any, connection: Connection | None) -> str:
-    return "It changed after it was read, so nothing was written. Read it again, then repeat the command."
 
 
 def _rate_limited(error: Any, connection: Connection | None) -> str:
@@ -96,10 +87,6 @@ def _lagging(error: Any, connection: Connection | None) -> str:
     return f"{_tried(error)} The read models have not caught up yet. Is a projector running?"
 
 
-def _server_error(error: Any, connection: Connection | None) -> str:
-    return "This is an error of the server; its log has the cause."
-
-
 def _unreachable(error: Any, connection: Connection | None) -> str:
     return (
         f"{_tried(error)} Is Labledger running? Start it here with `script/up --demo`, or name a server with"
@@ -107,30 +94,24 @@ def _unreachable(error: Any, connection: Connection | None) -> str:
     )
 
 
-def _database_away(error: Any, connection: Connection | None) -> str:
-    return "Is LABLEDGER_DATABASE_URL correct, and was `labledger migrate` run? See docs/operation.md."
-
-
-def _database_full(error: Any, connection: Connection | None) -> str:
-    return "Labledger continues as soon as there is free space; repeat this command then."
-
-
 def _tried(error: Any) -> str:
     seconds = f" in {error.waited_seconds:.0f} s" if error.waited_seconds >= 1 else ""
     return f"Tried {counted(error.tries, 'time')}{seconds}."
 
 
-ADVICE: dict[int | str, Callable[[Any, Connection | None], str | None]] = {
+ADVICE: dict[int | str, str | Callable[[Any, Connection | None], str | None]] = {
     401: _unauthenticated,
     403: _forbidden,
     404: _not_found,
-    409: _conflict,
-    412: _stale,
+    409: "This request changed nothing.",
+    412: "It changed after it was read, so nothing was written. Read it again, then repeat the command.",
     429: _rate_limited,
-    500: _server_error,
+    500: "This is an error of the server; its log has the cause.",
     503: _unavailable,
     504: _lagging,
     "Unreachable": _unreachable,
-    "DatabaseAway": _database_away,
-    "DatabaseFull": _database_full,
+    "DatabaseAway": (
+        "Is LABLEDGER_DATABASE_URL correct, and was `labledger migrate` run? See docs/operation.md."
+    ),
+    "DatabaseFull": "Labledger continues as soon as there is free space; repeat this command then.",
 }

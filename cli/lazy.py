@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -17,12 +16,8 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-@dataclass(frozen=True)
-class CommandEntry:
-    """A command as `module:name`, and its line in the list of commands."""
-
-    target: str
-    help: str
+CommandEntry = tuple[str, str]
+"""A command as `module:name`, and its line in the list of commands."""
 
 
 class SuggestingGroup(click.Group):
@@ -60,10 +55,9 @@ class LazyGroup(SuggestingGroup):
         return list(self._entries)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        entry = self._entries.get(cmd_name)
-        if entry is None:
+        if cmd_name not in self._entries:
             return None
-        module, _, name = entry.target.partition(":")
+        module, _, name = self._entries[cmd_name][0].partition(":")
         with gc_paused():
             command = getattr(import_module(module), name)
         assert isinstance(command, click.Command)
@@ -72,15 +66,15 @@ class LazyGroup(SuggestingGroup):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for section, entries in self._sections.items():
             with formatter.section(section):
-                formatter.write_dl([(name, entry.help) for name, entry in entries.items()])
+                formatter.write_dl([(name, line) for name, (_, line) in entries.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete from the table of commands, because click would import every command for its help."""
         from click.shell_completion import CompletionItem
 
-        entries = [(name, entry) for name, entry in self._entries.items() if name.startswith(incomplete)]
+        lines = {name: line for name, (_, line) in self._entries.items() if name.startswith(incomplete)}
         options = click.Command.shell_complete(self, ctx, incomplete)
-        return [CompletionItem(name, help=entry.help) for name, entry in entries] + options
+        return [CompletionItem(name, help=line) for name, line in lines.items()] + options
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         # Read from the arguments, because errors in them are reported before any option is parsed.

@@ -1,13 +1,11 @@
-"""Errors of Labledger, as one shallow tree.
-
-The docstring of an error class is the title that users read; the message of an error describes the case.
-"""
+"""Errors of Labledger, whose docstrings are titles for users, and the words for names in messages."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 
 @dataclass(frozen=True, order=True)
@@ -78,3 +76,37 @@ class TooOften(LabledgerError):
         # Whole seconds, because `Retry-After` has no fractions.
         self.retry_after_seconds = max(1, math.ceil(retry_after_seconds))
         super().__init__(message)
+
+
+WORDS: Final = {
+    "user": "user",
+    "group": "group",
+    "pool": "pool",
+    "system": "system",
+    "lab-controller": "lab controller",
+    "distro-tree": "distro tree",
+    "arch": "architecture",
+    "key": "key",
+    "power-type": "power type",
+    "token": "token",
+    "job": "job",
+    "recipe-set": "recipe set",
+    "recipe": "recipe",
+}
+"""The words for each kind in messages."""
+
+
+def display_name(kind: str, name: str | int) -> str:
+    """Return `recipe set 23` for the kind `recipe-set` and the name 23."""
+    return f"{WORDS[kind]} {name}"
+
+
+def display_subject(subject: str) -> str:
+    """Return `recipe set 23` for the subject `recipe-set/23`; an unknown kind is shown as it is."""
+    kind, _, name = subject.partition("/")
+    return f"{WORDS.get(kind, kind)} {name}"
+
+
+def unknown_name(kind: str, name: str | int) -> str:
+    """Return the message for a name that does not exist, such as `there is no pool "smal"`."""
+    return f"there is no {WORDS[kind]} " + (f'"{name}"' if isinstance(name, str) else str(name))

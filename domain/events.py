@@ -14,8 +14,6 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
 
 class Event:
-    """Base of all events."""
-
     TOPIC: ClassVar[str]
     VERSION: ClassVar[int] = 1
     FIELDS: ClassVar[tuple[str, ...]]
@@ -128,10 +126,7 @@ class Change(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    """An event in the log; `commit_end` is the last position of its commit.
-
-    Readers use `commit_end` to process whole commits only.
-    """
+    """An event in the log, with the last position of its commit: readers process whole commits only."""
 
     position: int
     commit_end: int

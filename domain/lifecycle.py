@@ -7,16 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
-from domain.errors import Refused
-from domain.names import display_subject
+from domain.errors import Refused, display_subject
 
 
 @dataclass(frozen=True)
 class Lifecycle:
-    """The states of one kind of aggregate and the transitions between them.
-
-    `rows` are (from, to, when); `start` are the possible initial states.
-    """
+    """The states of a kind of aggregate: initial states `start`, and transitions `rows` (from, to, when)."""
 
     name: str
     states: tuple[str, ...]
@@ -36,14 +32,6 @@ class Lifecycle:
         """Raise Refused for a transition that no row allows."""
         if (before, after) not in self.moves:
             raise Refused(f"{display_subject(subject)} is {before} and cannot become {after}")
-
-    def mermaid(self) -> str:
-        """Return the table as a Mermaid diagram, for the documentation."""
-        lines = ["stateDiagram-v2"]
-        lines += [f"    [*] --> {state}" for state in self.start]
-        lines += [f"    {before} --> {after}: {when}" for before, after, when in self.rows]
-        lines += [f"    {state} --> [*]" for state in self.states if state in self.final]
-        return "\n".join(lines) + "\n"
 
 
 def fan_in(sources: Iterable[str], targets: Iterable[str], when: str) -> tuple[tuple[str, str, str], ...]:

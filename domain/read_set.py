@@ -37,7 +37,6 @@ class ReadSet:
         return state if isinstance(state, System) else None
 
     def members(self, recipe_set_id: int) -> Members:
-        """Return the recipes of a set in the read set, with their systems."""
         recipe_set = self.recipe_set(recipe_set_id)
         assert recipe_set is not None, f"recipe set {recipe_set_id} is not in the read set"
         recipes = [self.recipe(recipe_id) for recipe_id in sorted(recipe_set.recipe_ids)]
@@ -46,13 +45,11 @@ class ReadSet:
         return Members(present, {system.fqdn: system for system in systems if system is not None})
 
     def members_on(self, system: System) -> Members | None:
-        """Return the set of the recipe that has a system, None if no recipe has the system."""
         recipe = None if system.recipe_id is None else self.recipe(system.recipe_id)
         return None if recipe is None else self.members(recipe.recipe_set_id)
 
 
 def members_after(members: Members, decided: Decided) -> Members:
-    """Return the members of a set after decided events."""
     before: tuple[State, ...] = (*members.recipes, *members.systems.values())
     states = {state.subject: state for state in before}
     for subject, event in decided:
@@ -73,5 +70,4 @@ def neighbours(state: State) -> list[str]:
 
 
 def _held(recipe: Recipe) -> str | None:
-    """Return the system of an unfinished recipe, None for a finished one."""
     return None if recipe.finished else recipe.system

@@ -24,7 +24,6 @@ def evolve(subject: str, state: State | None, event: Event, moment: Moment) -> S
 
 
 def evolve_existing(state: State, event: Event, moment: Moment) -> State:
-    """Return the state after an event that is not the first of its subject."""
     if isinstance(state, Recipe):
         return evolve_recipe(state, state.recipe_id, event, moment)
     if isinstance(state, System):

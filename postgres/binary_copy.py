@@ -80,7 +80,6 @@ def array(type_: str, column: Row) -> Array:
 
 
 def arrays(types: Iterable[str], rows: Iterable[Row]) -> list[Array]:
-    """Return the columns of rows as arrays of the given PostgreSQL types."""
     return [array(type_, column) for type_, column in zip(types, zip(*rows, strict=True), strict=True)]
 
 

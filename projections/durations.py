@@ -1,7 +1,4 @@
-"""Measures, buckets and phases of the durations of recipes: waiting, provisioning, execution.
-
-A change of `BOUNDS` needs a migration that empties the read models, because stored counts are by bucket.
-"""
+"""Measures, phases and buckets of recipe durations. New `BOUNDS` need a migration that empties the counts."""
 
 from __future__ import annotations
 

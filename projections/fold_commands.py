@@ -12,7 +12,6 @@ from projections.rows import CommandRow
 
 
 def put_command(models: ReadModels, recorded: Recorded, command: Command | None, now: Instant) -> None:
-    """Add the command that follows from an event, if any."""
     if command is None:
         return
     row = CommandRow(

@@ -45,7 +45,6 @@ def recipe_set_submitted(
 def priority_changed(
     models: ReadModels, recorded: Recorded, event: recipe_set_events.RecipeSetPriorityChanged, now: Instant
 ) -> None:
-    """Change the priority of a set, and of its recipes in the queue."""
     set_id = number_of(recorded)
     row = models.recipe_sets.of((set_id,))
     models.recipe_sets.put((set_id,), row._replace(priority=event.priority), now)

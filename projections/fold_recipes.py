@@ -16,7 +16,7 @@ from domain.lab_commands.derive import PlacedRecipe, of_recipe
 from domain.priority import Priority
 from domain.recipe import events as recipe_events
 from domain.recipe.lifecycle import BEFORE_START, OPEN_TASK, UNPLACED
-from domain.recipe.place import NOWHERE, place_after
+from domain.recipe.state import NOWHERE, place_after
 from domain.roll_up import GIVEN_UP_RESULT, result_in, result_of
 from projections.durations import bucket_of
 from projections.fold_commands import put_command

@@ -57,7 +57,6 @@ class Intervals(Generic[R]):
         self._begin_page()
 
     def __len__(self) -> int:
-        """Return the number of cached keys."""
         return len(self._open) if self._tables_are_empty else len(self._cached)
 
     def _begin_page(self) -> None:
@@ -79,7 +78,6 @@ class Intervals(Generic[R]):
                 self._open[row[:width]] = self._row._make(row[width:]), None
 
     def get(self, key: Key) -> R | None:
-        """Return the open row of a key, or None."""
         entry = self._open.get(key)
         return None if entry is None else entry[0]
 
@@ -90,7 +88,6 @@ class Intervals(Generic[R]):
         return entry[0]
 
     def items(self) -> Iterator[tuple[Key, R]]:
-        """Return all cached open rows with their keys."""
         return ((key, row) for key, (row, _) in self._open.items())
 
     def put(self, key: Key, row: R, now: Instant) -> None:
@@ -142,7 +139,6 @@ class Intervals(Generic[R]):
         return self._encoder.encode(rows)
 
     def flush(self, cursor: Cursor[Any]) -> None:
-        """Write the changes of the page."""
         if self._ends:
             ends = [(*key, *end) for key, end in self._ends.items()]
             cursor.execute(self._close_query, arrays((*self._key_types, *_SINCE.values()), ends))

@@ -51,11 +51,9 @@ class PageSubjects:
         return [int(name) for name in self.names(kind)]
 
     def numbers_stored(self, kind: str) -> list[int]:
-        """Return the numbers of subjects that existed before the page."""
         return [int(name) for name in self.names(kind) if (kind, name) not in self._new]
 
     def documents(self) -> Iterator[tuple[str, str]]:
-        """Yield kind and name of each document among the subjects."""
         for kind, names in self._names.items():
             if kind not in _KINDS_WITH_TABLES:
                 yield from ((kind, name) for name in names)

@@ -26,17 +26,13 @@ MAX_CACHED_KEYS = 500_000
 
 
 class ReadModels:
-    """All read models, page by page: `begin`, fold each event in order (`folding`), `flush`.
-
-    With `tables_are_empty`, all rows come from this process, so none is ever fetched.
-    """
+    """All read models: `begin` a page, fold its events (`folding`), `flush`. Empty tables are not fetched."""
 
     def __init__(self, *, tables_are_empty: bool = False) -> None:
         self._reset(tables_are_empty=tables_are_empty)
 
     @property
     def size(self) -> int:
-        """Return the number of cached keys."""
         return sum(map(len, self._intervals))
 
     def _reset(self, *, tables_are_empty: bool) -> None:

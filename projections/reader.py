@@ -113,10 +113,7 @@ class Reader:
         return rows
 
     async def together(self, *queries: NamedQuery) -> list[list[Row]]:
-        """Return the rows of several queries, in one round trip. Raises DatabaseAway.
-
-        The queries are repeated while the pool returns sessions that died with the database.
-        """
+        """Return rows of several queries in one round trip, retried on dead sessions. Raises DatabaseAway."""
         for _ in range(self._pool_size):
             with suppress(_SessionDied):
                 return await self._run(queries)
@@ -138,10 +135,7 @@ class Reader:
         return rows[0] if rows else None
 
     async def as_of(self, wanted: int | datetime | None) -> At:
-        """Return the end of the last commit up to a position or time, or the present for None.
-
-        Raises BeingBuilt for the present while the read models are being built.
-        """
+        """Return the end of the last commit up to a position or time. Raises BeingBuilt for None (now)."""
         if wanted is None:
             self.require_whole()
             return At(self.position)
@@ -152,7 +146,6 @@ class Reader:
 
     @property
     def position(self) -> int:
-        """Return the position of the read models."""
         return self._progress.position
 
     @property
@@ -170,10 +163,7 @@ class Reader:
             raise BeingBuilt(self.position, self._whole_from)
 
     async def reach(self, position: int, timeout_seconds: float) -> None:
-        """Wait until the read models reflect a position.
-
-        Raises NotThereYet after the timeout, or BeingBuilt at once if it may take minutes.
-        """
+        """Wait for a position. Raises NotThereYet after the timeout, BeingBuilt if it may take minutes."""
         if position > self.position:
             self.require_whole()
         if not await self._progress.reach(position, timeout_seconds):

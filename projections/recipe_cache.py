@@ -97,7 +97,6 @@ class RecipeCache:
             self.jobs[job_id].add(state, count)
 
     def of_sets(self, set_ids: Iterable[int]) -> list[int]:
-        """Return the recipes of loaded sets."""
         return [recipe_id for set_id in set_ids for recipe_id in self.of_set[set_id]]
 
     def add(self, recipe_id: int, identity: RecipeIdentity, task_ids: list[int]) -> None:

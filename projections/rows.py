@@ -1,7 +1,4 @@
-"""Columns of the tables of the read models, without keys and intervals.
-
-`store/migrations/` defines the tables.
-"""
+"""Columns of the tables of the read models (`store/migrations/`), without keys and intervals."""
 
 from __future__ import annotations
 
@@ -127,9 +124,7 @@ class DocumentRow(NamedTuple):
 
 
 class DurationRow(NamedTuple):
-    """The number of recipes in a bucket, and the sum of their seconds. Named as in Prometheus, not as in
-    `tuple`.
-    """
+    """Recipes in a bucket and the sum of their seconds, with names of Prometheus that `tuple` lacks."""
 
     count: BigInt  # type: ignore[assignment]
     seconds: float

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
+from math import inf, nan
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -13,6 +14,9 @@ from urllib.parse import urlsplit
 from domain.job.retention import RetentionTag
 
 Network = IPv4Network | IPv6Network
+
+YES, NO = frozenset({"yes", "true", "1"}), frozenset({"no", "false", "0"})
+_TAG: Final = re.compile(r"(?P<name>[a-z0-9_.-]{1,100}):(?P<days>[0-9]{1,5})(?P<product>:product)?")
 
 
 def folder(text: str) -> Path:
@@ -39,38 +43,28 @@ class Integer:
         return number
 
 
-def seconds(text: str) -> float:
-    number = _number(text)
-    if not 0 < number < float("inf"):
-        raise ValueError("must be a number of seconds above 0")
-    return number
+def _seconds(is_allowed: Callable[[float], bool], bounds: str) -> Callable[[str], float]:
+    def parse(text: str) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            number = nan
+        if not is_allowed(number):
+            raise ValueError(f"must be a number of seconds{bounds}")
+        return number
+
+    return parse
+
+
+seconds = _seconds(lambda number: 0 < number < inf, " above 0")
 
 
 def seconds_from(minimum: float) -> Callable[[str], float]:
-    def parse(text: str) -> float:
-        found = _number(text)
-        if not minimum <= found < float("inf"):
-            raise ValueError(f"must be a number of seconds, {minimum:g} or more")
-        return found
-
-    return parse
+    return _seconds(lambda number: minimum <= number < inf, f", {minimum:g} or more")
 
 
 def seconds_upto(maximum: float) -> Callable[[str], float]:
-    def parse(text: str) -> float:
-        found = _number(text)
-        if not 0 < found <= maximum:
-            raise ValueError(f"must be a number of seconds above 0, {maximum:g} at most")
-        return found
-
-    return parse
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return -1
+    return _seconds(lambda number: 0 < number <= maximum, f" above 0, {maximum:g} at most")
 
 
 def url(*schemes: str) -> Callable[[str], str]:
@@ -120,17 +114,10 @@ def _retention_tag(text: str) -> RetentionTag:
     return RetentionTag(found["name"], int(found["days"]), needs_product=found["product"] is not None)
 
 
-_TAG: Final = re.compile(r"(?P<name>[a-z0-9_.-]{1,100}):(?P<days>[0-9]{1,5})(?P<product>:product)?")
-
-
 def yes_or_no(text: str) -> bool:
     if text.lower() not in YES | NO:
         raise ValueError("must be yes or no")
     return text.lower() in YES
-
-
-YES = frozenset({"yes", "true", "1"})
-NO = frozenset({"no", "false", "0"})
 
 
 def setting_text(value: object) -> str:

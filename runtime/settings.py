@@ -61,7 +61,9 @@ def _setting(
 
 
 _DATABASE = values.url("postgresql", "postgres")
-_LOGIN = "from `labledger login`, else from `up`"
+_CONNECTION = (
+    "from the data folder if you set it, else from `labledger login`, else from the default data folder"
+)
 
 
 @dataclass(frozen=True)
@@ -69,23 +71,15 @@ class Settings:
     data: Path = _setting(  # noqa: RUF009  (it makes a field)
         default_data,
         values.folder,
-        "data folder of `labledger up`, with its PostgreSQL and connection file",
-        UP,
-        COMMANDS,
-        REBUILD,
-        VERIFY,
+        "data folder of `labledger up`; other commands use the server or database of that `up`",
+        *(UP, COMMANDS, REBUILD, VERIFY),
         unset="`/var/lib/labledger` for root, else `~/.local/share/labledger`",
     )
     database_url: str | None = _setting(
         None,
         _DATABASE,
         "URL of the database of the services",
-        UP,
-        MIGRATE,
-        *SERVICES,
-        FIRST_TOKEN,
-        REBUILD,
-        VERIFY,
+        *(UP, MIGRATE, *SERVICES, FIRST_TOKEN, REBUILD, VERIFY),
         secret=True,
         unset="`up` runs its own PostgreSQL, which `replay …` uses too; the others require it",
     )
@@ -93,16 +87,15 @@ class Settings:
         None,
         _DATABASE,
         "URL of the same database as the owner of its tables, for migrations",
-        UP,
-        MIGRATE,
-        REBUILD,
-        VERIFY,
+        *(UP, MIGRATE, REBUILD, VERIFY),
         secret=True,
         unset="the URL of the services",
     )
-    url: str | None = _setting(None, values.url("http", "https"), "URL of the API", COMMANDS, unset=_LOGIN)
+    url: str | None = _setting(
+        None, values.url("http", "https"), "URL of the API", COMMANDS, unset=_CONNECTION
+    )
     token: str | None = _setting(
-        None, values.word, "access token for the API", COMMANDS, secret=True, unset=_LOGIN
+        None, values.word, "access token for the API", COMMANDS, secret=True, unset=_CONNECTION
     )
     host: str = _setting("127.0.0.1", values.word, "address the API listens on", UP, SERVE)
     port: int = _setting(

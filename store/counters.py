@@ -41,10 +41,7 @@ class _Batch:
 
 
 class Counters:
-    """The writer of the counters of one process, whose present values `totals` returns. Not thread-safe.
-
-    `watchers` returns the present number of watchers; it is written even if no counter has changed.
-    """
+    """Writer of a process's `totals` when they change, and always of its `watchers`. Not thread-safe."""
 
     def __init__(
         self, log: EventLog, totals: Callable[[], Totals], watchers: Callable[[], int] | None = None

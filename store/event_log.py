@@ -98,12 +98,10 @@ class EventLog(EventStore[str]):
         return events
 
     def at(self, positions: Sequence[int]) -> dict[int, Recorded]:
-        """Return position -> event, without positions that have none."""
         events = self._recorded(SQL["at_positions"], (list(positions),))
         return {recorded.position: recorded for recorded in events}
 
     def directory(self, upto: int) -> Iterable[Recorded]:
-        """Return the events of `FOLDED_TOPICS` up to a position."""
         return self._recorded(SQL["directory"], (sorted(FOLDED_TOPICS), upto))
 
     def select(
@@ -139,7 +137,6 @@ class EventLog(EventStore[str]):
         return int(position)
 
     def commit_of(self, command_id: str) -> Committed | None:
-        """Return the commit of a command id, if there is one."""
         return self.commits_of([command_id]).get(command_id)
 
     def commits_of(self, command_ids: Sequence[str]) -> dict[str, Committed]:
@@ -172,10 +169,7 @@ class EventLog(EventStore[str]):
         return map(self.mapper.recorded, self.rows(query, params))
 
     def rows(self, query: bytes, params: Any) -> list[tuple[Any, ...]]:
-        """Return the rows of one statement, which must be safe to repeat.
-
-        The statement is repeated while the pool returns sessions that died with the database.
-        """
+        """Return the rows of a repeatable statement, repeated while the pool returns dead sessions."""
         for attempt in range(self._pool_size + 1):
             try:
                 return self._execute(query, params)

@@ -46,10 +46,7 @@ class Request(NamedTuple):
 
 
 class LogTables:
-    """The tables of the schema `log`, without originals and without counts for quotas.
-
-    `on_commit` callbacks get the new rows of each append. Not thread-safe.
-    """
+    """Tables of schema `log`, without originals and quotas; `on_commit` gets the rows. Not thread-safe."""
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         self.events: list[StoredRow] = []
@@ -310,10 +307,7 @@ class _Connection:
 
 
 class InMemoryLog(EventLog):
-    """An event log in the memory of this process.
-
-    It accepts every topic. Raises KeyError for a statement that is not in `STATEMENTS`.
-    """
+    """An event log in memory, for all topics. Raises KeyError for a statement that is not in `STATEMENTS`."""
 
     def __init__(self, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self.tables = LogTables(now)

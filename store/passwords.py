@@ -1,8 +1,4 @@
-"""Hashes of passwords: a table beside the log, so that readers of the log cannot guess passwords from them.
-
-The log determines the valid hash of each user (docs/decisions/0013). Each function blocks and raises
-DatabaseAway.
-"""
+"""Password hashes, beside the log, whose events select the valid one (docs/decisions/0013). Blocking."""
 
 from __future__ import annotations
 

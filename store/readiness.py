@@ -26,11 +26,7 @@ class LeaseHolder:
 
 @dataclass(frozen=True)
 class DatabaseState:
-    """The state of database, log and lease.
-
-    `behind_seconds` is the age of the next event after a position, 0 if there is none. `append_hangs` is True
-    if an append has blocked all others for four seconds.
-    """
+    """Database, log, lease; `behind_seconds`: age of the next event or 0; `append_hangs`: 4 s blocked."""
 
     writable: bool
     log_end: int

@@ -1,7 +1,4 @@
-"""The record of auditors' reads, an append-only table like the log (docs/decisions/0014).
-
-Each function blocks and raises DatabaseAway.
-"""
+"""The append-only record of auditors' reads (docs/decisions/0014). Blocking; raises DatabaseAway."""
 
 from __future__ import annotations
 
@@ -17,10 +14,7 @@ SQL = named_queries(Path(__file__).with_name("reads.sql"))
 
 @dataclass(frozen=True)
 class AuditedRead:
-    """A read with its user, token and request. `query` is the query string.
-
-    A stream begins after `last_event_id`; if that is None, at the position in the query.
-    """
+    """A read, with its query string. A stream begins after `last_event_id`, else where the query says."""
 
     user: str
     role: str
@@ -41,10 +35,7 @@ class StoredRead:
 
 
 def record(log: EventLog, read: AuditedRead) -> int:
-    """Record a read, before it is answered, and return the id of the record.
-
-    A read may be recorded twice if the session dies, but is never lost.
-    """
+    """Record a read before its answer and return the id; twice after a dead session, but never lost."""
     ((read_id,),) = log.rows(SQL["record"], astuple(read))
     return int(read_id)
 

@@ -29,11 +29,7 @@ NewRow = tuple[str, int, str, bytes]
 
 @dataclass(frozen=True)
 class StoredAppend:
-    """An append request with its events mapped to rows.
-
-    `actor` is the author of all rows, and `new_recipes` maps owners to their number of new recipes; both are
-    for the quotas.
-    """
+    """An append request as rows; `actor`, author of all, and `new_recipes` (by owner) are for the quotas."""
 
     command_id: str
     rows: Sequence[NewRow]
@@ -98,7 +94,6 @@ def _statement(requests: Sequence[StoredAppend]) -> tuple[bytes, list[Any]]:
 
 
 def _arrays(requests: Sequence[StoredAppend]) -> list[list[Any]]:
-    """Return the arrays of log.append."""
     expected = [
         (number, subject, version)
         for number, request in enumerate(requests, start=1)
@@ -130,7 +125,6 @@ def _originals(requests: Sequence[StoredAppend]) -> list[list[Any]]:
 
 
 def _recipes(requests: Sequence[StoredAppend]) -> list[list[Any]]:
-    """Return the arrays for the counts of unfinished recipes."""
     new = [
         (number, owner, count)
         for number, request in enumerate(requests, start=1)

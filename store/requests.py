@@ -55,7 +55,6 @@ class AppendRequest:
 
     @property
     def actor(self) -> str:
-        """Return the author of all changes."""
         return self.changes[0].stamp.actor
 
 

@@ -65,7 +65,6 @@ class Selection:
         return self.unseen.isdisjoint(subjects)
 
     def wants_of_subject(self, topic: str) -> bool:
-        """Return whether events of the topic are selected for `subjects`, or for all subjects."""
         return topic not in self.hidden and (not self.topics or topic in self.topics)
 
     @cached_property

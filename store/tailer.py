@@ -31,10 +31,7 @@ MANY_COMMITS = 3
 
 @dataclass
 class TailerCounters:
-    """Counts for the metrics: reconnections, and pages that only a poll found.
-
-    Successive tailers may share them.
-    """
+    """Counts of reconnections, and of pages that only a poll found; successive tailers may share them."""
 
     reconnects: int = 0
     backstop_finds: int = 0
@@ -107,10 +104,7 @@ class Tailer:
         return False
 
     def _expect_notification(self, connection: psycopg.Connection[Any]) -> None:
-        """Wait for the notification of rows that were just read; it may come after the commit is visible.
-
-        If it names later rows, note that they are unread, because it is not repeated.
-        """
+        """Wait for the notification of rows read before it came, and note later rows that it names."""
         furthest = _last_notified(connection, GRACE_SECONDS)
         if not furthest:
             self.counters.backstop_finds += 1

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 from xdist.workermanage import NodeManager
 
 from runtime.embedded.database import remove_libpq
-from tests.harness.folders import keep_temporary_files_in_memory
+from tests.harness.folders import keep_temporary_files_in_memory, run_folder
 
 if TYPE_CHECKING:
     from store.event_log import EventLog
@@ -30,7 +30,7 @@ settings.register_profile("labledger", suppress_health_check=[HealthCheck.too_sl
 settings.load_profile("labledger")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Prepare signals, temporary files and bytecode; SIGTERM cleans up as Ctrl-C does."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     # A shell ignores Ctrl-C for background processes. The processes that tests start would inherit that, and
@@ -39,6 +39,10 @@ def pytest_configure() -> None:
     # Test processes stop their servers at exit; one that is killed leaves them behind.
     NodeManager.EXIT_TIMEOUT = 120
     keep_temporary_files_in_memory()
+    if not hasattr(config, "workerinput"):
+        folders = ExitStack()
+        folders.enter_context(run_folder())
+        config.add_cleanup(folders.close)
     # Tests start hundreds of programs, and each would compile its imports.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False

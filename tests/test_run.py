@@ -10,9 +10,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import psycopg
 import pytest
 
-from tests.__main__ import FAST_TESTS, SLOW_FILES, STATIC, TOP, UsageError, commands_for, main
+from tests.__main__ import FAST_TESTS, PYTEST, SLOW_FILES, STATIC, TOP, UsageError, commands_for, main
 
 CLEANS_UP = """
 import pathlib, signal, sys, time
@@ -57,6 +58,26 @@ def test_run__interrupted__waits_for_the_cleanup(
         process.communicate(timeout=60)
     assert process.returncode == 2
     assert not left.exists()
+
+
+KILLED = """
+import os, signal
+from pathlib import Path
+def test_killed(servers):
+    Path({left!r}).write_text(servers.databases("embedded").fresh().__enter__().owner_url)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_parallel_run__process_killed__its_server_is_stopped(tmp_path: Path) -> None:
+    url, test = tmp_path / "url", tmp_path / "test_killed.py"
+    test.write_text(KILLED.format(left=str(url)))
+    alone = ("-p", "tests.conftest", "-n", "1", "--max-worker-restart=0")
+    command = [sys.executable, *PYTEST, *alone, str(test)]
+    run = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=False)
+    assert "crashed while running" in run.stdout
+    with pytest.raises(psycopg.OperationalError):
+        psycopg.connect(url.read_text())
 
 
 def pytest_of(*arguments: str) -> list[str]:

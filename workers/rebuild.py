@@ -61,7 +61,6 @@ def _fold_steps(
 
 
 def _fold_up_to(fresh: Rebuild, pages: Pages, on_progress: ProgressCallback, end: int) -> None:
-    """Fold up to `end`, which must be the end of a commit."""
     while fresh.position < end:
         if page := pages():
             fresh.fold(page)

@@ -108,10 +108,7 @@ class Scheduler:
         self._tailer.close()
 
     def step(self, timeout_seconds: float) -> None:
-        """Fold the new events of the log; then decide, if this process holds the lease.
-
-        Without the lease the process folds the log as well, so that it is ready to take over.
-        """
+        """Fold new events, also without the lease, to be ready to take over; decide if the lease is held."""
         if self._must_decide() or self._is_writing_snapshot():
             page = self._next_page(0.0)
         else:
@@ -123,7 +120,6 @@ class Scheduler:
             self._decide()
 
     def _wait_for_page(self, timeout_seconds: float) -> Sequence[StoredRow]:
-        """Wait for the next page, and count the wait as idle time."""
         began = time.monotonic()
         page = self._next_page(timeout_seconds)
         if self._snapshot_writer is not None:
@@ -233,7 +229,6 @@ def lease_for(url: str, holder: str, seconds: float = LEASE_SECONDS) -> Lease:
 
 
 def append_request(decisions: Sequence[Decision], basis: Basis, fence: Fence) -> AppendRequest:
-    """Return the request to append all decisions of one basis in one commit."""
     changes: list[Change] = []
     expected: dict[str, int] = {}
     for number, decision in enumerate(decisions):

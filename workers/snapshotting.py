@@ -38,7 +38,6 @@ class SnapshotWriter:
         self._measured_at = self._written_at
 
     def add_idle(self, seconds: float) -> None:
-        """Add idle time of the scheduler."""
         now = time.monotonic()
         self._idle_seconds += seconds
         if now - self._measured_at >= MEASURE_SECONDS:

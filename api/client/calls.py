@@ -21,10 +21,7 @@ EDIT_ATTEMPTS = 5
 
 
 class Client:
-    """A client of one server, for one user and one thread. `position` is that of the client's last write.
-
-    `options` are the fields of `RequestOptions`.
-    """
+    """A client for one user and thread, with `RequestOptions`. `position` is that of its last write."""
 
     def __init__(self, url: str, token: str | None = None, **options: Any) -> None:
         self._token, self._options = token, options
@@ -48,7 +45,6 @@ class Client:
         return Client(self.url, self._token, **self._options | options)
 
     def with_token(self, token: str | None) -> Client:
-        """Return a client of the same server with another token, or with none."""
         return Client(self.url, token, **self._options)
 
     @staticmethod
@@ -70,13 +66,11 @@ class Client:
         return self._call("GET", path, params=without_none(query), timeout=timeout)
 
     def get_text(self, path: str, content_type: str, **parameters: Any) -> str:
-        """Return a resource as text of this content type."""
         return self._request(
             "GET", path, params=without_none(parameters), headers={"Accept": content_type}
         ).text
 
     def get_bytes(self, path: str, **parameters: Any) -> bytes:
-        """Return the bytes of a resource, of any content type."""
         return self._request("GET", path, params=without_none(parameters), headers={"Accept": "*/*"}).content
 
     def pages(
@@ -176,6 +170,5 @@ def _body(response: httpx.Response) -> Any:
 
 
 def _cursor(next_path: str) -> str:
-    """Return the cursor in the path of a list's next page."""
     (cursor,) = parse_qs(urlsplit(next_path).query)["cursor"]
     return cursor

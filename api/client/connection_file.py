@@ -1,7 +1,4 @@
-"""The URL and token of a command, from options, environment, login file and connection file.
-
-`labledger up` writes the connection file into its data folder: URL, token, and user id of the server process.
-"""
+"""URL and token of a command, from options, environment, logins, or the file that `labledger up` writes."""
 
 from __future__ import annotations
 

@@ -92,13 +92,10 @@ def _name_in_row(header: Sequence[str], row: Sequence[str]) -> str:
 def _documents(content: bytes) -> tuple[list[str], list[Any]]:
     """Return an empty header and the systems of a document. Raises ValueError."""
     document = json.loads(content)
-    if (
-        not isinstance(document, dict)
-        or [*document] != ["systems"]
-        or not isinstance(document["systems"], list)
-    ):
+    systems = document["systems"] if isinstance(document, dict) and [*document] == ["systems"] else None
+    if not isinstance(systems, list):
         raise ValueError("must be an object with a list of systems")
-    return [], document["systems"]
+    return [], systems
 
 
 def _document(_: Sequence[str], systems: Sequence[Any]) -> bytes:
@@ -170,8 +167,6 @@ def _duplicates(parts: Sequence[ImportPart]) -> Iterator[Fault]:
 
 
 def _located_in_file(fault: Fault, part: ImportPart) -> Fault:
-    """Return the fault with its location in the file instead of the part."""
-
     def number(match: re.Match[str]) -> str:
         return f"{match[1]}{int(match[2]) + part.before}"
 

@@ -57,7 +57,6 @@ class LoadedSection:
 
 
 def without_progress(title: str, items: Sequence[Any]) -> Iterable[Any]:
-    """Return the items without reporting progress."""
     return items
 
 
@@ -103,7 +102,6 @@ def _put(client: Client, section: Section, item: Mapping[str, Any]) -> dict[str,
 
 @contextmanager
 def _located(section: str, name: object) -> Iterator[None]:
-    """Add the item of the file to the detail of a ServerProblem."""
     try:
         yield
     except ServerProblem as problem:

@@ -1,7 +1,4 @@
-"""The login file: `labledger login` saves tokens in the user's own folder, one for each server.
-
-A token is only sent to the server that issued it.
-"""
+"""The login file: tokens that `labledger login` saves, one for each server and sent only to that server."""
 
 from __future__ import annotations
 
@@ -64,7 +61,6 @@ class Logins:
 
 
 def config_folder() -> Path:
-    """Return the user's configuration folder for Labledger."""
     config = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     return Path(config) / "labledger"
 

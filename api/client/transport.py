@@ -31,10 +31,7 @@ Parameters = Mapping[str, Parameter | None]
 
 @dataclass(frozen=True)
 class RequestOptions:
-    """Options of all requests of a client: retries, timeout, and additional headers.
-
-    `on_wait` is called with the reason for a long wait.
-    """
+    """Options of all requests of a client. `on_wait` is called with the reason for a long wait."""
 
     policy: RetryPolicy = field(default_factory=RetryPolicy)
     sleep: Callable[[float], None] = time.sleep

@@ -17,7 +17,7 @@ from api.intake.locations import Locations
 from api.intake.model_words import error_message
 from api.intake.near_names import fields_at, has_field, suggestion
 from api.intake.requirements import LANGUAGES, RecipeRequirements
-from api.intake.unsupported import NOT_YET
+from api.intake.xml_walk import NOT_YET
 from domain.directory.name_index import NameIndex
 from domain.job.names import objects, owner_findings
 from domain.job.retention import RetentionTags

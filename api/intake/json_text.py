@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final, NoReturn
 
-from api.intake.bodies import check_body, raise_unreadable
-from api.intake.limits import MAX_DEPTH, MAX_FAULTS, MAX_PARTS
+from api.intake.limits import MAX_DEPTH, MAX_FAULTS, MAX_PARTS, check_body, raise_unreadable
 from api.intake.words import refusal
 from domain.characters import CONTROL_CHARACTERS
 from domain.errors import Fault, FaultyInput

@@ -1,8 +1,10 @@
-"""Limits on jobs: far above those of real jobs, far below harmful ones."""
+"""Limits on jobs, far above real jobs and far below harmful ones, and the check of a body before parsing."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NoReturn
+
+from domain.errors import Fault, Unreadable
 
 MAX_BODY_BYTES: Final = 2**20
 # Levels of XML: a requirement may have 50, and the elements around it have the others.
@@ -26,3 +28,21 @@ MAX_ITEMS: Final = 1000
 MAX_ATTRIBUTES: Final = 64
 # 99 hours.
 MAX_RESERVESYS_SECONDS: Final = 356_400
+
+
+def raise_unreadable(where: str, message: str) -> NoReturn:
+    raise Unreadable([Fault(where, message)]) from None
+
+
+def check_body(body: bytes) -> str:
+    """Return the body as text. Raises Unreadable if it is empty, too large, not UTF-8, or contains a NUL."""
+    if len(body) > MAX_BODY_BYTES:
+        raise_unreadable("body", f"is larger than {MAX_BODY_BYTES} bytes")
+    if not body.strip():
+        raise_unreadable("body", "is empty")
+    if b"\0" in body:
+        raise_unreadable("body", "contains NUL characters")
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise_unreadable(f"byte {error.start}", "is not UTF-8")

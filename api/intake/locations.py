@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, Final, NamedTuple, Protocol
+from xml.parsers import expat
 
 from lxml import etree
 
 from api.intake.json_text import location_of
 from api.intake.json_text import positions_of as positions_of_json
 from api.intake.near_names import suggestion
-from api.intake.xml_positions import Position, positions_of
 from domain.requirements.findings import Finding, Path, dotted
 
 
@@ -37,10 +37,7 @@ class Locations(Protocol):
 
 
 class XmlLocations:
-    """The XML element of each part of a document.
-
-    The keys are a container and the key in it, because paths would cost more memory.
-    """
+    """The XML element of each part of a document, by container and key, because paths would cost memory."""
 
     def __init__(self, words: Mapping[str, str], body: bytes) -> None:
         self._words = words
@@ -180,10 +177,7 @@ class JsonLocations:
 
 
 class EmbeddedLocations:
-    """The locations in a document with embedded texts.
-
-    `embedded`: path of a part -> path of the text that contains it, locations in that text.
-    """
+    """Locations with embedded texts. `embedded`: path of a part -> path of its text, locations in it."""
 
     def __init__(self, outer: Locations, embedded: Mapping[Path, tuple[Path, Locations]]) -> None:
         self._outer = outer
@@ -207,3 +201,23 @@ class EmbeddedLocations:
             if embedded is not None:
                 return embedded[1].message(finding._replace(path=finding.path[end:]))
         return self._outer.message(finding)
+
+
+class Position(NamedTuple):
+    """A line and a column. Both count from 1; a column counts characters."""
+
+    line: int
+    column: int
+
+
+def positions_of(body: bytes) -> list[Position]:
+    """Return the position of each start tag, in document order. The body must be XML without a DTD."""
+    positions: list[Position] = []
+    parser = expat.ParserCreate("utf-8")
+
+    def on_start(tag: str, attributes: dict[str, str]) -> None:
+        positions.append(Position(parser.CurrentLineNumber, parser.CurrentColumnNumber + 1))
+
+    parser.StartElementHandler = on_start
+    parser.Parse(body, True)
+    return positions

@@ -40,7 +40,6 @@ def fields_hint(names: Iterable[str]) -> str:
 
 
 def unknown_name_message(name: UnknownName, visible: NameIndex) -> str:
-    """Return the message for an unknown name, with a suggestion from the visible names."""
     min_similarity = MIN_HOST_SIMILARITY if "." in name.name else MIN_SIMILARITY
     return name.message + suggestion(name.name, visible.similar(name.kind, name.name), min_similarity)
 
@@ -57,7 +56,6 @@ def _all_fields(model: type[BaseModel]) -> frozenset[str]:
 
 
 def fields_at(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
-    """Return the fields that the model allows at a path."""
     models = [model]
     for step in path:
         if isinstance(step, str):

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from api.intake.bodies import raise_unreadable
 from api.intake.checks import check_document
 from api.intake.embedded_xml import EmbeddedRequirements
 from api.intake.json_text import parse_json
-from api.intake.limits import MAX_FAULTS, MAX_MESSAGE_LENGTH
+from api.intake.limits import MAX_FAULTS, MAX_MESSAGE_LENGTH, raise_unreadable
 from api.intake.locations import EmbeddedLocations, JsonLocations, Locations, XmlLocations
 from api.intake.near_names import unknown_name_message
 from api.intake.requirements import Requirements, read_requirements
@@ -62,7 +61,7 @@ PARSERS: Final[dict[str, Callable[[bytes], ParsedBody]]] = {
 
 
 class ReadJob(NamedTuple):
-    """A valid job, with warnings about parts without effect and about unknown_name_message names."""
+    """A valid job, with warnings about parts without effect and about unknown names."""
 
     spec: JobSpec
     warnings: tuple[Fault, ...]

@@ -28,10 +28,7 @@ csv.field_size_limit(2**24)
 
 
 class CellKind(NamedTuple):
-    """Conversion of values to cells and of non-empty cells to values, which the model of a system validates.
-
-    `read` raises ValueError with the message of the fault.
-    """
+    """Conversion of values to cells and back, before validation; `read` raises ValueError with a message."""
 
     write: Callable[[Any], str]
     read: Callable[[str], Any]
@@ -151,9 +148,7 @@ class Table:
 
 
 def read_systems(body: bytes, limit: int | None = None) -> Table:
-    """Read a table. Raises Unreadable if it is not UTF-8, FaultyInput if it is not CSV, has unknown columns,
-    or has more than `limit` non-empty rows.
-    """
+    """Read a table. Raises Unreadable (no UTF-8) or FaultyInput (no CSV, unknown columns, too many rows)."""
     rows = _rows(body)
     _, header = next(rows, (1, []))
     if faults := list(_faults_of(header)):

@@ -30,7 +30,6 @@ def one_line(text: str) -> str:
 
 
 def refusal(match: re.Match[str]) -> str:
-    """Return the message for a forbidden character."""
     return f"must not contain control characters: U+{ord(match.group()):04X}"
 
 

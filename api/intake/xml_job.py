@@ -115,10 +115,7 @@ _RESULTS_MESSAGE: Final = "this is the XML of results, not of a job to run: subm
 
 
 def read_xml(root: etree._Element, expected: str, body: bytes) -> tuple[dict[str, Any], Walk]:
-    """Return the document of a tree, with the locations of its parts and the faults of its structure.
-
-    `body` is the text from which the tree was parsed.
-    """
+    """Return the document of a tree parsed from `body`, with locations of its parts and structural faults."""
     if root.tag != expected:
         message = f"the root element is <{local_name(root)}>, not <{expected}>"
         raise FaultyInput([Fault("line 1", message)])

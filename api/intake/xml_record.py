@@ -122,5 +122,4 @@ class Record:
 
 
 def foreign_text(element: etree._Element) -> str:
-    """Return the stored text of a foreign element."""
     return etree.tostring(element, encoding="unicode", with_tail=False)

@@ -110,7 +110,6 @@ def _write(form: Mapping[str, Any], parent: etree._Element) -> None:
 
 
 def _text(value: str | int | float) -> str:
-    """Return the text of a value in XML, with booleans in lower case."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -11,8 +11,7 @@ from typing import Final
 
 from lxml import etree
 
-from api.intake.bodies import check_body, raise_unreadable
-from api.intake.limits import MAX_ATTRIBUTES, MAX_DEPTH, MAX_FAULTS, MAX_PARTS
+from api.intake.limits import MAX_ATTRIBUTES, MAX_DEPTH, MAX_FAULTS, MAX_PARTS, check_body, raise_unreadable
 from api.intake.locations import XmlLocations
 from api.intake.words import refusal
 from api.intake.xml_walk import is_foreign
@@ -110,5 +109,4 @@ def _check_size(root: etree._Element, body: bytes) -> None:
 
 
 def _message_without_position(error: etree.XMLSyntaxError) -> str:
-    """Return the message of the parser without the position."""
     return (error.msg or "syntax error").split(", line ")[0][:200]

@@ -9,16 +9,20 @@ from lxml import etree
 
 from api.intake.locations import XmlLocations, local_name, unknown_element
 from api.intake.near_names import suggestion
-from api.intake.unsupported import NOT_YET
 
+# Element in Labledger's namespace -> field of the JSON form. Both are refused.
+NOT_YET: Final = {
+    "locks": "locks",
+    "depends-on": "depends_on",
+    "reason": "reason",
+    "preemptible": "preemptible",
+    "queue": "queue",
+}
 OWN_NAMESPACE: Final = "urn:labledger:job"
 
 
 class ElementFault(NamedTuple):
-    """A fault at an element.
-
-    With `allowed`, `message` is the name of an unknown attribute, or empty if the element is unknown.
-    """
+    """A fault. With `allowed`, `message` is an unknown attribute, or empty if the element is unknown."""
 
     element: etree._Element
     message: str
@@ -60,7 +64,6 @@ def refuse_attributes(element: etree._Element, walk: Walk) -> None:
 
 
 def refuse_text(element: etree._Element, walk: Walk) -> None:
-    """Report a fault if the element contains text."""
     is_blank = element.text is None or element.text.isspace()
     for child in element:
         is_blank = is_blank and (child.tail is None or child.tail.isspace())
@@ -76,7 +79,6 @@ def refuse_children(element: etree._Element, walk: Walk) -> None:
 def refuse_child(
     child: etree._Element, parent: etree._Element, walk: Walk, allowed: Collection[str] = ()
 ) -> None:
-    """Report a fault for a child that the parent does not allow."""
     name = local_name(child)
     if is_foreign(child):
         walk.fault(child, "foreign elements belong directly in <job>")

@@ -1,13 +1,16 @@
-"""The counters of a process since its start, by their declared names."""
+"""The counters of a process since its start, by their declared names, and the thread that stores them."""
 
 from __future__ import annotations
 
+import logging
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from api.metrics.declarations import PROJECTOR, SCHEDULER, SERVE
-from store.counters import Totals, series
+from postgres.errors import DatabaseAway
+from store.counters import Counters, Totals, series
 
 if TYPE_CHECKING:
     # Imported for types only: no process needs the parts of the others.
@@ -61,3 +64,47 @@ def projecting(projector: ProjectorCounters, tailer: TailerCounters) -> Totals:
 
 def _tailer_totals(process: str, tailer: TailerCounters) -> Totals:
     return {series(f"tailer_{name}", process=process): total for name, total in asdict(tailer).items()}
+
+
+WRITE_SECONDS = 2.0
+
+logger = logging.getLogger(__name__)
+
+
+class CounterWriter:
+    """Stores counters regularly. Call `start` after any fork; `stop` stores them a last time."""
+
+    def __init__(self, counters: Counters, every_seconds: float = WRITE_SECONDS) -> None:
+        self._counters = counters
+        self._every_seconds = every_seconds
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="counters", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def __enter__(self) -> None:
+        self.start()
+
+    def __exit__(self, *exception: object) -> None:
+        self.stop()
+
+    def _run(self) -> None:
+        while not self._stopping.wait(self._every_seconds):
+            self._write()
+        self._write()
+
+    def _write(self) -> None:
+        try:
+            self._counters.write()
+        except DatabaseAway as error:
+            # The next write includes these counts, and other parts log that the database is unavailable.
+            logger.debug("counters not stored: %s", error)
+        except Exception:
+            # The thread must not end, because nobody would notice that the counters no longer change.
+            logger.exception("counters not stored; retrying")

@@ -18,26 +18,24 @@ from api.rest.contract.openapi import describe
 from api.rest.contract.operation import Operation, operation_of
 from api.rest.middleware.access_log import AccessLog
 from api.rest.middleware.compression import Compression
-from api.rest.middleware.gate import Gate
-from api.rest.middleware.rates import Rates
+from api.rest.middleware.gate import Gate, Rates
 from api.rest.resources.commands import Commands
 from api.rest.resources.description import Description
 from api.rest.resources.document_kinds import DistroTrees, Groups, LabControllers, Pools, Users
 from api.rest.resources.events import Events
 from api.rest.resources.explanations import Explanations
-from api.rest.resources.health import Health
 from api.rest.resources.history import History
 from api.rest.resources.inventory import Inventory
 from api.rest.resources.jobs import Jobs
-from api.rest.resources.loans import Loans
 from api.rest.resources.log_usage import LogUsage
 from api.rest.resources.matches import Matches
 from api.rest.resources.metrics import Metrics
 from api.rest.resources.policies import AccessPolicies
+from api.rest.resources.readiness import Health
 from api.rest.resources.reads import Reads
 from api.rest.resources.recipe_sets import RecipeSets
 from api.rest.resources.recipes import Recipes
-from api.rest.resources.reservations import Reservations
+from api.rest.resources.reservations import Loans, Reservations
 from api.rest.resources.sessions import Sessions
 from api.rest.resources.systems import Systems
 from api.rest.resources.tokens import Tokens
@@ -63,7 +61,6 @@ class Lifespan:
 
 
 def resources(parts: Parts) -> dict[str, Any]:
-    """Return the resources by their names in `ROUTES`."""
     return {
         "jobs": Jobs(parts),
         "recipe_sets": RecipeSets(parts),
@@ -136,7 +133,6 @@ def application(parts: Parts, lifespan: Lifespan, options: HttpOptions = HttpOpt
 
 
 def _cors(origins: tuple[str, ...]) -> list[Any]:
-    """Return the CORS middleware for the allowed origins."""
     if not origins:
         return []
     exposed = [POSITION_HEADER, "ETag", "Link", "Location", "Retry-After", "X-Request-Id"]

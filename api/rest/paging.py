@@ -75,7 +75,6 @@ def answer_read(resp: Response, at: At, body: Mapping[str, Any]) -> None:
 
 
 def answer(resp: Response, position: int, body: Mapping[str, Any]) -> None:
-    """Answer with the position that the body reflects."""
     resp.set_header(POSITION_HEADER, str(position))
     resp.content_type = JSON
     resp.data = orjson.dumps({"position": position, **body}, option=orjson.OPT_UTC_Z)

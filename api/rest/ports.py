@@ -1,15 +1,12 @@
-"""Protocols of the parts that resources need. A resource depends only on the parts that it uses.
-
-`api.parts.Parts` has all of them.
-"""
+"""Protocols of the parts that resources need, each for a few resources. `api.parts.Parts` has all of them."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
 from api.concurrency_limits import ActiveRequests, MaxWaits
-from api.faulty_logins import FaultyLogins
 from api.feed import Feed
+from api.password_attempts import FaultyLogins
 from api.use_cases.ports import JobParts, LabParts, NameParts, PasswordParts, WriteParts
 from domain.job.retention import RetentionTags
 from projections.reader import Reader
@@ -20,8 +17,6 @@ from workers.explaining.explainer import Explainer
 
 
 class FeedParts(NameParts, Protocol):
-    """Parts that follow the log in this process."""
-
     @property
     def log(self) -> EventLog: ...
 
@@ -30,8 +25,6 @@ class FeedParts(NameParts, Protocol):
 
 
 class ReadParts(FeedParts, Protocol):
-    """Parts to read as of a position."""
-
     @property
     def reader(self) -> Reader: ...
 
@@ -44,22 +37,16 @@ class ChangeParts(ReadParts, WriteParts, Protocol):
 
 
 class GateParts(FeedParts, Protocol):
-    """Parts to admit requests."""
-
     @property
     def contacts(self) -> Contacts: ...
 
 
 class ExplainParts(ReadParts, Protocol):
-    """Parts to explain decisions."""
-
     @property
     def explainer(self) -> Explainer: ...
 
 
 class JobBodyParts(NameParts, Protocol):
-    """Parts to read jobs."""
-
     @property
     def retention_tags(self) -> RetentionTags: ...
 
@@ -91,14 +78,10 @@ class DocumentParts(ReadParts, PasswordParts, Protocol):
 
 
 class SessionParts(PasswordParts, Protocol):
-    """Parts of logins."""
-
     @property
     def faulty_logins(self) -> FaultyLogins: ...
 
 
 class ReadinessParts(ReadParts, Protocol):
-    """Parts whose state is checked."""
-
     @property
     def commits(self) -> GroupCommit: ...

@@ -62,7 +62,6 @@ def status_of(error: BaseException) -> int:
 def problem(
     status: int, detail: str, title: str | None = None, faults: Iterable[Fault] = ()
 ) -> dict[str, Any]:
-    """Return the body of an error."""
     phrase = HTTPStatus(status).phrase
     body: dict[str, Any] = {
         "type": "about:blank",

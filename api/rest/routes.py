@@ -102,5 +102,4 @@ ROUTES: dict[str, Route] = {
 
 
 def responder_of(route: Route, method: str) -> str:
-    """Return the name of the responder, such as `on_get_one`."""
     return f"on_{method.lower()}_{route.suffix}" if route.suffix else f"on_{method.lower()}"

@@ -9,15 +9,13 @@ from falcon.asgi import Request
 
 from api.concurrency_limits import share_of
 from api.feed import NotReady
-from api.rest.context import query_of
+from api.rest.context import Principal, principal_of, query_of
 from api.rest.contract.queries import Caught
-from api.rest.middleware.principal import Principal, principal_of
 from api.rest.ports import ReadParts
 from api.use_cases.ports import NameParts
 from domain.directory.name_index import NameIndex
 from domain.directory.roles import SEES_ALL
-from domain.errors import Unknown
-from domain.names import display_name
+from domain.errors import Unknown, display_name
 from projections.reader import NotThereYet
 
 

@@ -6,19 +6,17 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from api.request_context import RequestContext
 from api.use_cases.commit import append_for, commit, commit_aggregates, require_expected
-from api.use_cases.ports import JobParts, WriteParts
+from api.use_cases.ports import JobParts, RequestContext, WriteParts
 from api.use_cases.rights import own_job, own_recipe, own_recipe_set, require_own_lab
-from domain.errors import Refused, Unknown
+from domain.errors import Refused, Unknown, display_name
 from domain.events import Decided
-from domain.job.change import change_job as decide_change
-from domain.names import display_name
+from domain.job.state import change_job as decide_change
 from domain.priority import Priority
 from domain.read_set import ReadSet
 from domain.recipe_set.ending import abort, cancel_set
 from domain.recipe_set.kept_systems import give_back
-from domain.recipe_set.priority import change_priority as decide_priority
+from domain.recipe_set.state import change_priority as decide_priority
 from store.requests import AppendRequest, Committed
 
 
@@ -43,10 +41,7 @@ async def change_job(
 async def change_priority(
     parts: WriteParts, request: RequestContext, recipe_set_id: int, priority: Priority
 ) -> Committed | None:
-    """Change the priority; return None if it is the same.
-
-    Raises Unknown, NotPermitted as `own_job` does, and Refused once the set has started.
-    """
+    """Change the priority; None if it is the same. Raises Unknown, NotPermitted, Refused after the start."""
     recipe_set = await asyncio.to_thread(own_recipe_set, parts, request, recipe_set_id)
 
     def decide(gathered: ReadSet) -> Decided:
@@ -86,10 +81,7 @@ async def _cancel(
 
 
 async def return_recipe(parts: WriteParts, request: RequestContext, recipe_id: int) -> Committed | None:
-    """End a reserved recipe; return None if it has ended.
-
-    Raises Unknown, NotPermitted as `own_job` does, and Refused for a recipe that is not reserved.
-    """
+    """End a reserved recipe; None if it has ended. Raises Unknown, NotPermitted, Refused if not reserved."""
     await asyncio.to_thread(own_recipe, parts, request, recipe_id)
 
     def decide(gathered: ReadSet) -> Decided:

@@ -1,4 +1,4 @@
-"""Change of a system's lab, owner, inventory, condition and draining, in one commit."""
+"""Registration of a system; change of its lab, owner, inventory, condition and draining in one commit."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from api.request_context import RequestContext
-from api.use_cases.commit import commit_aggregates
-from api.use_cases.ports import WriteParts
+from api.use_cases.commit import append_for, commit_aggregates, commit_directory
+from api.use_cases.ports import RequestContext, WriteParts
+from api.use_cases.resolve import present_system
 from api.use_cases.system_rights import rights_subjects
 from domain.directory.state import Directory
-from domain.errors import Fault, FaultyInput, Refused, Unknown
+from domain.errors import Fault, FaultyInput, Refused, display_name, unknown_name
 from domain.events import Decided
-from domain.names import display_name, unknown_name
 from domain.read_set import ReadSet
 from domain.subjects import evolve_tentatively
 from domain.system.state import System
-from domain.system_admin.condition import change_condition
-from domain.system_admin.draining import drain, undrain
+from domain.system_admin.condition import change_condition, drain, undrain
 from domain.system_admin.inventory import change_inventory, change_owner, move_to_lab
-from store.requests import Committed
+from domain.system_admin.registration import register, unknown_names
+from store.requests import AppendRequest, Committed
 
 
 @dataclass(frozen=True)
@@ -46,44 +45,37 @@ async def change_system(
     change: NewSystemValues,
     require_may: Callable[[System], None],
 ) -> Committed | None:
-    """Change a system; return None if nothing changes. `require_may` raises NotPermitted.
-
-    Raises FaultyInput for unknown names, Unknown, and Refused for a change that is impossible now.
-    """
+    """Change a system; None if nothing changes. Raises FaultyInput, Unknown, Refused, or by `require_may`."""
     directory = parts.feed.directory
     if _faults(directory, fqdn, change):
         await parts.feed.catch_up()
 
     def decide(gathered: ReadSet) -> Decided:
-        system = gathered.system(fqdn)
-        if system is None:
-            raise Unknown(display_name("system", fqdn))
+        system = present_system(gathered, fqdn)
         require_may(system)
         if faults := _faults(directory, fqdn, change):
             raise FaultyInput(faults)
         return decide_change(directory, gathered, system, change)[0]
 
     def also_read(gathered: ReadSet) -> Iterator[str]:
-        system = gathered.system(fqdn)
+        system = present_system(gathered, fqdn)
         yield from _named(change, system)
-        if system is not None:
-            yield from rights_subjects(directory, system, request.actor)
+        yield from rights_subjects(directory, system, request.actor)
 
     return await commit_aggregates(parts, request, (f"system/{fqdn}",), decide, also_read)
 
 
-def _named(change: NewSystemValues, system: System | None) -> Iterator[str]:
+def _named(change: NewSystemValues, system: System) -> Iterator[str]:
     """Yield the subjects whose concurrent removal has to be a conflict."""
     if change.owner is not None:
         yield f"user/{change.owner}"
     if change.lab_controller is not None:
         yield f"lab-controller/{change.lab_controller}"
-    elif system is not None and system.condition == "Removed":
+    elif system.condition == "Removed":
         yield f"lab-controller/{system.lab_controller}"
 
 
 def _require_lab(directory: Directory, system: System) -> None:
-    """Raise Refused if the lab controller of the system was removed."""
     if directory.get("lab-controller", system.lab_controller) is None:
         lab = display_name("lab-controller", system.lab_controller)
         raise Refused(f"{lab} was removed; set the lab of system {system.fqdn} too")
@@ -148,3 +140,29 @@ def _faults(directory: Directory, fqdn: str, change: NewSystemValues) -> list[Fa
             for pool in sorted(present.symmetric_difference(change.pools))
         ]
     return faults
+
+
+async def register_system(
+    parts: WriteParts, request: RequestContext, document: Mapping[str, Any]
+) -> Committed:
+    """Register a system. Raises FaultyInput for unknown names, Refused if the system exists."""
+    directory, subject = parts.feed.directory, f"system/{document['fqdn']}"
+    if unknown_names(directory, document):
+        await parts.feed.catch_up()
+    decided = register(document)
+    changed = dict.fromkeys(subject for subject, _ in decided)
+    # A concurrent removal of one of these has to be a conflict.
+    named = (f"lab-controller/{document['lab_controller']}", f"user/{document['owner']}")
+
+    def decide() -> AppendRequest:
+        existing = directory.system_called(document["fqdn"])
+        if existing is not None:
+            raise Refused(f"system {existing} exists; change it, or its condition if it is Removed")
+        if faults := unknown_names(directory, document):
+            raise FaultyInput(faults)
+        versions = {subject: directory.version(subject) for subject in (*changed, *named)}
+        return append_for(parts, request, decided, versions)
+
+    done = await commit_directory(parts, request, subject, decide)
+    assert done is not None, "a registration is always something new"
+    return done

@@ -6,12 +6,10 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 
-from api.request_context import RequestContext
-from api.use_cases.ports import WriteParts
-from domain.errors import FaultyInput, Refused, Stale
+from api.use_cases.ports import RequestContext, WriteParts
+from domain.errors import FaultyInput, Refused, Stale, display_subject
 from domain.events import Change, Decided, Stamp
 from domain.job.submission import Original
-from domain.names import display_subject
 from domain.read_set import ReadSet
 from store.requests import AppendRequest, Committed, Conflict, Outcome, new_command_id, require_committed
 
@@ -61,10 +59,7 @@ def require_expected(request: RequestContext, subject: str, version: int) -> Non
 async def commit(
     parts: WriteParts, decide: Callable[[], Awaitable[AppendRequest | None]]
 ) -> Committed | None:
-    """Decide and append, and retry after a conflict; return None if there was nothing to change.
-
-    `decide` loads fresh state in each attempt. Raises its errors, and Conflict after MAX_RETRY_SECONDS.
-    """
+    """Append a decision on fresh state; retry conflicts for MAX_RETRY_SECONDS. None if nothing changes."""
     deadline = time.monotonic() + MAX_RETRY_SECONDS
     outcome = await _attempt(parts, decide)
     if isinstance(outcome, Conflict):
@@ -125,10 +120,7 @@ def _require_expected(request: RequestContext, subject: str, gathered: ReadSet) 
 async def commit_directory(
     parts: WriteParts, request: RequestContext, subject: str, decide: Callable[[], AppendRequest | None]
 ) -> Committed | None:
-    """Commit a decision on the directory, and wait until the directory reflects it.
-
-    `subject` is that of the request, to which If-Match applies; a missing one has version 0.
-    """
+    """Commit a decision on the directory and wait until it is reflected. If-Match applies to `subject`."""
     directory = parts.feed.directory
     if request.expected is not None:
         # The directory must be current: neither an old version nor a missing new entry may match.
@@ -148,7 +140,11 @@ async def commit_directory(
             append_request = check_and_decide()
         return append_request
 
-    done = await commit(parts, decide_on_current)
+    return await reflected(parts, await commit(parts, decide_on_current))
+
+
+async def reflected(parts: WriteParts, done: Committed | None) -> Committed | None:
+    """Wait until the directory reflects a commit; return the commit."""
     if done is not None:
         await parts.feed.reach(done.position)
     return done

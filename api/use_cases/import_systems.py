@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import orjson
 
-from api.request_context import RequestContext
-from api.use_cases.commit import append_for, commit
-from api.use_cases.importing import Imported, Importing, ImportItem
-from api.use_cases.ports import WriteParts
-from domain.errors import Fault
+from api.use_cases.change_system import NewSystemValues, decide_change
+from api.use_cases.commit import append_for, commit, reflected
+from api.use_cases.move_system import require_may_move
+from api.use_cases.ports import RequestContext, WriteParts
+from api.use_cases.rights import owned_by, require_admin
+from api.use_cases.system_rights import holds, require_may_change, rights_subjects
+from domain.access.policy import VIEW
+from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
+from domain.errors import Fault, FaultyInput, NotPermitted, Refused
+from domain.events import Decided
+from domain.read_set import ReadSet
+from domain.subjects import State, evolve_tentatively
+from domain.system.differences import PropertyDifference, differences
+from domain.system.state import System
+from domain.system_admin.policy import leave_pool
+from domain.system_admin.registration import NOT_INVENTORY, register, unknown_names
 from store.requests import AppendRequest, Committed
 
 
@@ -31,10 +44,7 @@ async def import_systems(
         answer = orjson.dumps(counted(importing.imported))
         return append_for(parts, request, importing.decided, importing.versions, answer)
 
-    done = await commit(parts, lambda: asyncio.to_thread(attempt))
-    if done is not None:
-        await parts.feed.reach(done.position)
-    return done
+    return await reflected(parts, await commit(parts, lambda: asyncio.to_thread(attempt)))
 
 
 async def preview_import(
@@ -47,7 +57,6 @@ async def preview_import(
 
 
 def counted(imported: Sequence[Imported]) -> dict[str, int]:
-    """Return the counts of added, changed and unchanged systems."""
     added = sum(system.added for system in imported)
     kept = sum(not system.added and not system.differences for system in imported)
     return {"added": added, "changed": len(imported) - added - kept, "kept": kept}
@@ -63,3 +72,209 @@ def _decide(
         importing.take(item)
     importing.require_possible()
     return importing
+
+
+# Fields that a new system must have.
+REQUIRED = ("lab_controller", "owner")
+
+
+@dataclass(frozen=True)
+class InputLocation:
+    """The location of a system in the input, `systems[3]` or `row 5`, and the separator before its fields."""
+
+    row: str
+    separator: str = "."
+
+    def locate(self, fault: Fault) -> Fault:
+        return Fault(
+            self.row if fault.where == "body" else self.row + self.separator + fault.where, fault.message
+        )
+
+
+@dataclass(frozen=True)
+class ImportItem:
+    """One system of an import.
+
+    `document` registers a new system, `change` changes an existing one. If there are `faulty` fields, which
+    are in neither, only the names in the other fields are checked.
+    """
+
+    location: InputLocation
+    fqdn: str
+    document: Mapping[str, Any]
+    change: NewSystemValues
+    faulty: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Imported:
+    fqdn: str
+    added: bool
+    differences: list[PropertyDifference]
+
+
+@dataclass
+class Importing:
+    """An import in progress: call `take` for each item. `versions` are those that the decisions used."""
+
+    parts: WriteParts
+    request: RequestContext
+    gathered: ReadSet
+    faults: list[Fault]
+    decided: Decided = field(default_factory=list)
+    versions: dict[str, int] = field(default_factory=dict)
+    imported: list[Imported] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._after: dict[str, State] = dict(self.gathered.states)
+        self._named: dict[str, None] = {}
+        # Dicts as ordered sets: many systems may have the same message.
+        self._not_permitted: dict[str, None] = {}
+        self._refused: dict[str, None] = {}
+        self._directory = self.parts.feed.directory
+        # Fault of an unknown name -> its index in `faults`, and the number of items that have it.
+        self._unknown: dict[Fault, tuple[int, int]] = {}
+
+    def take(self, item: ImportItem) -> None:
+        system = self._visible_system(item.fqdn)
+        # Read before the decision, so that a later change is a conflict.
+        versions = {
+            subject: self._directory.version(subject) for subject in self._used_subjects(item, system)
+        }
+        faults = [*self._faults_of(item, exists=system is not None)]
+        self.faults += map(item.location.locate, faults)
+        unknown = [*unknown_names(self._directory, item.document)]
+        for fault in unknown:
+            self._add_unknown(item.location, fault)
+        if faults or unknown or item.faulty:
+            return
+        try:
+            decided, imported = self._added(item) if system is None else self._changed(item)
+        except NotPermitted as error:
+            self._not_permitted[str(error)] = None
+            return
+        except Refused as error:
+            self._refused[str(error)] = None
+            return
+        self.imported.append(imported)
+        if decided:
+            self.decided += decided
+            self.versions = {**versions, **self._used_versions(item, system), **self.versions}
+
+    def _visible_system(self, fqdn: str) -> System | None:
+        system = self.gathered.system(fqdn)
+        return system if system and self._may_view(system) else None
+
+    def _may_view(self, system: System) -> bool:
+        return holds(self._directory, self.request, system, VIEW)
+
+    def _is_visible(self, fqdn: str) -> bool:
+        """Return whether the caller may view a system, which is not among the gathered ones."""
+        system = self.parts.aggregates.gather([f"system/{fqdn}"]).system(fqdn)
+        return system is not None and self._may_view(system)
+
+    def require_possible(self) -> None:
+        """Raise FaultyInput, else NotPermitted, else Refused, with the messages of all items."""
+        if self.faults:
+            raise FaultyInput(self.faults)
+        if self._not_permitted:
+            raise NotPermitted("; ".join(self._not_permitted))
+        if self._refused:
+            raise Refused("; ".join(self._refused))
+
+    def _faults_of(self, item: ImportItem, *, exists: bool) -> Iterator[Fault]:
+        called = self._directory.system_called(item.fqdn)
+        if item.fqdn.casefold() in self._named:
+            yield Fault("fqdn", "occurs twice")
+        elif not exists and called is not None and called != item.fqdn and self._is_visible(called):
+            yield Fault("fqdn", f"exists with another spelling: {called}")
+        self._named[item.fqdn.casefold()] = None
+        if not exists:
+            missing = (name for name in REQUIRED if name not in item.document and name not in item.faulty)
+            yield from (Fault(name, "is missing, but required for a new system") for name in missing)
+
+    def _add_unknown(self, location: InputLocation, fault: Fault) -> None:
+        """Add the first of equal faults and count the others: an unknown owner is often in every row."""
+        index, count = self._unknown.get(fault, (len(self.faults), 0))
+        if count == 0:
+            self.faults.append(location.locate(fault))
+        else:
+            others = "1 other system" if count == 1 else f"{count} other systems"
+            self.faults[index] = Fault(self.faults[index].where, f"{fault.message} (also for {others})")
+        self._unknown[fault] = index, count + 1
+
+    def _used_subjects(self, item: ImportItem, system: System | None) -> Iterator[str]:
+        """Yield the subjects whose concurrent change has to be a conflict: names, rights, pools."""
+        for kind, name in (("user", item.change.owner), ("lab-controller", item.change.lab_controller)):
+            if name is not None:
+                yield f"{kind}/{name}"
+        if system is not None:
+            yield from rights_subjects(self._directory, system, self.request.actor)
+            if system.condition == "Removed":
+                yield f"lab-controller/{system.lab_controller}"
+        for pool, _ in self._moves(item):
+            yield f"pool/{pool}"
+            yield from owned_by(self._directory, self.request, pool)
+
+    def _used_versions(self, item: ImportItem, system: System | None) -> dict[str, int]:
+        """Return the versions of the system, and of its recipe's set if its condition changes."""
+        if system is None:
+            return {}
+        states: list[State] = [system]
+        recipe = None if system.recipe_id is None else self.gathered.recipe(system.recipe_id)
+        if recipe is not None and item.change.condition not in (None, system.condition):
+            members = self.gathered.members(recipe.recipe_set_id)
+            of_set = self.gathered.recipe_set(recipe.recipe_set_id)
+            assert of_set is not None, "a recipe is gathered together with its set"
+            states += [of_set, *members.recipes, *members.systems.values()]
+        return {state.subject: state.version for state in states}
+
+    def _added(self, item: ImportItem) -> tuple[Decided, Imported]:
+        require_admin(self.request, "add systems")
+        properties = {name: value for name, value in item.document.items() if name != "fqdn"}
+        return register(item.document), Imported(item.fqdn, True, differences({}, properties))
+
+    def _changed(self, item: ImportItem) -> tuple[Decided, Imported]:
+        gathered = ReadSet(self._after)
+        system = gathered.system(item.fqdn)
+        assert system is not None, "the caller has found it"
+        decided, after = decide_change(self._directory, gathered, system, item.change)
+        if decided:
+            given_away = after.owner != system.owner
+            require_may_change(self._directory, self.request, system, give_away=given_away)
+        moves = self._moves(item)
+        for pool, joins in moves:
+            require_may_move(self._directory, self.request, pool, system, member=joins)
+            decided += _move(after, pool, joins=joins)
+        for subject, event in decided:
+            if subject in self._after:
+                self._after[subject] = evolve_tentatively(subject, self._after[subject], event)
+        pools = self._directory.pools_of(item.fqdn)
+        before = {**_document(system), "pools": list(pools)}
+        becomes = {**_document(after), "pools": _moved(pools, moves)}
+        return decided, Imported(item.fqdn, False, differences(before, becomes))
+
+    def _moves(self, item: ImportItem) -> list[tuple[str, bool]]:
+        """Return the pools that an existing system leaves (False) or joins (True)."""
+        if item.change.pools is None:
+            return []
+        present = self._directory.pools_of(item.fqdn)
+        wanted = dict.fromkeys(item.change.pools)
+        left = [(pool, False) for pool in present if pool not in wanted]
+        return left + [(pool, True) for pool in wanted if pool not in present]
+
+
+def _move(system: System, pool: str, *, joins: bool) -> Decided:
+    if joins:
+        return [(f"pool/{pool}", PoolSystemAdded(system=system.fqdn))]
+    return [(f"pool/{pool}", PoolSystemRemoved(system=system.fqdn)), *leave_pool(system, pool)]
+
+
+def _moved(pools: tuple[str, ...], moves: list[tuple[str, bool]]) -> list[str]:
+    changed = dict(moves)
+    return [pool for pool in pools if pool not in changed] + [pool for pool, joins in moves if joins]
+
+
+def _document(system: System) -> dict[str, Any]:
+    beside = {name: getattr(system, name) for name in NOT_INVENTORY if name not in ("fqdn", "pools")}
+    return {**system.inventory, **beside}

@@ -10,11 +10,9 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from api.request_context import RequestContext
-from api.use_cases.change_system import NewSystemValues, change_system
+from api.use_cases.change_system import NewSystemValues, change_system, register_system
 from api.use_cases.idempotency import item_request, items_done_before, require_same
-from api.use_cases.ports import LabParts, WriteParts
-from api.use_cases.register_system import register_system
+from api.use_cases.ports import LabParts, RequestContext, WriteParts
 from api.use_cases.report_command import commands_by_id, may_have_effects, report_on, unknown_command
 from api.use_cases.report_drafts import CommandItem, RecipeItem
 from api.use_cases.report_progress import Answer, earlier_answers, report_progress
@@ -98,7 +96,6 @@ async def take_updates(
 
 
 def _commands(items: Iterable[object]) -> dict[str, list[int]]:
-    """Return the ids of the reported commands, by lab controller."""
     ids: dict[str, list[int]] = defaultdict(list)
     for item in items:
         if isinstance(item, ReportedCommand):
@@ -113,10 +110,7 @@ def _kind(item: RecipeItem | CommandItem | SystemUpdate | RecipeRelease) -> Any:
 async def _resolved(
     parts: LabParts, items: Mapping[int, RecipeItem | ReportedCommand | SystemUpdate | RecipeRelease]
 ) -> tuple[dict[int, RecipeItem | CommandItem | SystemUpdate | RecipeRelease], dict[int, Answer]]:
-    """Return the items to process, and the answers for unknown commands.
-
-    A report that changes more than its command becomes an item with its own commit.
-    """
+    """Return the items (reports with effects as `SystemUpdate`), and answers for unknown commands."""
     resolved: dict[int, RecipeItem | CommandItem | SystemUpdate | RecipeRelease] = {}
     unknown: dict[int, Answer] = {}
     commands: dict[int, dict[str, Any]] = {}

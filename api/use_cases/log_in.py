@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from api.request_context import RequestContext
 from api.use_cases.commit import commit_directory
 from api.use_cases.passwords import is_password
-from api.use_cases.ports import PasswordParts
+from api.use_cases.ports import PasswordParts, RequestContext
 from api.use_cases.tokens import new_token, new_token_id, require_token_quota, token_append
 from domain.directory.changes import unknown_role
 from domain.directory.roles import LAB_CONTROLLER, ROLES
@@ -48,13 +47,8 @@ async def log_in(
     if role not in (None, *ROLES):
         raise FaultyInput([Fault("role", unknown_role(str(role)))])
     if role == LAB_CONTROLLER:
-        raise FaultyInput(
-            [
-                Fault(
-                    "role", "cannot be that of a lab controller; an admin creates its token with POST /tokens"
-                )
-            ]
-        )
+        message = "cannot be that of a lab controller; an admin creates its token with POST /tokens"
+        raise FaultyInput([Fault("role", message)])
     await parts.feed.catch_up()
     password_id = parts.feed.directory.credentials.password_of(user)
     if not await is_password(parts, user, password_id, password, address):

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import asyncio
 
-from api.request_context import RequestContext
-from api.use_cases.commit import append_for, commit, require_expected
-from api.use_cases.ports import WriteParts
+from api.use_cases.commit import append_for, commit, reflected, require_expected
+from api.use_cases.ports import RequestContext, WriteParts
 from api.use_cases.resolve import existing
 from api.use_cases.rights import owned_by, require_own_pool
 from api.use_cases.system_rights import holds, require_permission, require_viewed, rights_subjects
 from domain.access.policy import EDIT_POLICY
 from domain.directory.events import PoolSystemAdded, PoolSystemRemoved
 from domain.directory.state import Directory
-from domain.errors import Unknown
+from domain.errors import Unknown, display_name
 from domain.events import Decided
-from domain.names import display_name
 from domain.system.state import System
 from domain.system_admin.policy import leave_pool
 from store.requests import AppendRequest, Committed
@@ -33,9 +31,7 @@ async def move_system(
     # The directory must be current: neither an old version nor an old membership may match.
     await parts.feed.catch_up()
     done = await commit(parts, lambda: _move(parts, request, pool, fqdn, member=member))
-    if done is not None:
-        await parts.feed.reach(done.position)
-    return done
+    return await reflected(parts, done)
 
 
 async def _move(

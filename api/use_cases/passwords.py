@@ -5,16 +5,14 @@ from __future__ import annotations
 import asyncio
 import secrets
 
-from api.request_context import RequestContext
 from api.use_cases.commit import append_for, commit_directory
-from api.use_cases.ports import PasswordParts
+from api.use_cases.ports import PasswordParts, RequestContext
 from api.use_cases.rights import require_self
 from domain.directory.events import UserPasswordSet
 from domain.directory.passwords import faults_of
 from domain.directory.roles import ADMIN
 from domain.directory.tokens import equals_password_login
-from domain.errors import Fault, FaultyInput, NotPermitted, Refused, TooOften, Unknown
-from domain.names import display_name
+from domain.errors import Fault, FaultyInput, NotPermitted, Refused, TooOften, Unknown, display_name
 from postgres.errors import DatabaseAway
 from store.passwords import delete_stale_hashes, hash_of, store_hash
 from store.requests import AppendRequest, Committed

@@ -1,12 +1,10 @@
-"""Protocols of the parts that use cases need. A use case depends only on the parts that it uses.
-
-`api.parts.Parts` has all of them.
-"""
+"""The context of a change, and protocols of the least parts that use cases need, all in `api.parts.Parts`."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from api.clock import Clock
@@ -138,3 +136,23 @@ class PasswordParts(WriteParts, Protocol):
 
     @property
     def attempts(self) -> Attempts: ...
+
+
+@dataclass(frozen=True)
+class RequestContext:
+    """The actor of a write request, the rights of the actor, and the idempotency key.
+
+    `command_id` and `digest` come from an Idempotency-Key; without the header every attempt is a new command.
+    `expected` are the versions that If-Match lists for the subject of the request, None without the header.
+    `role` and `token_id` are those of the credential. `has_quota`: whether the quotas of the actor apply.
+    """
+
+    actor: str
+    request_id: str
+    command_id: str | None = None
+    digest: bytes | None = None
+    is_admin: bool = False
+    expected: frozenset[int] | None = None
+    role: str | None = None
+    token_id: str | None = None
+    has_quota: bool = False

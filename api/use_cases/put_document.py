@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from api.request_context import RequestContext
-from api.use_cases.commit import append_for, commit_aggregates, commit_directory
-from api.use_cases.ports import WriteParts
+from api.use_cases.commit import append_for, commit_aggregates, commit_directory, reflected
+from api.use_cases.ports import RequestContext, WriteParts
 from api.use_cases.resolve import existing
 from api.use_cases.rights import may_put, owned_by
 from domain.directory.admins import require_admin_without
@@ -16,9 +15,8 @@ from domain.directory.changes import named_in, put, unknown_names
 from domain.directory.removal import remove_references
 from domain.directory.roles import ADMIN
 from domain.directory.state import Directory
-from domain.errors import FaultyInput, Unknown
+from domain.errors import FaultyInput, Unknown, display_name
 from domain.events import Decided
-from domain.names import display_name
 from domain.read_set import ReadSet
 from domain.system_admin.policy import remove_system_references
 from store.requests import AppendRequest, Committed
@@ -83,8 +81,7 @@ async def _remove_stale_references(parts: WriteParts, request: RequestContext, k
     # If-Match and the Idempotency-Key of the request do not apply to this commit.
     own_request = replace(request, expected=None, command_id=None)
     done = await commit_aggregates(parts, own_request, [f"system/{fqdn}" for fqdn in fqdns], decide)
-    if done is not None:
-        await parts.feed.reach(done.position)
+    await reflected(parts, done)
 
 
 class _StaleReferences(Exception):

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
-from api.request_context import RequestContext
-from api.use_cases.commit import append_for, commit, require_expected
-from api.use_cases.ports import PasswordParts
+from api.use_cases.commit import append_for, commit, reflected, require_expected
+from api.use_cases.ports import PasswordParts, RequestContext
 from api.use_cases.rights import require_admin
 from domain.directory.admins import require_admin_without
 from domain.directory.removal import NEEDED_BY_SYSTEMS, remove
 from domain.directory.state import Directory
-from domain.errors import Unknown
+from domain.errors import Unknown, display_name
 from domain.events import Decided
-from domain.names import display_name
 from domain.system.state import System
 from domain.system_admin.policy import remove_system_references
 from store.passwords import delete_stale_hashes
@@ -47,11 +45,9 @@ async def remove_document(
         systems = await _systems(parts, kind, name)
         return append_for(parts, request, *_removal(kind, directory, name, systems))
 
-    done = await commit(parts, decide)
-    if done is not None:
-        await parts.feed.reach(done.position)
-        if kind == "user":
-            await asyncio.to_thread(delete_stale_hashes, parts.log, name)
+    done = await reflected(parts, await commit(parts, decide))
+    if done is not None and kind == "user":
+        await asyncio.to_thread(delete_stale_hashes, parts.log, name)
     return done
 
 

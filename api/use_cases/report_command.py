@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from api.request_context import RequestContext
 from api.use_cases.commit import append_for, commit
-from api.use_cases.ports import LabParts, Log, ReadModels, WriteParts
+from api.use_cases.ports import LabParts, Log, ReadModels, RequestContext, WriteParts
 from api.use_cases.report_drafts import CommandItem, of_commands
 from domain.errors import LabledgerError, Unknown
 from domain.events import Decided

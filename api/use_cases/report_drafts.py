@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from api.use_cases.ports import Log
 from api.use_cases.rights import require_own_lab
 from domain.directory.state import Directory
-from domain.errors import LabledgerError, NotPermitted, Refused, Unknown
+from domain.errors import LabledgerError, NotPermitted, Refused, Unknown, display_name
 from domain.events import Decided
 from domain.lab_commands.lifecycle import report as report_command
 from domain.lab_commands.lifecycle import state_after
-from domain.names import display_name
 from domain.read_set import ReadSet, members_after
 from domain.recipe_set.messages import Report
 from domain.recipe_set.reports import report
@@ -22,8 +21,6 @@ from store.aggregates import Aggregates
 
 @dataclass(frozen=True)
 class RecipeItem:
-    """A report on a recipe."""
-
     recipe_id: int
     report: Report
 

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 
 import orjson
 
-from api.request_context import RequestContext
 from api.use_cases.commit import MAX_RETRY_SECONDS, append, append_for
 from api.use_cases.idempotency import item_request, items_done_before, require_same
-from api.use_cases.ports import WriteParts
+from api.use_cases.ports import RequestContext, WriteParts
 from api.use_cases.report_drafts import CommandItem, RecipeItem, ReportDraft, of_commands, of_recipes
 from domain.errors import LabledgerError, Refused
 from store.requests import AppendRequest, Committed, Conflict, require_committed
@@ -95,10 +94,7 @@ class _Message:
         return drafts
 
     async def done_before(self, waiting: Iterable[int]) -> dict[int, Answer]:
-        """Return the earlier answers to items of a repeated message, by place.
-
-        An item may be in the commit of any other item of the message.
-        """
+        """Return earlier answers to items, which may be in the commit of another item, by place."""
         if self.numbers is None:
             return {}
         earlier = earlier_answers(await items_done_before(self.parts.log, self.request, self.numbers))

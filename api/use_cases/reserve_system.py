@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from api.clock import rfc3339
-from api.request_context import RequestContext
 from api.use_cases.commit import append_for, commit, commit_aggregates, require_expected
-from api.use_cases.ports import WriteParts
+from api.use_cases.ports import RequestContext, WriteParts
+from api.use_cases.resolve import faults_of_term, present_system
 from api.use_cases.system_rights import (
     require_may_reserve,
     require_may_return,
@@ -18,9 +18,8 @@ from api.use_cases.system_rights import (
     rights_subjects,
 )
 from domain.directory.state import Directory, DirectoryEntry
-from domain.errors import Fault, FaultyInput, NotPermitted, Unknown
+from domain.errors import Fault, FaultyInput, NotPermitted, Unknown, display_name, unknown_name
 from domain.events import Decided
-from domain.names import display_name, unknown_name
 from domain.read_set import ReadSet
 from domain.system.state import Reservation, System
 from domain.system_admin.reservation import end, require_lab, reserve
@@ -87,33 +86,23 @@ def _tree(directory: Directory, tree_id: int | None) -> DirectoryEntry | None:
 
 
 def _faults(parts: WriteParts, wanted: ReservationRequest) -> list[Fault]:
-    faults = []
-    if parts.feed.directory.get("user", wanted.user) is None:
-        faults.append(Fault("user", unknown_name("user", wanted.user)))
-    if wanted.until is not None and wanted.until <= parts.clock():
-        faults.append(Fault("until", "is in the past"))
+    faults = faults_of_term(parts, wanted.user, wanted.until)
     if wanted.distro_tree_id is not None and _tree(parts.feed.directory, wanted.distro_tree_id) is None:
         faults.append(Fault("distro_tree", unknown_name("distro-tree", wanted.distro_tree_id)))
     return faults
 
 
 async def return_system(parts: WriteParts, request: RequestContext, fqdn: str) -> Committed | None:
-    """End the reservation of a system; return None if it is not reserved.
-
-    Raises Unknown, and NotPermitted unless the caller has reserved the system or may control it.
-    """
+    """End a reservation; None if there is none. Raises Unknown, NotPermitted for that of another user."""
 
     def decide(gathered: ReadSet) -> Decided:
-        system = gathered.system(fqdn)
-        if system is None:
-            raise Unknown(display_name("system", fqdn))
+        system = present_system(gathered, fqdn)
         require_viewed(parts.feed.directory, request, system)
         if system.reservation is not None:
             require_may_return(parts.feed.directory, request, system)
         return end(system, f"returned by {request.actor}")
 
     def also_read(gathered: ReadSet) -> Iterator[str]:
-        system = gathered.system(fqdn)
-        return iter(()) if system is None else rights_subjects(parts.feed.directory, system, request.actor)
+        return rights_subjects(parts.feed.directory, present_system(gathered, fqdn), request.actor)
 
     return await commit_aggregates(parts, request, (f"system/{fqdn}",), decide, also_read)

@@ -1,19 +1,14 @@
-"""Rights of owners on jobs, groups and pools.
-
-`api.rest.routes` has the rights of each role, `system_rights` those of people on systems.
-"""
+"""Rights of owners on jobs, groups and pools. Others: `rest.routes` (roles), `system_rights` (systems)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
-from api.request_context import RequestContext
-from api.use_cases.ports import WriteParts
+from api.use_cases.ports import RequestContext, WriteParts
 from domain.directory.state import Directory, DirectoryEntry
-from domain.errors import NotPermitted, Unknown
+from domain.errors import WORDS, NotPermitted, Unknown, display_name, display_subject
 from domain.job.state import Job, folded
-from domain.names import WORDS, display_name, display_subject
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 
@@ -24,10 +19,7 @@ PEOPLE = ("members", "owners")
 
 
 def own_job(parts: WriteParts, request: RequestContext, job_id: int) -> Job:
-    """Return the present job. Blocking.
-
-    Raises Unknown, and NotPermitted unless the caller is an admin, its owner or submitter, or in its group.
-    """
+    """Return the present job. Blocking. Raises Unknown, NotPermitted for a caller who does not share it."""
     subject = f"job/{job_id}"
     job = folded(job_id, parts.log.load({subject: 0})[subject])
     if job is None:
@@ -68,12 +60,11 @@ def _of_own_job(
 
 def require_self(request: RequestContext, user: str, action: str) -> None:
     """Raise NotPermitted unless the caller is the user or an admin."""
-    if not request.is_admin and request.actor != user:
-        raise NotPermitted(f"only an admin may {action}")
+    if request.actor != user:
+        require_admin(request, action)
 
 
 def require_admin(request: RequestContext, action: str) -> None:
-    """Raise NotPermitted unless the caller is an admin."""
     if not request.is_admin:
         raise NotPermitted(f"only an admin may {action}")
 

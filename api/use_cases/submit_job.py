@@ -8,10 +8,9 @@ from typing import Any
 
 import orjson
 
-from api.request_context import RequestContext
 from api.use_cases.choose_trees import distro_trees
 from api.use_cases.commit import append, append_for
-from api.use_cases.ports import JobParts
+from api.use_cases.ports import JobParts, RequestContext
 from domain.errors import Unknown
 from domain.job.events import JobSubmitted
 from domain.job.spec import JobSpec

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from api.request_context import RequestContext
+from api.use_cases.ports import RequestContext
 from domain.access.people import Person, may
 from domain.access.policy import CONTROL_SYSTEM, EDIT_SYSTEM, LOAN_ANY, LOAN_SELF, RESERVE, VIEW
 from domain.directory.state import Directory
 from domain.directory.system_access import UserGroups, access_to
-from domain.errors import NotPermitted, Unknown
-from domain.names import display_name
+from domain.errors import NotPermitted, Unknown, display_name
 from domain.system.state import System
 
 
@@ -19,14 +18,7 @@ def person(directory: Directory, request: RequestContext) -> Person:
 
 
 def require_permission(
-    directory: Directory, request: RequestContext, system: System, permission: str
-) -> None:
-    """Raise Unknown if the caller may not view the system, NotPermitted without the permission."""
-    require_any(directory, request, system, (permission,))
-
-
-def require_any(
-    directory: Directory, request: RequestContext, system: System, permissions: tuple[str, ...]
+    directory: Directory, request: RequestContext, system: System, *permissions: str
 ) -> None:
     """Raise Unknown if the caller may not view the system, NotPermitted without any of the permissions."""
     require_viewed(directory, request, system)
@@ -36,7 +28,6 @@ def require_any(
 
 
 def require_viewed(directory: Directory, request: RequestContext, system: System) -> None:
-    """Raise Unknown if the caller may not view the system."""
     if not holds(directory, request, system, VIEW):
         raise Unknown(display_name("system", system.fqdn))
 
@@ -74,9 +65,8 @@ def require_may_return(directory: Directory, request: RequestContext, system: Sy
 
 
 def require_may_lend(directory: Directory, request: RequestContext, system: System, user: str) -> None:
-    """Raise NotPermitted unless the caller may lend the system to this user."""
     themselves = (LOAN_SELF,) if user == request.actor else ()
-    require_any(directory, request, system, (*themselves, LOAN_ANY))
+    require_permission(directory, request, system, *themselves, LOAN_ANY)
 
 
 def require_may_end_loan(directory: Directory, request: RequestContext, system: System) -> None:
@@ -86,10 +76,7 @@ def require_may_end_loan(directory: Directory, request: RequestContext, system: 
 
 
 def rights_subjects(directory: Directory, system: System, user: str) -> Iterator[str]:
-    """Yield the subjects that give a user permissions on a system.
-
-    A concurrent withdrawal of a permission is then a conflict.
-    """
+    """Yield the subjects that give a user permissions on a system, whose change has to be a conflict."""
     if system.active_pool is not None:
         yield f"pool/{system.active_pool}"
     theirs = UserGroups(directory, user)

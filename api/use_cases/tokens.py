@@ -1,26 +1,31 @@
-"""Creation and revocation of tokens, which are shown once and stored as digests."""
+"""Creation and revocation of tokens, which are shown once and stored as digests; the token of a new log."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 import secrets
+from collections.abc import Callable
 from datetime import datetime
+from itertools import count
 
 import orjson
 
 from api.clock import rfc3339
-from api.request_context import RequestContext
 from api.use_cases.commit import append_for, commit_directory, require_expected
 from api.use_cases.idempotency import done_before, require_same
-from api.use_cases.ports import NameParts, WriteParts
+from api.use_cases.ports import NameParts, RequestContext, WriteParts
 from api.use_cases.rights import require_self
-from domain.directory.events import TokenCreated
+from domain.directory import roles
+from domain.directory.admins import can_any_admin_log_in
+from domain.directory.events import TokenCreated, UserRegistered
 from domain.directory.roles import GIVEN_BY_ADMINS, LAB_CONTROLLER
+from domain.directory.state import Directory
 from domain.directory.tokens import TokenRequest, faults_of, revoke, role_given
-from domain.errors import FaultyInput, NotPermitted, Unknown
-from domain.names import display_name
-from store.requests import AppendRequest, Committed
+from domain.errors import FaultyInput, NotPermitted, Unknown, display_name
+from domain.events import Change, Decided, Stamp
+from store.event_log import EventLog
+from store.requests import AppendRequest, Committed, require_committed
 
 
 def digest_of(token: str) -> str:
@@ -86,10 +91,7 @@ def _decide(
 
 
 def require_token_quota(parts: WriteParts, wanted: TokenRequest) -> None:
-    """Raise Refused if the user has as many live tokens as the quota allows.
-
-    Tokens of lab controllers do not count: only admins create them, and one admin may do so for all labs.
-    """
+    """Raise Refused at the quota of live tokens. Those of lab controllers, made by admins, do not count."""
     directory = parts.feed.directory
     if wanted.role != LAB_CONTROLLER:
         live = directory.valid_tokens(wanted.user, parts.clock())
@@ -133,7 +135,6 @@ def _creation(parts: WriteParts, token_id: str) -> tuple[TokenCreated, int]:
 
 
 def _may_revoke(request: RequestContext, token_id: str, created: TokenCreated) -> None:
-    """Raise NotPermitted unless the caller may revoke the token."""
     require_self(request, created.user, "revoke tokens of others")
     role = created.role
     if role in GIVEN_BY_ADMINS and not request.is_admin and request.token_id != token_id:
@@ -161,3 +162,42 @@ async def revoke_token(parts: WriteParts, request: RequestContext, token_id: str
         return append_for(parts, request, decided, versions) if decided else None
 
     return await commit_directory(parts, request, subject, decide)
+
+
+ADMIN = "admin"
+
+
+def make_first_token(log: EventLog, now: datetime, keep: Callable[[str], None]) -> str | None:
+    """Create a token of the user admin; return None if an admin can log in, or a concurrent call created it.
+
+    `keep` stores the token before it becomes valid: if a valid token got lost, nobody could log in.
+    """
+    directory = Directory()
+    for recorded in log.directory(log.end()):
+        directory.apply(recorded)
+    if can_any_admin_log_in(directory, now):
+        return None
+    token, token_id = new_token(), _free_token_id(log)
+    keep(token)
+    stamp = Stamp(now, ADMIN, "request/first-start")
+    changes = tuple(
+        Change(subject, event, stamp)
+        for subject, event in _first_token(directory, token_id, digest_of(token))
+    )
+    expected = {change.subject: directory.version(change.subject) for change in changes}
+    (outcome,) = log.append([AppendRequest(f"first-start{token_id.removeprefix(ADMIN)}", changes, expected)])
+    return None if require_committed(outcome).repeated else token
+
+
+def _free_token_id(log: EventLog) -> str:
+    """Return the first unused token id: admin, then admin-2 and so on if earlier tokens exist."""
+    names = (ADMIN if number == 1 else f"{ADMIN}-{number}" for number in count(1))
+    return next(name for name in names if not log.load({(subject := f"token/{name}"): 0})[subject])
+
+
+def _first_token(directory: Directory, token_id: str, digest: str) -> Decided:
+    decided = role_given(directory, TokenRequest(ADMIN, roles.ADMIN))
+    if directory.get("user", ADMIN) is None:
+        decided = [(f"user/{ADMIN}", UserRegistered(roles=[roles.ADMIN]))]
+    created = TokenCreated(user=ADMIN, role=roles.ADMIN, lab_controller=None, digest=digest)
+    return [*decided, (f"token/{token_id}", created)]

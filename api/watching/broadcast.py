@@ -65,7 +65,6 @@ class Broadcast:
         return self._is_closed or has_maximum or len(self._watchers) >= limit
 
     def begin(self, position: int) -> None:
-        """Start after this position."""
         self.position = position
         self.recent.begin(position)
 
@@ -103,7 +102,6 @@ class Broadcast:
             return await asyncio.to_thread(self._read, after, self.position, selection)
 
     def enter(self, watcher: Watcher) -> None:
-        """Register a watcher."""
         self._watchers[watcher] = None
         self._count_by_user[watcher.user] += 1
         if self._timer is None:
@@ -123,7 +121,6 @@ class Broadcast:
             del self._count_by_user[watcher.user]
 
     def close(self) -> None:
-        """End every stream."""
         self._is_closed = True
         if self._timer is not None:
             self._timer.cancel()

@@ -44,7 +44,6 @@ class WatcherGroups:
         group.watchers[watcher] = None
 
     def remove(self, watcher: Watcher) -> None:
-        """Remove a watcher, if it is there."""
         group = self._groups.get(watcher.selection)
         if group is None or watcher not in group.watchers:
             return
@@ -71,7 +70,6 @@ class WatcherGroups:
         return [(group, messages) for group, messages in groups if messages]
 
     def _indexes(self, selection: Selection) -> list[dict[WatcherGroup, None]]:
-        """Return the indexes that contain a group of this selection."""
         if selection.is_everything:
             return [self._of_everything]
         of_topics = [self._of_topic[topic] for topic in selection.anywhere]

@@ -54,7 +54,6 @@ def server_sent(recorded: Recorded) -> bytes:
 
 
 def event_document(recorded: Recorded) -> dict[str, Any]:
-    """Return the JSON form of an event in the API."""
     stamp, basis = recorded.stamp, recorded.stamp.basis
     body: dict[str, Any] = {
         "position": recorded.position,

@@ -26,8 +26,6 @@ logger = logging.getLogger(__name__)
 
 
 class WatcherConnection(Protocol):
-    """The connection of a watcher."""
-
     def abort(self) -> None:
         """Close the connection at once, and discard unsent data."""
 
@@ -167,7 +165,6 @@ class Watcher:
             self.position = through
 
     def _piece(self) -> bytes:
-        """Return the next piece of the backlog."""
         texts, size = [], 0
         while self._backlog and size < PIECE_BYTES:
             page = self._backlog[0]

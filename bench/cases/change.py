@@ -16,8 +16,7 @@ from api.client import Client
 from bench.cases.full_lab import Document, enable, fill_with, generated_lab
 from bench.cluster_fixture import BenchCluster
 from bench.measurements import SQL, span_of
-from bench.outcome import Figures, Sizes
-from bench.progress import ProgressCallback
+from bench.outcome import Figures, ProgressCallback, Sizes
 from bench.settling import settle, take_turn
 
 MAX_CHANGED: Final = 1_000
@@ -32,18 +31,10 @@ FAR_TOO_MUCH_MB: Final = 2_000_000_000
 
 def prepare(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> None:
     altered = partial(set_aside, count=changed(sizes))
-    fill_with(
-        cluster,
-        sizes,
-        on_progress,
-        range(1, (sizes.sets or 1) + 1),
-        sizes.systems + sizes.queued,
-        altered=altered,
-    )
+    fill_with(cluster, sizes, on_progress, sizes.systems + sizes.queued, altered=altered)
 
 
 def changed(sizes: Sizes) -> int:
-    """Return the number of systems in each change."""
     return min(MAX_CHANGED, max(1, sizes.systems // SYSTEMS_PER_CHANGED))
 
 

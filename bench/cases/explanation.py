@@ -11,10 +11,8 @@ from random import Random
 from bench.cases.full_lab import enable
 from bench.cluster_fixture import BenchCluster, peak_mb
 from bench.completions import endings, running
-from bench.latencies import in_milliseconds
-from bench.measurements import SQL
-from bench.outcome import Figures, Sizes
-from bench.progress import ProgressCallback
+from bench.measurements import SQL, in_milliseconds
+from bench.outcome import Figures, ProgressCallback, Sizes
 from bench.settling import settle
 
 CHILD_MODULE = b"workers.explaining.child"
@@ -68,17 +66,12 @@ def _response_times(
 
 
 def _explainer_pids(cluster: BenchCluster) -> Iterator[int]:
-    """Yield the ids of the explaining processes of this database."""
     for entry in Path("/proc").iterdir():
         try:
             if (
                 CHILD_MODULE in (entry / "cmdline").read_bytes()
-                and _database(cluster) in (entry / "environ").read_bytes()
+                and cluster.database_url.encode() in (entry / "environ").read_bytes()
             ):
                 yield int(entry.name)
         except OSError:
             continue
-
-
-def _database(cluster: BenchCluster) -> bytes:
-    return cluster.database_url.encode()

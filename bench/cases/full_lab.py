@@ -8,8 +8,7 @@ from typing import Any
 
 from bench.cluster_fixture import BenchCluster
 from bench.log_filler import LogFiller
-from bench.outcome import Sizes
-from bench.progress import ProgressCallback
+from bench.outcome import ProgressCallback, Sizes
 from bench.settling import settle, wait_for_projectors
 from replay.workload.generated_access import with_access, without_policies
 from replay.workload.generated_lab import generate_lab
@@ -34,41 +33,36 @@ def with_policies(sizes: Sizes) -> Sizes:
     return sizes if sizes.pools else replace(sizes, pools=POOLS, groups=GROUPS, policies=POLICIES)
 
 
-def unaltered(lab: Document) -> Document:
-    return lab
-
-
 def fill(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> None:
     """Start all processes, and queue recipes while all labs are disabled."""
-    _fill(cluster, sizes, on_progress, sizes.queued)
+    fill_with(cluster, sizes, on_progress, sizes.queued)
 
 
 def fill_behind(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> None:
     """Queue recipes so that `sizes.queued` of them still wait when every system is allocated."""
-    _fill(cluster, sizes, on_progress, sizes.systems + sizes.queued)
-
-
-def _fill(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback, recipes: int) -> None:
-    fill_with(cluster, sizes, on_progress, range(1, (sizes.sets or 1) + 1), recipes)
+    fill_with(cluster, sizes, on_progress, sizes.systems + sizes.queued)
 
 
 def fill_with(
     cluster: BenchCluster,
     sizes: Sizes,
     on_progress: ProgressCallback,
-    in_a_set: Sequence[int],
     recipes: int,
+    set_sizes: Sequence[int] = (),
     priority: str | None = None,
-    altered: Callable[[Document], Document] = unaltered,
+    altered: Callable[[Document], Document] = lambda lab: lab,
 ) -> None:
-    """Queue recipes that fit a generated lab, but load the lab as `altered` returns it."""
+    """Queue recipes that fit a generated lab, but load the lab as `altered` returns it.
+
+    By default, recipe sets have one recipe to `sizes.sets` recipes.
+    """
     lab = generated_lab(sizes)
     controllers = [{**each, "enabled": False} for each in lab["lab_controllers"]]
     # The processes read events while more are written.
     cluster.start("serve", "scheduler", "projector")
     filler = LogFiller(cluster, on_progress)
     filler.lab({**altered(lab), "lab_controllers": controllers})
-    queue(filler, lab, sizes, in_a_set, recipes, priority)
+    queue(filler, lab, sizes, set_sizes or range(1, (sizes.sets or 1) + 1), recipes, priority)
     settle(cluster)
     wait_for_projectors(cluster)
 
@@ -77,13 +71,12 @@ def queue(
     filler: LogFiller,
     lab: Document,
     sizes: Sizes,
-    in_a_set: Sequence[int],
+    set_sizes: Sequence[int],
     recipes: int,
     priority: str | None = None,
 ) -> None:
-    """Submit a number of recipes, in sets of these sizes."""
     filters = generate_filters(lab, sizes.seed, sizes.filters)
-    filler.queue(generate_sets(filters, sizes.seed, in_a_set, priority), recipes)
+    filler.queue(generate_sets(filters, sizes.seed, set_sizes, priority), recipes)
 
 
 def enable(cluster: BenchCluster) -> int:

@@ -8,11 +8,9 @@ import itertools
 from bench.cases.full_lab import generated_lab
 from bench.cases.submit import CLIENTS, bodies
 from bench.cluster_fixture import BenchCluster
-from bench.latencies import in_milliseconds
 from bench.log_filler import LogFiller
-from bench.measurements import SQL, span_of
-from bench.outcome import Figures, Sizes
-from bench.progress import ProgressCallback
+from bench.measurements import SQL, in_milliseconds, span_of
+from bench.outcome import Figures, ProgressCallback, Sizes
 from bench.raw_http import request, request_times
 from bench.settling import wait_until
 

@@ -12,11 +12,9 @@ from bench.cases.full_lab import enable, fill_with, generated_lab, queue
 from bench.cluster_fixture import BenchCluster
 from bench.completions import end_all, running
 from bench.hold_times import HoldTimes, hold_times_of
-from bench.latencies import in_milliseconds
 from bench.log_filler import LogFiller
-from bench.measurements import SQL, EventSpan, span_of
-from bench.outcome import Figures, Sizes
-from bench.progress import ProgressCallback
+from bench.measurements import SQL, EventSpan, in_milliseconds, span_of
+from bench.outcome import Figures, ProgressCallback, Sizes
 from bench.settling import settle
 
 MAX_SET_SIZE = 8
@@ -26,7 +24,7 @@ MAX_ROUNDS = 20
 
 def prepare(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> None:
     """Queue single recipes: half of the queue, and at least twice the number of systems."""
-    fill_with(cluster, sizes, on_progress, (1,), max(sizes.queued // 2, 2 * sizes.systems), SINGLE_PRIORITY)
+    fill_with(cluster, sizes, on_progress, max(sizes.queued // 2, 2 * sizes.systems), (1,), SINGLE_PRIORITY)
 
 
 def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> Figures:
@@ -35,8 +33,8 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
     before = cluster.log.end()
     filler = LogFiller(cluster, on_progress)
     filler.catch_up()
-    in_a_set = range(2, (sizes.sets or MAX_SET_SIZE) + 1)
-    queue(filler, generated_lab(sizes), sizes, in_a_set, max(sizes.queued // 2, sizes.systems), SET_PRIORITY)
+    set_sizes = range(2, (sizes.sets or MAX_SET_SIZE) + 1)
+    queue(filler, generated_lab(sizes), sizes, set_sizes, max(sizes.queued // 2, sizes.systems), SET_PRIORITY)
     settle(cluster)
     sets = _end_on_half(cluster, sizes)
     filled = _hold_times(cluster, before)
@@ -84,5 +82,4 @@ def _until_started(
 
 
 def _hold_times(cluster: BenchCluster, before: int) -> HoldTimes:
-    """Return the hold times of the recipes that were submitted after a position."""
     return hold_times_of(cluster.log.rows(SQL["of_sets"], (before, before)))

@@ -8,14 +8,11 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-import httpx
-
 from bench.cases.full_lab import enable
-from bench.cluster_fixture import DIRECTLY, BenchCluster
-from bench.latencies import in_milliseconds
-from bench.measurements import SQL, seconds_to_next
-from bench.outcome import Figures, Sizes
-from bench.progress import ProgressCallback
+from bench.cluster_fixture import BenchCluster
+from bench.completions import REPORT
+from bench.measurements import SQL, in_milliseconds, seconds_to_next
+from bench.outcome import Figures, ProgressCallback, Sizes
 from bench.settling import settle
 from domain.errors import LabledgerError
 
@@ -71,10 +68,9 @@ def _end_in_time(
 
     def end(number: int) -> float:
         if not hasattr(per_thread, "client"):
-            per_thread.client = _client(cluster)
+            per_thread.client = cluster.http_client(timeout_seconds=60)
         late = time.monotonic() - began - number / rate
-        report = {"state": "aborted", "reason": "ended by the benchmark"}
-        per_thread.client.post(f"/recipes/{recipe_ids[number]}/progress", json=report).raise_for_status()
+        per_thread.client.post(f"/recipes/{recipe_ids[number]}/progress", json=REPORT).raise_for_status()
         on_progress("endings", next(done), len(recipe_ids))
         return late
 
@@ -86,8 +82,3 @@ def _paced(count: int, began: float, rate: float) -> Iterator[int]:
     for number in range(count):
         time.sleep(max(0.0, began + number / rate - time.monotonic()))
         yield number
-
-
-def _client(cluster: BenchCluster) -> httpx.Client:
-    headers = {"Authorization": f"Bearer {cluster.token}"}
-    return httpx.Client(base_url=cluster.url, headers=headers, timeout=60, **DIRECTLY)

@@ -13,9 +13,8 @@ from typing import Any
 
 from bench.cases.full_lab import enable
 from bench.cluster_fixture import BenchCluster
-from bench.latencies import in_milliseconds
-from bench.outcome import Figures, Sizes
-from bench.progress import ProgressCallback
+from bench.measurements import in_milliseconds
+from bench.outcome import Figures, ProgressCallback, Sizes
 from bench.raw_http import BenchConnection, request
 from bench.settling import wait_for_projectors
 

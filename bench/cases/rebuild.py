@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 
 from bench.cluster_fixture import BenchCluster
-from bench.outcome import Figures, Sizes
-from bench.progress import ProgressCallback
+from bench.outcome import Figures, ProgressCallback, Sizes
 
 
 def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> Figures:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from functools import partial
 
 import httpx
 
 from bench.cases.full_lab import enable
-from bench.cluster_fixture import DIRECTLY, BenchCluster
+from bench.cluster_fixture import BenchCluster
 from bench.completions import endings
 from bench.deployment import API, API_WORKER, POSTGRESQL, SCHEDULER, Deployment
 from bench.measurements import SQL
-from bench.outcome import Figures, Sizes
-from bench.progress import ProgressCallback
-from bench.settling import settle
+from bench.outcome import Figures, ProgressCallback, Sizes
+from bench.settling import settle, wait_until
 from postgres.errors import DatabaseAway
 
 KILLS = (SCHEDULER, API_WORKER, API, POSTGRESQL)
@@ -53,30 +52,20 @@ def _kill(cluster: Deployment, part: str) -> tuple[float, float]:
     before = cluster.log.end()
     began = time.time()
     cluster.kill(part)
-    _wait(lambda: _answers(cluster), f"the API does not answer after {part} was killed")
+    wait = partial(wait_until, timeout_seconds=TIMEOUT_SECONDS, poll_seconds=POLL_SECONDS)
+    wait(lambda: _answers(cluster), f"the API does not answer after {part} was killed")
     answered = time.time()
     anew = part in (SCHEDULER, POSTGRESQL)
     params = {"after": before, "since": began if anew else answered, "epoch": epoch + anew}
-    _wait(lambda: bool(_allocations(cluster, params)), f"no system is allocated after {part} was killed")
+    wait(lambda: bool(_allocations(cluster, params)), f"no system is allocated after {part} was killed")
     return answered - began, _allocations(cluster, params)[0] - began
-
-
-def _wait(condition: Callable[[], bool], message: str) -> None:
-    deadline = time.monotonic() + TIMEOUT_SECONDS
-    while not condition():
-        if time.monotonic() > deadline:
-            raise TimeoutError(message)
-        time.sleep(POLL_SECONDS)
 
 
 def _answers(cluster: BenchCluster) -> bool:
     """Return whether a durable write on a new connection is answered."""
     try:
-        path, headers = (
-            f"{cluster.url}/users/new-{time.time_ns()}",
-            {"Authorization": f"Bearer {cluster.token}"},
-        )
-        return httpx.put(path, json={}, headers=headers, timeout=5, **DIRECTLY).is_success
+        with cluster.http_client(timeout_seconds=5) as client:
+            return client.put(f"/users/new-{time.time_ns()}", json={}).is_success
     except httpx.TransportError:
         return False
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from bench.cases.full_lab import enable
 from bench.cluster_fixture import BenchCluster
-from bench.limits.rows import EVENTS_OF_A_GRANT
+from bench.limits.database import EVENTS_OF_A_GRANT
 from bench.measurements import span_of
-from bench.outcome import Figures, Sizes
-from bench.progress import ProgressCallback
+from bench.outcome import Figures, ProgressCallback, Sizes
 from bench.settling import wait_for_projectors
 
 

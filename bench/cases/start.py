@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import time
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from bench.cluster_fixture import BenchCluster
+from bench.completions import REPORT
 from bench.measurements import SQL
-from bench.outcome import Figures, Sizes
-from bench.progress import ProgressCallback
+from bench.outcome import Figures, ProgressCallback, Sizes
 from bench.settling import take_turn
 from store.lease import SCHEDULER
 from store.snapshots import Snapshots
 
-ENDED: Final = {"state": "aborted", "reason": "ended by the benchmark"}
-
 
 def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> Figures:
-    """Measure on the log of `history`."""
     events = cluster.log.end()
     cold = _started(cluster)
     cluster.stop("scheduler")
@@ -52,7 +49,7 @@ def _started(cluster: BenchCluster) -> Started:
     before = cluster.log.end()
     with cluster.client() as client:
         ((recipe_id,),) = cluster.log.rows(SQL["last_running"], ())
-        client.post(f"/recipes/{recipe_id}/progress", ENDED)
+        client.post(f"/recipes/{recipe_id}/progress", REPORT)
     began = time.time()
     cluster.start("scheduler")
     take_turn(cluster)

@@ -10,10 +10,9 @@ from typing import Any
 from api.intake.xml_writer import write_job
 from bench.cases.full_lab import enable, generated_lab
 from bench.cluster_fixture import BenchCluster
-from bench.latencies import in_milliseconds
 from bench.log_filler import LogFiller
-from bench.outcome import Figures, Sizes
-from bench.progress import ProgressCallback
+from bench.measurements import in_milliseconds
+from bench.outcome import Figures, ProgressCallback, Sizes
 from bench.raw_http import request, request_times
 from bench.settling import wait_for_projectors
 from replay.workload.generated_queue import generate_filters, generate_sets
@@ -43,6 +42,5 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
 
 
 def bodies(filler: LogFiller, lab: dict[str, Any], sizes: Sizes) -> list[bytes]:
-    """Return jobs of one recipe each, as XML."""
     sets = generate_sets(generate_filters(lab, sizes.seed, sizes.filters), sizes.seed, (1,))
     return [write_job(filler.job([recipe_set]).document) for recipe_set in itertools.islice(sets, BODIES)]

@@ -7,8 +7,7 @@ import time
 from bench.cases import saturated
 from bench.cases.full_lab import fill
 from bench.cluster_fixture import BenchCluster
-from bench.outcome import Figures, Sizes
-from bench.progress import ProgressCallback
+from bench.outcome import Figures, ProgressCallback, Sizes
 
 
 def prepare(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> None:

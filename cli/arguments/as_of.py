@@ -1,12 +1,25 @@
-"""`--as-of`: a moment of the past."""
+"""`--as-of`: a moment of the past, and the checks and messages for it."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cli.arguments.params import PAST_EXAMPLES, TimeParam
+from cli.terminal.output import Output, note
+from cli.terminal.wording import clock, zone
+
+if TYPE_CHECKING:
+    from api.client import Client, ServerProblem
+    from cli.terminal.tables import Row
+
+# Maximum difference that is accepted between the clocks of client and server.
+CLOCKS_DIFFER = timedelta(minutes=1)
+NOT_FOUND = 404
 
 
 class PositionOrMoment(TimeParam):
@@ -26,3 +39,81 @@ as_of = click.option(
 
 def is_position(given: str) -> bool:
     return given.isascii() and given.isdigit()
+
+
+def note_moment(client: Client, output: Output, asked: str | None, answer: Row) -> None:
+    """Print the moment of an answer to `--as-of`. Raise BadParameter if that moment is in the future."""
+    if asked is None:
+        return
+    _require_past(client, asked, answer)
+    if not output.as_json:
+        note(f"as of {_at(answer['position'], answer.get('as_of'))}")
+
+
+@contextmanager
+def absence_explained(client: Client, asked: str | None, what: str, name: object) -> Iterator[None]:
+    """Turn a 404 into a message that says when the object was added, and whether it was deleted later."""
+    from api.client import ServerProblem
+
+    try:
+        yield
+    except ServerProblem as problem:
+        if asked is None or problem.status != NOT_FOUND:
+            raise
+        raise _not_then(client, asked, what, name) or problem from None
+
+
+def _not_then(client: Client, asked: str, what: str, name: object) -> ServerProblem | None:
+    """Return the problem with the first event of the object; None if there is no event, or it is hidden."""
+    from api.client import ServerProblem
+
+    try:
+        events = client.get("/events", subject=f"{what.replace(' ', '-')}/{name}", limit=1)["events"]
+    except ServerProblem:
+        return None
+    if not events:
+        return None
+    then = f"position {asked}" if is_position(asked) else f"{clock(asked)} ({zone()})"
+    history = f"it was added at {_at(events[0]['position'], events[0]['at'])}"
+    if _is_before(events[0], asked):
+        history += " and deleted later"
+    return ServerProblem(
+        NOT_FOUND, "Not found at that time", f"as of {then}, {what} {name} did not exist; {history}"
+    )
+
+
+def _at(position: int, moment: str | None) -> str:
+    return f"position {position}, {f'{clock(moment)} ({zone()})' if moment else 'before the first event'}"
+
+
+def _is_before(event: Row, asked: str) -> bool:
+    if is_position(asked):
+        return bool(event["position"] <= int(asked))
+    return datetime.fromisoformat(event["at"]) <= datetime.fromisoformat(asked)
+
+
+def _require_past(client: Client, asked: str, answer: Row) -> None:
+    """Raise BadParameter for a moment in the future. The server would answer as of now without an error."""
+    if is_position(asked):
+        _require_position(client, int(asked), answer)
+    elif datetime.fromisoformat(asked) > datetime.fromisoformat(answer["as_of"]) + CLOCKS_DIFFER:
+        raise _in_future(asked)
+
+
+def _require_position(client: Client, asked: int, answer: Row) -> None:
+    """Raise BadParameter for a position beyond the end of the log.
+
+    The answer is as of the end of a commit. If `asked` is in the middle of a commit, it exists although the
+    position of the answer is lower.
+    """
+    if answer["position"] >= asked:
+        return
+    if not client.get("/events", after=max(0, asked - 1), limit=1)["events"]:
+        raise _in_future(f"position {asked}, beyond the end of the log at {answer['position']},")
+
+
+def _in_future(what: str) -> click.BadParameter:
+    context = click.get_current_context()
+    param = next((param for param in context.command.params if param.name == "as_of"), None)
+    message = f"{what} is in the future; omit --as-of for the present state"
+    return click.BadParameter(message, context, param)

@@ -1,23 +1,29 @@
-"""Types of arguments and options."""
+"""Arguments and options that several commands share, and their types."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from cli.arguments.moments import moment, span
+from domain.errors import Fault, Unreadable
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+Command = Callable[..., None]
+Decorator = Callable[[Command], Command]
 
 PAST_EXAMPLES = "'2h ago', 'yesterday 14:00', '2026-11-20 14:00' or '2026-11-20T13:00:00Z'"
 FUTURE_EXAMPLES = "'30d', 'tomorrow 18:00' or '2026-12-24 18:00'"
 
 MAX_ID = 2**31 - 1
+MAX_LIMIT = 2**63 - 1
 
 
 class WholeNumber(click.ParamType[int]):
@@ -25,23 +31,16 @@ class WholeNumber(click.ParamType[int]):
 
     name = "number"
 
-    def __init__(self, minimum: int = 1, maximum: int = 2**63 - 1) -> None:
+    def __init__(self, minimum: int = 1, maximum: int = MAX_LIMIT) -> None:
         self._minimum, self._maximum = minimum, maximum
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         text = str(value)
-        if (
-            text.isascii()
-            and text.isdigit()
-            and len(text) < 20
-            and self._minimum <= int(text) <= self._maximum
-        ):
+        if re.fullmatch("[0-9]{1,19}", text) and self._minimum <= int(text) <= self._maximum:
             return int(text)
-        limits = (
-            f"from {self._minimum} to {self._maximum}"
-            if self._maximum < MAX_ID
-            else f"of at least {self._minimum}"
-        )
+        limits = f"of at least {self._minimum}"
+        if self._maximum < MAX_ID:
+            limits = f"from {self._minimum} to {self._maximum}"
         return self.fail(f"{text!r} must be a whole number {limits}", param, ctx)
 
 
@@ -101,3 +100,43 @@ class TimeParam(click.ParamType[str]):
 
 
 ID = WholeNumber(maximum=MAX_ID)
+
+
+def limit_option(default: int, help: str, *, maximum: int = MAX_LIMIT) -> Decorator:
+    kind = WholeNumber(maximum=maximum)
+    return click.option("--limit", type=kind, default=default, show_default=True, help=help)
+
+
+assignments_argument = click.argument("changes", metavar="NAME=VALUE…", nargs=-1, required=True)
+
+
+def assigned(changes: tuple[str, ...]) -> dict[str, Any]:
+    """Return the values by name: JSON, or text if not valid JSON. `cpu.cores=8` is `cpu={"cores": 8}`."""
+    values: dict[str, Any] = {}
+    for name, value in map(_assigned, changes):
+        whole, dot, part = name.partition(".")
+        if not dot:
+            values[name] = value
+        elif isinstance(values.setdefault(whole, {}), dict):
+            values[whole][part] = value
+        else:
+            raise click.UsageError(f"{name}: another argument already sets all of {whole}")
+    return values
+
+
+def _assigned(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise click.UsageError(f"{text!r} must be NAME=VALUE")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def read_json(file: IO[bytes]) -> Any:
+    """Return the value in a JSON file. Raise Unreadable."""
+    try:
+        return json.load(file)
+    except ValueError as error:
+        raise Unreadable([Fault(file.name, f"is not JSON: {error}")]) from None

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import Field, fields
 from typing import Any
 
 import click
 
+from cli.arguments.params import Command, Decorator
 from runtime import setting_values as values
 from runtime.settings import Settings, flag, variable
-
-Command = Callable[..., None]
-Decorator = Callable[[Command], Command]
 
 
 def flags(process: str) -> Decorator:

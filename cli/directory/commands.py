@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.assignments import assigned, assignments_argument
-from cli.arguments.params import ID, WordChoice
+from cli.arguments.params import ID, WordChoice, assigned, assignments_argument
 from cli.directory.named import Kind, group_of, print_fields, read_one
 from cli.lists import completing
 from cli.lists.systems import SYSTEMS
@@ -97,11 +97,7 @@ def put_group(
 @remote
 def add_member(client: Client, output: Output, name: str, users: tuple[str, ...]) -> None:
     """Add USERs to the members of the group NAME."""
-
-    def change(found: dict[str, Any]) -> dict[str, Any]:
-        return {**_group(found), "members": list(dict.fromkeys([*found["members"], *users]))}
-
-    GROUP.print_put(output, name, client.edit(GROUP.of(client, name), change))
+    _edit_members(client, output, name, lambda members: list(dict.fromkeys([*members, *users])))
 
 
 @group.command("remove-member")
@@ -110,15 +106,16 @@ def add_member(client: Client, output: Output, name: str, users: tuple[str, ...]
 @remote
 def remove_member(client: Client, output: Output, name: str, users: tuple[str, ...]) -> None:
     """Remove USERs from the members of the group NAME."""
-
-    def change(found: dict[str, Any]) -> dict[str, Any]:
-        return {**_group(found), "members": [one for one in found["members"] if one not in users]}
-
-    GROUP.print_put(output, name, client.edit(GROUP.of(client, name), change))
+    _edit_members(client, output, name, lambda members: [user for user in members if user not in users])
 
 
-def _group(found: dict[str, Any]) -> dict[str, Any]:
-    return {"members": found["members"], "owners": found["owners"]}
+def _edit_members(
+    client: Client, output: Output, name: str, change: Callable[[list[str]], list[str]]
+) -> None:
+    def changed(group: dict[str, Any]) -> dict[str, Any]:
+        return {"members": change(group["members"]), "owners": group["owners"]}
+
+    GROUP.print_put(output, name, client.edit(GROUP.of(client, name), changed))
 
 
 @pool.command("put")

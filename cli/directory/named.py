@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cli.arguments.as_of import as_of
-from cli.arguments.then import absence_explained, note_moment
+from cli.arguments.as_of import absence_explained, as_of, note_moment
+from cli.arguments.params import Decorator
 from cli.lazy import SuggestingGroup
 from cli.remote import remote
 from cli.terminal.output import Output
@@ -29,7 +29,7 @@ class Kind:
 
     called: str
     plural: str
-    argument: Callable[[Callable[..., None]], Callable[..., None]]
+    argument: Decorator
 
     def of(self, client: Client, name: object) -> str:
         return client.path(self.plural, name)
@@ -54,7 +54,6 @@ def read_one(client: Client, output: Output, kind: Kind, name: object, as_of: st
 
 
 def print_fields(output: Output, document: Mapping[str, Any]) -> None:
-    """Print all fields that have a value, one per line."""
     properties = {name: value for name, value in document.items() if name not in ANSWER_FIELDS}
     shown = {name: value for name, value in properties.items() if value not in NOT_SHOWN}
     output.line(document, "\n".join(f"{name}: {plain(value)}" for name, value in shown.items()))

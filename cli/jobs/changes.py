@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cli.arguments.assignments import assigned, assignments_argument
-from cli.arguments.params import ID, WordChoice, Words
+from cli.arguments.params import ID, WordChoice, Words, assigned, assignments_argument
 from cli.lists import completing
 from cli.remote import remote
 from cli.terminal.output import Output

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.as_of import as_of
-from cli.arguments.params import ID, WholeNumber
-from cli.arguments.then import absence_explained, note_moment
+from cli.arguments.as_of import absence_explained, as_of, note_moment
+from cli.arguments.params import ID, limit_option
 from cli.lists import completing
 from cli.remote import remote, wide
 from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
 from cli.terminal.wording import clock, reason_of, zone
 from domain.priority import Priority
-from domain.scheduling.supply.shown_reasons import shown_reason
+from domain.scheduling.supply.reasons import shown_reason
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -27,7 +26,6 @@ DEFAULT_LIMIT = 20
 
 
 def _all_reasons(system: Row) -> str:
-    """Return all reasons, and the holder of the system if no reason names the holder."""
     reasons, holder = [shown_reason(reason) for reason in system["reasons"]], system["holder"]
     if holder is not None:
         name = f"recipe {holder['recipe_id']}" if holder["recipe_id"] else holder["user"]
@@ -57,7 +55,6 @@ def _priority_change(row: Row) -> str:
 
 
 def _reason(row: Row) -> str:
-    """Return the reason for the position of another recipe, and the change of the priority of that recipe."""
     changed = _priority_change(row)
     reason = shown_reason(row.get("by") or row["why"])
     return f"{reason}, {changed}" if changed else reason
@@ -110,13 +107,7 @@ CHOICES = (
     shell_complete=completing.systems,
     help="Explain only this system, even if it could never run the recipe.",
 )
-@click.option(
-    "--limit",
-    type=WholeNumber(maximum=1000),
-    default=DEFAULT_LIMIT,
-    show_default=True,
-    help="Maximum number of systems to show.",
-)
+@limit_option(DEFAULT_LIMIT, "Maximum number of systems to show.", maximum=1000)
 @as_of
 @wide
 @remote

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cli.arguments.as_of import as_of
+from cli.arguments.as_of import absence_explained, as_of, note_moment
 from cli.arguments.params import ID
-from cli.arguments.then import absence_explained, note_moment
 from cli.jobs.job_view import RECIPE_COLUMNS, JobView
 from cli.lists import completing
 from cli.remote import remote, wide

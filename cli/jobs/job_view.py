@@ -19,7 +19,6 @@ NOT_REPORTED = "New"
 
 
 def _in_state(row: Row) -> str:
-    """Return the time for which a recipe has been in its state; empty for a finished recipe."""
     history = row.get("history") or ()
     return elapsed(history[-1]["since"], row.get("as_of")) if history and row["state"] not in FINISHED else ""
 

@@ -10,13 +10,13 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.params import WholeNumber
-from cli.jobs.submit import JSON, STDIN, content_type, show_warnings
+from cli.arguments.params import limit_option
+from cli.jobs.submit import JSON, STDIN, content_type, post
 from cli.remote import remote, wide
 from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
 from cli.terminal.wording import counted, reason_of
-from domain.scheduling.supply.shown_reasons import shown_reason
+from domain.scheduling.supply.reasons import shown_reason
 
 if TYPE_CHECKING:
     from api.client import Client
@@ -42,13 +42,7 @@ EVERY = (
     is_flag=True,
     help="Show all systems in one table, each with whether it could run the job, and the reasons if not.",
 )
-@click.option(
-    "--limit",
-    type=WholeNumber(),
-    default=DEFAULT_LIMIT,
-    show_default=True,
-    help="Maximum number of systems to show for each recipe.",
-)
+@limit_option(DEFAULT_LIMIT, "Maximum number of systems to show for each recipe.")
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @wide
 @remote
@@ -73,19 +67,13 @@ def matches(client: Client, output: Output, file: IO[bytes], every: bool, limit:
 
 
 def _matches_of(client: Client, output: Output, name: str, content: bytes, *, strict: bool) -> dict[str, Any]:
-    from api.client import ServerProblem
-    from cli.failures import print_failure
-
     kind = content_type(name, content)
     if HOST_REQUIRES_ONLY.match(content):
         document = {"host_requires_xml": content.decode(errors="replace")}
         kind, content = JSON, json.dumps(document).encode()
-    try:
-        answer: dict[str, Any] = client.post_text("/matches", content, kind, strict=strict or None)
-    except ServerProblem as problem:
-        print_failure(problem, name, as_json=output.as_json)
-        raise click.exceptions.Exit(1) from None
-    show_warnings(answer, name, as_json=output.as_json)
+    answer = post(client, output, "/matches", name, content, kind, strict=strict)
+    if answer is None:
+        raise click.exceptions.Exit(1)
     return answer
 
 

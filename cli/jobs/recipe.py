@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.as_of import as_of
+from cli.arguments.as_of import absence_explained, as_of, note_moment
 from cli.arguments.params import ID
-from cli.arguments.then import absence_explained, note_moment
 from cli.lists import completing
 from cli.remote import remote, wide
 from cli.terminal.output import Output
@@ -26,7 +25,6 @@ FACTS = (
 
 
 def _interval_length(interval: Row) -> str:
-    """Return the length of an interval; empty for a final state."""
     if interval["state"] in FINISHED:
         return ""
     return elapsed(interval.get("since"), interval.get("until") or interval.get("as_of"))

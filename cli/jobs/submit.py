@@ -51,31 +51,34 @@ def submit(client: Client, output: Output, files: tuple[IO[bytes], ...], wait: b
 
 def _submit(client: Client, output: Output, file: IO[bytes], *, strict: bool) -> dict[str, Any] | None:
     """Submit a file and return the answer; print the failure and return None if the file is refused."""
-    from api.client import ServerProblem
-    from cli.failures import print_failure
-
-    content = file.read()
-    name = getattr(file, "name", STDIN)
-    try:
-        job: dict[str, Any] = client.post_text(
-            "/jobs", content, content_type(name, content), strict=strict or None
-        )
-    except ServerProblem as problem:
-        print_failure(problem, name, as_json=output.as_json)
+    name, content = getattr(file, "name", STDIN), file.read()
+    job = post(client, output, "/jobs", name, content, content_type(name, content), strict=strict)
+    if job is None:
         return None
-    show_warnings(job, name, as_json=output.as_json)
     parts = f"{_numbered('recipe set', job['recipe_set_ids'])}, {_numbered('recipe', job['recipe_ids'])}"
     number = job["job_id"]
     output.line({"file": name, **job}, f"job {number} submitted: {parts} (labledger watch {number})")
     return job
 
 
-def show_warnings(answer: dict[str, Any], file_name: str, *, as_json: bool) -> None:
-    """Print the warnings of an answer to standard error; as JSON, the printed answer already has them."""
+def post(
+    client: Client, output: Output, path: str, name: str, content: bytes, kind: str, *, strict: bool
+) -> dict[str, Any] | None:
+    """Post a file and print the warnings about it; print the failure and return None if it is refused."""
+    from api.client import ServerProblem
+    from cli.failures import print_failure
+
+    try:
+        answer: dict[str, Any] = client.post_text(path, content, kind, strict=strict or None)
+    except ServerProblem as problem:
+        print_failure(problem, name, as_json=output.as_json)
+        return None
     warnings = answer.get("warnings")
-    if warnings and not as_json:
+    # As JSON, the printed answer has the warnings.
+    if warnings and not output.as_json:
         lines = (f"  {warning['where']}: {warning['message']}" for warning in warnings)
-        click.echo("\n".join((f"{file_name}: warnings:", *lines)), err=True)
+        click.echo("\n".join((f"{name}: warnings:", *lines)), err=True)
+    return answer
 
 
 def _numbered(what: str, ids: list[int]) -> str:

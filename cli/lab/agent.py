@@ -26,17 +26,17 @@ MAX_PAUSE_SECONDS = 15.0
 # Maximum number of steps in one request.
 BATCH = 200
 
-Say = Callable[[dict[str, Any]], None]
+Show = Callable[[dict[str, Any]], None]
 
 
 class LabAgent:
-    """One simulated lab controller. It reports its actions to `say`; `stop` ends it."""
+    """One simulated lab controller. It reports its actions to `show`; `stop` ends it."""
 
-    def __init__(self, client: Client, fqdn: str, behaviour: Behaviour, *, say: Say, stop: Event) -> None:
+    def __init__(self, client: Client, fqdn: str, behaviour: Behaviour, *, show: Show, stop: Event) -> None:
         self._link = LabLink(client, fqdn)
-        self._sender = Sender(self._link, self._note)
+        self._sender = Sender(self._link, self._report)
         self._fqdn = fqdn
-        self._say = say
+        self._show = show
         self._stop = stop
         self._lab = SimulatedLab(behaviour)
         self._last_command = 0
@@ -47,68 +47,67 @@ class LabAgent:
         failed = 0
         while not self._stop.is_set():
             try:
-                busy = self.turn(wait=not once)
+                busy = self._run_round(wait=not once)
                 failed = 0
             except (Unreachable, ServerProblem) as error:
                 if _is_final(error):
                     raise
                 failed += 1
-                self._note("waiting", reason=str(error))
+                self._report("waiting", reason=str(error))
                 self._stop.wait(min(PAUSE_SECONDS * 2.0 ** min(failed - 1, 10), MAX_PAUSE_SECONDS))
             else:
                 if once and not busy:
                     return
 
-    def turn(self, *, wait: bool) -> bool:
+    def _run_round(self, *, wait: bool) -> bool:
         """Take commands, then send due messages. Return whether there were commands, or messages are left."""
         if not self._remembers:
             self._recall()
         commands = self._link.commands(self._last_command, self._poll_seconds() if wait else 0)
         for command in commands:
-            self._take(self._link.with_guest_tasks(command))
+            self._obey(self._link.with_guest_tasks(command))
         while not self._stop.is_set() and (due := next_delivery(self._lab, time.monotonic(), BATCH)):
             self._lab = self._vanish(due) if due.kind == "silence" else self._sender.send(self._lab, due)
         self._sleep_until_due()
         return bool(commands) or bool(self._lab.agenda)
 
     def _recall(self) -> None:
-        """Restore the state of the lab from all commands and from the states of their recipes."""
         given = self._link.all_commands()
-        open_ones = {command["id"] for command in under_way(given)}
-        commands = [self._link.with_guest_tasks(one) if one["id"] in open_ones else one for one in given]
+        open_ids = {command["id"] for command in under_way(given)}
+        commands = [self._link.with_guest_tasks(item) if item["id"] in open_ids else item for item in given]
         self._lab = recall(self._lab.behaviour, commands, time.monotonic())
-        self._show_under_way([command for command in commands if command["id"] in open_ones])
+        self._report_under_way([command for command in commands if command["id"] in open_ids])
         self._lab = self._sender.ask_about(self._lab, self._lab.agenda)
         self._last_command = max([0, *(int(command["id"]) for command in given)])
         self._remembers = True
 
-    def _show_under_way(self, commands: list[dict[str, Any]]) -> None:
-        """Show each new command, and the number of the commands that had begun before the restart."""
+    def _report_under_way(self, commands: list[dict[str, Any]]) -> None:
+        """Report each new command, and the number of the commands that had begun before the restart."""
         begun = [command for command in commands if command.get("state", "queued") != "queued"]
         if begun:
-            self._note("resumes", commands=len(begun))
+            self._report("resumes", commands=len(begun))
         for command in commands:
             if command not in begun:
-                self._show(command)
+                self._report_command(command)
 
-    def _take(self, command: dict[str, Any]) -> None:
+    def _obey(self, command: dict[str, Any]) -> None:
         self._lab = obey(self._lab, command, time.monotonic())
         self._last_command = int(command["id"])
-        self._show(command)
+        self._report_command(command)
 
-    def _show(self, command: Mapping[str, Any]) -> None:
+    def _report_command(self, command: Mapping[str, Any]) -> None:
         shown = ("system", "recipe_id", "power", "action")
         fields = {name: command[name] for name in shown if command.get(name) is not None}
-        self._note(str(command["kind"]), **fields)
+        self._report(str(command["kind"]), **fields)
 
     def _vanish(self, delivery: Delivery) -> SimulatedLab:
-        """Pause all communication; after a loss of memory, also have the state restored at the next turn."""
+        """Pause all communication; after a loss of memory, also have the state restored in the next round."""
         (step,) = delivery.steps
-        self._note("vanished", **step.body)
+        self._report("vanished", **step.body)
         self._stop.wait(step.body["seconds"])
         now = time.monotonic()
         self._remembers = not step.body["forgets"]
-        self._note("returned")
+        self._report("returned")
         # This silence replaces those that became due meanwhile.
         return self._lab.without(lambda step: step.kind == "silence" and step.due_seconds <= now)
 
@@ -122,8 +121,8 @@ class LabAgent:
         if due is not None:
             self._stop.wait(max(0.0, min(1.0, due - time.monotonic())))
 
-    def _note(self, what: str, **more: Any) -> None:
-        self._say({"lab_controller": self._fqdn, "what": what, **more})
+    def _report(self, what: str, **more: Any) -> None:
+        self._show({"lab_controller": self._fqdn, "what": what, **more})
 
 
 def _is_final(error: ServerProblem | Unreachable) -> bool:

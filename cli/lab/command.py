@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from cli.arguments.params import read_json
 from cli.lab.generate import generate, submit_many
 from cli.lab.options import behaviour_options
 from cli.lazy import SuggestingGroup
@@ -45,10 +45,7 @@ def load(client: Client, output: Output, file: IO[bytes]) -> None:
     from cli.terminal.progress import advancing
     from domain.errors import Fault, Unreadable
 
-    try:
-        document = json.load(file)
-    except ValueError as error:
-        raise Unreadable([Fault(file.name, f"is not JSON: {error}")]) from None
+    document = read_json(file)
     if not isinstance(document, dict):
         raise Unreadable([Fault(file.name, "must be an object")])
     sections = [asdict(section) for section in load_lab(client, document, advancing)]
@@ -77,7 +74,7 @@ def simulate(
     if fqdns and all_of_them:
         raise click.UsageError("Use either --all or --lab-controller, not both.")
     with SimulationScreen(output) as screen:
-        Simulation(client, screen.hear, Behaviour(**behaviour), fqdns, once=once).run()
+        Simulation(client, screen.show, Behaviour(**behaviour), fqdns, once=once).run()
 
 
 lab.add_command(generate)

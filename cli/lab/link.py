@@ -24,7 +24,6 @@ class LabLink:
         return commands
 
     def all_commands(self) -> list[dict[str, Any]]:
-        """Return all commands of this lab controller, from the first one."""
         commands: list[dict[str, Any]] = []
         while page := self.commands(commands[-1]["id"] if commands else 0):
             commands += page

@@ -17,11 +17,11 @@ REQUIRED_CONDITION = {"Broken": "Automated", "Automated": "Broken"}
 
 
 class Sender:
-    """Sender of deliveries to the server, which reports the results to `note(what, ...)`."""
+    """Sender of deliveries to the server, which reports the results to `report(what, ...)`."""
 
-    def __init__(self, link: LabLink, note: Callable[..., None]) -> None:
+    def __init__(self, link: LabLink, report: Callable[..., None]) -> None:
         self._link = link
-        self._note = note
+        self._report = report
 
     def send(self, lab: SimulatedLab, delivery: Delivery) -> SimulatedLab:
         """Send a delivery, and return the new lab. Raise ServerProblem or Unreachable for a retry."""
@@ -41,33 +41,33 @@ class Sender:
         for _ in range(1 + delivery.twice):
             answers = self._link.update(steps)[: len(delivery.steps)]
         if extra := len(delivery.repeated) + delivery.twice * len(steps):
-            self._note("repeated", messages=extra)
+            self._report("repeated", messages=extra)
         lab, refused = apply_answers(lab, delivery, [int(answer["status"]) for answer in answers])
         # A refused command was taken before a crash, and has progressed since.
         contradicted = [step for step in refused if step.kind != "command"]
         for step, answer in zip(delivery.steps, answers, strict=True):
-            self._show(step, answer, again=answer["status"] == CONFLICT and step not in contradicted)
+            self._report_step(step, answer, again=answer["status"] == CONFLICT and step not in contradicted)
         return self.ask_about(lab, contradicted)
 
     def _still_applies(self, step: LabStep) -> bool:
         present, new = self._link.condition(step.system), step.body["condition"]
         if present not in (REQUIRED_CONDITION[new], new):
-            self._note("left alone", system=step.system, condition=present)
+            self._report("left alone", system=step.system, condition=present)
         return present == REQUIRED_CONDITION[new]
 
-    def _show(self, step: LabStep, answer: Mapping[str, Any], *, again: bool) -> None:
+    def _report_step(self, step: LabStep, answer: Mapping[str, Any], *, again: bool) -> None:
         """Report a step and its answer. With `again`, the step was refused as too early and is sent again."""
         if step.kind == "command":
-            self._show_failed(step, answer)
+            self._report_failure(step, answer)
             return
         refused = _refusal(answer)
         what = "overtook" if again else step.kind
         about = {} if step.recipe_id is None else {"recipe_id": step.recipe_id}
-        self._note(what, **about, **{"system": step.system, **step.body}, **refused)
+        self._report(what, **about, **{"system": step.system, **step.body}, **refused)
 
-    def _show_failed(self, step: LabStep, answer: Mapping[str, Any]) -> None:
+    def _report_failure(self, step: LabStep, answer: Mapping[str, Any]) -> None:
         if step.body["state"] == "failed":
-            self._note("failed", system=step.system, command_id=step.command, **_refusal(answer))
+            self._report("failed", system=step.system, command_id=step.command, **_refusal(answer))
 
 
 def _refusal(answer: Mapping[str, Any]) -> dict[str, str]:

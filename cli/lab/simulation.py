@@ -23,19 +23,19 @@ NOT_FOUND = 404
 
 
 class Simulation:
-    """The agents of lab controllers, one thread for each. Agents report their actions to `hear`."""
+    """The agents of lab controllers, one thread for each. Agents report their actions to `show`."""
 
     def __init__(
         self,
         client: Client,
-        hear: Callable[[dict[str, Any]], None],
+        show: Callable[[dict[str, Any]], None],
         behaviour: Behaviour,
         fqdns: Sequence[str],
         *,
         once: bool,
     ) -> None:
         self._client = client
-        self._hear = hear
+        self._show = show
         self._behaviour = behaviour
         self._fqdns = fqdns
         self._once = once
@@ -92,19 +92,20 @@ class Simulation:
     def _work(self, fqdn: str) -> None:
         try:
             with self._client.another(headers={ACTS_AS: fqdn}) as client:
-                LabAgent(client, fqdn, self._behaviour, say=self._say, stop=self._stop).run(once=self._once)
+                agent = LabAgent(client, fqdn, self._behaviour, show=self._report, stop=self._stop)
+                agent.run(once=self._once)
         except Exception as error:
             # A deleted lab controller is an error only if the user named it.
             is_deleted = isinstance(error, ServerProblem) and error.status == NOT_FOUND and not self._fqdns
             if is_deleted:
-                self._say({"lab_controller": fqdn, "what": "gone"})
+                self._report({"lab_controller": fqdn, "what": "gone"})
             else:
                 self._errors.append(error)
 
-    def _say(self, doing: dict[str, Any]) -> None:
+    def _report(self, action: dict[str, Any]) -> None:
         with self._report_lock:
             if not self._stop.is_set():
-                self._hear(doing)
+                self._show(action)
 
 
 @contextmanager

@@ -42,7 +42,6 @@ def names(listing: Listing, field: str, description: str = "", limit: int = MAX_
 
 
 def topics(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the last topic of a comma-separated list."""
     from click.shell_completion import CompletionItem
 
     import domain.all_events  # noqa: F401

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from cli.arguments.as_of import as_of
-from cli.arguments.params import WholeNumber
-from cli.arguments.then import absence_explained, note_moment
+from cli.arguments.as_of import absence_explained, as_of, note_moment
+from cli.arguments.params import Command, Decorator, limit_option
 from cli.lazy import SuggestingGroup
 from cli.remote import remote, wide
 from cli.terminal.output import Output, note
@@ -77,19 +76,16 @@ def require_existing(client: Client, as_of: str | None, narrowed: Mapping[str, s
                 client.get(client.path(f"{kind.replace(' ', '-')}s", narrowed[name]), as_of=as_of)
 
 
-def limits(rows: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def limits(rows: int) -> Decorator:
     """Add --limit and --all, passed to the command as `limit`; None means all."""
 
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+    def decorate(command: Command) -> Command:
         @functools.wraps(command)
         def limited(*args: Any, limit: int, show_all: bool, **kwargs: Any) -> None:
             command(*args, limit=None if show_all else limit, **kwargs)
 
         all_option = click.option("--all", "show_all", is_flag=True, help="Show all; overrides --limit.")
-        limit_option = click.option(
-            "--limit", type=WholeNumber(), default=rows, show_default=True, help="Maximum number to show."
-        )
-        return limit_option(all_option(limited))
+        return limit_option(rows, "Maximum number to show.")(all_option(limited))
 
     return decorate
 

@@ -51,7 +51,6 @@ def _shown_data(event: Row) -> dict[str, Any]:
 
 
 def _topic(event: Row) -> str:
-    """Return the topic, coloured if its last part is a state."""
     topic = plain(event["topic"])
     return styled(f"{topic:<24}", topic.rpartition(".")[2])
 

@@ -79,7 +79,6 @@ def _no_events(types: str | None, subject: str | None, after: int) -> str:
 
 
 def _last_position(client: Client) -> int:
-    """Return the last position of the log."""
     position: int = client.get("/events", after=BEYOND_THE_LOG, limit=1)["position"]
     return position
 

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 import click
 
-from cli.arguments.params import WholeNumber
+from cli.arguments.params import WholeNumber, limit_option
 from cli.lists import completing
 from cli.remote import remote, wide
 from cli.terminal.output import Output, note
@@ -52,13 +52,7 @@ COLUMNS = (
     default=0,
     help="Only reads with an id above this one, from the column `read` [default: 0, all reads].",
 )
-@click.option(
-    "--limit",
-    type=WholeNumber(maximum=MAX_LIMIT),
-    default=100,
-    show_default=True,
-    help="Maximum number to show.",
-)
+@limit_option(100, "Maximum number to show.", maximum=MAX_LIMIT)
 @wide
 @remote
 def reads(client: Client, output: Output, user: str | None, after: int, limit: int) -> None:

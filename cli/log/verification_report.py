@@ -70,8 +70,10 @@ def _decision_findings(part: Result) -> list[str]:
     if hidden := part["different"] - len(part["differences"]):
         findings.append(f"{hidden} more differences are not shown")
     if part["unchecked"]:
-        unchecked = counted(part["unchecked"], "decision")
-        findings.append(f"{unchecked} not checked: more than 50,000 events between basis and commit")
+        from replay.verify.recomputation import MAX_EVENTS_AHEAD
+
+        unchecked, limit = counted(part["unchecked"], "decision"), f"{MAX_EVENTS_AHEAD:,}"
+        findings.append(f"{unchecked} not checked: more than {limit} events between basis and commit")
     if part["mended"]:
         late = counted(part["mended"], "decision")
         findings.append(f"{late} granted late: the scheduler had missed an idle system (report this)")
@@ -125,8 +127,5 @@ def _audit_findings(part: Result) -> list[str]:
 
 def _violation(violation: Result) -> list[str]:
     where = ", ".join(map(str, violation["positions"]))
-    return [f"position {where}: {violation['invariant']}", *_about(violation)]
-
-
-def _about(violation: Result) -> list[str]:
-    return [f"  {', '.join(violation['subjects'])}", f"  {violation['what']}"]
+    subjects = ", ".join(violation["subjects"])
+    return [f"position {where}: {violation['invariant']}", f"  {subjects}", f"  {violation['what']}"]

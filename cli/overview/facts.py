@@ -80,7 +80,6 @@ def queue_of(recipes: Sequence[Row], now: str) -> dict[str, Any]:
 
 
 def sets_of(recipes: Iterable[Row]) -> list[dict[str, Any]]:
-    """Return the recipe sets of these recipes, ordered by id."""
     sets: dict[int, list[Row]] = {}
     for recipe in sorted(recipes, key=lambda row: row["recipe_id"]):
         sets.setdefault(recipe["recipe_set_id"], []).append(recipe)

@@ -113,7 +113,6 @@ class OverviewReader:
         return {**self._recipes[number], "system": system["fqdn"], "usage": system["usage"]}
 
     def _latest_problems(self, client: Client, position: int) -> list[Row]:
-        """Return the latest problems, newest first."""
         if self._problems_upto is None:
             for window in WINDOWS:
                 self._problems.clear()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cli.overview.facts import DOING
 from cli.terminal.states import STYLES
@@ -31,7 +31,6 @@ ASCII = {"█": "#", "▒": "+", "·": "."}
 
 
 def _usage(recipe_set: Row) -> str:
-    """Return the most frequent usage of the systems of a set."""
     usages: list[str] = recipe_set["usage"]
     return max(usages, key=usages.count)
 
@@ -132,7 +131,7 @@ class OverviewScreen:
         yield from self._table("labs", LAB_COLUMNS, labs[:MAX_LABS], options)
         if len(labs) > MAX_LABS:
             yield Text(f"and {counted(len(labs) - MAX_LABS, 'more lab')}", style="dim")
-        yield from _bar(_total(labs), options)
+        yield from _bar({what: sum(lab["doing"][what] for lab in labs) for what in DOING}, options)
 
     def _queue(self) -> Iterator[RenderableType]:
         from rich.text import Text
@@ -202,10 +201,6 @@ class OverviewScreen:
 
 def _words(what: str) -> str:
     return what.replace("_", " ")
-
-
-def _total(labs: list[dict[str, Any]]) -> dict[str, int]:
-    return {what: sum(lab["doing"][what] for lab in labs) for what in DOING}
 
 
 def _bar(total: dict[str, int], options: ConsoleOptions) -> Iterator[Text]:

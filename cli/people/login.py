@@ -9,19 +9,17 @@ from typing import TYPE_CHECKING
 import click
 
 from cli.advice import CONNECTION, token_origin
-from cli.arguments.params import WordChoice
+from cli.arguments.params import Decorator, WordChoice
 from cli.remote import connection_from, remote
 from cli.terminal.output import Output, note
 from cli.terminal.wording import clock, zone
 from domain.directory.roles import ROLES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from api.client import Client
 
 
-def stdin_option(help: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def stdin_option(help: str) -> Decorator:
     return click.option("--stdin", "from_stdin", is_flag=True, help=help)
 
 
@@ -56,7 +54,6 @@ def login(client: Client, output: Output, user: str | None, role: str | None, fr
 
 
 def _warn_if_overridden(name: str, token: str) -> None:
-    """Warn if a flag or variable overrides the new login."""
     params = click.get_current_context().params
     used = connection_from(params["url"], params["token"], params["data"])
     if used.token != token:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-if TYPE_CHECKING:
-    from bench.outcome import CaseOutcome, Sizes
-    from bench.progress import ProgressCallback
+from cli.arguments.params import Decorator
 
+if TYPE_CHECKING:
+    from bench.outcome import CaseOutcome, Figures, ProgressCallback, Sizes
 
 # Case -> its line in the help. Repeated from `bench.run`, so that `--help` does not import the benchmark.
 CASES = {
@@ -47,26 +47,20 @@ class Number(click.FloatRange):
         return number
 
 
-POSITIVE, SHARE = Number(0, MAX_NUMBER, min_open=True), Number(0, 1)
+COUNT, POSITIVE, SHARE = click.IntRange(1), Number(0, MAX_NUMBER, min_open=True), Number(0, 1)
+
+
+def _number(name: str, kind: click.ParamType[Any], default: float, help: str) -> Decorator:
+    return click.option(name, type=kind, default=default, show_default=True, help=help)
 
 
 @click.command(
     epilog="\b\n" + "\n".join(f"{name:<13}{about}" for name, about in {**CASES, ALL: "all of these"}.items())
 )
 @click.argument("case", metavar="CASE", type=click.Choice([*CASES, ALL]))
-@click.option(
-    "--systems", type=click.IntRange(1), default=10_000, show_default=True, help="Number of systems."
-)
-@click.option(
-    "--queued", type=click.IntRange(1), default=100_000, show_default=True, help="Number of waiting recipes."
-)
-@click.option(
-    "--filters",
-    type=click.IntRange(1),
-    default=2_000,
-    show_default=True,
-    help="Number of different requirements on systems among the recipes.",
-)
+@_number("--systems", COUNT, 10_000, "Number of systems.")
+@_number("--queued", COUNT, 100_000, "Number of waiting recipes.")
+@_number("--filters", COUNT, 2_000, "Number of different requirements on systems among the recipes.")
 @click.option(
     "--pools",
     type=click.IntRange(0),
@@ -80,39 +74,17 @@ POSITIVE, SHARE = Number(0, MAX_NUMBER, min_open=True), Number(0, 1)
     default=0,
     help="With --pools: number of groups that own these pools and the jobs.",
 )
-@click.option(
-    "--policies",
-    type=SHARE,
-    default=0.0,
-    show_default=True,
-    help="With --pools: share of the systems that have an access policy, from 0 to 1.",
+@_number(
+    "--policies", SHARE, 0.0, "With --pools: share of the systems that have an access policy, from 0 to 1."
 )
 @click.option(
     "--sets",
     type=click.IntRange(1),
     help="Maximum number of recipes in a recipe set  [default: 1; multihost: 8].",
 )
-@click.option(
-    "--rate",
-    type=POSITIVE,
-    default=50,
-    show_default=True,
-    help="pending, explanation, recovery: number of recipes that end per second.",
-)
-@click.option(
-    "--seconds",
-    type=POSITIVE,
-    default=20,
-    show_default=True,
-    help="Duration in seconds of the cases that measure for a fixed time.",
-)
-@click.option(
-    "--events",
-    type=click.IntRange(1),
-    default=1_000_000,
-    show_default=True,
-    help="start, rebuild: number of events on the log.",
-)
+@_number("--rate", POSITIVE, 50, "pending, explanation, recovery: number of recipes that end per second.")
+@_number("--seconds", POSITIVE, 20, "Duration in seconds of the cases that measure for a fixed time.")
+@_number("--events", COUNT, 1_000_000, "start, rebuild: number of events on the log.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the generated lab and queue.")
 @click.option(
     "--report",
@@ -138,8 +110,6 @@ def bench(case: str, as_json: bool, folder: Path | None, **sizes: Any) -> None:
     if as_json:
         click.echo("\n".join(json.dumps(outcome.document()) for outcome in outcomes))
         return
-    from cli.service.bench_table import show
-
     for outcome in outcomes:
         show(outcome)
     if case == ALL:
@@ -181,3 +151,36 @@ def _bars() -> Iterator[ProgressCallback]:
             progress.update(tasks[what], completed=done, total=of)
 
         yield on_progress
+
+
+def show(outcome: CaseOutcome) -> None:
+    """Print a table of an outcome, with its targets if they apply to its sizes."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(
+        "", "", "", title=f"bench {outcome.case}", title_justify="left", show_header=False, box=None
+    )
+    sizes = outcome.document()["sizes"]
+    sections: dict[str, Figures] = {
+        "sizes": {name: size for name, size in sizes.items() if size is not None},
+        "figures": outcome.figures,
+        "limits of this machine": outcome.limits,
+        "ratios": outcome.ratios,
+    }
+    for name, figures in sections.items():
+        if not figures:
+            continue
+        table.add_row(f"[bold]{name}[/]", "")
+        for figure, value in figures.items():
+            table.add_row(f"  {figure}", f"{value:,}", _target(outcome, figure, value))
+    Console().print(table)
+
+
+def _target(outcome: CaseOutcome, figure: str, value: float) -> str:
+    from bench.targets import TARGETS, apply_to
+
+    target = TARGETS.get((outcome.case, figure))
+    if target is None or not apply_to(outcome.sizes):
+        return ""
+    return f"[dim]{target}[/]" if target.is_met(value) else f"[red]{target}: missed[/]"

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import ExitStack
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import click
 
+from api.client import Client
 from api.client.connection_file import Connection
+from api.client.lab_file import load as load_lab
 from api.database_setup import first_admin_token, log_size, migrate
 from cli.arguments.setting_flags import flags
 from cli.service import up_messages as messages
 from cli.service.until_ready import until_ready
+from cli.terminal.progress import advancing
 from runtime.embedded.database import EmbeddedDatabase, remove_libpq
 from runtime.embedded.home import make_folder
 from runtime.embedded.locks import LockHeld, exclusive
@@ -111,8 +116,20 @@ def _start_demo(settings: Settings, connection: Connection, supervisor: Supervis
         return
     if connection.token is None:
         raise click.ClickException(messages.demo_without_token(settings))
-    from cli.service import demo
-
-    if not demo.load(connection):
+    if not load_demo(connection):
         click.echo(messages.DEMO_NOT_LOADED)
     supervisor.start(program(SIMULATOR, replace(settings, token=connection.token)))
+
+
+def load_demo(connection: Connection) -> bool:
+    """Load the sample lab, wait until lists show it, and return True.
+
+    Return False without loading if a system was ever registered: the users may have changed the lab.
+    """
+    with Client(connection.url, connection.token) as client:
+        if client.get("/events", types="system.registered", limit=1)["events"]:
+            return False
+        lab = json.loads((files("replay") / "samples" / "lab.json").read_text(encoding="utf-8"))
+        load_lab(client, lab, advancing)
+        client.get("/systems", limit=1, min_position=client.position)
+    return True

@@ -75,7 +75,6 @@ def ready(settings: Settings, connection: Connection, new_token: str | None) -> 
 
 
 def _name() -> str:
-    """Return the shortest way to call `labledger` that works in this shell."""
     script = Path(sys.executable).with_name("labledger")
     found = shutil.which("labledger")
     name = "labledger" if found and Path(found) == script else os.path.relpath(script)

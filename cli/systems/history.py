@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cli.arguments.as_of import as_of
-from cli.arguments.then import absence_explained, note_moment
+from cli.arguments.as_of import absence_explained, as_of, note_moment
 from cli.lists.listing import limits
 from cli.remote import remote, wide
 from cli.systems.kind import SYSTEM

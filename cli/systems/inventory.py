@@ -7,9 +7,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.as_of import as_of
+from cli.arguments.as_of import as_of, note_moment
 from cli.arguments.params import WordChoice
-from cli.arguments.then import note_moment
 from cli.lists import completing
 from cli.lists.filtered import owner_option
 from cli.lists.listing import list_command, require_existing, with_commands

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.params import ID, TimeParam
+from cli.arguments.params import ID, Decorator, TimeParam
 from cli.lists import completing
 from cli.remote import remote
 from cli.systems.kind import SYSTEM
@@ -17,10 +16,8 @@ from cli.terminal.wording import plain
 if TYPE_CHECKING:
     from api.client import Client
 
-Command = Callable[..., None]
 
-
-def until_option(example: str, otherwise: str) -> Callable[[Command], Command]:
+def until_option(example: str, otherwise: str) -> Decorator:
     return click.option(
         "--until",
         type=TimeParam(),

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.as_of import as_of
-from cli.arguments.params import WordChoice
-from cli.arguments.then import absence_explained, note_moment
+from cli.arguments.as_of import absence_explained, as_of, note_moment
+from cli.arguments.params import Command, WordChoice, read_json
 from cli.lazy import SuggestingGroup
 from cli.lists import completing
 from cli.remote import remote
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
     from api.client import Client
 
 Entry = dict[str, Any]
-Command = Callable[..., None]
 
 
 def _grantee(entry: Row) -> str:
@@ -58,13 +55,11 @@ PERMISSIONS_HELP = """
 
 
 def with_permissions(command: Command) -> Command:
-    """Add the argument PERMISSION and its help to a command."""
     command.__doc__ = f"{command.__doc__}{PERMISSIONS_HELP}"
     return permissions_argument(command)
 
 
 def owner_options(command: Command) -> Command:
-    """Add --system and --pool, which name the system or pool of the policy."""
     system = click.option(
         "--system", metavar="FQDN", shell_complete=completing.systems, help="Policy of this system."
     )
@@ -75,7 +70,6 @@ def owner_options(command: Command) -> Command:
 
 
 def grantee_options(command: Command) -> Command:
-    """Add --user, --group and --everybody, which name the grantees of permissions."""
     user = click.option(
         "--user",
         "users",
@@ -202,10 +196,7 @@ def set_policy(client: Client, output: Output, file: IO[bytes], system: str | No
     """
     from domain.errors import Fault, Unreadable
 
-    try:
-        given = json.load(file)
-    except ValueError as error:
-        raise Unreadable([Fault(file.name, f"is not JSON: {error}")]) from None
+    given = read_json(file)
     if not isinstance(given, dict) or not isinstance(given.get("entries"), list):
         raise Unreadable([Fault(file.name, 'must be an object with a list of "entries"')])
     fields = {name: given[name] for name in ("active_pool",) if name in given and system is not None}
@@ -256,7 +247,6 @@ def _edit(
 def _entries(
     permissions: Iterable[str], users: Iterable[str], groups: Iterable[str], everybody: bool
 ) -> list[Entry]:
-    """Return an entry for each permission and each user, group or everybody."""
     grantees: list[Entry] = [*({"user": user} for user in users), *({"group": group} for group in groups)]
     if everybody:
         grantees.append({"everybody": True})

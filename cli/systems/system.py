@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.arguments.as_of import as_of
-from cli.arguments.assignments import assigned, assignments_argument
-from cli.arguments.params import WordChoice
+from cli.arguments.params import WordChoice, assigned, assignments_argument
 from cli.directory.named import show_one
 from cli.lazy import SuggestingGroup
 from cli.remote import remote

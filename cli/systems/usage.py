@@ -1,4 +1,4 @@
-"""`labledger usage` and `system usage`: the time that systems spent in each usage and condition."""
+"""`labledger usage` and `system usage`: the time of systems by usage and condition, and shares of the log."""
 
 from __future__ import annotations
 
@@ -7,18 +7,40 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.as_of import as_of
+from cli.arguments.as_of import absence_explained, as_of, note_moment
 from cli.arguments.params import TimeParam, WordChoice
-from cli.arguments.then import absence_explained, note_moment
 from cli.remote import remote, wide
 from cli.systems.kind import SYSTEM
-from cli.systems.log_usage import show_log_usage
 from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
 from cli.terminal.wording import clock, duration, elapsed, zone
 
 if TYPE_CHECKING:
     from api.client import Client
+
+SIZE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+
+
+def _size(row: Row) -> str:
+    """Return the size in the largest unit that leaves a number of at least 1."""
+    size, unit = float(row["size_bytes"]), 0
+    while size >= 1024 and unit + 1 < len(SIZE_UNITS):
+        size, unit = size / 1024, unit + 1
+    return f"{size:.1f} {SIZE_UNITS[unit]}" if unit else f"{size:.0f} {SIZE_UNITS[0]}"
+
+
+LOG_COLUMNS = (
+    Column("day (UTC)", "day", rank=0),
+    Column("actor", "actor", rank=0),
+    Column("written", _size, "number", 0),
+    Column("events", "event_count", "number", 1),
+)
+
+
+def show_log_usage(client: Client, output: Output, since: str | None) -> None:
+    document = client.get("/log-usage", since=since)
+    output.rows(document, "shares", LOG_COLUMNS, empty="No events were written in that time.")
+
 
 GROUPS = ("system", "lab_controller", "pool", "arch")
 # Shares of time -> rank of the column: usages of Automated systems, then conditions of other systems.

@@ -72,7 +72,6 @@ def content(document: bytes) -> None:
 
 
 def note(text: str) -> None:
-    """Print a note to standard error."""
     click.secho(text, err=True, dim=True)
 
 

@@ -14,7 +14,6 @@ T = TypeVar("T")
 
 
 def advancing(what: str, items: Sequence[T]) -> Iterator[T]:
-    """Yield the items one by one, with a progress bar on a terminal."""
     if not sys.stderr.isatty():
         yield from items
         return
@@ -24,18 +23,11 @@ def advancing(what: str, items: Sequence[T]) -> Iterator[T]:
     yield from track(items, description=what, console=Console(stderr=True), transient=True)
 
 
-def _ignore(position: int, end: int) -> None:
-    """Ignore the progress."""
-
-
 @contextmanager
 def progress_bar(
-    what: str = "folding", otherwise: Callable[[int, int], None] = _ignore
+    what: str = "folding", otherwise: Callable[[int, int], None] = lambda position, end: None
 ) -> Iterator[Callable[[int, int], None]]:
-    """Yield a progress callback that takes a position and the end of the log; its first call shows the bar.
-
-    Without a terminal, yield `otherwise`.
-    """
+    """Yield a callback (position, end of the log) that shows a bar; `otherwise` without a terminal."""
     if not sys.stderr.isatty():
         yield otherwise
         return

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,8 +12,10 @@ from cli.arguments.params import WholeNumber, WordChoice
 from cli.remote import OPTIONS as REMOTE_OPTIONS
 from cli.remote import connect
 from cli.terminal.output import Output, xml
-from cli.workflow.arches import arches_of
-from cli.workflow.unsupported import DONE_ANYWAY, FLAGS, WITH_VALUE
+from cli.workflow.options import DONE_ANYWAY, FLAGS, WITH_VALUE, Document, InvalidOptions
+
+if TYPE_CHECKING:
+    from api.client import Client
 
 PRIORITIES = ("Low", "Medium", "Normal", "High", "Urgent")
 SYSTEM_TYPES = ("Machine", "Prototype", "Laptop", "Resource")
@@ -130,7 +133,6 @@ def workflow(url: str | None, token: str | None, data: str | None, as_json: bool
     from api.intake.checks import job_error_message
     from api.intake.xml_writer import write_job
     from cli.workflow.document import job_document
-    from cli.workflow.options import InvalidOptions
     from domain.job.spec import DEFAULT_RETENTION_TAG
     from domain.requirements.findings import dotted
 
@@ -148,3 +150,22 @@ def workflow(url: str | None, token: str | None, data: str | None, as_json: bool
         errors = wrong.errors(include_url=False, include_input=False)
         found = [f"{dotted(error['loc'])}: {job_error_message(error)}" for error in errors]
         raise click.UsageError("\n".join(found)) from None
+
+
+def arches_of(connect: Callable[[], Client], distro: Document) -> Sequence[str]:
+    """Return the architectures of the trees that a distro requirement matches, in alphabetical order.
+
+    Raises `InvalidOptions` if no tree matches, and LabledgerError if the server does not answer.
+    """
+    from domain.requirements.distro import DISTRO, NewestFirst
+
+    with connect() as client:
+        trees = client.pages("/distro-trees", "distro_trees")["distro_trees"]
+    examined = DISTRO.examine(distro)
+    if examined.findings:
+        raise InvalidOptions("; ".join(finding.message for finding in examined.findings))
+    fitting = NewestFirst(trees).fitting(examined.node)
+    arches = sorted({tree["arch"] for tree in trees if tree["id"] in fitting})
+    if not arches:
+        raise InvalidOptions("no distro tree of the server matches: name the architectures with --arch")
+    return arches

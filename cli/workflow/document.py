@@ -7,10 +7,9 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 from cli.workflow.installing import installing
-from cli.workflow.options import Document, InvalidOptions, Options, warn
+from cli.workflow.options import Document, InvalidOptions, Options, refused, warn
 from cli.workflow.requires import distro_requires, host_requires, is_forced, of_arch
 from cli.workflow.tasks import ALONE, tasks
-from cli.workflow.unsupported import refused
 
 T = TypeVar("T")
 ArchesOf = Callable[[Document], Sequence[str]]
@@ -50,7 +49,6 @@ def job_document(options: Options, arches_of: ArchesOf) -> Document:
 
 
 def _read(options: Options) -> _Parts:
-    """Return the parts of the recipes. Raise `InvalidOptions` with every fault of the options."""
     faults = list(refused(options))
 
     def made(make: Callable[[Options], T]) -> T | None:
@@ -73,7 +71,6 @@ def _read(options: Options) -> _Parts:
 
 
 def _roles(options: Options) -> list[str]:
-    """Return the role of each recipe of a set."""
     return ["SERVERS"] * options["servers"] + ["CLIENTS"] * options["clients"] or [ALONE]
 
 

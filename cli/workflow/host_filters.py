@@ -30,7 +30,6 @@ def host_filter(name: str) -> str:
 
 
 def _files() -> list[Path]:
-    """Return the files in reading order."""
     found = [file for folder in FOLDERS for file in sorted(folder.glob(SUFFIX))]
     return [*found, *filter(Path.is_file, _own())]
 
@@ -40,7 +39,6 @@ def _own() -> tuple[Path, ...]:
 
 
 def _searched() -> str:
-    """Return the searched places, for messages."""
     return ", ".join(map(str, (*(folder / SUFFIX for folder in FOLDERS), *_own())))
 
 

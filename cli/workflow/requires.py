@@ -52,7 +52,6 @@ def is_forced(options: Options) -> bool:
 
 
 def _flat(forms: Iterable[Form]) -> Iterator[Form]:
-    """Yield requirements, with nested conjunctions flattened."""
     for form in forms:
         if "and" in form:
             yield from _flat(form["and"])
@@ -95,13 +94,9 @@ def _keyed(given: str) -> Form:
     return {"element": "key_value", "key": key, "op": op, "value": value}
 
 
-def _filtered(name: str) -> Form:
-    return _of_xml(host_filter(name))
-
-
 _READ: Final[Mapping[str, Callable[[str], Form]]] = {
     "hostrequire": _asked,
-    "host_filter": _filtered,
+    "host_filter": lambda name: _of_xml(host_filter(name)),
     "keyvalue": _keyed,
 }
 
@@ -157,7 +152,6 @@ def distro_requires(options: Options) -> Form:
 
 
 def of_arch(form: Form, arch: str) -> Form:
-    """Return a distro requirement for one architecture."""
     return {"and": [*form["and"], _leaf("distro_arch", "=", arch)]}
 
 

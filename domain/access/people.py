@@ -54,12 +54,10 @@ def may(person: Person, access: Access, permission: str) -> bool:
 
 
 def may_submit(person: Person, entries: Policy) -> bool:
-    """Return whether some submit entry is for the person or any of their groups."""
     return any(entry.permission == SUBMIT and _names(entry, person) for entry in entries)
 
 
 def is_open_to_all(policy: Policy) -> bool:
-    """Return whether the policy lets everybody view."""
     return may(Person(""), Access(policy), VIEW)
 
 

@@ -66,7 +66,6 @@ def _entry(form: Form) -> PolicyEntry:
 
 
 def policy_form(policy: Policy) -> list[dict[str, Any]]:
-    """Return the entries in the form that `policy_of` reads."""
     return [_entry_form(entry) for entry in policy]
 
 

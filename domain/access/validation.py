@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from domain.access.policy import SUBMIT, Form, Policy, policy_form, policy_of
-from domain.errors import Fault
-from domain.names import unknown_name
+from domain.errors import Fault, unknown_name
 
 Exists = Callable[[str, str], bool]
 """A function of a kind (user or group) and a name that returns whether such a user or group exists."""
@@ -62,5 +61,4 @@ def without(policy: Policy, kind: str, name: str) -> Policy:
 
 
 def mentions(policy: Policy, kind: str, name: str) -> bool:
-    """Return whether any entry is for this user or group."""
     return kind in PRINCIPALS and any(getattr(entry, kind) == name for entry in policy)

@@ -8,9 +8,8 @@ from typing import Any
 from domain.directory import events as directory_events
 from domain.directory.roles import ROLES, SUBMITTER
 from domain.directory.state import Directory, DirectoryEntry, document_after
-from domain.errors import Fault
+from domain.errors import Fault, unknown_name
 from domain.events import Event
-from domain.names import unknown_name
 from domain.system.failures import BROKEN_AFTER
 
 Document = Mapping[str, Any]
@@ -118,7 +117,6 @@ _NAMES: dict[str, Callable[[Directory, Document], list[Fault]]] = {
 
 
 def unknown_names(kind: str, directory: Directory, document: Document) -> list[Fault]:
-    """Return a fault for each unknown name in the document."""
     return _NAMES.get(kind, _nothing)(directory, document)
 
 

@@ -21,7 +21,6 @@ class FormerMembers:
             self._former[group] = former
 
     def forget(self, group: str, user: str) -> None:
-        """Drop the record that a user has left a group."""
         former = self._former.get(group, {})
         former.pop(user, None)
         if not former:

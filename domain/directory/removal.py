@@ -11,9 +11,8 @@ from domain.directory.admins import require_admin_without
 from domain.directory.state import Directory
 from domain.directory.system_access import policy_of_pool
 from domain.directory.tokens import revoked
-from domain.errors import Refused
+from domain.errors import Refused, display_name
 from domain.events import Decided
-from domain.names import display_name
 from domain.system.state import System
 
 # The maximum number of names in a message, because advice for the user follows the names.
@@ -21,10 +20,7 @@ MAX_NAMED = 10
 
 
 def remove(kind: str, directory: Directory, name: str, systems: Iterable[System]) -> Decided:
-    """Return the events of a removal. Raises Refused for an entry that is still in use.
-
-    `systems` are all systems for the kinds in `NEEDED_BY_SYSTEMS`, and are not used for others.
-    """
+    """Return the events of a removal. `systems`: all, for `NEEDED_BY_SYSTEMS`. Raises Refused if in use."""
     return _REMOVE[kind](directory, name, systems)
 
 
@@ -74,7 +70,6 @@ def remove_references(directory: Directory, kind: str, name: str) -> Decided:
 
 
 def _remove_from_policies(directory: Directory, kind: str, name: str) -> Decided:
-    """Return the events that remove the name from the policies of pools."""
     policies = [(pool, policy_of_pool(directory, pool) or ()) for pool, _ in directory.items("pool")]
     return [
         (

@@ -12,9 +12,8 @@ from domain.directory.changes import unknown_role
 from domain.directory.events import TokenRevoked, UserChanged
 from domain.directory.roles import ADMIN, GIVEN_BY_ADMINS, LAB_CONTROLLER, ROLES
 from domain.directory.state import Directory
-from domain.errors import Fault
+from domain.errors import Fault, unknown_name
 from domain.events import Decided
-from domain.names import unknown_name
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,4 @@
-"""An index of the systems that are hidden from a user.
-
-API processes use it for reads. Before a change of a system they load its state from the log.
-"""
+"""An index of the systems hidden from a user, for reads; changes of systems load their state from the log."""
 
 from __future__ import annotations
 

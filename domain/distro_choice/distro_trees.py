@@ -31,10 +31,7 @@ SystemsFor: TypeAlias = Callable[[str], int]
 
 
 class Chosen(NamedTuple):
-    """The tree of each recipe of a set, in document order with each host before its guests.
-
-    `hopeless` is True if no lab could run the set with any matching trees.
-    """
+    """The trees of a set in document order, hosts before their guests; `hopeless` if no lab could run it."""
 
     tree_ids: tuple[Tree, ...]
     hopeless: bool = False

@@ -144,15 +144,11 @@ class Installable:
         self._invalidate()
 
     def _invalidate(self) -> None:
-        """Clear all caches of results."""
         for cached in (self._installers, self._with_tree, self._offered, self._host_matches, self._costs):
             cached.clear()
 
     def catch_up(self, limit: int | None = None) -> bool:
-        """Update the index for changed systems, for at most `limit` of them; return whether none is left.
-
-        Call it before a query. A system that changed several times is updated once.
-        """
+        """Update the index for at most `limit` changed systems, once each; return whether none is left."""
         # Check first, because iterating over a dictionary that was emptied is slow.
         for fqdn in list(islice(self._stale, limit)) if self._stale else ():
             system = self._systems[fqdn]
@@ -222,10 +218,7 @@ class Installable:
         return cached
 
     def offered(self, needs: RecipeNeeds, of_lab: int) -> tuple[TreeOffer, ...]:
-        """Return the matching trees that systems of a lab could install, newest first.
-
-        A tree is left out if each of its systems can install a newer one, which would be preferred.
-        """
+        """Return the matching trees of a lab, newest first, without trees whose systems have newer ones."""
         key = (needs.own or needs.distro_requires, of_lab)
         cached = self._offered.get(key)
         if cached is None:
@@ -242,7 +235,6 @@ class Installable:
                 yield TreeOffer(index, tree, systems)
 
     def has(self, of_lab: int, tree_id: int) -> bool:
-        """Return whether the lab of these systems has a distro tree."""
         cached = self._with_tree.get(tree_id)
         if cached is None:
             _make_room(self._with_tree)
@@ -280,12 +272,10 @@ class Installable:
         return cached
 
     def labs(self) -> Iterator[int]:
-        """Yield the systems of each lab that has any."""
         return (of_lab for _, of_lab in self._labs.each() if of_lab)
 
     @property
     def everyone(self) -> int:
-        """Return the registered systems of all labs."""
         return self._labs.registered
 
 

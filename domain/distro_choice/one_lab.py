@@ -22,7 +22,6 @@ class Offer(NamedTuple):
 
     @property
     def newest(self) -> int:
-        """Return the systems that can install the newest tree."""
         return self.trees[0][1]
 
     @property
@@ -31,7 +30,6 @@ class Offer(NamedTuple):
         return union(systems for _, systems in self.trees)
 
     def tree_on(self, number: int) -> Tree:
-        """Return the newest tree that this system can install."""
         return next(tree for tree, systems in self.trees if systems >> number & 1)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from domain.directory.name_index import NameIndex
-from domain.names import WORDS, unknown_name
+from domain.errors import WORDS, unknown_name
 from domain.requirements.findings import Finding, Path
 from domain.requirements.language import ParsedRequirement
 from domain.requirements.leaves import Mention

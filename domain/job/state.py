@@ -1,12 +1,14 @@
-"""The state of a job: its owner, and the fields that people may change."""
+"""The state of a job: its owner, and the fields that people may change, with their change."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from domain.events import Event, Moment, Recorded
+from domain.errors import Fault, FaultyInput
+from domain.events import Decided, Event, Moment, Recorded
 from domain.job.events import JobChanged, JobSubmitted
+from domain.job.retention import RetentionTags
 from domain.job.spec import DEFAULT_RETENTION_TAG
 
 
@@ -59,3 +61,19 @@ def _evolve(job: Job | None, job_id: int, event: Event, moment: Moment) -> Job:
             job, whiteboard=event.whiteboard, retention_tag=event.retention_tag, product=event.product
         )
     return job
+
+
+CHANGEABLE = JobChanged.FIELDS
+
+
+def change_job(job: Job, changes: Mapping[str, str | None], tags: RetentionTags) -> Decided:
+    """Return the event for new values of fields in CHANGEABLE, none if no value changes.
+
+    Raises FaultyInput for an unknown retention tag, a missing product, or a product that the tag forbids.
+    """
+    changed = JobChanged(**{name: changes.get(name, getattr(job, name)) for name in CHANGEABLE})
+    if changed == JobChanged(job.whiteboard, job.retention_tag, job.product):
+        return []
+    if fault := tags.fault(changed.retention_tag, changed.product):
+        raise FaultyInput([Fault(*fault)])
+    return [(job.subject, changed)]

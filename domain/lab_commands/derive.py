@@ -17,10 +17,7 @@ from domain.system.state import System
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command; `recipe_id` is None if a person has reserved the system.
-
-    `distro_tree_id` is set only for `provision`, and None for a custom distro of the recipe.
-    """
+    """A command: `recipe_id` is None for a person, `distro_tree_id` is None if no tree is installed."""
 
     kind: str
     lab_controller: str
@@ -42,7 +39,6 @@ class PlacedRecipe:
 
 
 def of_recipe(before: PlacedRecipe, event: Event) -> Command | None:
-    """Return the command that follows from an event of a recipe, or None."""
     state = str(getattr(event, "STATE", before.state))
     rules = _HOST if before.host_state is None else _GUEST
     kind = next((kind for kind, applies in rules if applies(before, state)), None)

@@ -26,10 +26,7 @@ def state_after(past: Sequence[Event]) -> str:
 
 
 def report(subject: str, before: str, after: str, reason: str) -> Event | None:
-    """Return the event of a reported state, None if the command has that state already.
-
-    Raises Refused if the present state does not allow the reported one.
-    """
+    """Return the event of a reported state, None if it is the present one. Raises Refused if impossible."""
     if before == after:
         return None
     COMMAND.require(subject, before, after)

@@ -31,7 +31,6 @@ class Results:
         return any(digest in level for level in self.digests)
 
     def after(self, result: TaskResult) -> Results:
-        """Return the results after one more result."""
         kinds = self.kinds if result.result in self.kinds else (*self.kinds, result.result)
         digests = _with(self.digests, _digest(result))
         return _results(self.result_count + 1, self.log_count + log_count(result), kinds, digests)

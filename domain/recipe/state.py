@@ -1,4 +1,4 @@
-"""The state of a recipe."""
+"""The state of a recipe, with its place: its system, and the lab to which it is bound."""
 
 from __future__ import annotations
 
@@ -13,9 +13,23 @@ from domain.events import Event, Moment
 from domain.fast_dataclasses import changed, changer
 from domain.recipe import events as recipe_events
 from domain.recipe import watchdog
+from domain.recipe.events import RecipeAssigned, RecipeQueued, RecipeScheduled
 from domain.recipe.lifecycle import FINISHED, OPEN_TASK, STARTED
-from domain.recipe.place import place_after
 from domain.recipe.results import NO_RESULTS, Results
+
+Place = tuple[str | None, str | None]
+"""System and lab controller."""
+
+NOWHERE: Place = (None, None)
+
+
+def place_after(before: Place, event: Event) -> Place:
+    """Return the place after an event of the recipe. A recipe that ends keeps its place."""
+    if isinstance(event, RecipeScheduled):
+        return event.system, event.lab_controller
+    if isinstance(event, RecipeAssigned):
+        return None, event.lab_controller
+    return NOWHERE if isinstance(event, RecipeQueued) else before
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +105,6 @@ class Recipe:
 
 
 def evolve(recipe: Recipe | None, recipe_id: int, event: Event, moment: Moment) -> Recipe:
-    """Return the recipe after an event."""
     if isinstance(event, recipe_events.RecipeNew):
         return _begin(recipe_id, event, moment)
     assert recipe is not None, f"recipe {recipe_id} has events before it was new"

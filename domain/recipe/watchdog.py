@@ -59,7 +59,6 @@ def after_report(recipe: Recipe, event: Event, moment: Moment) -> Deadlines:
 
 
 def _counted(moment: Moment, seconds: int) -> Deadlines:
-    """Return the deadlines this many seconds after both times of an event."""
     assert moment.at is not None, "an event without a time sets no deadline"
     delay = timedelta(seconds=seconds)
     return moment.at + delay, None if moment.recorded_at is None else moment.recorded_at + delay

@@ -1,7 +1,4 @@
-"""Cancellation and abort of recipes (design section 2).
-
-Before a set has started, all of its recipes end together. Later a recipe ends alone, or with its guests.
-"""
+"""Cancellation and abort (design section 2): of a whole set before its start, later of single recipes."""
 
 from __future__ import annotations
 
@@ -42,7 +39,6 @@ def end_one(members: Members, recipe: Recipe, event: Event) -> Decided:
 
 
 def guests_end(members: Members, host: Recipe) -> Decided:
-    """Return the events that abort the unfinished guests of a host."""
     return [
         (guest.subject, RecipeAborted(reason=HOST_ENDED))
         for guest in members.guests_of(host)

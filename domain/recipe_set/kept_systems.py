@@ -82,10 +82,7 @@ def end_kept(members: Members, recipe: Recipe) -> Decided:
 
 
 def give_back(members: Members, recipe: Recipe) -> Decided:
-    """Return the events of a reserved recipe whose system a person returns, none if it has finished.
-
-    Raises Refused for a recipe that is neither reserved nor finished.
-    """
+    """Return the events of the return of a kept system, none if finished. Raises Refused if not reserved."""
     if recipe.finished:
         return []
     if recipe.state != "reserved":

@@ -1,7 +1,4 @@
-"""Column index of inventories: for each property and value, the systems with that value.
-
-A bitmap is an int; bit n stands for system number n.
-"""
+"""Column index of inventories: for each property and value, the bitmap of systems (bit n: system n)."""
 
 from __future__ import annotations
 
@@ -16,10 +13,7 @@ from domain.requirements.vocabulary import SYSTEM, Vocabulary
 
 
 class PropertyColumn:
-    """The systems with each value of one property (`holders`), and with any value (`with_value`).
-
-    Mutable: `put` new or changed systems.
-    """
+    """The systems with each value of a property (`holders`), and with any (`with_value`). Mutable."""
 
     def __init__(self, about: Property, inventories: Mapping[int, Inventory]) -> None:
         self._read = about.read
@@ -70,10 +64,7 @@ class PropertyColumn:
 
 
 class Columns:
-    """The columns of all properties. Mutable.
-
-    A column is built at the first query of its property, because most properties are never queried.
-    """
+    """The columns of all properties. Mutable. Each is built at the first query: most are never queried."""
 
     def __init__(self, vocabulary: Vocabulary = SYSTEM) -> None:
         self.vocabulary = vocabulary
@@ -115,7 +106,6 @@ class Columns:
 
 
 def _bitmap(numbers: list[int]) -> int:
-    """Return the bitmap of the numbers."""
     if len(numbers) == 1:
         return 1 << numbers[0]
     digits = bytearray(max(numbers, default=-1) // 8 + 1)

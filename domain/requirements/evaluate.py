@@ -34,7 +34,6 @@ class Ternary(NamedTuple):
 
 
 def matching(node: Node, columns: Columns) -> int:
-    """Return the systems that satisfy the requirement."""
     return evaluate(node, columns).true
 
 
@@ -137,7 +136,6 @@ def _key_value(node: KeyValue, columns: Columns) -> Ternary:
 
 
 def _disk(inner: Node, columns: Columns) -> Ternary:
-    """Evaluate a disk requirement, once for each distinct disk."""
     disks, systems = distinct_disks(columns)
     held = evaluate(inner, disks)
     true = reduce(int.__or__, (systems[number] for number in _numbers_in(held.true)), 0)

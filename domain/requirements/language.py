@@ -61,7 +61,6 @@ class Language:
         return reading.node
 
     def mentions(self, text: str) -> tuple[Mention, ...]:
-        """Return the names that a canonical text uses."""
         return self._cached(text).mentions
 
     def _examine(self, text: str) -> ParsedRequirement:

@@ -1,7 +1,4 @@
-"""Parsing of the values of elements, with one function per kind of value.
-
-Each takes the attributes of an element and raises `ValueError` with a message for the submitter.
-"""
+"""Parsing of element values by kind, from attributes; a ValueError has the message for the submitter."""
 
 from __future__ import annotations
 

@@ -16,10 +16,7 @@ from domain.system.failures import NO_FAILURES, Failures
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """A reservation by a person; `until` is None if it has no end, `since` the log position of its begin.
-
-    The distro tree is provisioned first, unless `distro_tree_id` is None.
-    """
+    """A person's reservation since a position, `until` None without end; a tree is provisioned first."""
 
     user: str
     until: datetime | None

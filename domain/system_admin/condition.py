@@ -1,4 +1,4 @@
-"""Changes of a system's condition, and their effect on the recipe that has the system (design section 2)."""
+"""Changes of a system's condition, with their effect on its recipe (design section 2), and draining."""
 
 from __future__ import annotations
 
@@ -7,20 +7,23 @@ from dataclasses import replace
 from domain.events import Decided
 from domain.recipe.state import Recipe
 from domain.recipe_set.ending import abort
-from domain.recipe_set.members import Members
-from domain.recipe_set.withdrawal import withdraw
+from domain.recipe_set.members import Members, withdraw
 from domain.requirements.host import forced_system
-from domain.system.events import SystemConditionChanged, SystemIdle, SystemLoanEnded, SystemReservationEnded
+from domain.system.events import (
+    SystemConditionChanged,
+    SystemDrained,
+    SystemIdle,
+    SystemLoanEnded,
+    SystemReservationEnded,
+    SystemUndrained,
+)
 from domain.system.lifecycle import WITHOUT_RECIPES
 from domain.system.state import System
 from domain.system.usage import condition_reason, freed, is_automated
 
 
 def change_condition(system: System, members: Members | None, condition: str, reason: str) -> Decided:
-    """Return the events of a change of condition, none if the system has that condition already.
-
-    `members` is the set of the recipe that has the system, None without such a recipe.
-    """
+    """Return the events, none without a change; `members` are the set of the recipe on the system, if any."""
     if system.condition == condition:
         return []
     changed = replace(system, condition=condition)
@@ -57,3 +60,23 @@ def _without_recipe(system: System) -> Decided:
 def _reservation_ends(system: System, reason: str) -> Decided:
     ended = SystemReservationEnded(reason=condition_reason(system, reason))
     return [(system.subject, ended), (system.subject, SystemIdle())]
+
+
+def drain(system: System, reason: str) -> Decided:
+    """Return the events that start draining, none if the system is draining; a pending one becomes idle."""
+    if system.draining:
+        return []
+    decided: Decided = [(system.subject, SystemDrained(reason=reason))]
+    if system.usage == "pending":
+        decided.append((system.subject, SystemIdle()))
+    return decided
+
+
+def undrain(system: System) -> Decided:
+    """Return the events that end draining, none if it is off. An idle Automated system becomes pending."""
+    if not system.draining:
+        return []
+    decided: Decided = [(system.subject, SystemUndrained())]
+    if system.usage == "idle" and is_automated(system.condition):
+        decided.append(freed(replace(system, draining=False)))
+    return decided

@@ -39,10 +39,7 @@ def without_empty_cpu(inventory: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def move_to_lab(system: System, lab_controller: str) -> Decided:
-    """Return the event of a move, none if the system is in that lab.
-
-    Raises Refused while a recipe or a person has the system.
-    """
+    """Return the event of a move, none if already there. Raises Refused while a recipe or person has it."""
     if system.lab_controller == lab_controller:
         return []
     if system.recipe_id is not None or system.reservation is not None:

@@ -7,9 +7,8 @@ from typing import Any
 
 from domain.access.policy import own_policy, policy_form
 from domain.access.validation import mentions, without
-from domain.errors import Refused
+from domain.errors import Refused, display_name
 from domain.events import Decided
-from domain.names import display_name
 from domain.system.events import SystemAccessPolicyChanged
 from domain.system.state import System
 from domain.system_admin.loan import give_back

@@ -7,9 +7,8 @@ from typing import Any
 
 from domain.directory.events import PoolSystemAdded
 from domain.directory.state import Directory
-from domain.errors import Fault
+from domain.errors import Fault, unknown_name
 from domain.events import Decided
-from domain.names import unknown_name
 from domain.system.events import SystemPending, SystemRegistered
 from domain.system.usage import is_automated
 from domain.system_admin.inventory import without_empty_cpu

@@ -23,10 +23,7 @@ NOT_PROVISIONED = "it could not be provisioned"
 
 
 def require_lab(system: System, distro_tree_id: int | None, directory: Directory) -> None:
-    """Raise Refused if the lab of the system is disabled, or the system cannot install the distro tree.
-
-    The architecture of the tree is not checked for a system without registered architectures.
-    """
+    """Raise Refused if the lab is disabled or cannot install the tree; arches count only if registered."""
     if not directory.is_enabled(system.lab_controller):
         raise Refused(f"system {system.fqdn} is in a disabled lab: {system.lab_controller}")
     entry = None if distro_tree_id is None else directory.get("distro-tree", str(distro_tree_id))

@@ -28,10 +28,7 @@ class Difference(NamedTuple):
 def differences(
     cursor: Cursor[Any], live: str, fresh: str, position: int, limit: int
 ) -> Iterator[Difference]:
-    """Yield differences by table and key, at most `limit` of each table.
-
-    `fresh` must be at the position. `live` may be beyond it; later changes are ignored.
-    """
+    """Yield at most `limit` differences of each table; `fresh` is at the position, `live` may be later."""
     for table in schemas.tables(cursor, live):
         if table not in NOT_COMPARED:
             yield from _table_differences(cursor, table, live, fresh, position, limit)

@@ -46,7 +46,6 @@ class Part:
                 fold(models, recorded, recorded.event, (recorded.position, recorded.recorded_at))
 
     def _has_command(self, number: int) -> bool:
-        """Return whether the command follows from an event of this part."""
         return self._models.commands.get((number,)) is not None
 
     def take_closed_rows(self) -> Iterator[CopyData]:

@@ -64,7 +64,6 @@ class Rebuild:
 
     @property
     def position(self) -> int:
-        """Return the position of the new tables."""
         return 0 if self._fresh is None else self._fresh.position
 
     def live_position(self) -> int:
@@ -74,10 +73,7 @@ class Rebuild:
         return int(self._fetch_value("log_end"))
 
     def fill(self, rows: Sequence[Generator[CopyData]]) -> None:
-        """Write the rows of the parts of the log in parallel. Call it at most once, before `complete`.
-
-        The tables have no keys yet, and commits do not wait for the disk; `complete` makes the rows durable.
-        """
+        """Write the rows of the parts in parallel, at most once; `complete` adds keys and durability."""
         self._sessions.run(partial(_write, part) for part in rows)
 
     def complete(self, position: int = 0) -> None:
@@ -95,10 +91,7 @@ class Rebuild:
         self._fresh.project(page)
 
     def swap(self, rest: Pages) -> None:
-        """Replace the live tables by the new ones, at the same position or a later one.
-
-        Raises CannotRebuild if the database was migrated meanwhile; then the live tables stay.
-        """
+        """Replace the live tables at this or a later position. Raises CannotRebuild if migrated meanwhile."""
         with self._connection.cursor() as cursor:
             names = self._largest_first()
             self._sessions.run(partial(schemas.analyse, schema=FRESH, table=name) for name in names)

@@ -1,7 +1,4 @@
-"""The audit: one pass over a log that checks all invariants.
-
-The audit folds two states: that of the log, and the scheduler's view at the basis of the last decision.
-"""
+"""The audit: one pass over a log, which folds the log and the scheduler's view at each decision."""
 
 from __future__ import annotations
 
@@ -105,7 +102,6 @@ class Audit:
         return not any((record.kind, record.name) in subjects for records in before for record in records)
 
     def _invariants_for(self, record: EventRecord) -> tuple[Invariant, ...]:
-        """Return the invariants that check events of this topic."""
         if record.topic not in self._by_topic:
             self._by_topic[record.topic] = tuple(
                 invariant

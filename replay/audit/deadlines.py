@@ -125,5 +125,4 @@ def _granted_seconds(watchdog: WatchdogDeadlines, record: EventRecord) -> int | 
 
 
 def _datetime(text: Any) -> datetime | None:
-    """Return the time in a field of a record, which is a text or a time."""
     return datetime.fromisoformat(text) if isinstance(text, str) else text

@@ -51,10 +51,7 @@ class WholeCommits(Invariant):
 
 
 class Decisions(Invariant):
-    """The scheduler alone decides, on a basis that ends a commit and includes its own last decisions.
-
-    Each event of a decision has the time of its basis, and an earlier event or a timer as cause.
-    """
+    """The scheduler alone decides, at a basis that ends a commit, with its time and an earlier cause."""
 
     name = "decisions"
     topics = None

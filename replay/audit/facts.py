@@ -34,11 +34,7 @@ class _SystemFacts(dict[str, Any]):
 
 
 def facts_of(document: Document) -> Facts:
-    """Return the facts by name. Each value is hashable.
-
-    If nothing is recorded, collections (arches, pools, flags, keys, devices) are empty, and other facts are
-    None.
-    """
+    """Return hashable facts by name: collections are empty, any other None, if nothing is recorded."""
     return _SystemFacts(document)
 
 
@@ -126,7 +122,6 @@ def _provisioned(document: Document) -> bool | None:
 
 
 def _installable(document: Document) -> tuple[frozenset[str], frozenset[tuple[str | None, ...]]]:
-    """Return the architectures, and the distros that the system excludes."""
     return _names(document.get("arches")), _exclusions(document.get("excluded_families"))
 
 

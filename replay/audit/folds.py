@@ -1,7 +1,4 @@
-"""Folds: the change of the state by each event, from its topic and plain data.
-
-An inconsistent event, such as one of an unknown subject, changes nothing; the invariants report it.
-"""
+"""Folds: state changes by topic and plain data; an inconsistent event changes nothing."""
 
 from __future__ import annotations
 
@@ -86,8 +83,6 @@ def _draining(draining: bool) -> Fold:
 
 
 def _described(change: Callable[[Mapping[str, Any]], dict[str, Any]]) -> Fold:
-    """Return a fold that changes the description of a system."""
-
     def fold(state: State, record: EventRecord) -> None:
         system = state.systems.get(record.name)
         if system is not None:

@@ -25,10 +25,7 @@ class Grant(NamedTuple):
 
 
 class DecisionInvariant(Invariant):
-    """Base class of the invariants of the choices of a decision.
-
-    `view` is the state at the basis of a decision, with the earlier decisions of its commit.
-    """
+    """Invariants of a decision: `view` is the state at its basis, with earlier decisions of the commit."""
 
     def __init__(self, matcher: SystemMatcher) -> None:
         self._matcher = matcher

@@ -92,7 +92,6 @@ def size(fact: str, op: str, form: Form) -> Predicate:
 
 
 def truth(fact: str, op: str, form: Form) -> Predicate:
-    """Compare a truth value."""
     wanted = TRUTHS.get(str(form["value"]).casefold())
     if wanted is None:
         raise UnknownLeaf(f"{dict(form)}")
@@ -139,10 +138,7 @@ def member_or_none(fact: str, op: str, form: Form) -> Predicate:
 
 
 def keyed(fact: str, op: str, form: Form) -> Predicate:
-    """Require a value of a key; `!=` requires that no value matches.
-
-    Without a value, require that the key exists; `!=` that it does not.
-    """
+    """Require a value of a key, or only the key; `!=` requires that no value, or no key, matches."""
     if op == OTHER:
         has_not = keyed(fact, "!=", form)
         return lambda facts: has_not(facts) if facts[fact] else None
@@ -184,10 +180,7 @@ def device(fact: str, op: str, form: Form) -> Predicate | None:
 
 
 def compatible(fact: str, op: str, form: Form) -> Predicate:
-    """Require an architecture and a family that the system does not exclude.
-
-    An exclusion of the named version counts as well, and any exclusion of a version if none is named.
-    """
+    """Require an arch and family that the system does not exclude, in that version or, if none, in any."""
     arch, family = str(form["arch"]).casefold(), str(form["osmajor"]).casefold()
     version = None if form.get("osminor") is None else str(form["osminor"]).casefold()
 

@@ -40,9 +40,6 @@ class NewSets:
             self.add(recipe_set)
 
     def before(self, recipe_set: RecipeSet, effective: int, upto: int) -> Iterator[int]:
-        """Yield the sets that may rank before this one, given its effective priority on a system.
-
-        Sets submitted after `upto` are excluded. The effective priority of a set is at most its nominal one.
-        """
+        """Yield sets submitted up to `upto` that may rank ahead, as effective priority is at most nominal."""
         end = bisect_left(self._sorted, max(rank_of(recipe_set), (effective,)))
         return (number for _, submission, number in self._sorted[:end] if submission <= upto)

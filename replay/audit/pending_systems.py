@@ -12,10 +12,7 @@ EASED = ("system.registered", "system.condition-changed", "system.undrained")
 
 
 class TheQueueIsAsked(Invariant):
-    """A system that becomes free, Automated or undrained is pending first, if recipes may get it.
-
-    Design section 2, Pending.
-    """
+    """A freed, Automated or undrained system is pending first if recipes may get it (design 2, Pending)."""
 
     name = "the_queue_is_asked"
     topics = (*EASED, "system.idle")

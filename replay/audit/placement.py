@@ -91,10 +91,7 @@ def _usage(system: System | None) -> str:
 
 
 def _contradiction(world: FoldedWorld, system: System) -> str | None:
-    """Return the contradiction in a system's usage, None if there is none.
-
-    The checks follow the second table of design section 2 from the top.
-    """
+    """Return the contradiction in a system's usage, if any, by the second table of design section 2."""
     what = f"{system.condition}, {_usage(system)}"
     if system.reserved:
         return f"{what}, reserved by a person" if system.usage in FREE or system.recipe_id else None

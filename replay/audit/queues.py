@@ -26,10 +26,7 @@ BEFORE_ALL: Rank = ()
 
 @dataclass(frozen=True, eq=False)
 class RecipeNeed:
-    """The conditions for a recipe to fit a system: its own requirements, and the distros of its guests.
-
-    Recipes of one world with the same need share one object.
-    """
+    """Requirements of a recipe and distros of its guests; equal needs are one object in a world."""
 
     wants: Wants
     guests: tuple[Distro | None, ...]
@@ -133,7 +130,6 @@ class Queues:
         return list(self._queues[lab].items())
 
     def __iter__(self) -> Iterator[int]:
-        """Iterate over all recipes in the queues."""
         return iter(self._places)
 
     def put(self, recipe_id: int, place: QueuePlace | None) -> None:

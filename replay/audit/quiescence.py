@@ -44,10 +44,7 @@ def no_holder_stuck(view: SchedulerView, matcher: SystemMatcher) -> Violations:
 
 
 def no_deadlock(view: SchedulerView, matcher: SystemMatcher) -> Violations:
-    """No set waits that could be placed if no other recipe had a system, unless some recipe runs.
-
-    When a running recipe ends, its system raises a trigger, so the other checks suffice then.
-    """
+    """No set waits that an empty lab could serve, unless a recipe runs, whose end will be a trigger."""
     if anything_runs(view):
         return
     for number in waiting_sets(view):

@@ -14,10 +14,7 @@ from replay.audit.values import Recipe, System
 
 
 class SystemRank(NamedTuple):
-    """The rank of a recipe on one system; lower ranks come first.
-
-    `line` is 0 for recipes bound to the lab, 1 for others. Priorities are numbers; 0 is Urgent.
-    """
+    """The rank on one system, lowest first; `line` is 0 if bound to the lab, else 1; priority 0 is Urgent."""
 
     line: int
     effective: int
@@ -59,10 +56,7 @@ def rank_on(view: SchedulerView, matcher: SystemMatcher, recipe: Recipe, system:
 def eligible_recipes(
     view: SchedulerView, matcher: SystemMatcher, system: System, before: SystemRank | None = None
 ) -> Iterator[Recipe]:
-    """Yield recipes in the queue that could take the system safely, only those before a rank if one is given.
-
-    Of recipes with the same need and representative, yield only the first.
-    """
+    """Yield recipes (`before` a rank) that could take a system safely, one per need and representative."""
     for number, lab in enumerate((system.lab, None)):
         if before is not None and number > before.line:
             return

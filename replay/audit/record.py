@@ -19,11 +19,7 @@ SKIPPED_TOPICS = frozenset({"job.submitted"})
 
 
 class EventRecord(NamedTuple):
-    """One event.
-
-    `kind` and `name` form its subject, `version` is the version of the subject after it, and `number` is the
-    number of the decision in its commit.
-    """
+    """An event: `kind` and `name` of its subject, the `version` after it, the `number` of its decision."""
 
     position: int
     commit_end: int

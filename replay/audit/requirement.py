@@ -37,7 +37,6 @@ def parts(form: Form) -> list[Condition]:
 
 
 def conditions(form: Form) -> Iterator[Form]:
-    """Yield the forms that a requirement joins by `and`."""
     if set(form) == {"and"}:
         for each in form["and"]:
             yield from conditions(each)
@@ -105,8 +104,6 @@ def _not_every(tests: list[Condition]) -> Predicate:
 
 
 def _one_disk(inner: Predicate) -> Condition:
-    """Require that a single disk satisfies the inner test."""
-
     def holds(facts: Facts) -> Ternary:
         if facts["disks"] is None:
             return None

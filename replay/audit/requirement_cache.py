@@ -44,19 +44,13 @@ class FactColumn:
         return len(self._results)
 
     def add(self, number: int, holds: Predicate) -> None:
-        """Add a condition of the requirement with this number.
-
-        Call it before the requirement is evaluated.
-        """
+        """Add a condition of the requirement with this number, which is not evaluated yet."""
         self._requirements |= 1 << number
         self._tests[number].append(holds)
         self._requirements_by_test[holds] |= 1 << number
 
     def refused(self, facts: Facts, beside: int) -> int:
-        """Return the union of `beside` and the requirements that are refused here.
-
-        Requirements in `beside` are already refused, so they are not evaluated.
-        """
+        """Return `beside`, not evaluated again, and the requirements that are refused here."""
         value = tuple([facts[name] for name in self._about])
         results = self._results.get(value)
         if results is None:
@@ -72,10 +66,7 @@ class FactColumn:
 
 
 class RequirementCache:
-    """A cache of requirements, numbered in the order in which they are added. Mutable.
-
-    `unknown` is the bitmap of the requirements that cannot be read.
-    """
+    """Requirements by number, in the order added; `unknown` is the bitmap of unreadable ones. Mutable."""
 
     def __init__(self) -> None:
         self.requirements = 0

@@ -1,7 +1,4 @@
-"""Invariants of reservations by persons, and of systems that recipes keep on request (design section 2).
-
-A recipe keeps its system on request (`reservesys`), even after the recipe was given up.
-"""
+"""Invariants of reservations, and of systems that recipes keep on request, `reservesys` (design 2)."""
 
 from __future__ import annotations
 

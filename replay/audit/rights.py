@@ -10,10 +10,7 @@ from replay.audit.tables import URGENCY
 
 
 class Submitter(NamedTuple):
-    """The owner of a job, and the group for which it was submitted.
-
-    A field is None if there is none, or if its value makes no difference to rights.
-    """
+    """Owner and group of a job; None if there is none, or if it makes no difference to rights."""
 
     user: str | None
     group: str | None
@@ -58,10 +55,7 @@ def submit_entries(entries: Iterable[Mapping[str, Any]]) -> Entries:
 
 @dataclass(frozen=True, eq=False)
 class Rights:
-    """The rights on one system: the entries in force, its owner and its borrower.
-
-    Equal rights of one world are the same object, so that they share cached results.
-    """
+    """The entries in force on one system, its owner and borrower; equal rights are one object in a world."""
 
     entries: Entries
     owner: str | None
@@ -69,10 +63,7 @@ class Rights:
     _urgencies: dict[Submitter, int | None] = field(default_factory=dict, repr=False)
 
     def highest_priority(self, submitter: Submitter) -> int | None:
-        """Return the highest effective priority of a submitter there (0 is Urgent), None without permission.
-
-        Loans to others are not considered.
-        """
+        """Return the highest effective priority (0: Urgent), loans to others aside; None if not allowed."""
         if submitter not in self._urgencies:
             self._urgencies[submitter] = self._highest_priority(submitter)
         return self._urgencies[submitter]
@@ -89,7 +80,6 @@ class Rights:
         return self.borrower is not None and self.borrower != submitter.user
 
     def named_people(self) -> Iterator[Submitter]:
-        """Yield each user and group that these rights distinguish."""
         for user in (self.owner, self.borrower, *(entry.user for entry in self.entries)):
             if user is not None:
                 yield Submitter(user, None)
@@ -111,10 +101,7 @@ class RightsCache:
         self._interned: dict[Key, Rights] = {(OPEN_TO_ALL, None, None): OPEN}
 
     def of(self, own: Entries | None, pools: Iterable[Entries], owner: str, borrower: str | None) -> Rights:
-        """Return the rights by all pools together, or by the system's own policy if no pool has an entry.
-
-        `own` is None if the system was never given a policy.
-        """
+        """Return the rights by all pools, or by the `own` policy (None: never set) without pool entries."""
         entries = frozenset[SubmitEntry]().union(*pools) or (OPEN_TO_ALL if own is None else own)
         # The owner makes no difference where every user may submit.
         named_owner = None if any(entry.user is None and entry.group is None for entry in entries) else owner

@@ -1,7 +1,4 @@
-"""Safety of grants: whether every set that holds some systems can still get the rest (design 4.3).
-
-The scheduler finds this by shortcuts, the audit by a plain search.
-"""
+"""Safety of grants (design 4.3), by a plain search for an order in which all holders can be completed."""
 
 from __future__ import annotations
 
@@ -76,10 +73,7 @@ def labs_with_room(view: SchedulerView, matcher: SystemMatcher, number: int) -> 
 
 
 def is_safe(view: SchedulerView, matcher: SystemMatcher, lab: str) -> bool:
-    """Return whether every holder of a lab can be completed.
-
-    A positive result is cached for the present holder version of the lab.
-    """
+    """Return whether every holder of a lab can be completed; True is cached per holder version."""
     version = view.holder_versions.get(lab, 0)
     if matcher.safe_versions.get(lab) != version:
         if stuck_holders(view, matcher, lab):

@@ -24,10 +24,7 @@ IN_QUEUE = ("queued", "assigned")
 
 
 class SchedulerView(FoldedWorld):
-    """The world with indexes: its queues, its holders and the changes of its systems. Mutable.
-
-    `put` updates the indexes.
-    """
+    """The world with indexes that `put` updates: its queues, holders and changed systems. Mutable."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,10 +57,7 @@ class SchedulerView(FoldedWorld):
     # Batches
 
     def begin_decision(self, decision: RecordedDecision, *, in_batches: bool) -> None:
-        """Note the batch of a decision, and the new set that the decision answers.
-
-        Call it before the check.
-        """
+        """Note, before the check, the batch of a decision and the new set that it answers."""
         first = self.recipes.get(int(decision.records[0].name)) if _is_recipe(decision.records[0]) else None
         self.answering = first.set_id if first is not None and first.state == "new" else None
         if not in_batches or decision.batch != self.batch:
@@ -94,10 +88,7 @@ class SchedulerView(FoldedWorld):
             self.rollback(mark)
 
     def begin_tentative(self) -> int:
-        """Begin tentative changes and return their mark.
-
-        `confirm` confirms them, `rollback` rolls them back.
-        """
+        """Begin tentative changes and return their mark, for `confirm` or `rollback`."""
         self._tentative_depth += 1
         return len(self._changes)
 
@@ -108,7 +99,6 @@ class SchedulerView(FoldedWorld):
             self._replace(table, key, table.get(key), before)
 
     def confirm(self) -> None:
-        """Confirm all tentative changes."""
         self._tentative_depth -= 1
         self._changes.clear()
 
@@ -141,7 +131,6 @@ class SchedulerView(FoldedWorld):
         return list(self.systems_of) if everywhere else ()
 
     def _may_hold(self, recipe: Recipe) -> bool:
-        """Return whether the set of a recipe may be a holder."""
         recipe_set = self.sets.get(recipe.set_id)
         may_hold = recipe.state in ("scheduled", "assigned")
         return may_hold and recipe_set is not None and len(recipe_set.recipe_ids) > 1
@@ -255,5 +244,4 @@ def _add(counter: Counter[K], key: K, change: int) -> None:
 
 
 def _differ_in_usage_only(one: System, other: System) -> bool:
-    """Return whether two states of a system differ at most in its usage."""
     return one.described == other.described and one.rights is other.rights and one.draining is other.draining

@@ -1,7 +1,4 @@
-"""Candidate systems of recipes, and those that a recipe could get now (design sections 1 and 5.1).
-
-Requirements are evaluated once for a system, and again after a change of the system.
-"""
+"""Candidates and obtainable systems of recipes (design 1, 5.1), evaluated again only for changed systems."""
 
 from __future__ import annotations
 
@@ -28,11 +25,7 @@ class SystemFacts:
 
 
 class UsableSystems:
-    """The usable systems of one lab for one need, searched lazily.
-
-    `lab_version` is the `lab_version` of the view at creation, and `changes` the number of applied changes of
-    systems of the lab.
-    """
+    """Usable systems of a lab for a need, lazily, at its `lab_version`; `changes` counts applied changes."""
 
     def __init__(self, is_usable: Callable[[str], bool], fqdns: list[str], lab_version: int) -> None:
         self.lab_version = lab_version
@@ -54,7 +47,6 @@ class UsableSystems:
             self._usable.append(another)
 
     def change(self, changed: list[str]) -> None:
-        """Apply the changes of systems since the last call."""
         for fqdn in dict.fromkeys(changed[self.changes :]):
             self._usable = [other for other in self._usable if other != fqdn]
             if self._is_usable(fqdn):
@@ -63,11 +55,7 @@ class UsableSystems:
 
 
 class SystemMatcher:
-    """Finds the systems that recipes may get, in the present state of one view.
-
-    Without `by_access` every user may get every system at any priority. Without `by_contact` silent labs get
-    recipes like others.
-    """
+    """The systems that recipes may get now, without limits of access or contact unless `by_…` is set."""
 
     def __init__(self, world: SchedulerView, by_access: bool = True, by_contact: bool = True) -> None:
         # Lab -> its last holder version at which all its holders could be completed.
@@ -86,10 +74,7 @@ class SystemMatcher:
         return _in_lab(self._world, need, system.lab) and _installs(self._world, need.wants.distro, system)
 
     def is_readable(self, need: RecipeNeed) -> bool:
-        """Return whether the requirement can be read.
-
-        If not, no system is usable, and no violation is reported.
-        """
+        """Return whether the requirement can be read; if not, no system is usable, without a violation."""
         self._keep_up()
         return not self._requirements_cache.unknown >> need.wants.number & 1
 
@@ -131,7 +116,6 @@ class SystemMatcher:
         return sorted(found, key=lambda need: queue.ranks_of(need)[0])
 
     def usable_systems(self, recipe: Recipe, lab: str) -> UsableSystems:
-        """Return the systems of a lab that are usable for a recipe."""
         world, need = self._world, self._world.need(recipe)
         submitter = world.representative(recipe.submitter) if self._by_access else ANY_SUBMITTER
         cached = self._cached.get((lab, need, submitter))
@@ -177,7 +161,6 @@ def accepts_recipes(world: FoldedWorld, need: RecipeNeed, system: System) -> boo
 
 
 def _in_lab(world: FoldedWorld, need: RecipeNeed, lab: str) -> bool:
-    """Return whether the distros of a recipe and its guests are in the lab."""
     return all(_has(world, distro, lab) for distro in need.distros)
 
 

@@ -12,10 +12,7 @@ from replay.audit.rights import ANY_SUBMITTER, OPEN, Entries, Rights, Submitter
 
 
 class Distro(NamedTuple):
-    """The distro to install.
-
-    A distro of a tree must be in the lab; one of the job itself (`tree_id` None) is available everywhere.
-    """
+    """The distro to install; a custom one (`tree_id` None) is available in every lab."""
 
     tree_id: int | None
     arch: str = ""

@@ -6,7 +6,7 @@ from sys import intern
 from typing import Any
 
 from replay.audit.folds import FOLDS
-from replay.audit.record import Commit, EventRecord
+from replay.audit.record import EventRecord
 from replay.audit.rights import Submitter
 from replay.audit.state import State
 from replay.audit.values import Recipe, System
@@ -18,7 +18,6 @@ class FoldedWorld(State):
     # Queries
 
     def members(self, set_id: int) -> list[Recipe]:
-        """Return the unfinished recipes of a set."""
         named = self.sets[set_id].recipe_ids if set_id in self.sets else ()
         return [self.recipes[number] for number in named if number in self.recipes]
 
@@ -29,7 +28,6 @@ class FoldedWorld(State):
         return [recipe for recipe in self.members(host.set_id) if recipe.host_id == host.recipe_id]
 
     def document(self, system: System) -> dict[str, Any]:
-        """Return the document of a system, on which requirements are evaluated."""
         return {
             **system.inventory,
             "fqdn": system.fqdn,
@@ -53,10 +51,6 @@ class FoldedWorld(State):
         if fold is not None and record.topic.startswith(f"{record.kind}."):
             fold(self, record)
 
-    def apply_all(self, commit: Commit) -> None:
-        for record in commit.records:
-            self.apply(record)
-
 
 # Fields of `recipe.new` that the audit reads. The others are dropped, to save memory in unread events.
 FOLDED_FIELDS = (
@@ -75,7 +69,6 @@ def is_folded(record: EventRecord) -> bool:
 
 
 def folded(record: EventRecord) -> EventRecord:
-    """Return a record with only the data that a world folds."""
     if record.topic != "recipe.new":
         return record
     data = {name: record.data[name] for name in FOLDED_FIELDS if record.data.get(name) is not None}

@@ -15,11 +15,7 @@ REFUSED = frozenset({NOT_FOUND, CONFLICT, NOT_UNDERSTOOD})
 
 @dataclass(frozen=True)
 class Delivery:
-    """Messages to send together.
-
-    `steps` are sent in order, and then those in `repeated` again. With `twice`, the whole delivery is sent
-    again, as if the first answer had been lost.
-    """
+    """Messages to send in order, then those in `repeated` again; `twice`: all again, as if no answer came."""
 
     steps: tuple[LabStep, ...]
     repeated: tuple[LabStep, ...] = ()

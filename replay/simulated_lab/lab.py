@@ -53,10 +53,7 @@ def obey(lab: SimulatedLab, command: Command, now_seconds: float) -> SimulatedLa
 
 
 def _provision(lab: SimulatedLab, command: Command, now_seconds: float) -> SimulatedLab:
-    """Drop all messages of the system, and add those of its new recipe.
-
-    A recipe that was withdrawn and placed again sends no messages from its former system.
-    """
+    """Replace all messages of the system, also those of a withdrawn recipe, by those of its new recipe."""
     free = _silenced(_system_free(lab, command), command)
     steps = tuple(disordered(life(command, lab.behaviour, now_seconds), lab.behaviour, command["id"]))
     # A person's system is done when it is installed, and a failure comes later: then the life reports the
@@ -67,9 +64,7 @@ def _provision(lab: SimulatedLab, command: Command, now_seconds: float) -> Simul
 
 
 def _silence(behaviour: Behaviour, command: Command, steps: tuple[LabStep, ...]) -> Iterator[LabStep]:
-    """Yield the moment at which the whole lab controller vanishes during this life, perhaps with its
-    memory.
-    """
+    """Yield the moment at which the lab controller vanishes in this life, perhaps with its memory."""
     number, own = command["id"], [step.due_seconds for step in steps if not step.lasting]
     if own and behaviour.happens("vanish", number):
         chance = behaviour.chance("away", number)
@@ -100,10 +95,7 @@ def _at_once(lab: SimulatedLab, command: Command, now_seconds: float) -> Simulat
 
 
 def _reports(command: Command, now_seconds: float, *ends: Mapping[str, Any]) -> list[LabStep]:
-    """Report that a command has begun, unless that was reported, and how it ended.
-
-    The reports are lasting: no event revokes a command.
-    """
+    """Report the begin of a command, if not done yet, and its end; no event revokes a command."""
     begins = [{"state": "running"}] if command.get("state", "queued") == "queued" else []
     messages = [*begins, *ends] if is_open(command) else []
     system, number = str(command.get("system", "")), int(command["id"])

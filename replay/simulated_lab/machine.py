@@ -20,10 +20,7 @@ def life(command: Command, behaviour: Behaviour, now_seconds: float) -> tuple[La
 
 
 def _recipe(command: Command, behaviour: Behaviour, now_seconds: float) -> Iterator[LabStep]:
-    """Yield a host's messages and its guests'.
-
-    Guests begin with the host's first task; the host ends after the last of them.
-    """
+    """Yield messages of a host and its guests, which begin with its first task and end before it."""
     host = int(command["recipe_id"])
     own = strike(timeline(host, command, behaviour, now_seconds), FAULTS, behaviour, command["id"], host)
     end = own.end_seconds
@@ -47,10 +44,7 @@ def _guests(command: Command, host: Life, behaviour: Behaviour) -> Iterator[tupl
 
 
 def _farewell(command: Command, own: Life, end_seconds: float, behaviour: Behaviour) -> Iterator[LabStep]:
-    """Yield the last messages of a host.
-
-    The lab reports a machine that breaks; the command reports one that fails before its first task.
-    """
+    """Yield last messages: the lab reports a break, the command a failure before the first task."""
     if own.fault == "break":
         yield from _broken(command, end_seconds, behaviour)
     elif own.fault == "fail" and own.begun_seconds is None and is_open(command):
@@ -85,10 +79,7 @@ def _progress(command: Command, recipe_id: int, messages: Iterable[Timed]) -> It
 
 
 def _broken(command: Command, at_seconds: float, behaviour: Behaviour) -> Iterator[LabStep]:
-    """Yield the break and the repair.
-
-    The repair belongs to the system: it comes whatever happens to the recipe.
-    """
+    """Yield the break, and the repair, which belongs to the system whatever happens to the recipe."""
     system, recipe_id = str(command["system"]), command.get("recipe_id")
     repaired = at_seconds + behaviour.seconds(behaviour.repair_seconds, "repair", command["id"])
     breaks = {"fqdn": system, "condition": "Broken", "reason": BROKEN}

@@ -68,10 +68,7 @@ class Recomputation:
         self._folded_early = 0
 
     def take_all(self, log: Iterable[Recorded]) -> Iterator[DecisionDifference]:
-        """Yield the differences in a part of a log that ends with a commit.
-
-        `SKIPPED_EVENTS` may be missing.
-        """
+        """Yield the differences in whole commits of a log, which may lack `SKIPPED_EVENTS`."""
         for commit in commits(log):
             yield from self.take(commit)
 

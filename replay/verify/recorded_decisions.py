@@ -48,13 +48,11 @@ class DecidedCommit:
 
 
 def event_position(cause: str) -> int | None:
-    """Return the position of a cause that is an event, otherwise None."""
     kind, position = split_subject(cause)
     return int(position) if kind == "event" and position.isdecimal() else None
 
 
 def commits(log: Iterable[Recorded]) -> Iterator[Sequence[Recorded]]:
-    """Yield the events of a log, commit by commit."""
     for _, together in groupby(log, key=lambda recorded: recorded.commit_end):
         yield tuple(together)
 

@@ -47,7 +47,6 @@ def with_access(lab: Document, seed: int, pools: int, groups: int, policies: flo
 
 
 def without_policies(lab: Document) -> Document:
-    """Return the lab without policies, open to everybody."""
     bare = [{name: value for name, value in pool.items() if name != "access_policy"} for pool in lab["pools"]]
     return {**lab, "pools": bare}
 

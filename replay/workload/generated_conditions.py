@@ -1,7 +1,4 @@
-"""Conditions that a given system certainly satisfies, for the elements of host requirements.
-
-No condition is about a property that the document of the system lacks.
-"""
+"""Conditions on recorded properties of a given system that it certainly satisfies, for host requirements."""
 
 from __future__ import annotations
 
@@ -58,8 +55,6 @@ def _begins(element: str, path: str) -> ConditionMaker:
 
 
 def _among(element: str, path: str, *ops: str) -> ConditionMaker:
-    """Return a maker of conditions on one of several values."""
-
     def condition(system: Document, chance: Random) -> Made:
         value = _property(system, path)
         return leaf(element, chance.choice(ops), chance.choice(value)) if value else None

@@ -46,10 +46,7 @@ class Fitting:
 
 
 def generate_jobs(lab: Document, seed: int, count: int) -> Iterator[Document]:
-    """Yield jobs in their JSON form, of the kinds in `KINDS`.
-
-    Yields nothing for a lab without an Automated system.
-    """
+    """Yield jobs as JSON, of the kinds in `KINDS`; none for a lab without an Automated system."""
     fitting = Fitting(lab)
     for number in range(count if fitting.usable else 0):
         chance = Random(f"jobs/{seed}/{number}")
@@ -126,7 +123,6 @@ KINDS: dict[str, tuple[int, Callable[[Fitting, Random], list[Document]]]] = {
 
 
 def _recipe(system: Document, fitting: Fitting, chance: Random) -> Document:
-    """Return a recipe that this system could run."""
     return {
         "whiteboard": f"like {system['fqdn'].partition('.')[0]}",
         "autopick": _autopick(system, chance),

@@ -89,7 +89,6 @@ def _cpu(model: Product, processors: int) -> dict[str, Any]:
 
 
 def _make(model: Product, chance: Random) -> dict[str, Any]:
-    """Return the properties that identify a processor."""
     return {
         "family": 23 if "svm" in model.flags else 6,
         "model": chance.choice((79, 85, 106)),

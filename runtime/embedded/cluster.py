@@ -121,7 +121,6 @@ class Cluster:
         return self.folder.is_dir() and self._postmaster() is not None
 
     def remove(self) -> None:
-        """Stop the server, and delete all its files."""
         if self.folder.is_dir():
             self.stop()
             delete_short_folder(self.folder)
@@ -129,7 +128,6 @@ class Cluster:
             shutil.rmtree(self.folder)
 
     def rotate_log(self) -> None:
-        """Rotate the log of the running server if it exceeds its maximum length."""
         self._log.rotate()
 
     @property

@@ -1,4 +1,4 @@
-"""The database of a data folder: its URLs, and the supervision of its server."""
+"""The database of a data folder: its URLs, the login of the services, and the supervision of its server."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import psycopg
+from psycopg import sql
 
 from domain.errors import LabledgerError
 from runtime.embedded.account import EmbeddedPostgresError
 from runtime.embedded.cluster import Cluster, Server
-from runtime.embedded.service_login import service_url
+from runtime.embedded.home import secret
 from runtime.settings import Settings, variable
 
 log = logging.getLogger(__name__)
 
 CHECK_SECONDS = 0.2
+LOGIN = "labledger_api"
+SERVICE_ROLE = "labledger_service"
 
 
 class EmbeddedDatabase:
@@ -77,10 +80,7 @@ class EmbeddedDatabase:
 
 
 def database_url(settings: Settings) -> str:
-    """Return the owner's URL: from the settings, otherwise that of `labledger up` on the data folder.
-
-    Raises NotRunning if neither exists.
-    """
+    """Return the owner's URL, from the settings or else of a running `labledger up`. Raises NotRunning."""
     if settings.migration_url is not None:
         return settings.migration_url
     cluster = Cluster(settings.data / "postgresql")
@@ -109,3 +109,27 @@ def _is_libpq(name: str) -> bool:
 
 class NotRunning(LabledgerError):
     """No database found."""
+
+
+def service_url(server: Server, folder: Path) -> str:
+    """Return the database URL of the services. Call `migrate` first: it creates their role.
+
+    The password is in a file of the cluster's folder. Each call sets it on the server, so that both agree.
+    """
+    password = secret(folder / "service.password")
+    create_login(server.owner_url, LOGIN, password)
+    return server.url(LOGIN, password)
+
+
+def create_login(owner_url: str, login: str, password: str) -> None:
+    """Create a login with the password, or set it. NOINHERIT: no rights without `SET ROLE`."""
+    name, role = sql.Identifier(login), sql.Identifier(SERVICE_ROLE)
+    with psycopg.connect(owner_url, autocommit=True) as connection:
+        database = sql.Identifier(connection.info.dbname)
+        if connection.execute("SELECT FROM pg_roles WHERE rolname = %s", (login,)).fetchone() is None:
+            connection.execute(sql.SQL("CREATE ROLE {} LOGIN NOINHERIT").format(name))
+        verifier = connection.pgconn.encrypt_password(password.encode(), login.encode(), b"scram-sha-256")
+        statement = sql.SQL("ALTER ROLE {} PASSWORD {}").format(name, sql.Literal(verifier.decode()))
+        connection.execute(statement)
+        connection.execute(sql.SQL("GRANT {} TO {}").format(role, name))
+        connection.execute(sql.SQL("GRANT CONNECT ON DATABASE {} TO {}").format(database, name))

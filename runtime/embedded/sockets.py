@@ -1,7 +1,4 @@
-"""The folder of the server's Unix socket: its home, or another folder if the path of the home is too long.
-
-The kernel accepts at most 107 bytes for the path of a socket.
-"""
+"""The folder of the server's Unix socket: its home, or another one if the path would exceed 107 bytes."""
 
 from __future__ import annotations
 
@@ -37,7 +34,6 @@ def socket_folder(folder: Path, home: Path, account: Account) -> Path:
 
 
 def delete_short_folder(folder: Path) -> None:
-    """Delete the short folder of the cluster in `folder`, if it has one."""
     pointer = folder / "socket.path"
     if pointer.exists():
         shutil.rmtree(pointer.read_text(encoding="utf-8").strip(), ignore_errors=True)

@@ -53,10 +53,7 @@ def freeze_survivors(young_objects: int = YOUNG_OBJECTS) -> None:
 
 
 def collect_frozen() -> None:
-    """Collect frozen objects, too. Call it after a partition is dropped.
-
-    A partition contains cycles, so reference counting does not free it.
-    """
+    """Collect frozen objects, too. Call it after a partition is dropped, since partitions have cycles."""
     gc.unfreeze()
     gc.collect()
     gc.freeze()

@@ -1,7 +1,4 @@
-"""The log of a process on standard error, with the records of all libraries in one format.
-
-Modules log with `logging`, and pass searchable values in `extra`.
-"""
+"""The log of a process on standard error: records of `logging` in one format, with values in `extra`."""
 
 from __future__ import annotations
 

@@ -26,7 +26,6 @@ class StopRequest:
 
 
 def listening() -> StopRequest:
-    """Return a stop request that listens to the signals."""
     request = StopRequest()
     request.listen()
     return request

@@ -58,7 +58,6 @@ class Supervisor:
         log.info("%s started", program.name)
 
     def add_check(self, check: Callable[[], None]) -> None:
-        """Add a check that runs at every tick."""
         self._checks.append(check)
 
     def run(self, until: Callable[[], bool]) -> None:
@@ -118,7 +117,6 @@ def _ensure_spare(child: _Child, now: float) -> None:
 
 
 def _successor(child: _Child) -> subprocess.Popen[bytes]:
-    """Return the spare if it is alive, otherwise a new process."""
     spare, child.spare = child.spare, None
     if spare is not None:
         if give_turn(spare):
@@ -128,7 +126,6 @@ def _successor(child: _Child) -> subprocess.Popen[bytes]:
 
 
 def _end_spare(spare: subprocess.Popen[bytes], child: _Child) -> None:
-    """Stop a spare, which has no work to finish."""
     end(spare, SPARE_STOP_SECONDS, child.program.name)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from bench import run
 from bench.cases.full_lab import LABS
-from bench.latencies import in_milliseconds, percentile
+from bench.measurements import in_milliseconds, percentile
 from bench.outcome import Sizes
 from replay.workload.generated_jobs import Fitting
 from replay.workload.generated_lab import generate_lab

@@ -12,8 +12,7 @@ import pytest
 from bench.cases import change, explanation, multihost, query, submit
 from bench.hold_times import HoldTimes
 from bench.measurements import EventSpan
-from bench.outcome import Sizes
-from bench.progress import no_progress
+from bench.outcome import Sizes, no_progress
 from bench.raw_http import RequestFailed
 
 SIZES = Sizes(10, 10, 10, None, 50, 1, 1)

@@ -11,8 +11,7 @@ from click.testing import CliRunner
 from bench.cases import saturated
 from bench.cases.full_lab import fill
 from bench.cluster_fixture import bench_cluster
-from bench.outcome import CaseOutcome, Sizes
-from bench.progress import no_progress
+from bench.outcome import CaseOutcome, Sizes, no_progress
 from bench.run import CASES
 from cli import main
 from domain.access.policy import policy_of

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from bench.all_cases import run_all
 from bench.cases.pending import TooSmall
 from bench.jobs import JobReader
-from bench.limits.rows import EVENTS_OF_A_GRANT, of_grants
+from bench.limits.database import EVENTS_OF_A_GRANT, of_grants
 from bench.outcome import Sizes
 from cli.service.bench import bench
 from domain.directory.state import Directory

@@ -19,7 +19,7 @@ from bench.report import MISSED, REACHED, page
 from bench.run import CASES
 from bench.targets import EVENTS, FILTERS, QUEUED, SYSTEMS
 from cli.service.bench import CASES as OFFERED
-from cli.service.bench_table import show
+from cli.service.bench import show
 
 FULL = Sizes(SYSTEMS, QUEUED, FILTERS, None, 50, 20, 1, EVENTS)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from api.metrics.counters import WRITE_SECONDS
 from api.metrics.declarations import COUNTERS, DURATIONS, GAUGES, HISTOGRAMS, MetricSpec
-from api.metrics.writer import WRITE_SECONDS
 from api.rest.middleware.access_log import OTHER
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "metrics.md"

@@ -8,7 +8,7 @@ import pytest
 
 from api.intake import read_job
 from api.intake.document import Guest, Job, Recipe, Task
-from api.intake.unsupported import NOT_YET
+from api.intake.xml_walk import NOT_YET
 from api.rest.contract.answers.labs import CommandGuest, CommandTask, LabCommand
 from domain.errors import FaultyInput
 from domain.requirements.vocabulary import DISK, DISTRO_TREE, SYSTEM

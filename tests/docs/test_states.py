@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from domain.lifecycle import Lifecycle
-from tests.docs.states import MACHINES, PAGE, REGENERATE, page
+from tests.docs.states import MACHINES, PAGE, REGENERATE, mermaid, page
 
 
 def test_states_page__tables_as_they_are__says_the_same() -> None:
@@ -12,7 +12,7 @@ def test_states_page__tables_as_they_are__says_the_same() -> None:
 
 @pytest.mark.parametrize("lifecycle", [machine[-1] for machine in MACHINES], ids=lambda made: made.name)
 def test_picture__any_table__has_every_row_start_and_end(lifecycle: Lifecycle) -> None:
-    drawn = [line.strip() for line in lifecycle.mermaid().splitlines()]
+    drawn = [line.strip() for line in mermaid(lifecycle).splitlines()]
     rows = [f"{before} --> {after}: {when}" for before, after, when in lifecycle.rows]
     begins = [f"[*] --> {state}" for state in lifecycle.start]
     left = {before for before, _, _ in lifecycle.rows}

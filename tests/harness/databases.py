@@ -13,7 +13,7 @@ import psycopg
 from psycopg import sql
 
 from api import database_setup
-from runtime.embedded.service_login import create_login
+from runtime.embedded.database import create_login
 from runtime.settings import Settings
 
 # Unlike any login of a real installation: a server given by URL may have one.

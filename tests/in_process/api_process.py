@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from api.feed import Feed
 from api.parts import Parts
-from api.request_context import RequestContext
+from api.use_cases.ports import RequestContext
 from projections.reader import Reader
 from store.aggregates import Aggregates
 from store.contacts import Contacts

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ValidationError
 
 import api.rest.app  # noqa: F401  # imports all models of bodies
 from api.intake.document import Partition, Reservesys
-from api.rest.contract.inputs.common import Input
 from api.rest.contract.inputs.systems import Cpu, Disk
+from api.rest.contract.values import Input
 
 # Type -> values of another type that Python would convert.
 NONE_OF_IT: dict[str, tuple[Any, ...]] = {

@@ -8,7 +8,7 @@ import pytest
 from falcon.testing import create_asgi_req
 
 from api.rest import routes
-from api.rest.middleware.principal import is_undoing
+from api.rest.context import is_undoing
 
 EVERY = [
     (re.sub(r"{.*?}", "1", path), method) for path, route in routes.ROUTES.items() for method in route.roles

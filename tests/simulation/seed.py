@@ -169,7 +169,7 @@ class Seed:
     def _lab_controller(self, fqdn: str, process: Process) -> LabAgent:
         client: Any = LabClient(self.network, fqdn)
         stop: Any = SimulatedEvent()
-        agent = LabAgent(client, fqdn, self.scene.behaviour, say=self._said, stop=stop)
+        agent = LabAgent(client, fqdn, self.scene.behaviour, show=self._said, stop=stop)
         process.strand(agent.run)
         return agent
 

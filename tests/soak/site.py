@@ -20,7 +20,7 @@ from random import Random
 from urllib.parse import urlsplit
 
 from runtime.embedded.cluster import Cluster
-from runtime.embedded.service_login import service_url
+from runtime.embedded.database import service_url
 from tests.acceptance.faults import FAULTS
 from tests.acceptance.up import Up, up
 from tests.harness.disk import SmallDisk, small_disk

@@ -46,11 +46,11 @@ def test_heard__after_the_databases_clock_was_set_back__goes_back_with_it(
     assert heard.last["a"] <= heard.now
 
 
-def test_is_due__many_at_once__one_every_few_seconds(log: EventLog) -> None:
+def test_must_store__many_at_once__one_every_few_seconds(log: EventLog) -> None:
     contacts = Contacts(log)
-    assert contacts.is_due("a", 100.0) and not contacts.is_due("a", 100.0)
-    assert not contacts.is_due("a", 100.0 + GRAIN_SECONDS / 2)
-    assert contacts.is_due("b", 100.0) and contacts.is_due("a", 100.0 + GRAIN_SECONDS)
+    assert contacts.must_store("a", 100.0) and not contacts.must_store("a", 100.0)
+    assert not contacts.must_store("a", 100.0 + GRAIN_SECONDS / 2)
+    assert contacts.must_store("b", 100.0) and contacts.must_store("a", 100.0 + GRAIN_SECONDS)
 
 
 STAMP = Stamp(datetime(2026, 1, 1, tzinfo=UTC), "eve", "request/test")

@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 
-from api.request_context import RequestContext
 from api.use_cases.change_system import NewSystemValues, change_system
 from api.use_cases.move_system import move_system
+from api.use_cases.ports import RequestContext
 from api.use_cases.put_document import change_lab_controller, put_document
 from api.use_cases.reserve_system import ReservationRequest, reserve_system, return_system
 from api.use_cases.tokens import revoke_token
-from domain.errors import NotPermitted, Stale
-from domain.names import display_subject
+from domain.errors import NotPermitted, Stale, display_subject
 from store.requests import Committed
 from tests.use_cases.town import LAB, Town, as_admin, by
 

@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from api.request_context import RequestContext
 from api.use_cases.change_policy import change_pool_policy, change_system_policy
 from api.use_cases.change_system import NewSystemValues
-from api.use_cases.import_systems import import_systems
-from api.use_cases.importing import ImportItem, InputLocation
+from api.use_cases.import_systems import ImportItem, InputLocation, import_systems
 from api.use_cases.lab_updates import add_or_change_system, change_own_system
 from api.use_cases.move_system import move_system
+from api.use_cases.ports import RequestContext
 from api.use_cases.put_document import put_document
 from api.use_cases.reserve_system import return_system
 from domain.errors import NotPermitted, Refused, Unknown

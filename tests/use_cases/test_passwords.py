@@ -15,9 +15,9 @@ from argon2 import PasswordHasher
 from api.parts import Parts
 from api.password_attempts import MAX_FAILED_BY_USER
 from api.passwords import Hashing
-from api.request_context import RequestContext
 from api.use_cases.log_in import TOKEN_LIFETIME, NewLogin, log_in
 from api.use_cases.passwords import set_password
+from api.use_cases.ports import RequestContext
 from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
 from api.use_cases.tokens import create_token, digest_of

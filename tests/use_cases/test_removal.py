@@ -6,10 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from api.use_cases.change_system import NewSystemValues, change_system
+from api.use_cases.change_system import NewSystemValues, change_system, register_system
 from api.use_cases.move_system import move_system
 from api.use_cases.put_document import put_document
-from api.use_cases.register_system import register_system
 from api.use_cases.remove_document import remove_document
 from api.use_cases.reserve_system import ReservationRequest, reserve_system
 from api.use_cases.tokens import create_token

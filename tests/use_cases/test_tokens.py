@@ -8,11 +8,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from api.use_cases.change_system import NewSystemValues, change_system
-from api.use_cases.first_token import make_first_token
 from api.use_cases.passwords import set_password
 from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
-from api.use_cases.tokens import create_token, digest_of, revoke_token
+from api.use_cases.tokens import create_token, digest_of, make_first_token, revoke_token
 from domain.directory.events import TokenRevoked, UserRegistered, UserRemoved
 from domain.directory.state import Directory
 from domain.errors import FaultyInput, NotPermitted, Refused, Unknown

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from api.request_context import RequestContext
 from api.use_cases.change_system import NewSystemValues
 from api.use_cases.lab_updates import RecipeRelease, SystemUpdate, change_own_system, take_updates
+from api.use_cases.ports import RequestContext
 from api.use_cases.report_drafts import RecipeItem
 from api.use_cases.report_progress import Answer
 from domain.errors import FaultyInput, Refused, Unknown

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from api.parts import Parts
-from api.request_context import RequestContext
+from api.use_cases.ports import RequestContext
 from domain.directory import events as directory_events
 from domain.events import Change, Event, Stamp
 from domain.system.events import SystemRegistered

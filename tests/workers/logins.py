@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import psycopg
 from psycopg import sql
 
-from runtime.embedded.service_login import create_login
+from runtime.embedded.database import create_login
 from tests.harness.databases import LOGIN_PASSWORD
 from tests.harness.sessions import Owner
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from api.metrics import counters
-from api.metrics.writer import CounterWriter
+from api.metrics.counters import CounterWriter
 from domain.scheduling.decisions.timers import Findings
 from postgres.errors import DatabaseAway
 from store.contacts import Contacts

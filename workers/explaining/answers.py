@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any, Final
 
-from domain.errors import Unknown
+from domain.errors import Unknown, display_name
 from domain.events import Moment, Recorded
-from domain.names import display_name
 from domain.recipe.events import RecipeScheduled
 from domain.recipe.lifecycle import UNPLACED
 from domain.recipe.state import Recipe, evolve
+from domain.recipe_set.events import RecipeSetPriorityChanged, RecipeSetSubmitted
 from domain.scheduling.decisions.decide import POLICY_VERSION
 from domain.scheduling.explaining.granted import why_granted
 from domain.scheduling.explaining.places import places_on
@@ -22,7 +22,6 @@ from domain.scheduling.supply.filter_key import Demand, FilterKey, own_distro
 from domain.scheduling.supply.labs import Labs
 from domain.scheduling.world.partition import Partition
 from workers.explaining.follower import Follower
-from workers.explaining.priorities import add_changes
 
 NEVER_PLACED: Final = "it never had a system"
 OTHER_RULES: Final = "the decision was made by rules of another version, and cannot be recomputed"
@@ -113,10 +112,7 @@ def _explain_ended(
 def _explain_placed(
     follower: Follower, state: Recipe, granted: Recorded, hidden: Collection[str]
 ) -> dict[str, Any]:
-    """Explain the last grant of a recipe. For a hidden system, return only that there was a grant.
-
-    The queue of the system, its state and its effective priorities would reveal the system.
-    """
+    """Explain the last grant of a recipe. Of a hidden system, say only that: all else would reveal it."""
     assert isinstance(granted.event, RecipeScheduled)
     if granted.event.system in hidden:
         return {"summary": NOT_SHOWN}
@@ -183,3 +179,28 @@ ANSWERS: Final[Mapping[str, Callable[..., dict[str, Any]]]] = {
     "matches": matches,
     "order": order,
 }
+
+
+def add_changes(
+    follower: Follower, partition: Partition, descriptions: Iterable[dict[str, Any]], upto: int
+) -> None:
+    """Add `priority_change` to descriptions that have a `recipe_id`, as of a position. One query at most."""
+    described = [(each, partition.sets.recipes[each["recipe_id"]].recipe_set_id) for each in descriptions]
+    # Most sets have no event but their submission.
+    changed = {f"recipe-set/{number}" for _, number in described if partition.sets.sets[number].version > 1}
+    pasts = follower.pasts(changed, upto) if changed else {}
+    for description, number in described:
+        description["priority_change"] = _last_change(pasts.get(f"recipe-set/{number}", ()))
+
+
+def _last_change(past: Iterable[Recorded]) -> dict[str, Any] | None:
+    changes = [each for each in past if isinstance(each.event, RecipeSetSubmitted | RecipeSetPriorityChanged)]
+    for before, last in reversed(list(pairwise(changes))):
+        return {
+            "actor": last.stamp.actor,
+            "position": last.position,
+            "at": last.recorded_at,
+            "was": before.event.priority,  # type: ignore[attr-defined]
+            "became": last.event.priority,  # type: ignore[attr-defined]
+        }
+    return None

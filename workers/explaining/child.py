@@ -1,7 +1,4 @@
-"""The explaining process. Each message of the parent is a request; the answer is a message, too.
-
-The process ends with its input, or after `IDLE_SECONDS` without a request.
-"""
+"""The explaining process: it answers requests in messages, and ends with its input or when it is idle."""
 
 from __future__ import annotations
 

@@ -41,7 +41,6 @@ class Follower:
         self._partitions: dict[str, Partition] = {}
 
     def end(self) -> int:
-        """Return the position at the present end of the log."""
         return self._log.end()
 
     def at_end(self) -> Partition:
@@ -77,7 +76,6 @@ class Follower:
         return partition
 
     def commit_of(self, granted: Recorded) -> DecidedCommit:
-        """Return the scheduler's commit with this event."""
         assert granted.stamp.basis is not None, "the scheduler decided it"
         with self._log_after(granted.stamp.basis.position) as log:
             events = log.upto(granted.commit_end)
@@ -86,7 +84,6 @@ class Follower:
         return commit
 
     def past(self, subject: str, upto: int) -> list[Recorded]:
-        """Return the events of a subject up to a position."""
         return self.pasts([subject], upto)[subject]
 
     def pasts(self, subjects: Iterable[str], upto: int) -> dict[str, list[Recorded]]:
@@ -98,7 +95,6 @@ class Follower:
         }
 
     def moments(self, positions: Iterable[int]) -> dict[int, datetime]:
-        """Return the times at which the events at these positions were recorded."""
         return dict(self._log.rows(SQL["moments"], (sorted(positions),)))
 
     @contextmanager

@@ -13,8 +13,7 @@ from runtime.processes.child import Channel, run_child
 from runtime.processes.garbage_collection import gc_paused
 from store.mapper import StoredRow
 from store.tailer import Tailer
-from workers.verification.audit import AuditCheck
-from workers.verification.recomputation import RecomputationCheck
+from workers.verification.checks import AuditCheck, RecomputationCheck
 from workers.verification.verify import AUDIT, DECISIONS
 
 PAGE_SIZE = 5_000
@@ -25,7 +24,6 @@ CHECKS: dict[str, Callable[[], Check]] = {DECISIONS: RecomputationCheck, AUDIT: 
 
 
 def check_log(parent: Channel, url: str) -> None:
-    """Report the position after each page, and the findings at the end."""
     name, end = sys.argv[1], int(sys.argv[2])
     check = CHECKS[name]()
     # No collection is needed: folded events make no cycles, and reference counting frees all else.

@@ -62,10 +62,7 @@ def _start(url: str, end: int, run: CheckRun) -> Child:
 def _findings(
     children: Mapping[CheckRun, Child], on_progress: ProgressCallback
 ) -> dict[CheckRun, dict[str, Any]]:
-    """Receive from all children until each has sent its findings.
-
-    No threads are used, because after Ctrl-C a thread might read from a closed pipe.
-    """
+    """Receive all findings, without threads: after Ctrl-C a thread might read from a closed pipe."""
     reached: dict[CheckRun, int] = {}
     found: dict[CheckRun, dict[str, Any]] = {}
     with DefaultSelector() as selector:

@@ -11,18 +11,29 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from api.headers import PROBLEM
-from api.rest.contract.answer_headers import error_headers, success_headers
-from api.rest.contract.answers.common import Problem
+from api.headers import POSITION_HEADER, PROBLEM
+from api.rest.contract.answers.common import Answer, Problem
 from api.rest.contract.operation import BODY_REFUSALS, JSON, Operation
 from api.rest.contract.parameters import header_parameters, lab_parameters, path_parameters, query_parameters
-from api.rest.contract.queries import Caught
+from api.rest.contract.queries import Caught, Page
 from api.rest.permissions import required_permissions
 
 REF = "#/components/schemas/{model}"
 
 Document = dict[str, Any]
 Schemas = Mapping[Any, Document]
+Header = dict[str, Any]
+
+_TEXT = {"type": "string"}
+_POSITION: Header = {
+    "description": "the log position that the answer reflects, or that of the last event written",
+    "required": True,
+    "schema": {"type": "integer", "minimum": 0},
+}
+_LOCATION: Header = {"description": "path of the new resource", "required": True, "schema": _TEXT}
+_ETAG: Header = {"description": "version of the resource, for If-Match", "schema": _TEXT}
+_LINK: Header = {"description": "rel=next: the next page", "schema": _TEXT}
+_RETRY: Header = {"description": "seconds until a retry", "schema": {"type": "integer", "minimum": 0}}
 
 
 def describe(
@@ -143,3 +154,22 @@ def plain(path: str) -> str:
 def _id(path: str, method: str) -> str:
     words = [word for word in re.split(r"[^a-z]+", re.sub(r"\{(\w+)[^}]*\}", r"by-\1", path)) if word]
     return "_".join((method.lower(), *words))
+
+
+def success_headers(method: str, operation: Operation) -> dict[str, Header]:
+    headers: dict[str, Header] = {}
+    if operation.answer is not None and issubclass(operation.answer, Answer):
+        headers[POSITION_HEADER] = _POSITION
+    if operation.created:
+        headers["Location"] = _LOCATION
+    if operation.versioned and method == "GET":
+        headers["ETag"] = _ETAG
+    if issubclass(operation.query, Page):
+        headers["Link"] = _LINK
+    return headers
+
+
+def error_headers(status: int) -> dict[str, Header]:
+    if status == 401:
+        return {"WWW-Authenticate": {"description": "the authentication scheme", "schema": _TEXT}}
+    return {"Retry-After": _RETRY} if status in (429, 503) else {}

@@ -55,8 +55,6 @@ class Operation:
 def operation(
     does: str, answer: type[BaseModel] | None = None, query: type[Query] = Query, **more: Any
 ) -> Callable[[R], R]:
-    """Declare the operation of a responder."""
-
     def declare(responder: R) -> R:
         responder.operation = Operation(does, answer, query, **more)  # type: ignore[attr-defined]
         return responder

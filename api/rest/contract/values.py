@@ -1,4 +1,4 @@
-"""Types of the fields of inputs, parameters and answers."""
+"""Types of the fields of inputs, parameters and answers, and the base of inputs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import Annotated, Any, Final
 from pydantic import (
     AfterValidator,
     AwareDatetime,
+    BaseModel,
     BeforeValidator,
+    ConfigDict,
     Field,
     GetCoreSchemaHandler,
     Strict,
@@ -119,3 +121,9 @@ TaskState = Annotated[str, OneOf(TASK.states)]
 CommandState = Annotated[str, OneOf(COMMAND.states)]
 UsageState = Annotated[str, OneOf(USAGE.states)]
 Result = Annotated[str, OneOf(RESULT_ORDER)]
+
+
+class Input(BaseModel):
+    """Unknown fields are errors: a misspelt one must not be ignored."""
+
+    model_config = ConfigDict(extra="forbid")

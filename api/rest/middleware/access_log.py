@@ -9,8 +9,7 @@ from typing import Any, Final
 from falcon.asgi import Request, Response
 
 from api.metrics.requests import RequestCounters
-from api.rest.context import route_of
-from api.rest.middleware.principal import Principal
+from api.rest.context import Principal, route_of
 
 # A logger of its own, so that it can be disabled.
 LOGGER = "labledger.access"
@@ -23,11 +22,7 @@ logger = logging.getLogger(LOGGER)
 
 
 class AccessLog:
-    """Falcon middleware that logs and counts each request.
-
-    It is the outermost middleware, so it measures the others and logs their refusals. It runs before the
-    answer is sent, so a stream is logged at its begin.
-    """
+    """The outermost Falcon middleware: logs and counts each request, a stream at its begin."""
 
     def __init__(self, counters: RequestCounters) -> None:
         self._counters = counters

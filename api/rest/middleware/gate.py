@@ -1,4 +1,4 @@
-"""Authentication and authorisation of every request."""
+"""Authentication, authorisation and rate limits of every request."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 import uuid
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
 import falcon
 from falcon.asgi import Request, Response
@@ -17,17 +17,16 @@ from api.concurrency_limits import share_of
 from api.feed import NotReady
 from api.headers import ACTS_AS, EVENT_STREAM, LAST_EVENT_ID
 from api.intake.limits import MAX_MESSAGE_LENGTH
-from api.rest.context import client_address, operation_of_request, request_id_of, route_of
+from api.moving_window import MovingWindow
+from api.rest.context import Principal, client_address, operation_of_request, request_id_of, route_of
 from api.rest.contract.operation import Operation
 from api.rest.middleware.address import address_of
-from api.rest.middleware.principal import Principal
-from api.rest.middleware.rates import Rates
 from api.rest.ports import GateParts
 from api.rest.query import read_query
 from api.rest.routes import ROUTES, Route
 from api.use_cases.tokens import digest_of
 from domain.directory.roles import AUDITOR, LAB_CONTROLLER
-from domain.errors import Fault, NotPermitted, Unreadable
+from domain.errors import Fault, NotPermitted, TooOften, Unreadable
 from postgres.errors import DatabaseAway
 from runtime.setting_values import Network
 from store.reads import AuditedRead, record
@@ -35,6 +34,8 @@ from store.reads import AuditedRead, record
 _REQUEST_ID = re.compile(r"^[A-Za-z0-9._-]{1,64}$")
 # While the log cannot be read, tokens are accepted for this time, although another process may revoke them.
 MAX_UNREAD_SECONDS = 30.0
+# For unknown tokens from one address, because each makes the feed read up to the end of the log.
+UNKNOWN_TOKENS_PER_SECOND: Final = 20
 
 
 class Gate:
@@ -149,3 +150,25 @@ class Gate:
             raise NotReady("the service cannot read the log to check whether the token was revoked")
         token_id, document = entry
         return Principal(document["user"], document["role"], document["lab_controller"], token_id)
+
+
+class Rates:
+    """`per_second` is the limit of each user and each lab controller; 0 means no limit."""
+
+    def __init__(self, per_second: int) -> None:
+        self._callers = MovingWindow(per_second, 1.0) if per_second else None
+        self._unknown_tokens = MovingWindow(UNKNOWN_TOKENS_PER_SECOND, 1.0)
+
+    def take(self, caller: str) -> None:
+        """Count a request of a caller, by `Principal.limit_key`. Raises TooOften above the limit."""
+        if self._callers is not None:
+            _take(self._callers, caller)
+
+    def take_unknown_token(self, address: str) -> None:
+        """Count a request with an unknown token, by its address. Raises TooOften above the limit."""
+        _take(self._unknown_tokens, address)
+
+
+def _take(window: MovingWindow, key: str) -> None:
+    if window.take(key):
+        raise TooOften(f"{window.amount} requests a second are allowed", 1)

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 import falcon
 from falcon.asgi import Request, Response
 
 from api.rest import paging
 from api.rest.body import read_model
-from api.rest.context import query_of
+from api.rest.context import Principal, principal_of, query_of, request_of
 from api.rest.contract import queries
 from api.rest.contract.answers import labs as answers
 from api.rest.contract.inputs.labs import CommandReport
 from api.rest.contract.operation import operation
-from api.rest.middleware.principal import Principal, principal_of, request_of
 from api.rest.ports import CommandParts
-from api.rest.resources.lab_commands import Row, lab_command
 from api.use_cases.report_command import report_command
 from api.use_cases.report_drafts import CommandItem
 from api.use_cases.resolve import existing
 from api.use_cases.tokens import token_counts
-from domain.errors import TooOften, Unknown
-from domain.names import display_name
+from domain.errors import TooOften, Unknown, display_name
+from domain.recipe.watchdog import of_task
 from projections.reader import At
 
 KIND = "lab-controller"
@@ -35,6 +34,26 @@ MAX_PAGE_BYTES = 2**20
 # Per lab controller and process: each waiting request queries again whenever the read models move.
 MAX_WAITING = 16
 RETRY_SECONDS = 5
+
+Row = dict[str, Any]
+DocumentRecipe = Mapping[str, Any]
+"""A recipe of a job document."""
+
+# The fields of a command that are copied from the document, with their defaults.
+COPIED_FIELDS: Final[Mapping[str, Any]] = {
+    "whiteboard": "",
+    "role": None,
+    "kernel_options": "",
+    "kernel_options_post": "",
+    "ks_meta": "",
+    "kickstart": None,
+    "ks_appends": (),
+    "packages": (),
+    "repos": (),
+    "partitions": (),
+    "watchdog": {},
+    "reservesys": None,
+}
 
 
 class Commands:
@@ -84,7 +103,6 @@ class Commands:
         return commands
 
     async def _recipes(self, rows: list[Row]) -> dict[int, Row]:
-        """Return the parts of documents for the recipes to provision, by recipe id."""
         provisions = [row for row in rows if row["kind"] == "provision" and row["recipe_id"] is not None]
         if not provisions:
             return {}
@@ -137,3 +155,49 @@ class Commands:
         done = await report_command(self._parts, request_of(req), name, item)
         body = {"id": command_id, "state": report.state}
         await paging.answer_write(resp, self._parts.log, done, body)
+
+
+def lab_command(row: Row, lab_controller: str, document: Row | None) -> Row:
+    """Return a command with all data to execute it. One without a recipe is for a person.
+
+    `document` has the recipe of the job document, and the ids of its guests in the same order.
+    """
+    command = {name: row[name] for name in ("kind", "system", "recipe_id", "state")}
+    command["id"] = row["command_id"]
+    if row["kind"] != "provision":
+        return command
+    recipe: DocumentRecipe = {} if document is None else document["recipe"]
+    of_guests = (
+        {} if document is None else dict(zip(document["guest_ids"], recipe.get("guests", ()), strict=False))
+    )
+    guests = [_guest(guest, lab_controller, of_guests.get(guest["recipe_id"], {})) for guest in row["guests"]]
+    of_set = {name: row[name] for name in ("job_id", "recipe_set_id", "members")}
+    return {**command, **_installation(row, lab_controller, recipe), **of_set, "guests": guests}
+
+
+def _guest(guest: Row, lab_controller: str, recipe: DocumentRecipe) -> Row:
+    named = {name: guest[name] for name in ("recipe_id", "guestname", "guestargs")}
+    return {**named, **_installation(guest, lab_controller, recipe)}
+
+
+def _installation(row: Row, lab_controller: str, recipe: DocumentRecipe) -> Row:
+    """Return the distribution to install, and the tasks. `distro` is a recipe's own, in place of a tree."""
+    tree = row["tree"]
+    return {
+        "distro_tree": tree
+        and {"id": row["distro_tree_id"], "name": tree["name"], "urls": tree["urls"].get(lab_controller, [])},
+        "distro": row["distro"],
+        **{name: recipe.get(name, default) for name, default in COPIED_FIELDS.items()},
+        "tasks": [_task(task) for task in row["tasks"] or ()],
+    }
+
+
+def _task(task: Row) -> Row:
+    return {
+        "id": task["task_id"],
+        "name": task["name"],
+        "role": task["role"],
+        "params": task["params"],
+        "fetch": task.get("fetch"),
+        "watchdog_seconds": of_task(task["params"]),
+    }

@@ -14,10 +14,7 @@ from api.rest.contract.operation import operation
 
 
 class Description:
-    """The resource of the OpenAPI document, which is built at the first request, because that takes long.
-
-    `describe` builds the document; the application sets it.
-    """
+    """The OpenAPI document, which `describe` builds at the first request because it takes long."""
 
     describe: Callable[[], dict[str, Any]]
 

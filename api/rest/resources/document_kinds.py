@@ -13,13 +13,13 @@ from pydantic import TypeAdapter
 from api.clock import rfc3339
 from api.rest import paging
 from api.rest.body import read_model
+from api.rest.context import request_of
 from api.rest.contract.answers import documents as answers
 from api.rest.contract.answers.access import PasswordSet
 from api.rest.contract.inputs import documents as inputs
 from api.rest.contract.inputs.access import NewPassword
 from api.rest.contract.operation import operation
 from api.rest.contract.values import Fqdn, Number
-from api.rest.middleware.principal import request_of
 from api.rest.ports import DocumentParts
 from api.rest.resources.documents import Documents, Shapes
 from api.use_cases.move_system import move_system
@@ -51,17 +51,13 @@ TREES = Shapes(
 
 
 class Users(Documents):
-    """Users, with their roles and passwords."""
+    optional = "roles"
 
     def __init__(self, parts: DocumentParts) -> None:
         super().__init__(parts, "user", USERS)
 
-    def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
-        """Return the document with the present roles if none are given."""
-        if document["roles"] is not None:
-            return document
-        entry = self._parts.feed.directory.get("user", name)
-        return {**document, "roles": entry.document["roles"] if entry else [SUBMITTER]}
+    def _default(self) -> list[str]:
+        return [SUBMITTER]
 
     @operation("Set the password of a user", PasswordSet, body=NewPassword, versioned=True)
     async def on_put_password(self, req: Request, resp: Response, name: str) -> None:
@@ -71,8 +67,6 @@ class Users(Documents):
 
 
 class Groups(Documents):
-    """Groups."""
-
     def __init__(self, parts: DocumentParts) -> None:
         super().__init__(parts, "group", GROUPS)
 
@@ -80,15 +74,10 @@ class Groups(Documents):
 class Pools(Documents):
     """Pools. Systems are added and removed one by one; the access policy has its own path."""
 
+    optional = "description"
+
     def __init__(self, parts: DocumentParts) -> None:
         super().__init__(parts, "pool", POOLS)
-
-    def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
-        """Return the document with the present description if none is given."""
-        if document["description"] is not None:
-            return document
-        entry = self._parts.feed.directory.get("pool", name)
-        return {**document, "description": entry.document.get("description", "") if entry else ""}
 
     @operation("Add a system to a pool", answers.PoolMember, versioned=True)
     async def on_put_system(self, req: Request, resp: Response, name: str, fqdn: str) -> None:
@@ -112,29 +101,25 @@ class Pools(Documents):
 class DistroTrees(Documents):
     """Distro trees, named by numbers."""
 
+    optional = "added_at"
+
     def __init__(self, parts: DocumentParts) -> None:
         super().__init__(parts, "distro-tree", TREES, "id", NUMBER)
 
-    def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
-        """Return the document with the present `added_at` if none is given."""
-        if document["added_at"] is not None:
-            return document
-        entry = self._parts.feed.directory.get("distro-tree", name)
-        added_at = entry.document["added_at"] if entry else rfc3339(self._parts.clock())
-        return {**document, "added_at": added_at}
+    def _default(self) -> str:
+        return rfc3339(self._parts.clock())
 
 
 class LabControllers(Documents):
     """Lab controllers. Answers about the past have no last contact, which is not recorded in the log."""
 
+    optional = "broken_after"
+
     def __init__(self, parts: DocumentParts) -> None:
         super().__init__(parts, "lab-controller", LABS, "fqdn", FQDN)
 
-    def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
-        """Return the document with the present limit if none is given."""
-        if document["broken_after"] is not None:
-            return document
-        return {**document, "broken_after": self._parts.feed.directory.broken_after(name)}
+    def _default(self) -> int:
+        return BROKEN_AFTER
 
     @operation(
         "Enable or disable a lab controller, or change its failure limit",

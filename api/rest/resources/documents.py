@@ -10,17 +10,16 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from api.rest import paging
 from api.rest.body import read_model
+from api.rest.context import request_of
 from api.rest.contract import queries
 from api.rest.contract.answers.documents import NamedRemoved
 from api.rest.contract.faults import faults_of
 from api.rest.contract.operation import Operation
 from api.rest.contract.values import Name
-from api.rest.middleware.principal import request_of
 from api.rest.ports import DocumentParts
 from api.use_cases.put_document import put_document
 from api.use_cases.remove_document import remove_document
-from domain.errors import Fault, FaultyInput, Unknown
-from domain.names import display_name
+from domain.errors import Fault, FaultyInput, Unknown, display_name
 
 NAME: TypeAdapter[Any] = TypeAdapter(Name)
 
@@ -37,6 +36,9 @@ class Shapes(NamedTuple):
 
 class Documents:
     """The resource of one kind. `names` validates the name in the path; `key` is its field in answers."""
+
+    # The field that a client may omit.
+    optional = ""
 
     def __init__(
         self,
@@ -96,8 +98,15 @@ class Documents:
         await paging.answer_write(resp, self._parts.log, done, answer)
 
     def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
-        """Return the document with values for fields that a client may omit."""
-        return document
+        """Return the document with the present value of the optional field, otherwise the default."""
+        if not self.optional or document[self.optional] is not None:
+            return document
+        entry = self._parts.feed.directory.get(self._kind, name)
+        present = entry.document.get(self.optional) if entry else None
+        return {**document, self.optional: self._default() if present is None else present}
+
+    def _default(self) -> Any:
+        return ""
 
     def _check_name(self, name: str) -> None:
         try:

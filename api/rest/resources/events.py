@@ -1,32 +1,30 @@
-"""/events: the log, in pages or as a live stream."""
+"""/events: the log, in pages or live as server-sent events, which browsers can resume."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import partial
 
+import falcon
 from falcon.asgi import Request, Response
 
 from api.concurrency_limits import share_of
-from api.feed import NotReady
-from api.headers import EVENT_STREAM, LAST_EVENT_ID
+from api.headers import EVENT_STREAM, LAST_EVENT_ID, POSITION_HEADER
 from api.intake.limits import MAX_MESSAGE_LENGTH
 from api.rest import paging, visibility
-from api.rest.context import query_of
+from api.rest.context import Principal, principal_of, query_of
 from api.rest.contract import queries
 from api.rest.contract.answers.log import EventPage
 from api.rest.contract.operation import JSON, operation
 from api.rest.contract.query_values import MAX_POSITION, whole_number
-from api.rest.middleware.principal import Principal, principal_of
 from api.rest.ports import ReadParts
-from api.rest.resources.watchers import Watchers
+from api.rest.serving.worker import CONNECTION, StreamConnection
 from api.use_cases.tokens import token_counts
 from api.watching.message import event_document
 from domain.directory.roles import SEES_ALL
 from domain.errors import Fault, FaultyInput, NotPermitted
 from domain.events import TOPICS, split_subject
-from projections.reader import NotThereYet
 from store.selection import Selection
 
 # Only roles in SEES_ALL may see them, as at /tokens.
@@ -66,7 +64,7 @@ class Events:
     async def _page(
         self, req: Request, resp: Response, query: queries.EventQuery, selection: Selection
     ) -> None:
-        upto = await self._upto(req, query)
+        upto = await self._upto(query)
         select = self._parts.log.select
         found, through = await asyncio.to_thread(select, query.after, upto, query.limit, selection)
         following = through if through < upto else None
@@ -74,24 +72,14 @@ class Events:
             resp, through, {"events": [event_document(recorded) for recorded in found], "next": following}
         )
 
-    async def _upto(self, req: Request, query: queries.EventQuery) -> int:
-        """Return the position up to which to read: the log itself need not wait for the read models."""
-        end = await asyncio.to_thread(self._parts.log.end)
-        if query.min_position > end:
-            with share_of(req).waiting():
-                await self._wait_for(query.min_position)
-            end = await asyncio.to_thread(self._parts.log.end)
-        return end if query.as_of is None else (await self._parts.reader.as_of(query.as_of)).position
-
-    async def _wait_for(self, position: int) -> None:
-        try:
-            await self._parts.feed.reach(position, self._parts.bounds.position_wait_seconds)
-        except NotReady as error:
-            raise NotThereYet(str(error)) from error
+    async def _upto(self, query: queries.EventQuery) -> int:
+        """Return the position up to which to read. `hidden_systems` has waited for `min_position`."""
+        if query.as_of is not None:
+            return (await self._parts.reader.as_of(query.as_of)).position
+        return await asyncio.to_thread(self._parts.log.end)
 
 
 def _check_stream(query: queries.EventQuery) -> None:
-    """Raise FaultyInput for parameters that are only for pages."""
     given = [name for name in ("limit", "as_of") if name in query.model_fields_set]
     if given:
         raise FaultyInput([Fault(name, "is only for pages; a stream has no end") for name in given])
@@ -116,3 +104,36 @@ def _resumed(req: Request, after: int) -> int:
     if position is None or position > MAX_POSITION:
         raise FaultyInput([Fault(LAST_EVENT_ID, f"{last_id[:MAX_MESSAGE_LENGTH]!r} is not a position")])
     return position
+
+
+RETRY_SECONDS = 5
+
+
+class Watchers:
+    def __init__(self, parts: ReadParts) -> None:
+        self._broadcast = parts.feed.broadcast
+
+    def watch(
+        self,
+        req: Request,
+        resp: Response,
+        after: int,
+        selection: Selection,
+        is_allowed: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """Send all selected events after a position, until `is_allowed`, which must not block, is False."""
+        user = principal_of(req).user
+        if self._broadcast.is_full_for(user):
+            self._broadcast.counters.refused += 1
+            raise falcon.HTTPServiceUnavailable(
+                description="this process has its maximum number of event streams; try again later",
+                retry_after=RETRY_SECONDS,
+            )
+        connection: StreamConnection = req.scope["extensions"][CONNECTION]
+        connection.limit_buffers()
+        resp.content_type = EVENT_STREAM
+        resp.set_header(POSITION_HEADER, str(self._broadcast.position))
+        resp.set_header("Cache-Control", "no-cache")
+        # Disables the buffering of nginx.
+        resp.set_header("X-Accel-Buffering", "no")
+        resp.stream = self._broadcast.watch(selection, after, connection, is_allowed, user)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from falcon.asgi import Request, Response
 
 from api.rest import paging, visibility
-from api.rest.context import query_of
+from api.rest.context import principal_of, query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import explanations as answers
 from api.rest.contract.operation import operation
-from api.rest.middleware.principal import principal_of
 from api.rest.ports import ExplainParts
 
 

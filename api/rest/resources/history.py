@@ -13,9 +13,8 @@ from api.rest.contract.answers.inventory import SystemChanges
 from api.rest.contract.operation import operation
 from api.rest.ports import ReadParts
 from api.rest.resources.shapes import Row, shown_differences
-from domain.errors import Unknown
+from domain.errors import Unknown, display_name
 from domain.events import Recorded, shown_of
-from domain.names import display_name
 from domain.system.differences import differences
 from projections.intervals import OPEN_UNTIL
 
@@ -65,5 +64,4 @@ def _document(row: Row | None) -> dict[str, Any]:
 
 
 def _plain(name: str, value: Any) -> Any:
-    """Return a time in the format of the API, any other value unchanged."""
     return value.replace("+00:00", "Z") if name.endswith("_until") and value else value

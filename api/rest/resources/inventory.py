@@ -17,16 +17,15 @@ from api.headers import CSV
 from api.intake.systems_csv import write_systems
 from api.rest import paging, visibility
 from api.rest.body import media_type, read_body
-from api.rest.context import client_address, query_of
+from api.rest.context import client_address, keyed_request, query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import inventory as answers
 from api.rest.contract.inputs.systems import Inventory as Given
 from api.rest.contract.operation import JSON, MAX_BATCH_BYTES, operation
-from api.rest.middleware.principal import keyed_request
 from api.rest.ports import ChangeParts
 from api.rest.resources.inventory_items import ImportedRows, read_json, read_table
 from api.rest.resources.shapes import exported, shown_differences
-from api.use_cases.idempotency import idempotent
+from api.use_cases.idempotency import commit_once
 from api.use_cases.import_systems import counted, import_systems, preview_import
 from domain.errors import Fault, FaultyInput
 
@@ -97,10 +96,8 @@ class Inventory:
 
     async def _import(self, req: Request, resp: Response, body: bytes, rows: ImportedRows) -> None:
         request = keyed_request(req, body)
-        async with idempotent(self._parts.log, request) as first:
-            if first.commit is None:
-                first.commit = await import_systems(self._parts, request, rows.items, rows.faults)
-        done = first.commit
+        write = partial(import_systems, self._parts, request, rows.items, rows.faults)
+        done = await commit_once(self._parts.log, request, write)
         nothing = {"added": 0, "changed": 0, "kept": len(rows.items)}
         counts: dict[str, Any] = orjson.loads(done.answer) if done and done.answer else nothing
         answer = {**counts, "dry_run": False, "systems": []}
@@ -108,6 +105,5 @@ class Inventory:
 
 
 def _row(fault: Fault) -> int:
-    """Return the sort key of a fault, which puts the faults of a row together."""
     number = re.search("[0-9]+", fault.where)
     return int(number[0]) if number else 0

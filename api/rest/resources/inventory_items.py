@@ -1,9 +1,10 @@
-"""Validation of the items of an import, one by one, so that the answer has the faults of all."""
+"""Validation of systems to import, one by one, so that the answer has the faults of all; their changes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
@@ -11,9 +12,9 @@ from pydantic import ValidationError
 from api.intake.systems_csv import read_systems
 from api.rest.body import check_model, parse_json
 from api.rest.contract.faults import faults_of
-from api.rest.contract.inputs.systems import MAX_IMPORTED, ManySystems, NamedSystem
-from api.rest.resources.changes import change_of
-from api.use_cases.importing import ImportItem, InputLocation
+from api.rest.contract.inputs.systems import MAX_IMPORTED, Changes, ManySystems, NamedSystem, Properties
+from api.use_cases.change_system import NewSystemValues
+from api.use_cases.import_systems import ImportItem, InputLocation
 from domain.errors import Fault
 
 NOTHING: frozenset[str] = frozenset()
@@ -67,3 +68,11 @@ def _item(
 def _faulty(error: ValidationError) -> frozenset[str]:
     found = error.errors(include_url=False, include_input=False)
     return frozenset(str(fault["loc"][0]) for fault in found if fault["loc"])
+
+
+def change_of(changes: Changes) -> NewSystemValues:
+    """Return the new values. Omitted fields stay unchanged, null removes a property."""
+    given = changes.given()
+    properties = {name: value for name, value in given.items() if name in Properties.model_fields}
+    beside = {field.name: given[field.name] for field in fields(NewSystemValues) if field.name in given}
+    return NewSystemValues(**beside, properties=properties)

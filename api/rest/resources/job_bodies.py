@@ -13,7 +13,7 @@ from api import intake
 from api.intake import PARSERS, ReadJob
 from api.rest import visibility
 from api.rest.body import media_type
-from api.rest.middleware.principal import Principal
+from api.rest.context import Principal
 from api.rest.ports import JobBodyParts
 from domain.errors import Fault, FaultyInput, InvalidJob, Unreadable
 
@@ -64,5 +64,4 @@ async def _check(
 
 
 def warnings_document(warnings: Iterable[Fault]) -> list[dict[str, str]]:
-    """Return the JSON form of warnings."""
     return [asdict(warning) for warning in warnings]

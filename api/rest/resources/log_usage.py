@@ -8,11 +8,10 @@ from datetime import UTC
 from falcon.asgi import Request, Response
 
 from api.rest import paging
-from api.rest.context import query_of
+from api.rest.context import Principal, principal_of, query_of
 from api.rest.contract import queries
 from api.rest.contract.answers.log import LogUsage as Answered
 from api.rest.contract.operation import operation
-from api.rest.middleware.principal import Principal, principal_of
 from api.rest.ports import ReadParts
 from domain.directory.roles import SEES_ALL
 from domain.errors import NotPermitted

@@ -13,12 +13,11 @@ from falcon.asgi import Request, Response
 from api.intake import ReadJob
 from api.rest import paging, visibility
 from api.rest.body import parse_json, read_body
-from api.rest.context import query_of
+from api.rest.context import Principal, principal_of, query_of
 from api.rest.contract import queries
 from api.rest.contract.answers import explanations as answers
-from api.rest.contract.inputs.matches import Matchable
+from api.rest.contract.inputs.jobs import Matchable
 from api.rest.contract.operation import JSON, operation
-from api.rest.middleware.principal import Principal, principal_of
 from api.rest.ports import MatchParts
 from api.rest.resources.job_bodies import job_media_type, read_job, warnings_document
 from api.use_cases.choose_trees import distro_trees, require_bounded
@@ -113,7 +112,6 @@ def _filter_alone(body: bytes, kind: str) -> dict[str, Any] | None:
 
 
 def _as_alone(fault: Fault) -> Fault:
-    """Return a fault with its location in the filter instead of the minimal job."""
     return Fault(fault.where.partition(f"{FILTER_PATH}.")[2] or fault.where, fault.message)
 
 

@@ -8,17 +8,16 @@ from falcon.asgi import Request, Response
 
 from api.rest import paging, visibility
 from api.rest.body import read_model
+from api.rest.context import request_of
 from api.rest.contract import queries
 from api.rest.contract.answers import policies as answers
-from api.rest.contract.inputs.policies import PoolPolicy, SystemPolicy
+from api.rest.contract.inputs.access import PoolPolicy, SystemPolicy
 from api.rest.contract.operation import operation
-from api.rest.middleware.principal import request_of
 from api.rest.ports import ChangeParts
 from api.use_cases.change_policy import change_pool_policy, change_system_policy
 from domain.access.policy import INITIAL_POLICY, policy_form
 from domain.access.validation import normalised
-from domain.errors import Unknown
-from domain.names import display_name
+from domain.errors import Unknown, display_name
 
 
 class AccessPolicies:

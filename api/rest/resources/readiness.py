@@ -1,4 +1,4 @@
-"""The readiness checks of the service, with their figures."""
+"""/healthz, /readyz: the readiness checks of the service, with their figures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+from falcon.asgi import Request, Response
+
+from api.rest.contract.answers.service import Alive, Ready
+from api.rest.contract.operation import operation
 from api.rest.ports import ReadinessParts
+from api.rest.problems import answer, problem
 from postgres.errors import DatabaseAway
 from store.lease import SCHEDULER
 from store.readiness import DatabaseState, database_state
@@ -51,7 +57,6 @@ class Readiness:
         self._parts = parts
 
     async def checks(self) -> dict[str, Finding]:
-        """Return the results of all checks, by name."""
         parts = self._parts
         position = parts.reader.position
 
@@ -111,7 +116,6 @@ def _directory(state: ReadinessState) -> Finding:
 
 
 def _scheduler(state: ReadinessState) -> Finding:
-    """Check that a scheduler is active."""
     holder = state.database.holder
     if holder is None:
         return Finding("no scheduler holds the lease: does one run?", {"holder": None})
@@ -127,3 +131,25 @@ CHECKS: Mapping[str, Callable[[ReadinessState], Finding]] = {
     "directory": _directory,
     "scheduler": _scheduler,
 }
+
+
+class Health:
+    def __init__(self, parts: ReadinessParts) -> None:
+        self._readiness = Readiness(parts)
+
+    @operation("Report whether this process is alive", Alive)
+    async def on_get_alive(self, req: Request, resp: Response) -> None:
+        resp.content_type = "application/json"
+        resp.data = b'{"alive":true}'
+
+    @operation("Report whether the service is ready", Ready)
+    async def on_get_ready(self, req: Request, resp: Response) -> None:
+        """Answer every check with its figures, with 503 if one fails."""
+        checks = await self._readiness.checks()
+        shown = {name: finding.shown() for name, finding in checks.items()}
+        failed = [name for name, finding in checks.items() if finding.fault is not None]
+        if failed:
+            answer(resp, {**problem(503, f"not ready: {', '.join(failed)}"), "checks": shown})
+            return
+        resp.content_type = "application/json"
+        resp.data = orjson.dumps({"ready": True, "checks": shown})

@@ -6,11 +6,11 @@ from falcon.asgi import Request, Response
 
 from api.rest import paging
 from api.rest.body import read_model
+from api.rest.context import request_of
 from api.rest.contract import queries
 from api.rest.contract.answers import jobs as answers
 from api.rest.contract.inputs.jobs import Cancel, PriorityChange
 from api.rest.contract.operation import operation
-from api.rest.middleware.principal import request_of
 from api.rest.ports import ChangeParts
 from api.rest.resources.by_number import cancel, find
 from api.rest.resources.shapes import recipe_set_document

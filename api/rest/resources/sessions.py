@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from falcon.asgi import Request, Response
 
 from api.rest import paging
 from api.rest.body import read_model
-from api.rest.context import client_address, request_id_of
+from api.rest.context import client_address, principal_of, request_id_of
 from api.rest.contract.answers import access as answers
 from api.rest.contract.inputs.access import Login
 from api.rest.contract.operation import MAX_LOGIN_BYTES, operation
-from api.rest.middleware.principal import principal_of
 from api.rest.ports import SessionParts
 from api.use_cases.log_in import log_in
 
@@ -34,22 +35,10 @@ class Sessions:
         done = await log_in(
             self._parts, request_id_of(req), login.user, login.password, login.role, client_address(req)
         )
-        body = {
-            "user": login.user,
-            "role": done.role,
-            "token": done.token,
-            "token_id": done.token_id,
-            "expires_at": done.expires_at,
-        }
+        fields = ("role", "token", "token_id", "expires_at")
+        body = {"user": login.user, **{name: getattr(done, name) for name in fields}}
         paging.answer(resp, done.position, body)
 
     @operation("Show the user and role of the token", answers.Whoami)
     async def on_get_whoami(self, req: Request, resp: Response) -> None:
-        principal = principal_of(req)
-        body = {
-            "user": principal.user,
-            "role": principal.role,
-            "lab_controller": principal.lab_controller,
-            "token_id": principal.token_id,
-        }
-        paging.answer(resp, self._parts.feed.position, body)
+        paging.answer(resp, self._parts.feed.position, asdict(principal_of(req)))

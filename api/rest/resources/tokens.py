@@ -8,17 +8,16 @@ from falcon.asgi import Request, Response
 
 from api.rest import paging
 from api.rest.body import parse_model, read_json_bytes
+from api.rest.context import Principal, keyed_request, principal_of, request_of
 from api.rest.contract import queries
 from api.rest.contract.answers import access as answers
 from api.rest.contract.inputs.access import Token
 from api.rest.contract.operation import operation
 from api.rest.contract.query_values import MAX_POSITION
-from api.rest.middleware.principal import Principal, keyed_request, principal_of, request_of
 from api.rest.ports import ChangeParts
 from api.use_cases.tokens import create_token, revoke_token
 from domain.directory.roles import SEES_ALL
-from domain.errors import Unknown
-from domain.names import display_name
+from domain.errors import Unknown, display_name
 
 
 class Tokens:
@@ -47,25 +46,15 @@ class Tokens:
     @operation("List all tokens, or your own", answers.TokenList, queries.Page)
     async def on_get(self, req: Request, resp: Response) -> None:
         page = await paging.read_page(req, self._parts, first="")
-        params = {
-            "at": page.position,
-            "limit": page.limit,
-            "after": page.after,
-            **self._visible_user(principal_of(req)),
-        }
-        rows = await self._parts.reader.rows("tokens", {**params, "token_id": None})
+        params = {"at": page.position, "limit": page.limit, "after": page.after, "token_id": None}
+        rows = await self._parts.reader.rows("tokens", {**params, **self._visible_user(principal_of(req))})
         paging.answer_list(req, resp, page, "tokens", rows, rows[-1]["token_id"] if rows else None)
 
     @operation("Show a token, without its secret", answers.TokenShown, queries.ReadQuery)
     async def on_get_one(self, req: Request, resp: Response, token_id: str) -> None:
         at = await paging.read_at(req, self._parts)
-        params: dict[str, Any] = {
-            "at": at.position,
-            "limit": 1,
-            "after": "",
-            **self._visible_user(principal_of(req)),
-        }
-        row = await self._parts.reader.row("tokens", {**params, "token_id": token_id})
+        params = {"at": at.position, "limit": 1, "after": "", "token_id": token_id}
+        row = await self._parts.reader.row("tokens", {**params, **self._visible_user(principal_of(req))})
         if row is None:
             raise Unknown(display_name("token", token_id))
         paging.answer_read(resp, at, row)

@@ -11,16 +11,14 @@ from falcon.asgi import Request, Response
 from api.clock import rfc3339
 from api.concurrency_limits import share_of
 from api.intake.limits import MAX_FAULTS
-from api.request_context import RequestContext
 from api.rest import paging
 from api.rest.body import check_model, parse_model, read_json_bytes
-from api.rest.context import client_address
+from api.rest.context import client_address, keyed_request
 from api.rest.contract.answers.labs import UpdatesTaken
 from api.rest.contract.inputs.labs import Update, Updates
 from api.rest.contract.operation import MAX_BATCH_BYTES, MAX_BODY_BYTES, operation
-from api.rest.middleware.principal import keyed_request
 from api.rest.problems import problem_of
-from api.rest.resources.changes import change_of
+from api.rest.resources.inventory_items import change_of
 from api.rest.resources.progress import read_report
 from api.use_cases.change_job import release_recipe
 from api.use_cases.change_system import NewSystemValues
@@ -32,7 +30,7 @@ from api.use_cases.lab_updates import (
     change_own_system,
     take_updates,
 )
-from api.use_cases.ports import LabParts
+from api.use_cases.ports import LabParts, RequestContext
 from api.use_cases.report_drafts import CommandItem, RecipeItem
 from api.use_cases.report_progress import Answer
 from api.use_cases.resolve import existing
@@ -78,7 +76,6 @@ class LabUpdates:
     def _read_all(
         self, message: list[dict[str, Any]], name: str, request: RequestContext
     ) -> tuple[dict[int, Item], dict[int, Answer]]:
-        """Return the valid items, and the answers to the faulty ones."""
         items: dict[int, Item] = {}
         answers: dict[int, Answer] = {}
         remaining = MAX_LISTED_FAULTS
@@ -121,7 +118,6 @@ class LabUpdates:
         return self._simple(update, name)
 
     def _simple(self, update: Update, name: str) -> SystemUpdate:
-        """Return the item of an update that only names a system."""
         changes = ((update.drain, DRAIN), (update.undrain, UNDRAIN), (update.remove, REMOVE))
         ((fqdn, change),) = [(fqdn, change) for fqdn, change in changes if fqdn is not None]
         commit = partial(change_own_system, self._parts, lab_controller=name, fqdn=fqdn, change=change)

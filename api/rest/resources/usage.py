@@ -15,8 +15,7 @@ from api.rest.contract import queries
 from api.rest.contract.answers import systems as answers
 from api.rest.contract.operation import operation
 from api.rest.ports import ReadParts
-from domain.errors import Unknown
-from domain.names import display_name
+from domain.errors import Unknown, display_name
 from projections.reader import At, Row
 
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
@@ -67,7 +66,6 @@ class Usage:
         paging.answer_page(req, resp, page, {"since": since, "until": until, "groups": groups}, key)
 
     async def _of_each_system(self, page: paging.PageAt, params: Row) -> tuple[orjson.Fragment, str | None]:
-        """Return the sums of a page, and the last system on it."""
         params = {**params, "after": page.after, "limit": page.limit}
         row = await self._parts.reader.row("usage_of_each_system", params)
         assert row is not None

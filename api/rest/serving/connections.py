@@ -7,16 +7,22 @@ the longest wait for its client, which is none with a request in progress, a str
 from __future__ import annotations
 
 import logging
+import socket
+import struct
+import time
 from asyncio import AbstractEventLoop, TimerHandle
+from collections import Counter
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
-from api.rest.serving.throttled_logging import ThrottledLog
 from api.watching.capacity import max_connections
 
 CHECK_SECONDS = 1.0
 # Connections that are sending their last answer. The oldest of more is aborted.
 MAX_CLOSING = 64
+# The time between two logs of the same message.
+EVERY_SECONDS = 60.0
+_RESET = struct.pack("ii", 1, 0)
 
 logger = logging.getLogger(__name__)
 
@@ -89,3 +95,28 @@ class Connections:
         now = self._loop.time()
         for connection in list(self._open):
             connection.check(now)
+
+
+def reset(transport: Any) -> None:
+    """Reset the connection and discard unsent data, also that in the kernel."""
+    sock = transport.get_extra_info("socket")
+    if sock is not None:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+    transport.abort()
+
+
+class ThrottledLog:
+    """Logs each message at most once a minute, with the number of its occurrences since."""
+
+    def __init__(self, logger: logging.Logger) -> None:
+        self._logger = logger
+        self._counts = Counter[str]()
+        self._logged_at: dict[str, float] = {}
+
+    def warn(self, message: str) -> None:
+        """Log a warning. All messages are kept, so there must be few different ones."""
+        self._counts[message] += 1
+        now = time.monotonic()
+        if now - self._logged_at.get(message, -EVERY_SECONDS) >= EVERY_SECONDS:
+            self._logged_at[message] = now
+            self._logger.warning(message, extra={"times": self._counts.pop(message)})

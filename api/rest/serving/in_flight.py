@@ -9,10 +9,7 @@ Asgi = Callable[[Any, Any, Any], Awaitable[None]]
 
 
 class InFlight:
-    """An ASGI application that wraps another one and counts its requests.
-
-    `begin_shutdown` ends streams and long polls; call it in the serving event loop.
-    """
+    """Counts the requests of an application. `begin_shutdown`, in its loop, ends streams and long polls."""
 
     def __init__(self, application: Asgi, begin_shutdown: Callable[[], None]) -> None:
         self.requests = 0

@@ -8,8 +8,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from api.rest.serving.connections import Connections
-from api.rest.serving.throttled_logging import ThrottledLog
+from api.rest.serving.connections import Connections, ThrottledLog
 
 MAX_ACCEPTED_PER_STEP = 16
 MAX_BACKLOG = 512
@@ -26,10 +25,7 @@ class ServingLoop(asyncio.SelectorEventLoop):
     protocol: Callable[[], asyncio.BaseProtocol]
 
     async def create_server(self, protocol_factory: Any, *args: Any, **named: Any) -> Any:
-        """Create a server that accepts few connections per step of the loop; others wait in the kernel.
-
-        asyncio accepts a whole backlog before it counts a connection, and could use up all descriptors.
-        """
+        """Create a server that accepts few connections per step, as asyncio would accept a whole backlog."""
         server = await super().create_server(self.protocol, *args, backlog=MAX_ACCEPTED_PER_STEP, **named)
         named["sock"].listen(MAX_BACKLOG)
         return server

@@ -7,17 +7,53 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass
+from enum import Enum, auto
+from http import HTTPStatus
 from typing import Any
 
+import orjson
 from gunicorn.asgi.protocol import ASGIProtocol  # type: ignore[import-untyped]
 
-from api.rest.serving.abort import reset
-from api.rest.serving.connections import Connections
-from api.rest.serving.refusal import refusal
-from api.rest.serving.timeouts import PROGRESS_BYTES, ClientTimeouts, Phase
+from api.headers import PROBLEM
+from api.rest.problems import RETRY_SECONDS, problem
+from api.rest.serving.connections import Connections, reset
 
+# The request timeout starts again after this many bytes of a body or answer.
+PROGRESS_BYTES = 64 << 10
+# The time in which a client that is still sending can read its answer, before the connection is reset.
+CLOSING_SECONDS = 2.0
 # gunicorn limits lines and their number only, so the heads of many clients could fill the memory.
 MAX_HEAD_BYTES = 64 << 10
+
+
+class Phase(Enum):
+    # Waiting for a request, or the rest of its head.
+    HEAD = auto()
+    BODY = auto()
+    ANSWER = auto()
+    # Between requests.
+    IDLE = auto()
+    # The last answer was sent; further input is ignored.
+    CLOSING = auto()
+
+
+@dataclass(frozen=True)
+class ClientTimeouts:
+    request_seconds: float
+    keepalive_seconds: float
+
+    def seconds(self, phase: Phase) -> float:
+        """Return the maximum time of a phase without progress."""
+        match phase:
+            case Phase.HEAD | Phase.BODY:
+                return self.request_seconds
+            case Phase.IDLE:
+                return self.keepalive_seconds
+            case Phase.CLOSING:
+                return CLOSING_SECONDS
+            case Phase.ANSWER:
+                return float("inf")
 
 
 class TimeoutProtocol(ASGIProtocol):  # type: ignore[misc]
@@ -167,3 +203,14 @@ class TimeoutProtocol(ASGIProtocol):  # type: ignore[misc]
             # The client may have reset the connection meanwhile.
             with suppress(OSError):
                 self.transport.write_eof()
+
+
+def refusal(status: int, detail: str, extra: Iterable[tuple[str, str]] = ()) -> bytes:
+    """Return the bytes of an error answer that closes the connection."""
+    phrase = HTTPStatus(status).phrase
+    body = orjson.dumps(problem(status, detail or phrase))
+    fields = [("Content-Type", PROBLEM), ("Content-Length", str(len(body))), ("Connection", "close"), *extra]
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        fields.append(("Retry-After", str(RETRY_SECONDS)))
+    lines = [f"HTTP/1.1 {status} {phrase}", *(f"{name}: {value}" for name, value in fields), "", ""]
+    return "\r\n".join(lines).encode("latin-1") + body

@@ -1,7 +1,8 @@
-"""The gunicorn server with its settings."""
+"""The gunicorn server with its settings, and the graceful shutdown of its workers."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import signal
 from collections.abc import Callable
@@ -11,11 +12,47 @@ from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]
 from gunicorn.glogging import Logger  # type: ignore[import-untyped]
 
 from api.rest.middleware.access_log import LOGGER as ACCESS_LOG
-from api.rest.serving.finishing import GracefulWorker
 from api.rest.serving.in_flight import InFlight
-from api.rest.serving.timeouts import ClientTimeouts
+from api.rest.serving.protocol import ClientTimeouts
+from api.rest.serving.worker import Worker
 from runtime.processes.child import die_with
 from runtime.settings import Settings
+
+# The part of the master's grace time for the shutdown before and after waiting for requests.
+RESERVED_SECONDS = 2.0
+# The time to send answers that are complete.
+FLUSH_SECONDS = 0.5
+
+
+class GracefulWorker(Worker):
+    """Finish the requests at shutdown; gunicorn would wait for connections instead, also idle ones."""
+
+    def load_wsgi(self) -> None:
+        super().load_wsgi()
+        self._in_flight: InFlight = self.app.wsgi()
+
+    def handle_exit_signal(self) -> None:
+        super().handle_exit_signal()
+        self._in_flight.begin_shutdown()
+
+    async def _shutdown(self) -> None:
+        if self._quick_shutdown:
+            await super()._shutdown()
+            return
+        for server in self.servers:
+            server.close()
+        timeout = max(FLUSH_SECONDS, self.cfg.graceful_timeout - RESERVED_SECONDS)
+        await self._wait_until(lambda: not self._in_flight.requests, timeout)
+        await self._wait_until(lambda: not self.nr_conns, FLUSH_SECONDS)
+        if self._in_flight.requests:
+            self.log.warning("aborting %d requests", self._in_flight.requests)
+        if self.lifespan is not None:
+            await self.lifespan.shutdown()
+
+    async def _wait_until(self, done: Callable[[], bool], seconds: float) -> None:
+        deadline = self.loop.time() + seconds
+        while not done() and self.loop.time() < deadline and not self._quick_shutdown:
+            await asyncio.sleep(0.02)
 
 
 class HttpServer(BaseApplication):  # type: ignore[misc]

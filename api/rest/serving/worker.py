@@ -16,12 +16,9 @@ from typing import Any
 from gunicorn.asgi import protocol as asgi_protocol  # type: ignore[import-untyped]
 from gunicorn.workers.gasgi import ASGIWorker  # type: ignore[import-untyped]
 
-from api.rest.serving.abort import reset
-from api.rest.serving.connections import Connections
-from api.rest.serving.expect_continue import read_on_demand
+from api.rest.serving.connections import Connections, reset
 from api.rest.serving.loop import ServingLoop, throttled_accept_errors
-from api.rest.serving.protocol import TimeoutProtocol
-from api.rest.serving.timeouts import ClientTimeouts
+from api.rest.serving.protocol import ClientTimeouts, TimeoutProtocol
 from api.watching.capacity import allow_many_files
 
 CONNECTION = "labledger.connection"
@@ -92,3 +89,24 @@ def _with_connections(application: Application) -> Application:
         await application(scope, receive, send)
 
     return run_with_connection
+
+
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+
+
+def read_on_demand(receive: Receive) -> Receive:
+    """Return a `receive` with an empty first message, because Falcon reads one before it routes a request.
+
+    So a request that is too large, or not permitted, is refused before its body is read, and `100 Continue`
+    is sent only when the body is read.
+    """
+    is_first = True
+
+    async def receive_on_demand() -> dict[str, Any]:
+        nonlocal is_first
+        if not is_first:
+            return await receive()
+        is_first = False
+        return {"type": "http.request", "body": b"", "more_body": True}
+
+    return receive_on_demand

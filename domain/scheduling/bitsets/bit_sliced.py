@@ -9,10 +9,7 @@ from domain.scheduling.bitsets.bitmaps import numbers_in, union
 
 
 class BitSlicedNumbers:
-    """Natural numbers by system number, initially 0. Mutable.
-
-    They are stored as bit planes: plane k is the bitmap of the systems whose number has bit k set.
-    """
+    """Natural numbers by system, initially 0; plane k has the systems whose number has bit k. Mutable."""
 
     def __init__(self, values: Mapping[int, int] = MappingProxyType({})) -> None:
         digits = max(values.values(), default=0).bit_length()
@@ -44,7 +41,6 @@ class BitSlicedNumbers:
                 digit += 1  # noqa: PLW2901  (the borrow moves up)
 
     def put(self, number: int, value: int) -> None:
-        """Set the number of one system."""
         bit = 1 << number
         keep = ~bit
         self._planes += [0] * (value.bit_length() - len(self._planes))
@@ -63,7 +59,6 @@ class BitSlicedNumbers:
             digit += 1
 
     def add_each(self, other: BitSlicedNumbers) -> None:
-        """Add the numbers of `other`, system by system."""
         self._planes += [0] * (len(other._planes) - len(self._planes))
         carry = 0
         for digit, plane in enumerate(self._planes):
@@ -82,7 +77,6 @@ class BitSlicedNumbers:
             borrow = ~plane & (less | borrow) | less & borrow
 
     def total(self, among: int) -> int:
-        """Return the sum of the numbers of the systems in a bitmap."""
         total, weight = 0, 1
         # A loop, because this is called for every system of a lab and a generator would take twice as long.
         for plane in self._planes:

@@ -1,7 +1,4 @@
-"""Sets of systems as integers: bit n stands for system number n.
-
-A set operation is one step for any number of systems.
-"""
+"""Sets of systems as integers (bit n: system n), with one step for each set operation."""
 
 from __future__ import annotations
 
@@ -14,10 +11,7 @@ WORD: Final = 8 * BYTES
 
 
 def numbers_in(bitmap: int) -> Iterator[int]:
-    """Yield the numbers whose bits are set, ascending, in one step for each.
-
-    The first number is cheap; the second one converts the rest of the bitmap to binary digits.
-    """
+    """Yield the set bits, ascending; only the second costs one step over the whole bitmap."""
     if not bitmap:
         return
     first = lowest(bitmap)

@@ -12,10 +12,7 @@ from domain.scheduling.world.triggers import Trigger
 
 @dataclass(frozen=True)
 class Decision:
-    """The answer to one trigger: events, and the versions of the aggregates on which they depend.
-
-    `batch` records which triggers are answered by the commit of the decision.
-    """
+    """The answer to a trigger, the versions it depends on, and the `batch` of triggers that it answers."""
 
     trigger: Trigger
     events: tuple[tuple[str, Event], ...]

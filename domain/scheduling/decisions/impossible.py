@@ -5,19 +5,22 @@ Every registered system counts, whatever its condition, because a broken system 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any, Final
 
+from domain.errors import unknown_name
+from domain.job.names import KINDS
 from domain.recipe.state import Recipe
 from domain.requirements.distro import DISTRO
 from domain.requirements.host import HOST
+from domain.requirements.language import Language
 from domain.scheduling.decisions.tree_locations import (
     labs_by_recipe,
     tree_label,
     tree_locations,
     tree_locations_by_recipe,
 )
-from domain.scheduling.decisions.unknown_names import unknown_names
 from domain.scheduling.safety.matching import match
 from domain.scheduling.supply.filter_key import FilterKey
 from domain.scheduling.supply.labs import Labs
@@ -150,3 +153,24 @@ def _unknown_of_trees(partition: Partition, host: Recipe) -> str:
 
 def _with(reason: str, details: str) -> str:
     return f"{reason}: {details}" if details else reason
+
+
+# Reasons are shown in table cells.
+MAX_NAMES: Final = 4
+
+
+def unknown_names(partition: Partition, language: Language, requirement: str, owner: str) -> str:
+    """Return `there is no pool "smal"; …` for the names that do not exist, or only in hidden systems."""
+    messages = dict.fromkeys(_unknown(partition, language, requirement, owner))
+    return "; ".join(islice(messages, MAX_NAMES))
+
+
+def _unknown(partition: Partition, language: Language, requirement: str, owner: str) -> Iterator[str]:
+    mentions = [each for each in language.mentions(requirement) if not each.excludes]
+    if not mentions:
+        return
+    names = partition.directory.name_index()
+    for mention in mentions:
+        kind, name = mention.kind, mention.name
+        if not names.has(kind, name) or not partition.visible.may_know(owner, kind, name):
+            yield unknown_name(KINDS[mention.kind], mention.name)

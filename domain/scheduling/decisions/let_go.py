@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from domain.recipe_set.withdrawal import let_go as events_of_let_go
+from domain.recipe_set.members import let_go as events_of_let_go
 from domain.scheduling.decisions.draft import Decision, Draft
 from domain.scheduling.decisions.granting import holders, plans_of
 from domain.scheduling.safety.completion import Holder, impossible, stuck
@@ -20,7 +20,6 @@ def stuck_lab(partition: Partition) -> Trigger | None:
 
 
 def let_go(partition: Partition, trigger: Trigger) -> Decision:
-    """Return one decision for all holders that must let go."""
     draft = Draft(partition, trigger)
     for recipe_set_id in _sets_to_let_go(partition, holders(partition, trigger.name)):
         draft.add(events_of_let_go(partition.members(recipe_set_id), reasons.LET_GO))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from domain.recipe.events import RecipeQueued
+from domain.recipe.state import Recipe
 from domain.recipe_set.ending import abort_set
 from domain.scheduling.decisions.choice import choices
 from domain.scheduling.decisions.demanded_systems import of_sufficient_labs
@@ -13,9 +14,17 @@ from domain.scheduling.decisions.draft import Decision, Draft
 from domain.scheduling.decisions.granting import grant, is_safe
 from domain.scheduling.decisions.impossible import why_never, why_not_yet
 from domain.scheduling.decisions.new_sets import highest, unclaimed_systems
-from domain.scheduling.decisions.simultaneous_start import SimultaneousStart
-from domain.scheduling.decisions.waiting_reason import waiting_reason
-from domain.scheduling.supply.reasons import SET_INCOMPLETE, UNSAFE
+from domain.scheduling.safety.matching import Matching
+from domain.scheduling.supply.reasons import (
+    ALL_BROKEN,
+    ALL_LENT,
+    ALL_SILENT,
+    NO_IDLE_ACCESS,
+    NO_IDLE_SYSTEM,
+    NONE_USABLE,
+    SET_INCOMPLETE,
+    UNSAFE,
+)
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import Trigger
 
@@ -76,3 +85,63 @@ def _place_one(draft: Draft, recipe_id: int, unclaimed: int, together: Simultane
     grant(draft, host, partition.system(number), instead=eligible)
     together.take(host, number)
     return None
+
+
+def waiting_reason(partition: Partition, host: Recipe, unclaimed: int) -> str:
+    """Return the reason why no system of `unclaimed` is idle for a new recipe."""
+    viable = partition.viable(host)
+    if not viable:
+        return ALL_LENT
+    if not partition.usable(host):
+        return _why_none_usable(partition, viable)
+    key = partition.sets.key(host)
+    idle = partition.available.idle(forced=key.forced is not None)
+    inaccessible = partition.filters.fitting(key) & ~partition.entitled(host) & idle & unclaimed
+    is_visible = bool(inaccessible and inaccessible & ~partition.visible.hidden_from(host.owner))
+    return NO_IDLE_ACCESS if is_visible else NO_IDLE_SYSTEM
+
+
+def _why_none_usable(partition: Partition, viable: int) -> str:
+    not_broken = viable & ~partition.available.broken
+    if not not_broken:
+        return ALL_BROKEN
+    return NONE_USABLE if not_broken & ~partition.in_silent_labs() else ALL_SILENT
+
+
+class SimultaneousStart:
+    """The labs in which all recipes of a new set can start at once. Mutable: `take` each granted system.
+
+    `systems` is the bitmap of the systems of these labs. A matching is kept for each lab, so that a query
+    about one system moves a few recipes instead of matching all of them again.
+    """
+
+    def __init__(self, partition: Partition, hosts: Sequence[Recipe], unclaimed: int) -> None:
+        self._partition = partition
+        self._index = {host.recipe_id: index for index, host in enumerate(hosts)}
+        self._matchings: dict[str, Matching] = {}
+        self.systems = 0
+        idle = [partition.idle(host) & unclaimed for host in hosts]
+        if len(hosts) == 1:
+            self.systems = idle[0]
+        elif all(idle):
+            self._match(idle)
+
+    def _match(self, idle: Sequence[int]) -> None:
+        for name, lab in self._partition.labs.each():
+            matching = Matching([each & lab for each in idle])
+            if matching.complete():
+                self._matchings[name] = matching
+                self.systems |= lab
+
+    def can_start(self, host: Recipe, number: int) -> bool:
+        """Return whether each sibling can still get an idle system if a recipe takes this one."""
+        if len(self._index) == 1:
+            return True
+        matching = self._matchings.get(self._partition.system(number).lab_controller)
+        return matching is not None and matching.can_have(self._index[host.recipe_id], number)
+
+    def take(self, host: Recipe, number: int) -> None:
+        """Fix the system of a recipe, for which `can_start` is true."""
+        matching = self._matchings.get(self._partition.system(number).lab_controller)
+        if matching is not None:
+            matching.fix(self._index[host.recipe_id], number)

@@ -48,7 +48,6 @@ def ranks_for_system(partition: Partition, system: System) -> Iterator[Rank]:
 
 
 def is_for_forced_only(partition: Partition, system: System) -> bool:
-    """Return whether only recipes that force the system may have it."""
     return not partition.available.usable(forced=False) >> partition.labs.number(system.fqdn) & 1
 
 

@@ -20,7 +20,6 @@ from domain.recipe_set.kept_systems import end_kept, give_up
 from domain.recipe_set.members import Members
 from domain.recipe_set.provisioning import ProvisioningFailure, provisioning_failed
 from domain.scheduling.decisions.draft import Decision, Draft, with_batch
-from domain.scheduling.decisions.out_of_step import out_of_step_count
 from domain.scheduling.decisions.tree_locations import tree_label
 from domain.scheduling.decisions.wake_up_grants import grant_all_idle
 from domain.scheduling.supply.reasons import (
@@ -32,6 +31,7 @@ from domain.scheduling.supply.reasons import (
 )
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import TIMER, Trigger
+from domain.system.lifecycle import MIRRORED, WITH_RECIPE
 from domain.system.state import System
 from domain.system_admin.loan import end_loan
 from domain.system_admin.reservation import end as end_reservation
@@ -247,3 +247,27 @@ ENDING: frozenset[Check] = frozenset((_watchdogs, _reservations, _loans, _distro
 
 def _draft(partition: Partition, name: str) -> Draft:
     return Draft(partition, Trigger(partition.position, TIMER, name))
+
+
+def out_of_step_count(partition: Partition) -> int:
+    """Return the number of systems and placed recipes that are out of step; a pair may count twice."""
+    placed = (partition.sets.recipes[recipe_id] for recipe_id in partition.sets.placed)
+    systems = sum(not _is_system_in_step(partition, system) for system in partition.systems.values())
+    return systems + sum(not _is_recipe_in_step(partition, recipe) for recipe in placed)
+
+
+def _is_system_in_step(partition: Partition, system: System) -> bool:
+    """Return whether the usage of a system agrees with its recipe, or with its reservation by a person."""
+    if system.recipe_id is None:
+        return system.usage not in WITH_RECIPE or system.reservation is not None
+    recipe = partition.sets.recipes.get(system.recipe_id)
+    if recipe is None or recipe.finished or recipe.system != system.fqdn:
+        return False
+    return system.usage == MIRRORED[recipe.state]
+
+
+def _is_recipe_in_step(partition: Partition, recipe: Recipe) -> bool:
+    """Return whether the system of a placed recipe names the recipe; True for guests, which have none."""
+    if recipe.is_guest:
+        return True
+    return recipe.system is not None and partition.systems[recipe.system].recipe_id == recipe.recipe_id

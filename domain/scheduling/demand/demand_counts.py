@@ -1,7 +1,4 @@
-"""The number of unplaced recipes that could use each system.
-
-The counts are updated only for a query, because recipes come and go far more often than that.
-"""
+"""The number of unplaced recipes that could use each system, updated at queries, not with each recipe."""
 
 from __future__ import annotations
 
@@ -16,10 +13,7 @@ from domain.scheduling.supply.filter_key import FilterKey
 
 @dataclass
 class FilterEntry:
-    """A filter, its number, and the numbers of its unplaced recipes by submitter number.
-
-    `fitting` is the bitmap of the systems that fit the filter; None until the filter is evaluated.
-    """
+    """A filter, its unplaced recipes by submitter, and its `fitting` systems (None: not evaluated yet)."""
 
     key: FilterKey
     number: int
@@ -45,7 +39,6 @@ class DemandCounts:
         self._versions = (0, 0)
 
     def changed(self, entry: FilterEntry, submitter: int) -> None:
-        """Record that the number of recipes of a filter and submitter has changed."""
         self._outdated[entry.number, submitter] = None
 
     def evaluated(self, entry: FilterEntry) -> None:

@@ -16,10 +16,9 @@ from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
 from domain.scheduling.demand.changes import Changes
 from domain.scheduling.demand.demand_counts import DemandCounts, FilterEntry
-from domain.scheduling.demand.lines import Line
+from domain.scheduling.demand.lines import Line, RecipeCounts
 from domain.scheduling.demand.order import Effort, Place, ordered_places
 from domain.scheduling.demand.ranked import Rank, Ranked
-from domain.scheduling.demand.recipe_counts import RecipeCounts
 from domain.scheduling.demand.signatures import Signatures
 from domain.scheduling.demand.submitters import Submitters
 from domain.scheduling.supply.filter_key import Demand, FilterKey
@@ -196,7 +195,6 @@ class Filters:
         return (self._by_number[number] for number in numbers_in(self._populated))
 
     def ranks_of(self, entry: FilterEntry) -> Iterator[Rank]:
-        """Yield the ranks of the recipes of a filter in all lines."""
         lines = (line.recipes.get(entry.number, ()) for line in self._lines.values())
         return (rank for ranked in lines for rank in ranked)
 
@@ -208,10 +206,7 @@ class Filters:
             yield number, self._signatures.of(number) & filters
 
     def filters_fitting(self, systems: int, by_force: int) -> list[tuple[int, int]]:
-        """Return the bit of each filter with unplaced recipes, with the fitting systems if there are any.
-
-        Only `systems` are considered, for filters that force a system `by_force` instead.
-        """
+        """Return (filter bit, fitting systems) among `systems`, or `by_force` for filters that force one."""
         self._evaluate_all(self._populated)
         found = []
         for entry in self.in_use():
@@ -241,14 +236,10 @@ class Filters:
             yield FilterInLine(self._by_number[number], there.by_submitter(number))
 
     def submitter(self, number: int) -> Submitter:
-        """Return the submitter with a number."""
         return self._submitters[number]
 
     def ranked_recipes(self, fqdn: str, line: str, *, forced_only: bool) -> Iterator[Place]:
-        """Yield the places of the eligible recipes of a line on a system, while nothing changes.
-
-        With `forced_only`, yield only recipes that force the system.
-        """
+        """Yield the eligible recipes of a line on a system (or only those that force it) in rank order."""
         there = self._lines.get(line)
         if there is None or not there.filters:
             return iter(())
@@ -258,7 +249,6 @@ class Filters:
         return self.ranked_recipes_of_class(line, among, self._labs.access.of(number))
 
     def any_in(self, line: str, filters: int) -> bool:
-        """Return whether a recipe of a line has one of these filters."""
         there = self._lines.get(line)
         return there is not None and filters & there.filters != 0
 
@@ -271,7 +261,6 @@ class Filters:
         return ordered_places(there, among, self._submitters.order(rights), self._effort)
 
     def number(self, key: FilterKey) -> int:
-        """Return the number of the filter."""
         return self._entry(key).number
 
     # Evaluation
@@ -291,7 +280,6 @@ class Filters:
         self._demand_counts.evaluated(entry)
 
     def _invalidate(self, entry: FilterEntry) -> None:
-        """Drop the evaluation of an entry."""
         if entry.fitting is None:
             return
         self._demand_counts.invalidate(entry)

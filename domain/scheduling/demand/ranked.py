@@ -8,10 +8,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 
 class Rank(NamedTuple):
-    """The sort key of an unplaced recipe: nominal priority, highest first, then submission.
-
-    The recipe id comes last: it orders recipes of one set, and identifies the recipe.
-    """
+    """Sort key: nominal priority, highest first, submission, and the recipe id, which orders its set."""
 
     # A named tuple takes 250 ns longer to create than a plain one: 0.3 % of the instructions of a decision.
     negative_priority: int

@@ -243,17 +243,13 @@ class RecipeSets:
         return QUEUED if host.state == "queued" else None
 
     def rank_of_set(self, recipe_set_id: int) -> tuple[int, ...]:
-        """Return the highest possible sort key of a new set: its effective priority is the nominal one.
-
-        The key of a set that has ended is empty.
-        """
+        """Return the highest possible sort key of a new set, by nominal priority; empty if it has ended."""
         recipe_set = self.sets.get(recipe_set_id)
         if recipe_set is None:
             return ()
         return -recipe_set.priority, -recipe_set.priority, recipe_set.submission
 
     def rank(self, host: Recipe) -> Rank:
-        """Return the rank of a recipe in its line."""
         recipe_set = self.sets[host.recipe_set_id]
         return Rank(-recipe_set.priority, recipe_set.submission, host.recipe_id)
 
@@ -264,7 +260,6 @@ class RecipeSets:
         return self._demands[host.recipe_id].key
 
     def is_single(self, recipe_set_id: int) -> bool:
-        """Return whether a set consists of one recipe."""
         return len(self.sets[recipe_set_id].recipe_ids) == 1
 
     def members(self, recipe_set_id: int) -> tuple[Recipe, ...]:
@@ -292,6 +287,5 @@ def _keep(index: dict[int, None], recipe: Recipe, belongs: bool) -> None:
 
 
 def lab_of(host: Recipe) -> str:
-    """Return the lab to which a recipe binds its set."""
     assert host.lab_controller is not None, f"{host.subject} is {host.state} in no lab"
     return host.lab_controller

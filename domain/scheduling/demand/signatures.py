@@ -9,10 +9,7 @@ from domain.scheduling.bitsets.bitmaps import WORD, numbers_in, transposed, unio
 
 
 class Signatures:
-    """Signatures by system. Mutable.
-
-    Added filters accumulate until the next query, because writing many at a time costs little more than one.
-    """
+    """Signatures by system. Mutable. Filters accumulate until a query: many cost little more than one."""
 
     def __init__(self) -> None:
         self._of = defaultdict[int, int](int)
@@ -21,14 +18,12 @@ class Signatures:
         self._invalid = 0
 
     def add(self, number: int, systems: int) -> None:
-        """Set the systems that fit a newly evaluated filter."""
         self._unwritten[number] = systems
         if len(self._unwritten) >= WORD:
             # Otherwise a query could take as long as writing thousands of filters.
             self._write()
 
     def remove(self, number: int) -> None:
-        """Invalidate a filter."""
         self._unwritten.pop(number, None)
         self._invalid |= 1 << number
 

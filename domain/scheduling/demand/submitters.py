@@ -21,10 +21,7 @@ class Step(NamedTuple):
 
 
 class Order(NamedTuple):
-    """The steps in rank order, and the maximum effective priority by submitter number.
-
-    `same_for_all` is True if all maxima are equal, so that submitters need not be distinguished.
-    """
+    """The steps in rank order, the maximum effective priority by submitter, and whether all are equal."""
 
     steps: tuple[Step, ...]
     maxima: tuple[int, ...]
@@ -63,14 +60,12 @@ class Submitters:
         return number
 
     def count(self, number: int, more: int) -> None:
-        """Change the number of recipes of a submitter."""
         self._recipes[number] += more
 
     def __getitem__(self, number: int) -> Submitter:
         return self._submitters[number]
 
     def order(self, rights: SubmitRights) -> Order:
-        """Return the order on systems of an access class."""
         order = self._orders.get(rights)
         if order is None:
             if len(self._orders) >= MAX_CACHED:

@@ -1,4 +1,1 @@
-"""Explanations: why a recipe waits, why it got its system, and which systems could run a recipe.
-
-Explanations use the same rules and bitmaps as decisions (design 5).
-"""
+"""Explanations of waits, grants and viable systems, by the rules and bitmaps of decisions (design 5)."""

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
+from domain.scheduling.demand.lines import RecipeCounts
 from domain.scheduling.demand.ranked import Rank
-from domain.scheduling.demand.recipe_counts import RecipeCounts
 
 
 class AheadCounts:
@@ -44,7 +44,6 @@ class AheadCounts:
         return total
 
     def _with_equal_maxima(self, submitter_count: int, maximum: int, effective: int) -> BitSlicedNumbers:
-        """Return the counts as if all submitters had this maximum."""
         kind = maximum, effective
         if kind not in self._for_equal_maxima:
             total = self._for_equal_maxima[kind] = BitSlicedNumbers()

@@ -112,13 +112,11 @@ class Candidates:
         return sum(not before for number, before in self._before.items() if number not in excluded)
 
     def refused(self, number: int, verdict: str) -> Candidate:
-        """Return the candidate for a system that some rule excludes."""
         system = self._partition.system(number)
         reasons = [_reason_of(refusal, system) for refusal in of_system(self._refused, number)]
         return self._candidate(system, verdict, reasons)
 
     def viable(self, number: int) -> Candidate:
-        """Return the candidate for a system that could run the recipe."""
         system = self._partition.system(number)
         if reasons := list(self._why_not_usable(system)):
             return self._candidate(system, NOT_NOW, reasons)

@@ -129,7 +129,6 @@ _SUMMARIES: Final = {
 
 
 def _rivals(partition: Partition, host: Recipe, system: System) -> tuple[tuple[Rival, ...], list[Recipe]]:
-    """Return the recipes that ranked higher, with reasons, and all recipes that ranked lower."""
     sets, rank = partition.sets, partition.sets.rank(host)
     order = ranks_for_system(partition, system)
     before = [sets.recipes[other.recipe_id] for other in takewhile(lambda other: other != rank, order)]

@@ -2,7 +2,7 @@
 
 Whether a recipe ranks ahead of another on a system depends on their submitters and on the maximum effective
 priorities there, which are equal for systems with equal `SubmitRights`. So recipes are counted by filter,
-submitter and nominal priority (`recipe_counts.py`), and the counts of those ahead are added up per kind of
+submitter and nominal priority (`lines.py`), and the counts of those ahead are added up per kind of
 system (`ahead_counts.py`). For each system, the counts of the filters that it fits are added, by intersecting
 its signature with the bit planes of the counts.
 """

@@ -37,12 +37,10 @@ def _kept_out(labs: Labs, passed: int) -> int:
 
 
 def viable(labs: Labs, refused: Iterable[Refusal]) -> int:
-    """Return the systems that no rule refuses."""
     return labs.columns.everyone & ~union(refusal.systems for refusal in refused)
 
 
 def of_system(refused: Iterable[Refusal], number: int) -> Iterator[Refusal]:
-    """Yield the refusals of one system."""
     return (refusal for refusal in refused if refusal.systems >> number & 1)
 
 

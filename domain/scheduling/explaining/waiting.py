@@ -42,10 +42,7 @@ class Counted:
 
 @dataclass(frozen=True)
 class Waiting:
-    """The explanation of an unplaced recipe.
-
-    `systems` are its first candidates, up to the limit; `systems_count` is the number of all candidates.
-    """
+    """The explanation of an unplaced recipe: its first candidates `systems`, `systems_count` of all."""
 
     summary: str
     rules: tuple[RuleCount, ...]
@@ -111,7 +108,6 @@ def _bitmap(partition: Partition, names: frozenset[str]) -> int:
 
 
 def _without(unknown: int, refused: Iterable[Refusal]) -> tuple[Refusal, ...]:
-    """Return the refusals of the other systems."""
     return tuple(Refusal(rule, says, systems & ~unknown) for rule, says, systems in refused)
 
 

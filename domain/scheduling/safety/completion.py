@@ -17,10 +17,7 @@ from domain.scheduling.safety.matching import match
 
 @dataclass(frozen=True)
 class Holder:
-    """A set with the bitmap of its systems (`held`).
-
-    `wants` has, for each recipe without a system, the bitmap of its usable systems in the lab.
-    """
+    """A set: the bitmap `held` of its systems, and the usable ones that each recipe without one `wants`."""
 
     recipe_set_id: int
     held: int

@@ -70,10 +70,7 @@ class Holders:
         return () if bound is None else tuple(sorted(bound.hosts))
 
     def plans(self, lab_controller: str, read: Callable[[int], Holder]) -> Plans | None:
-        """Return the plans to complete all holders of a lab, or None if that is impossible.
-
-        `read` returns a holder that the plans do not have yet.
-        """
+        """Return plans to complete all holders of a lab, None if impossible; `read` returns a new holder."""
         bound = self._labs[lab_controller]
         if bound.stuck:
             return None

@@ -34,10 +34,7 @@ class Matching:
         return all(self._add(index) for index in order)
 
     def can_have(self, index: int, number: int) -> bool:
-        """Return whether a recipe can have this candidate in a complete matching; if so, move to it.
-
-        The matching must be complete before, and is complete after.
-        """
+        """Return whether a recipe can have this candidate in a complete matching; if so, move it there."""
         before, bit = self.numbers[index], 1 << number
         if number == before:
             return True

@@ -94,7 +94,6 @@ class AccessIndex:
     # Queries
 
     def of(self, number: int) -> SubmitRights:
-        """Return the access class of a system."""
         return self._of[number]
 
     def each(self) -> Iterable[tuple[SubmitRights, int]]:
@@ -127,7 +126,6 @@ class AccessIndex:
         return self._entitled[submitter]
 
     def not_lent_away(self, submitter: Submitter) -> int:
-        """Return the systems that are not on loan to another user."""
         if submitter not in self._not_lent:
             classes = self._systems.items()
             self._not_lent[submitter] = union(
@@ -144,7 +142,6 @@ class AccessIndex:
 
 
 def _names(rights: SubmitRights) -> Iterator[tuple[str, str]]:
-    """Yield the users and groups that an access class names."""
     users = {entry.user: None for entry in rights.entries}
     users |= {rights.owner: None, rights.borrower: None}
     yield from (("user", user) for user in users if user is not None)

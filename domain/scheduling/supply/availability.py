@@ -58,7 +58,6 @@ class Availability:
         return usable if forced else usable & self._automated
 
     def idle(self, *, forced: bool) -> int:
-        """Return the usable systems that are idle."""
         return self.usable(forced=forced) & self._idle
 
 

@@ -27,7 +27,6 @@ class FilterKey(NamedTuple):
 
     @property
     def forced(self) -> str | None:
-        """Return the system that the requirement forces, or None."""
         return _forced(self.host_requires)
 
     @property
@@ -44,7 +43,6 @@ class Demand(NamedTuple):
 
 
 def filter_key(host: Recipe, guests: Iterable[Recipe]) -> FilterKey:
-    """Return the key of a recipe that needs a system, with its guests."""
     trees = {guest.distro_tree_id: None for guest in guests if guest.distro is None}
     return FilterKey(host.host_requires, host.distro_tree_id, own_distro(host.distro), tuple(trees))
 

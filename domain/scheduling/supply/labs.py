@@ -1,7 +1,4 @@
-"""The systems of all labs as numbered columns, for queries about many systems at once.
-
-A system has the same number during the life of a process. Numbers ascend in the order of registration.
-"""
+"""The systems of all labs as columns. A system keeps its number; numbers ascend in registration order."""
 
 from __future__ import annotations
 
@@ -19,10 +16,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 class Distro(NamedTuple):
-    """A distro that a system must be able to install.
-
-    `tree_id` is None for a custom distro of a job, which counts as present in every lab.
-    """
+    """A distro to install. A custom one of a job has no `tree_id`, and counts as present in every lab."""
 
     tree_id: int | None
     arch: str
@@ -145,11 +139,9 @@ class Labs:
         self._trees.pop(tree_id, None)
 
     def tree(self, tree_id: int) -> Mapping[str, Any] | None:
-        """Return the document of a tree, or None."""
         return self._trees.get(tree_id)
 
     def trees(self) -> Iterable[tuple[int, Mapping[str, Any]]]:
-        """Return all trees with their ids."""
         return self._trees.items()
 
     def with_more_trees(self, trees: Mapping[int, Mapping[str, Any]]) -> Labs:
@@ -159,7 +151,6 @@ class Labs:
         return labs
 
     def distro(self, tree_id: int | None) -> Distro | None:
-        """Return the distro of a tree, or None for an unknown tree."""
         tree = None if tree_id is None else self._trees.get(tree_id)
         return None if tree is None else Distro(tree_id, tree["arch"], tree["family"], tree["version"])
 
@@ -168,7 +159,6 @@ class Labs:
         return () if tree is None else tuple(name for name, urls in tree["urls"].items() if urls)
 
     def with_tree(self, tree_id: int | None) -> int:
-        """Return the systems of the labs that have the tree."""
         return union(self.lab_controller[name] for name in self.labs_with(tree_id))
 
     def with_arch(self, distro: Distro | None) -> int:

@@ -25,10 +25,7 @@ About = TypeVar("About")
 
 @dataclass(frozen=True)
 class Rule(Generic[About]):
-    """A rule with its name for people, and the reason why a recipe cannot run if no system passes.
-
-    `of_matches` is the reason if none of the systems that match the host requirements passes.
-    """
+    """A rule, its name for people, and the reasons if no system, or no system that matches, passes."""
 
     name: str
     passes: Callable[[Labs, About], int]

@@ -1,7 +1,4 @@
-"""The systems that are hidden from the owner of a job, who may neither view them nor submit to them.
-
-Reasons neither count nor name hidden systems (docs/decisions/0020).
-"""
+"""Systems hidden from a job's owner, which reasons neither count nor name (docs/decisions/0020)."""
 
 from __future__ import annotations
 

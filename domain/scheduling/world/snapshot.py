@@ -45,10 +45,7 @@ FILTER_TEXTS: Final = ("host_requires",)
 
 
 def pieces(partition: Partition) -> Iterator[Piece]:
-    """Return an iterator of the pieces of a snapshot. The partition must have no tentative decisions.
-
-    Pieces consist of values, lists and dataclasses.
-    """
+    """Iterate over a snapshot: values, lists and dataclasses. No decision may be tentative."""
     head = {
         "position": partition.position,
         "directory": partition.directory.plain(),

@@ -62,7 +62,6 @@ def encode(cls: type[Any], states: Sequence[Any]) -> StateColumns:
 
 
 def encode_recipes(recipes: Sequence[Recipe], texts: Texts) -> dict[str, StateColumns]:
-    """Return the columns of recipes, and of their tasks in the order of the recipes."""
     columns = encode(Recipe, recipes)
     tasks = encode(Task, list(chain.from_iterable(columns["tasks"])))
     columns["tasks"] = list(map(len, columns["tasks"]))
@@ -73,7 +72,6 @@ def encode_recipes(recipes: Sequence[Recipe], texts: Texts) -> dict[str, StateCo
 
 
 def _encode_results(results: Results) -> Sequence[Any] | None:
-    """Return the fields of results as a list, None for a recipe without results."""
     if not results.result_count:
         return None
     return results.result_count, results.log_count, results.kinds, list(map(sorted, results.digests))

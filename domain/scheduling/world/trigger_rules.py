@@ -40,7 +40,6 @@ class TriggerRules:
         self._raised: dict[TriggerKey, None] = {}
 
     def may_raise(self, event: Event) -> bool:
-        """Return whether a rule lists the class of this event."""
         return type(event) in self._rows
 
     def triggers_of(self, happened: Happened, partition: Partition) -> Iterable[TriggerKey]:

@@ -46,10 +46,7 @@ class Wakes(NamedTuple):
 
 
 class TriggerRule(NamedTuple):
-    """Events with one effect: the wake-ups that they raise, and the labs in which holders may let go.
-
-    `story` is the case for which the rule exists.
-    """
+    """Events with the same wake-ups and labs that may let go; `story` is the case for the rule."""
 
     name: str
     events: tuple[type[Event], ...]
@@ -58,7 +55,6 @@ class TriggerRule(NamedTuple):
     story: str
 
     def subjects(self, happened: Happened, partition: Partition) -> Iterator[str]:
-        """Yield the subjects of the wake-ups that an event raises."""
         for kind, names in self.wakes:
             for name in names(happened, partition):
                 yield f"{kind}/{name}"
@@ -68,7 +64,6 @@ class TriggerRule(NamedTuple):
 
 
 def _lab(happened: Happened, _: Partition) -> Iterator[str]:
-    """Yield the lab that the event is about."""
     yield happened.subject.partition("/")[2]
 
 
@@ -122,7 +117,6 @@ def _lab_of_lost_system(happened: Happened, _: Partition) -> Iterator[str]:
 
 
 def _lab_of_large_set(happened: Happened, partition: Partition) -> Iterator[str]:
-    """Yield the lab of a recipe whose set has several hosts."""
     after: Recipe = happened.after
     if after.lab_controller is not None and len(partition.sets.hosts(after.recipe_set_id)) > 1:
         yield after.lab_controller

@@ -13,7 +13,7 @@ from click.testing import Result
 
 from api.client.connection_file import Connection
 from cli.lab import agent as lab_agent
-from cli.service import demo
+from cli.service.up import load_demo
 from tests.cli.loopback import Answer, LoopbackServer, ReceivedRequest
 
 Run = Callable[..., Result]
@@ -90,7 +90,7 @@ def test_load__over_existing_objects__counts_the_changed_ones(
 
 def test_demo__systems_there_already__nothing_is_loaded(server: LoopbackServer) -> None:
     server.on("GET", "/events", Answer({"events": [{"position": 4}], "next": None}))
-    assert not demo.load(Connection(server.url, "ll_test"))
+    assert not load_demo(Connection(server.url, "ll_test"))
     assert {asked.method for asked in server.asked} == {"GET"}
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from click.testing import Result
 
-from cli.lab.board import Board
+from cli.lab.screen import Board
 from tests.cli.loopback import Answer, LoopbackServer, ReceivedRequest
 
 Run = Callable[..., Result]
@@ -75,7 +75,7 @@ def test_submit__one_is_refused__others_are_not_kept_back(server: LoopbackServer
 )
 def test_board__something_happens__is_counted(doing: dict[str, str], column: str) -> None:
     board = Board()
-    board.hear({"lab_controller": "lab", **doing}, "line")
+    board.add({"lab_controller": "lab", **doing}, "line")
     assert board.counts["lab"][column] == 1
     assert board.latest[0] == "line"
 
@@ -86,5 +86,5 @@ def test_board__something_happens__is_counted(doing: dict[str, str], column: str
 )
 def test_board__task_ends_or_message_overtakes__no_recipe_is_counted(doing: dict[str, str]) -> None:
     board = Board()
-    board.hear({"lab_controller": "lab", **doing}, "line")
+    board.add({"lab_controller": "lab", **doing}, "line")
     assert board.counts["lab"]["completed"] == board.counts["lab"]["refused"] == 0

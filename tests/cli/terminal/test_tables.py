@@ -16,10 +16,9 @@ from rich.console import Console
 from cli.lists.jobs import JOBS, QUEUE
 from cli.lists.listing import Listing
 from cli.lists.systems import IDLE, LAB_CONTROLLERS, SYSTEMS
-from cli.terminal.fitting import GAP, Need, fitting_columns
 from cli.terminal.output import Output, xml
 from cli.terminal.states import STYLES, style_of
-from cli.terminal.tables import Column, Rows
+from cli.terminal.tables import GAP, Column, Need, Rows, fitting_columns
 from domain.lab_commands.lifecycle import COMMAND
 from domain.priority import Priority
 from domain.recipe.lifecycle import RECIPE, TASK

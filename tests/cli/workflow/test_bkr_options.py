@@ -11,7 +11,7 @@ from click.testing import Result
 
 from cli.workflow import host_filters
 from cli.workflow.command import workflow
-from cli.workflow.unsupported import DONE_ANYWAY, FLAGS, WITH_VALUE
+from cli.workflow.options import DONE_ANYWAY, FLAGS, WITH_VALUE
 from tests.intake.jobs import read_xml
 from tests.intake.schema import is_valid
 

@@ -10,9 +10,8 @@ from domain.directory import events as directory_events
 from domain.directory.events import GroupChanged, PoolRemoved, PoolSystemRemoved, TokenRevoked
 from domain.directory.removal import remove
 from domain.directory.state import Directory
-from domain.errors import Refused
+from domain.errors import Refused, unknown_name
 from domain.events import Decided, split_subject
-from domain.names import unknown_name
 from domain.system.state import System
 from domain.system_admin.registration import unknown_names
 from tests.domain.directory.documents import NOW, TREE, apply, directory_with, put_document

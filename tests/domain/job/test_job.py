@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 from domain.errors import FaultyInput
 from domain.events import Event, Recorded, Stamp, from_data
-from domain.job.change import change_job
 from domain.job.events import JobChanged, JobSubmitted
 from domain.job.retention import RetentionTag, RetentionTags
 from domain.job.spec import JobSpec, RecipeSetSpec, RecipeSpec, TaskSpec
-from domain.job.state import Job, folded
+from domain.job.state import Job, change_job, folded
 from domain.job.submission import Ids, counts, submit
 from domain.priority import Priority
 from domain.recipe.events import RecipeNew

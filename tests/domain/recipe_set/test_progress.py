@@ -28,9 +28,8 @@ from domain.recipe_set.messages import (
     ReportTaskRunning,
     ReportWatchdog,
 )
-from domain.recipe_set.priority import change_priority
 from domain.recipe_set.reports import report
-from domain.recipe_set.state import RecipeSet, evolve
+from domain.recipe_set.state import RecipeSet, change_priority, evolve
 from domain.system.events import SystemPending
 from domain.system.state import System
 from domain.system.state import evolve as evolve_system

@@ -23,13 +23,12 @@ from domain.recipe_set.messages import (
     ReportTaskEnded,
     ReportTaskRunning,
 )
-from domain.recipe_set.priority import change_priority
 from domain.recipe_set.reports import report
+from domain.recipe_set.state import change_priority
 from domain.scheduling.decisions.decide import decide
 from domain.scheduling.decisions.draft import Decision
 from domain.system.events import SystemAccessPolicyChanged, SystemLoaned, SystemLoanEnded
-from domain.system_admin.condition import change_condition
-from domain.system_admin.draining import drain, undrain
+from domain.system_admin.condition import change_condition, drain, undrain
 from domain.system_admin.inventory import change_inventory, change_owner, move_to_lab
 from domain.system_admin.registration import register
 from domain.system_admin.reservation import end as end_reservation

@@ -6,9 +6,8 @@ from functools import partial
 
 from hypothesis import strategies as st
 
-from api.use_cases.change_system import NewSystemValues, change_system
+from api.use_cases.change_system import NewSystemValues, change_system, register_system
 from api.use_cases.move_system import move_system
-from api.use_cases.register_system import register_system
 from tests.in_process.environment import Instance
 from tests.random_histories import labs
 from tests.random_histories.acts.choosing import Draw, ask, free, one, systems

@@ -40,8 +40,13 @@ EVERY = 12
 def folded(history: list[Commit]) -> SchedulerView:
     view = SchedulerView()
     for commit in history:
-        view.apply_all(commit)
+        fold(view, commit)
     return view
+
+
+def fold(view: SchedulerView, commit: Commit) -> None:
+    for record in commit.records:
+        view.apply(record)
 
 
 def moments() -> Iterator[tuple[SchedulerView, SystemMatcher, SchedulerView]]:
@@ -50,7 +55,7 @@ def moments() -> Iterator[tuple[SchedulerView, SystemMatcher, SchedulerView]]:
         view, history = SchedulerView(), lived(seed)
         matcher = SystemMatcher(view)
         for number, commit in enumerate(history):
-            view.apply_all(commit)
+            fold(view, commit)
             if number % EVERY == 0:
                 yield view, matcher, folded(history[: number + 1])
 
@@ -149,8 +154,8 @@ def test_tentatively__the_rest_of_a_history__leaves_no_trace(seed: int) -> None:
     with view.tentatively():
         for commit in history[middle:]:
             with view.tentatively():
-                view.apply_all(commit)
-            view.apply_all(commit)
+                fold(view, commit)
+            fold(view, commit)
         assert snapshot_of(view) != snapshot_of(untouched)
     assert snapshot_of(view) == snapshot_of(untouched)
 

@@ -12,9 +12,8 @@ from typing import Any, TypeVar
 import httpx
 import pytest
 
-from api import caller_slots, faulty_logins, parsing
-from api.concurrency_limits import ActiveRequests, ConcurrencyLimits, MaxWaits, Overloaded, Share
-from api.parsing import Parsing
+from api import caller_slots, concurrency_limits, password_attempts
+from api.concurrency_limits import ActiveRequests, ConcurrencyLimits, MaxWaits, Overloaded, Parsing, Share
 from api.rest.app import Lifespan, application
 from api.use_cases import choose_trees
 from api.use_cases.tokens import digest_of
@@ -166,8 +165,8 @@ def test_matches__one_of_the_user_is_answered__the_next_is_refused(
 def test_login__garbage__is_refused_by_address_before_it_is_read(
     site: LimitedApi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(faulty_logins, "MAX_FAULTY", 3)
-    site.services = replace(site.services, faulty_logins=faulty_logins.FaultyLogins())
+    monkeypatch.setattr(password_attempts, "MAX_FAULTY", 3)
+    site.services = replace(site.services, faulty_logins=password_attempts.FaultyLogins())
     site._app = application(site.services, Lifespan(nothing, nothing))
     taken = 0
 
@@ -226,9 +225,11 @@ def test_parsing__many_long_bodies_of_one_caller__leave_a_thread_to_others() -> 
             asyncio.run_coroutine_threadsafe(ended.wait(), loop).result()
             order.append("ada")
 
-        bodies = [asyncio.create_task(pool.run("ada", parsing.MIN_LONG_BYTES, slow)) for _ in range(4)]
+        bodies = [
+            asyncio.create_task(pool.run("ada", concurrency_limits.MIN_LONG_BYTES, slow)) for _ in range(4)
+        ]
         await asyncio.sleep(0)
-        await pool.run("bob", parsing.MIN_LONG_BYTES, lambda: order.append("bob"))
+        await pool.run("bob", concurrency_limits.MIN_LONG_BYTES, lambda: order.append("bob"))
         ended.set()
         await asyncio.gather(*bodies)
 

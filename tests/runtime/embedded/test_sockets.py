@@ -18,8 +18,7 @@ import pytest
 from runtime.embedded import server_log, sockets
 from runtime.embedded.account import EmbeddedPostgresError, postgres_account
 from runtime.embedded.cluster import Cluster, Server
-from runtime.embedded.database import EmbeddedDatabase
-from runtime.embedded.service_login import service_url
+from runtime.embedded.database import EmbeddedDatabase, service_url
 from runtime.settings import Settings
 from tests.runtime.embedded.asking import ask
 from tests.runtime.embedded.conftest import MakeCluster

@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any
 
 from api.parts import Parts
-from api.request_context import RequestContext
 from api.use_cases.change_policy import change_pool_policy, change_system_policy
 from api.use_cases.lend_system import end_loan, lend_system
+from api.use_cases.ports import RequestContext
 from api.use_cases.put_document import put_document
 from api.use_cases.reserve_system import ReservationRequest, reserve_system, return_system
 from domain.priority import Priority

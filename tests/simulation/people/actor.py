@@ -8,7 +8,7 @@ from typing import Any
 
 from api.client.problems import ServerProblem, Unreachable
 from api.parts import Parts
-from api.request_context import RequestContext
+from api.use_cases.ports import RequestContext
 from tests.simulation.checks.ledger import Ledger
 from tests.simulation.machine.strands import current
 from tests.simulation.service.network import Asker

@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any
 
 from api.parts import Parts
-from api.request_context import RequestContext
 from api.use_cases.change_system import NewSystemValues, change_system
 from api.use_cases.move_system import move_system
+from api.use_cases.ports import RequestContext
 from api.use_cases.put_document import change_lab_controller, put_document
 from api.use_cases.remove_document import remove_document
 from api.use_cases.reserve_system import ReservationRequest, reserve_system, return_system

@@ -7,10 +7,10 @@ from typing import Any
 
 from api.client import Client
 from api.parts import Parts
-from api.request_context import RequestContext
 from api.rest.problems import problem_of
 from api.rest.resources.updates import LabUpdates
 from api.use_cases.lab_updates import take_updates
+from api.use_cases.ports import RequestContext
 from api.use_cases.resolve import existing
 from domain.errors import LabledgerError, Unknown
 from tests.simulation.service.network import ANSWER_SECONDS, Asker, Network

@@ -10,8 +10,8 @@ from random import Random
 from typing import Any
 
 from api.client.problems import ServerProblem, Unreachable
-from api.request_context import RequestContext
 from api.rest.problems import problem_of, status_of
+from api.use_cases.ports import RequestContext
 from domain.errors import LabledgerError
 from tests.simulation.machine.strands import current
 from tests.simulation.service.serving import Operation, Serving

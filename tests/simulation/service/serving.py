@@ -10,7 +10,7 @@ from typing import Any
 
 from api.feed import Feed
 from api.parts import Parts
-from api.request_context import RequestContext
+from api.use_cases.ports import RequestContext
 from domain.errors import LabledgerError
 from postgres.errors import DatabaseAway
 from store.aggregates import Aggregates

@@ -6,8 +6,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from api.rest.contract.inputs.common import Input
-from api.rest.contract.values import REFUSE_TEXT_AND_BOOLEANS, Flag, Fqdn, Mail, Moment, Name, Role, Text
+from api.rest.contract.values import (
+    REFUSE_TEXT_AND_BOOLEANS,
+    Flag,
+    Fqdn,
+    Input,
+    Mail,
+    Moment,
+    Name,
+    Role,
+    Text,
+)
 from domain.system.failures import MAX_BROKEN_AFTER
 
 

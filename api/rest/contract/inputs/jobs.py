@@ -1,15 +1,15 @@
-"""Inputs of changes to jobs and recipe sets."""
+"""Inputs of changes to jobs and recipe sets, and of searches for matching systems."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import ConfigDict, StringConstraints
+from pydantic import ConfigDict, Field, RootModel, StringConstraints
 
+from api.intake.document import Job
 from api.intake.values import Name as Product
 from api.intake.values import RetentionTag, Whiteboard
-from api.rest.contract.inputs.common import Input
-from api.rest.contract.values import PriorityName, Text, no_defaults
+from api.rest.contract.values import Input, PriorityName, Text, no_defaults
 
 
 class Cancel(Input):
@@ -28,3 +28,14 @@ class JobPatch(Input):
 
 class PriorityChange(Input):
     priority: PriorityName
+
+
+class Filter(Input):
+    """A host requirement, either as XML or in its JSON form."""
+
+    host_requires_xml: Annotated[str | None, Field(description="`<hostRequires>…</hostRequires>`")] = None
+    host_requires: dict[str, Any] | None = None
+
+
+class Matchable(RootModel[Filter | Job]):
+    """A host requirement, or a whole job as for submission."""

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from api.intake.words import one_line
-from api.rest.contract.inputs.common import Input
 from api.rest.contract.inputs.systems import SystemItem
 from api.rest.contract.values import (
     CommandId,
@@ -15,6 +14,7 @@ from api.rest.contract.values import (
     Flag,
     Fqdn,
     Id,
+    Input,
     Link,
     OneOf,
     Real,

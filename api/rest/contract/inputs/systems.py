@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from api.rest.contract.inputs.common import Input
 from api.rest.contract.values import (
     REFUSE_TEXT_AND_BOOLEANS,
     Condition,
@@ -15,6 +14,7 @@ from api.rest.contract.values import (
     Flag,
     Fqdn,
     Id,
+    Input,
     Moment,
     Name,
     Text,

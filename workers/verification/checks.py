@@ -1,13 +1,15 @@
-"""The check that recomputes every decision."""
+"""The checks of a log: a recomputation of every decision, and an audit against the rules."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from domain.events import Event, Recorded, shown_of
+from domain.events import Recorded, shown_of
 from domain.scheduling.world.skipped_events import SKIPPED_TOPICS
+from replay.audit import Audit, Commit, Violation, commits, from_row
 from replay.verify.recomputation import DecisionDifference, Recomputation
 from replay.verify.recorded_decisions import Decided
 from store.mapper import EventMapper, StoredRow
@@ -68,9 +70,50 @@ def _decision(decision: Decided | None) -> dict[str, Any] | None:
     if decision is None:
         return None
     batch = None if decision.batch is None else asdict(decision.batch)
-    events = [_event(subject, event) for subject, event in decision.events]
+    events = [
+        {"subject": subject, "topic": event.TOPIC, "data": shown_of(event)}
+        for subject, event in decision.events
+    ]
     return {"cause": decision.cause, "batch": batch, "events": events}
 
 
-def _event(subject: str, event: Event) -> dict[str, Any]:
-    return {"subject": subject, "topic": event.TOPIC, "data": shown_of(event)}
+class AuditCheck:
+    """The check by an audit, which also decodes the rows by its own code."""
+
+    def __init__(self) -> None:
+        self._audit = Audit()
+        self._by_invariant = Counter[str]()
+        self._violations: list[Violation] = []
+        self._position = 0
+
+    def check(self, rows: list[StoredRow]) -> None:
+        self._position = rows[-1].position
+        for commit in commits(map(from_row, rows)):
+            self._check_commit(commit)
+
+    def _check_commit(self, commit: Commit) -> None:
+        for violation in self._audit.check_commit(commit):
+            self._by_invariant[violation.invariant] += 1
+            if len(self._violations) < MAX_SHOWN:
+                self._violations.append(violation)
+
+    def findings(self) -> dict[str, Any]:
+        others = self._audit.other_policies
+        return {
+            "position": self._position,
+            "commits": self._audit.commits,
+            "decisions": self._audit.decisions,
+            "broken": self._by_invariant.total(),
+            "by_invariant": dict(sorted(self._by_invariant.items())),
+            "other_policies": {str(version): count for version, count in sorted(others.items())},
+            "violations": [_violation(violation) for violation in self._violations],
+        }
+
+
+def _violation(violation: Violation) -> dict[str, Any]:
+    return {
+        "invariant": violation.invariant,
+        "positions": list(violation.positions),
+        "subjects": list(violation.subjects),
+        "what": violation.what,
+    }
