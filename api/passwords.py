@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import base64
 import unicodedata
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, nullcontext
 from typing import Final, TypeVar
 
 from argon2 import PasswordHasher
@@ -30,10 +31,8 @@ class Hashing:
 
     def __init__(self) -> None:
         self._hasher = PasswordHasher()
-        self._free = asyncio.Semaphore(MAX_RUNNING)
-        self._under_way = 0
-        self._free_for_doubtful = asyncio.Semaphore(MAX_DOUBTFUL_RUNNING)
-        self._doubtful_under_way = 0
+        self._queue = _HashQueue(MAX_RUNNING, MAX_QUEUED)
+        self._doubtful_queue = _HashQueue(MAX_DOUBTFUL_RUNNING, MAX_DOUBTFUL_QUEUED)
         # A hash that no password has: a check for a name without a password takes as long as any other.
         salt, digest = (base64.b64encode(bytes(size)).rstrip(b"=").decode() for size in (16, 32))
         costs = f"m={self._hasher.memory_cost},t={self._hasher.time_cost},p={self._hasher.parallelism}"
@@ -55,29 +54,30 @@ class Hashing:
             except VerificationError:
                 return False
 
-        if is_doubtful:
-            return await self._run_doubtful(verify) and hashed is not None
-        return await self._run(verify) and hashed is not None
-
-    async def _run_doubtful(self, work: Callable[[], T]) -> T:
-        if self._doubtful_under_way >= MAX_DOUBTFUL_RUNNING + MAX_DOUBTFUL_QUEUED:
-            raise TooOften("too many passwords are being checked", BUSY_SECONDS)
-        self._doubtful_under_way += 1
-        try:
-            async with self._free_for_doubtful:
-                return await self._run(work)
-        finally:
-            self._doubtful_under_way -= 1
+        async with self._doubtful_queue.slot() if is_doubtful else nullcontext():
+            return await self._run(verify) and hashed is not None
 
     async def _run(self, work: Callable[[], T]) -> T:
-        if self._under_way >= MAX_RUNNING + MAX_QUEUED:
+        async with self._queue.slot():
+            return await asyncio.to_thread(work)
+
+
+class _HashQueue:
+    def __init__(self, max_running: int, max_queued: int) -> None:
+        self._free = asyncio.Semaphore(max_running)
+        self._max_count = max_running + max_queued
+        self._count = 0
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[None]:
+        if self._count >= self._max_count:
             raise TooOften("too many passwords are being checked", BUSY_SECONDS)
-        self._under_way += 1
+        self._count += 1
         try:
             async with self._free:
-                return await asyncio.to_thread(work)
+                yield
         finally:
-            self._under_way -= 1
+            self._count -= 1
 
 
 def _normalised(password: str) -> bytes:

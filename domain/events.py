@@ -14,8 +14,6 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
 
 class Event:
-    """Base of all events."""
-
     TOPIC: ClassVar[str]
     VERSION: ClassVar[int] = 1
     FIELDS: ClassVar[tuple[str, ...]]

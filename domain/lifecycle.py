@@ -33,14 +33,6 @@ class Lifecycle:
         if (before, after) not in self.moves:
             raise Refused(f"{display_subject(subject)} is {before} and cannot become {after}")
 
-    def mermaid(self) -> str:
-        """Return the table as a Mermaid diagram, for the documentation."""
-        lines = ["stateDiagram-v2"]
-        lines += [f"    [*] --> {state}" for state in self.start]
-        lines += [f"    {before} --> {after}: {when}" for before, after, when in self.rows]
-        lines += [f"    {state} --> [*]" for state in self.states if state in self.final]
-        return "\n".join(lines) + "\n"
-
 
 def fan_in(sources: Iterable[str], targets: Iterable[str], when: str) -> tuple[tuple[str, str, str], ...]:
     """Return a row from each source to each target, all with the same `when`."""

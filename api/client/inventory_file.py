@@ -92,13 +92,10 @@ def _name_in_row(header: Sequence[str], row: Sequence[str]) -> str:
 def _documents(content: bytes) -> tuple[list[str], list[Any]]:
     """Return an empty header and the systems of a document. Raises ValueError."""
     document = json.loads(content)
-    if (
-        not isinstance(document, dict)
-        or [*document] != ["systems"]
-        or not isinstance(document["systems"], list)
-    ):
+    systems = document["systems"] if isinstance(document, dict) and [*document] == ["systems"] else None
+    if not isinstance(systems, list):
         raise ValueError("must be an object with a list of systems")
-    return [], document["systems"]
+    return [], systems
 
 
 def _document(_: Sequence[str], systems: Sequence[Any]) -> bytes:

@@ -8,11 +8,10 @@ from typing import Any, Final, NamedTuple
 from domain.directory.name_index import NameIndex
 from domain.job.names import recipes_of
 from domain.requirements.distro import DISTRO
-from domain.requirements.empty import without_empty
-from domain.requirements.excluded import with_other
 from domain.requirements.findings import Finding, Path, Report
 from domain.requirements.host import HOST
 from domain.requirements.language import Language, ParsedRequirement
+from domain.requirements.submitted import with_other, without_empty
 from domain.requirements.vocabulary import DISTRO_TREE, SYSTEM, Vocabulary
 
 LANGUAGES: Final[Mapping[str, Language]] = {"distro_requires": DISTRO, "host_requires": HOST}

@@ -17,8 +17,6 @@ from workers.explaining.explainer import Explainer
 
 
 class FeedParts(NameParts, Protocol):
-    """Parts that follow the log in this process."""
-
     @property
     def log(self) -> EventLog: ...
 
@@ -27,8 +25,6 @@ class FeedParts(NameParts, Protocol):
 
 
 class ReadParts(FeedParts, Protocol):
-    """Parts to read as of a position."""
-
     @property
     def reader(self) -> Reader: ...
 
@@ -41,22 +37,16 @@ class ChangeParts(ReadParts, WriteParts, Protocol):
 
 
 class GateParts(FeedParts, Protocol):
-    """Parts to admit requests."""
-
     @property
     def contacts(self) -> Contacts: ...
 
 
 class ExplainParts(ReadParts, Protocol):
-    """Parts to explain decisions."""
-
     @property
     def explainer(self) -> Explainer: ...
 
 
 class JobBodyParts(NameParts, Protocol):
-    """Parts to read jobs."""
-
     @property
     def retention_tags(self) -> RetentionTags: ...
 
@@ -88,14 +78,10 @@ class DocumentParts(ReadParts, PasswordParts, Protocol):
 
 
 class SessionParts(PasswordParts, Protocol):
-    """Parts of logins."""
-
     @property
     def faulty_logins(self) -> FaultyLogins: ...
 
 
 class ReadinessParts(ReadParts, Protocol):
-    """Parts whose state is checked."""
-
     @property
     def commits(self) -> GroupCommit: ...

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from api.use_cases.commit import append_for, commit_aggregates, commit_directory
+from api.use_cases.commit import append_for, commit_aggregates, commit_directory, reflected
 from api.use_cases.ports import RequestContext, WriteParts
-from api.use_cases.resolve import existing
+from api.use_cases.resolve import existing, present_system
 from api.use_cases.rights import owned_by, require_own_pool
 from api.use_cases.system_rights import require_permission, rights_subjects
 from domain.access.policy import EDIT_POLICY, policy_form
@@ -69,9 +69,7 @@ async def change_system_policy(
         await parts.feed.catch_up()
 
     def decide(gathered: ReadSet) -> Decided:
-        system = gathered.system(fqdn)
-        if system is None:
-            raise Unknown(display_name("system", fqdn))
+        system = present_system(gathered, fqdn)
         require_permission(directory, request, system, EDIT_POLICY)
         if faults := _faults(directory, entries, active_pool):
             raise FaultyInput(faults)
@@ -79,17 +77,13 @@ async def change_system_policy(
 
     def also_read(gathered: ReadSet) -> Iterator[str]:
         """Yield the subjects whose concurrent change has to be a conflict."""
-        system = gathered.system(fqdn)
-        if system is not None:
-            yield from rights_subjects(directory, system, request.actor)
+        yield from rights_subjects(directory, present_system(gathered, fqdn), request.actor)
         yield from _named(entries)
         if active_pool is not None:
             yield f"pool/{active_pool}"
 
     done = await commit_aggregates(parts, request, (f"system/{fqdn}",), decide, also_read)
-    if done is not None:
-        await parts.feed.reach(done.position)
-    return done
+    return await reflected(parts, done)
 
 
 def _faults(directory: Directory, entries: Entries, active_pool: str | None) -> list[Fault]:

@@ -8,9 +8,10 @@ from typing import Any
 
 from api.use_cases.commit import append_for, commit_aggregates, commit_directory
 from api.use_cases.ports import RequestContext, WriteParts
+from api.use_cases.resolve import present_system
 from api.use_cases.system_rights import rights_subjects
 from domain.directory.state import Directory
-from domain.errors import Fault, FaultyInput, Refused, Unknown, display_name, unknown_name
+from domain.errors import Fault, FaultyInput, Refused, display_name, unknown_name
 from domain.events import Decided
 from domain.read_set import ReadSet
 from domain.subjects import evolve_tentatively
@@ -50,30 +51,27 @@ async def change_system(
         await parts.feed.catch_up()
 
     def decide(gathered: ReadSet) -> Decided:
-        system = gathered.system(fqdn)
-        if system is None:
-            raise Unknown(display_name("system", fqdn))
+        system = present_system(gathered, fqdn)
         require_may(system)
         if faults := _faults(directory, fqdn, change):
             raise FaultyInput(faults)
         return decide_change(directory, gathered, system, change)[0]
 
     def also_read(gathered: ReadSet) -> Iterator[str]:
-        system = gathered.system(fqdn)
+        system = present_system(gathered, fqdn)
         yield from _named(change, system)
-        if system is not None:
-            yield from rights_subjects(directory, system, request.actor)
+        yield from rights_subjects(directory, system, request.actor)
 
     return await commit_aggregates(parts, request, (f"system/{fqdn}",), decide, also_read)
 
 
-def _named(change: NewSystemValues, system: System | None) -> Iterator[str]:
+def _named(change: NewSystemValues, system: System) -> Iterator[str]:
     """Yield the subjects whose concurrent removal has to be a conflict."""
     if change.owner is not None:
         yield f"user/{change.owner}"
     if change.lab_controller is not None:
         yield f"lab-controller/{change.lab_controller}"
-    elif system is not None and system.condition == "Removed":
+    elif system.condition == "Removed":
         yield f"lab-controller/{system.lab_controller}"
 
 

@@ -140,7 +140,11 @@ async def commit_directory(
             append_request = check_and_decide()
         return append_request
 
-    done = await commit(parts, decide_on_current)
+    return await reflected(parts, await commit(parts, decide_on_current))
+
+
+async def reflected(parts: WriteParts, done: Committed | None) -> Committed | None:
+    """Wait until the directory reflects a commit; return the commit."""
     if done is not None:
         await parts.feed.reach(done.position)
     return done

@@ -7,9 +7,8 @@ repeated request finds by the command id.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import replace
 
 from api.headers import IDEMPOTENCY_KEY
 from api.use_cases.ports import Log, RequestContext
@@ -27,32 +26,27 @@ async def done_before(log: Log, request: RequestContext) -> Committed | None:
     return done
 
 
-@dataclass
-class FirstCommit:
-    """The commit of a request, or of an earlier one with the same key; None if there is none so far."""
+async def commit_once(
+    log: Log, request: RequestContext, write: Callable[[], Awaitable[Committed | None]]
+) -> Committed | None:
+    """Return the commit of an earlier request with the key, otherwise that of `write`.
 
-    commit: Committed | None
-
-
-@asynccontextmanager
-async def idempotent(log: Log, request: RequestContext) -> AsyncIterator[FirstCommit]:
-    """Yield the commit of an earlier request with the key; if it is None, the caller commits and sets it.
-
-    A concurrent request with the same key may commit first. Then the caller is refused, has nothing to
-    change, or gets that commit from its own append; in each case `commit` becomes that commit. Raises
-    FaultyInput as `require_same` does, and the errors of the caller.
+    A concurrent request with the same key may commit first. Then `write` is refused, has nothing to change,
+    or gets that commit from its own append; in each case that commit is returned. Raises FaultyInput as
+    `require_same` does, and the errors of `write`.
     """
-    first = FirstCommit(await done_before(log, request))
+    if (done := await done_before(log, request)) is not None:
+        return done
     try:
-        yield first
+        done = await write()
     except (Refused, Conflict):
-        first.commit = await done_before(log, request)
-        if first.commit is None:
+        if (done := await done_before(log, request)) is None:
             raise
-    if first.commit is None:
-        first.commit = await done_before(log, request)
-    if first.commit is not None and first.commit.repeated:
-        require_same(request, first.commit)
+    if done is None:
+        return await done_before(log, request)
+    if done.repeated:
+        require_same(request, done)
+    return done
 
 
 def require_same(request: RequestContext, done: Committed) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from api.use_cases.change_system import NewSystemValues, decide_change
-from api.use_cases.commit import append_for, commit
+from api.use_cases.commit import append_for, commit, reflected
 from api.use_cases.move_system import require_may_move
 from api.use_cases.ports import RequestContext, WriteParts
 from api.use_cases.rights import owned_by, require_admin
@@ -44,10 +44,7 @@ async def import_systems(
         answer = orjson.dumps(counted(importing.imported))
         return append_for(parts, request, importing.decided, importing.versions, answer)
 
-    done = await commit(parts, lambda: asyncio.to_thread(attempt))
-    if done is not None:
-        await parts.feed.reach(done.position)
-    return done
+    return await reflected(parts, await commit(parts, lambda: asyncio.to_thread(attempt)))
 
 
 async def preview_import(

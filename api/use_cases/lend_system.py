@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 
 from api.clock import rfc3339
-from api.use_cases.commit import commit_aggregates
+from api.use_cases.commit import commit_aggregates, reflected
 from api.use_cases.ports import RequestContext, WriteParts
+from api.use_cases.resolve import faults_of_term, present_system
 from api.use_cases.system_rights import (
     require_may_end_loan,
     require_may_lend,
     require_viewed,
     rights_subjects,
 )
-from domain.errors import Fault, FaultyInput, Unknown, display_name, unknown_name
+from domain.errors import FaultyInput
 from domain.events import Decided
 from domain.read_set import ReadSet
-from domain.system.state import Loan, System
+from domain.system.state import Loan
 from domain.system_admin import loan as upkeep
 from store.requests import Committed
 
@@ -30,65 +31,39 @@ async def lend_system(
     Raises FaultyInput for an unknown user and a past time, Unknown, Stale, NotPermitted, and Refused for a
     system on loan to another user, or Removed.
     """
-    if _faults(parts, user, until):
+    if faults_of_term(parts, user, until):
         await parts.feed.catch_up()
 
     def decide(gathered: ReadSet) -> Decided:
-        system = _system(gathered, fqdn)
+        system = present_system(gathered, fqdn)
         require_may_lend(parts.feed.directory, request, system, user)
-        if faults := _faults(parts, user, until):
+        if faults := faults_of_term(parts, user, until):
             raise FaultyInput(faults)
         return upkeep.lend(system, Loan(user, until), None if until is None else rfc3339(until))
 
     def also_read(gathered: ReadSet) -> Iterator[str]:
         # A concurrent removal of the user has to be a conflict.
         yield f"user/{user}"
-        yield from rights_subjects(parts.feed.directory, _system(gathered, fqdn), request.actor)
+        yield from rights_subjects(parts.feed.directory, present_system(gathered, fqdn), request.actor)
 
-    return await _commit(parts, request, fqdn, decide, also_read)
+    # A loan changes who may view the system.
+    done = await commit_aggregates(parts, request, (f"system/{fqdn}",), decide, also_read)
+    return await reflected(parts, done)
 
 
 async def end_loan(parts: WriteParts, request: RequestContext, fqdn: str) -> Committed | None:
     """End the loan of a system; return None if there is none. Raises Unknown, Stale, NotPermitted."""
 
     def decide(gathered: ReadSet) -> Decided:
-        system = _system(gathered, fqdn)
+        system = present_system(gathered, fqdn)
         require_viewed(parts.feed.directory, request, system)
         if system.loan is not None:
             require_may_end_loan(parts.feed.directory, request, system)
         return upkeep.end_loan(system, f"ended by {request.actor}")
 
     def also_read(gathered: ReadSet) -> Iterator[str]:
-        return rights_subjects(parts.feed.directory, _system(gathered, fqdn), request.actor)
+        return rights_subjects(parts.feed.directory, present_system(gathered, fqdn), request.actor)
 
-    return await _commit(parts, request, fqdn, decide, also_read)
-
-
-async def _commit(
-    parts: WriteParts,
-    request: RequestContext,
-    fqdn: str,
-    decide: Callable[[ReadSet], Decided],
-    also_read: Callable[[ReadSet], Iterator[str]],
-) -> Committed | None:
+    # A loan changes who may view the system.
     done = await commit_aggregates(parts, request, (f"system/{fqdn}",), decide, also_read)
-    if done is not None:
-        # The loan changes who may view the system.
-        await parts.feed.reach(done.position)
-    return done
-
-
-def _system(gathered: ReadSet, fqdn: str) -> System:
-    system = gathered.system(fqdn)
-    if system is None:
-        raise Unknown(display_name("system", fqdn))
-    return system
-
-
-def _faults(parts: WriteParts, user: str, until: datetime | None) -> list[Fault]:
-    faults = []
-    if parts.feed.directory.get("user", user) is None:
-        faults.append(Fault("user", unknown_name("user", user)))
-    if until is not None and until <= parts.clock():
-        faults.append(Fault("until", "is in the past"))
-    return faults
+    return await reflected(parts, done)

@@ -47,13 +47,8 @@ async def log_in(
     if role not in (None, *ROLES):
         raise FaultyInput([Fault("role", unknown_role(str(role)))])
     if role == LAB_CONTROLLER:
-        raise FaultyInput(
-            [
-                Fault(
-                    "role", "cannot be that of a lab controller; an admin creates its token with POST /tokens"
-                )
-            ]
-        )
+        message = "cannot be that of a lab controller; an admin creates its token with POST /tokens"
+        raise FaultyInput([Fault("role", message)])
     await parts.feed.catch_up()
     password_id = parts.feed.directory.credentials.password_of(user)
     if not await is_password(parts, user, password_id, password, address):

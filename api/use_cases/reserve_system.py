@@ -10,6 +10,7 @@ from datetime import datetime
 from api.clock import rfc3339
 from api.use_cases.commit import append_for, commit, commit_aggregates, require_expected
 from api.use_cases.ports import RequestContext, WriteParts
+from api.use_cases.resolve import faults_of_term, present_system
 from api.use_cases.system_rights import (
     require_may_reserve,
     require_may_return,
@@ -85,11 +86,7 @@ def _tree(directory: Directory, tree_id: int | None) -> DirectoryEntry | None:
 
 
 def _faults(parts: WriteParts, wanted: ReservationRequest) -> list[Fault]:
-    faults = []
-    if parts.feed.directory.get("user", wanted.user) is None:
-        faults.append(Fault("user", unknown_name("user", wanted.user)))
-    if wanted.until is not None and wanted.until <= parts.clock():
-        faults.append(Fault("until", "is in the past"))
+    faults = faults_of_term(parts, wanted.user, wanted.until)
     if wanted.distro_tree_id is not None and _tree(parts.feed.directory, wanted.distro_tree_id) is None:
         faults.append(Fault("distro_tree", unknown_name("distro-tree", wanted.distro_tree_id)))
     return faults
@@ -99,16 +96,13 @@ async def return_system(parts: WriteParts, request: RequestContext, fqdn: str) -
     """End a reservation; None if there is none. Raises Unknown, NotPermitted for that of another user."""
 
     def decide(gathered: ReadSet) -> Decided:
-        system = gathered.system(fqdn)
-        if system is None:
-            raise Unknown(display_name("system", fqdn))
+        system = present_system(gathered, fqdn)
         require_viewed(parts.feed.directory, request, system)
         if system.reservation is not None:
             require_may_return(parts.feed.directory, request, system)
         return end(system, f"returned by {request.actor}")
 
     def also_read(gathered: ReadSet) -> Iterator[str]:
-        system = gathered.system(fqdn)
-        return iter(()) if system is None else rights_subjects(parts.feed.directory, system, request.actor)
+        return rights_subjects(parts.feed.directory, present_system(gathered, fqdn), request.actor)
 
     return await commit_aggregates(parts, request, (f"system/{fqdn}",), decide, also_read)

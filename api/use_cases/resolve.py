@@ -1,10 +1,14 @@
-"""Lookup of a directory entry, after catching up with the log if it is missing."""
+"""Lookups and checks of names that use cases share."""
 
 from __future__ import annotations
 
-from api.use_cases.ports import DirectoryView
+from datetime import datetime
+
+from api.use_cases.ports import DirectoryView, NameParts
 from domain.directory.state import DirectoryEntry
-from domain.errors import Unknown, display_name
+from domain.errors import Fault, Unknown, display_name, unknown_name
+from domain.read_set import ReadSet
+from domain.system.state import System
 
 
 async def existing(feed: DirectoryView, kind: str, name: str) -> DirectoryEntry:
@@ -16,3 +20,21 @@ async def existing(feed: DirectoryView, kind: str, name: str) -> DirectoryEntry:
     if entry is None:
         raise Unknown(display_name(kind, name))
     return entry
+
+
+def present_system(gathered: ReadSet, fqdn: str) -> System:
+    """Return the system of a read set. Raises Unknown."""
+    system = gathered.system(fqdn)
+    if system is None:
+        raise Unknown(display_name("system", fqdn))
+    return system
+
+
+def faults_of_term(parts: NameParts, user: str, until: datetime | None) -> list[Fault]:
+    """Return the faults of a reservation or loan for an unknown user, or until a past time."""
+    faults = []
+    if parts.feed.directory.get("user", user) is None:
+        faults.append(Fault("user", unknown_name("user", user)))
+    if until is not None and until <= parts.clock():
+        faults.append(Fault("until", "is in the past"))
+    return faults

@@ -60,8 +60,8 @@ def _of_own_job(
 
 def require_self(request: RequestContext, user: str, action: str) -> None:
     """Raise NotPermitted unless the caller is the user or an admin."""
-    if not request.is_admin and request.actor != user:
-        raise NotPermitted(f"only an admin may {action}")
+    if request.actor != user:
+        require_admin(request, action)
 
 
 def require_admin(request: RequestContext, action: str) -> None:

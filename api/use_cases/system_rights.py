@@ -18,14 +18,7 @@ def person(directory: Directory, request: RequestContext) -> Person:
 
 
 def require_permission(
-    directory: Directory, request: RequestContext, system: System, permission: str
-) -> None:
-    """Raise Unknown if the caller may not view the system, NotPermitted without the permission."""
-    require_any(directory, request, system, (permission,))
-
-
-def require_any(
-    directory: Directory, request: RequestContext, system: System, permissions: tuple[str, ...]
+    directory: Directory, request: RequestContext, system: System, *permissions: str
 ) -> None:
     """Raise Unknown if the caller may not view the system, NotPermitted without any of the permissions."""
     require_viewed(directory, request, system)
@@ -73,7 +66,7 @@ def require_may_return(directory: Directory, request: RequestContext, system: Sy
 
 def require_may_lend(directory: Directory, request: RequestContext, system: System, user: str) -> None:
     themselves = (LOAN_SELF,) if user == request.actor else ()
-    require_any(directory, request, system, (*themselves, LOAN_ANY))
+    require_permission(directory, request, system, *themselves, LOAN_ANY)
 
 
 def require_may_end_loan(directory: Directory, request: RequestContext, system: System) -> None:

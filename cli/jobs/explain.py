@@ -16,7 +16,7 @@ from cli.terminal.output import Output
 from cli.terminal.tables import Column, Row
 from cli.terminal.wording import clock, reason_of, zone
 from domain.priority import Priority
-from domain.scheduling.supply.shown_reasons import shown_reason
+from domain.scheduling.supply.reasons import shown_reason
 
 if TYPE_CHECKING:
     from api.client import Client

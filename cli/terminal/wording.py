@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from domain.scheduling.supply.shown_reasons import shown_reason
+from domain.scheduling.supply.reasons import shown_reason
 
 # Largest unit first; a duration has at most two of them.
 UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))

@@ -91,7 +91,6 @@ class Credentials:
         yield from self._of_user.get(user, ())
 
     def password_of(self, user: str) -> str | None:
-        """Return the id of the user's password, None if there is none."""
         return self._passwords.get(user)
 
     def plain(self) -> dict[str, Any]:

@@ -28,11 +28,9 @@ class PoolSystems:
         self._systems.pop(pool, None)
 
     def systems_of(self, pool: str) -> tuple[str, ...]:
-        """Return the systems of a pool, in the order in which they joined."""
         return tuple(self._systems.get(pool, ()))
 
     def pools_of(self, system: str) -> tuple[str, ...]:
-        """Return the pools of a system, in the order in which it joined them."""
         return tuple(self._pools.get(system, ()))
 
     def has(self, pool: str, system: str) -> bool:

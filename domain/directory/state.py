@@ -1,7 +1,6 @@
 """The directory: users, groups, pools, lab controllers, distro trees, tokens and systems, from the log.
 
-The HTTP API checks requests against the directory, and the scheduler takes labs, distro trees and names from
-it. The directory has no recipes and no usage, so its size depends only on the size of the lab.
+The HTTP API and the scheduler read it. It has no recipes, so its size depends only on the size of the lab.
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ FOLDED_EVENTS: tuple[type[Event], ...] = tuple(
     for event in TOPICS.values()
     if issubclass(event, (directory_events.DirectoryEvent, SystemRegistered, SystemInventoryChanged))
 )
-"""The events that change a directory."""
 
 # Events of an entry that do not change its document.
 _OUTSIDE_DOCUMENT = (
@@ -52,7 +50,6 @@ class DirectoryEntry:
 
 
 def document_after(document: Document, event: Event) -> Document:
-    """Return the document of an entry after an event."""
     if isinstance(event, directory_events.LabControllerEnabled | directory_events.LabControllerDisabled):
         return {**document, "enabled": isinstance(event, directory_events.LabControllerEnabled)}
     if isinstance(event, directory_events.PoolAccessPolicyChanged):
@@ -86,7 +83,7 @@ class Directory:
         self.credentials = Credentials()
         self._entries: dict[str, dict[str, DirectoryEntry]] = {}
         self._pools = PoolSystems()
-        self._former_members = FormerMembers()
+        self.former_members = FormerMembers()
         self._folded: dict[str, str] = {}
         self._keys: dict[str, None] = {}
         self._arches: dict[str, None] = {}
@@ -114,7 +111,7 @@ class Directory:
             del self._entries["token"][token_id]
         self._pools.apply(name, event)
         if kind == "group":
-            self._former_members.changed(
+            self.former_members.changed(
                 name, people_of(before.document if before else {}), people_of(document)
             )
         self._name_index = None
@@ -132,7 +129,7 @@ class Directory:
             # The key in snapshots.
             "access": self.credentials.plain(),
             "pools": self._pools.plain(),
-            "leavers": self._former_members.plain(),
+            "leavers": self.former_members.plain(),
             "keys": list(self._keys),
             "arches": list(self._arches),
             "power_types": list(self._power_types),
@@ -145,7 +142,7 @@ class Directory:
         }
         self.credentials.restore(values["access"])
         self._pools.restore(values["pools"])
-        self._former_members.restore(values["leavers"])
+        self.former_members.restore(values["leavers"])
         self._folded = {name.casefold(): name for name, _ in self.items("system")}
         self._keys = dict.fromkeys(values["keys"])
         self._arches = dict.fromkeys(values["arches"])
@@ -160,12 +157,6 @@ class Directory:
             del self._entries[kind][name]
             if kind == "pool":
                 self._pools.forget(name)
-
-    def drop_former_member(self, group: str, user: str) -> None:
-        self._former_members.forget(group, user)
-
-    def has_left(self, group: str, user: str) -> bool:
-        return self._former_members.has_left(group, user)
 
     def people_of(self, group: str) -> tuple[str, ...]:
         """Return the users in a group, none if there is no such group."""
@@ -196,7 +187,7 @@ class Directory:
         """
         entry = self._entries.get("group", {}).get(group)
         is_removed = entry is not None and entry.removed
-        return not is_removed and not self._former_members.has_left(group, user)
+        return not is_removed and not self.former_members.has_left(group, user)
 
     def items(self, kind: str) -> Iterator[tuple[str, DirectoryEntry]]:
         """Yield the entries that `get` returns."""
@@ -264,7 +255,6 @@ class Directory:
             yield token_id, self._entries["token"][token_id]
 
     def valid_tokens(self, user: str, now: datetime) -> Iterator[DirectoryEntry]:
-        """Yield the tokens of a user that are valid now."""
         return (entry for token_id, entry in self.tokens_of(user) if self.counts(token_id, now))
 
     def roles_of(self, user: str) -> tuple[str, ...]:

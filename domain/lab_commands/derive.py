@@ -39,7 +39,6 @@ class PlacedRecipe:
 
 
 def of_recipe(before: PlacedRecipe, event: Event) -> Command | None:
-    """Return the command that follows from an event of a recipe, or None."""
     state = str(getattr(event, "STATE", before.state))
     rules = _HOST if before.host_state is None else _GUEST
     kind = next((kind for kind, applies in rules if applies(before, state)), None)

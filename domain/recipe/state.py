@@ -105,7 +105,6 @@ class Recipe:
 
 
 def evolve(recipe: Recipe | None, recipe_id: int, event: Event, moment: Moment) -> Recipe:
-    """Return the recipe after an event."""
     if isinstance(event, recipe_events.RecipeNew):
         return _begin(recipe_id, event, moment)
     assert recipe is not None, f"recipe {recipe_id} has events before it was new"

@@ -39,7 +39,6 @@ def end_one(members: Members, recipe: Recipe, event: Event) -> Decided:
 
 
 def guests_end(members: Members, host: Recipe) -> Decided:
-    """Return the events that abort the unfinished guests of a host."""
     return [
         (guest.subject, RecipeAborted(reason=HOST_ENDED))
         for guest in members.guests_of(host)

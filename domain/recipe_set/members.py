@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from domain.events import Decided, Event
+from domain.recipe.events import RecipeAssigned, RecipeQueued
 from domain.recipe.lifecycle import BEFORE_START
 from domain.recipe.state import Recipe
 from domain.system.state import System
@@ -61,3 +62,19 @@ class Members:
 
     def all_of(self, make: Callable[[Recipe], Event]) -> Decided:
         return [(recipe.subject, make(recipe)) for recipe in self.unfinished]
+
+
+def withdraw(members: Members, host: Recipe, reason: str) -> Decided:
+    """Return the events of the recipes of a set from which the system of `host` is withdrawn.
+
+    The recipe is assigned if its set holds another system, which binds the set to the lab. Otherwise all
+    recipes are queued. The caller adds the events of the system.
+    """
+    if any(other.recipe_id != host.recipe_id for other in members.holding):
+        assert host.lab_controller is not None, f"{host.subject} is scheduled in no lab"
+        return members.with_guests(host, RecipeAssigned(lab_controller=host.lab_controller, reason=reason))
+    return members.all_of(lambda _: RecipeQueued(reason=reason))
+
+
+def let_go(members: Members, reason: str) -> Decided:
+    return members.all_of(lambda _: RecipeQueued(reason=reason)) + members.freeing(members.holding)

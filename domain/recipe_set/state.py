@@ -32,7 +32,6 @@ class RecipeSet:
 
 
 def evolve(recipe_set: RecipeSet | None, recipe_set_id: int, event: Event, moment: Moment) -> RecipeSet:
-    """Return the recipe set after an event."""
     if isinstance(event, RecipeSetSubmitted):
         return RecipeSet(
             recipe_set_id=recipe_set_id,

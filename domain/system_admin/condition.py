@@ -7,8 +7,7 @@ from dataclasses import replace
 from domain.events import Decided
 from domain.recipe.state import Recipe
 from domain.recipe_set.ending import abort
-from domain.recipe_set.members import Members
-from domain.recipe_set.withdrawal import withdraw
+from domain.recipe_set.members import Members, withdraw
 from domain.requirements.host import forced_system
 from domain.system.events import (
     SystemConditionChanged,

@@ -6,7 +6,7 @@ from sys import intern
 from typing import Any
 
 from replay.audit.folds import FOLDS
-from replay.audit.record import Commit, EventRecord
+from replay.audit.record import EventRecord
 from replay.audit.rights import Submitter
 from replay.audit.state import State
 from replay.audit.values import Recipe, System
@@ -42,7 +42,7 @@ class FoldedWorld(State):
     def group_counts(self, submitter: Submitter) -> bool:
         """Return whether a job's group counts: not after its owner left it, or it was removed."""
         group = submitter.group or ""
-        return group not in self.gone and submitter.user not in self.left.get(group, ())
+        return group not in self.removed_groups and submitter.user not in self.former_people.get(group, ())
 
     # Folds
 
@@ -50,10 +50,6 @@ class FoldedWorld(State):
         fold = FOLDS.get(record.topic)
         if fold is not None and record.topic.startswith(f"{record.kind}."):
             fold(self, record)
-
-    def apply_all(self, commit: Commit) -> None:
-        for record in commit.records:
-            self.apply(record)
 
 
 # Fields of `recipe.new` that the audit reads. The others are dropped, to save memory in unread events.

@@ -38,7 +38,16 @@ def page() -> str:
 
 
 def _section(title: str, text: str, lifecycle: Lifecycle) -> str:
-    return f"## {title}\n\n{text}\n\n```mermaid\n{lifecycle.mermaid()}```\n"
+    return f"## {title}\n\n{text}\n\n```mermaid\n{mermaid(lifecycle)}```\n"
+
+
+def mermaid(lifecycle: Lifecycle) -> str:
+    """Return the table of a life cycle as a Mermaid diagram."""
+    lines = ["stateDiagram-v2"]
+    lines += [f"    [*] --> {state}" for state in lifecycle.start]
+    lines += [f"    {before} --> {after}: {when}" for before, after, when in lifecycle.rows]
+    lines += [f"    {state} --> [*]" for state in lifecycle.states if state in lifecycle.final]
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":

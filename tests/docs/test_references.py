@@ -9,7 +9,7 @@ from importlib.util import find_spec
 import pytest
 
 from domain.scheduling.supply import reasons
-from domain.scheduling.supply.shown_reasons import shown_reason
+from domain.scheduling.supply.reasons import shown_reason
 from tests.docs.page import DOCS, TOP
 from tests.docs.references import anchors, commands_named, faults, is_there, links, paths
 

@@ -12,7 +12,7 @@ from api.rest.body import parse_model, read_json_bytes
 from api.rest.context import keyed_request
 from api.rest.contract.inputs.jobs import Cancel
 from api.rest.ports import ChangeParts, ReadParts
-from api.use_cases.idempotency import idempotent
+from api.use_cases.idempotency import commit_once
 from api.use_cases.ports import RequestContext, WriteParts
 from domain.errors import Unknown, display_name
 from domain.roll_up import RESULT_ORDER
@@ -70,8 +70,5 @@ async def cancel(
     body = await read_json_bytes(req)
     cancellation: Cancel = await parse_model(req, body)
     request = keyed_request(req, body)
-    async with idempotent(parts.log, request) as first:
-        if first.commit is None:
-            first.commit = await write(parts, request, number, cancellation.reason)
-    answer = {key: number, "cancelled": first.commit is not None}
-    await paging.answer_write(resp, parts.log, first.commit, answer)
+    done = await commit_once(parts.log, request, lambda: write(parts, request, number, cancellation.reason))
+    await paging.answer_write(resp, parts.log, done, {key: number, "cancelled": done is not None})

@@ -51,15 +51,13 @@ TREES = Shapes(
 
 
 class Users(Documents):
+    optional = "roles"
+
     def __init__(self, parts: DocumentParts) -> None:
         super().__init__(parts, "user", USERS)
 
-    def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
-        """Return the document with the present roles if none are given."""
-        if document["roles"] is not None:
-            return document
-        entry = self._parts.feed.directory.get("user", name)
-        return {**document, "roles": entry.document["roles"] if entry else [SUBMITTER]}
+    def _default(self) -> list[str]:
+        return [SUBMITTER]
 
     @operation("Set the password of a user", PasswordSet, body=NewPassword, versioned=True)
     async def on_put_password(self, req: Request, resp: Response, name: str) -> None:
@@ -76,15 +74,10 @@ class Groups(Documents):
 class Pools(Documents):
     """Pools. Systems are added and removed one by one; the access policy has its own path."""
 
+    optional = "description"
+
     def __init__(self, parts: DocumentParts) -> None:
         super().__init__(parts, "pool", POOLS)
-
-    def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
-        """Return the document with the present description if none is given."""
-        if document["description"] is not None:
-            return document
-        entry = self._parts.feed.directory.get("pool", name)
-        return {**document, "description": entry.document.get("description", "") if entry else ""}
 
     @operation("Add a system to a pool", answers.PoolMember, versioned=True)
     async def on_put_system(self, req: Request, resp: Response, name: str, fqdn: str) -> None:
@@ -108,29 +101,25 @@ class Pools(Documents):
 class DistroTrees(Documents):
     """Distro trees, named by numbers."""
 
+    optional = "added_at"
+
     def __init__(self, parts: DocumentParts) -> None:
         super().__init__(parts, "distro-tree", TREES, "id", NUMBER)
 
-    def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
-        """Return the document with the present `added_at` if none is given."""
-        if document["added_at"] is not None:
-            return document
-        entry = self._parts.feed.directory.get("distro-tree", name)
-        added_at = entry.document["added_at"] if entry else rfc3339(self._parts.clock())
-        return {**document, "added_at": added_at}
+    def _default(self) -> str:
+        return rfc3339(self._parts.clock())
 
 
 class LabControllers(Documents):
     """Lab controllers. Answers about the past have no last contact, which is not recorded in the log."""
 
+    optional = "broken_after"
+
     def __init__(self, parts: DocumentParts) -> None:
         super().__init__(parts, "lab-controller", LABS, "fqdn", FQDN)
 
-    def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
-        """Return the document with the present limit if none is given."""
-        if document["broken_after"] is not None:
-            return document
-        return {**document, "broken_after": self._parts.feed.directory.broken_after(name)}
+    def _default(self) -> int:
+        return BROKEN_AFTER
 
     @operation(
         "Enable or disable a lab controller, or change its failure limit",

@@ -37,6 +37,9 @@ class Shapes(NamedTuple):
 class Documents:
     """The resource of one kind. `names` validates the name in the path; `key` is its field in answers."""
 
+    # The field that a client may omit.
+    optional = ""
+
     def __init__(
         self,
         parts: DocumentParts,
@@ -95,8 +98,15 @@ class Documents:
         await paging.answer_write(resp, self._parts.log, done, answer)
 
     def _completed(self, name: str, document: dict[str, Any]) -> dict[str, Any]:
-        """Return the document with values for fields that a client may omit."""
-        return document
+        """Return the document with the present value of the optional field, otherwise the default."""
+        if not self.optional or document[self.optional] is not None:
+            return document
+        entry = self._parts.feed.directory.get(self._kind, name)
+        present = entry.document.get(self.optional) if entry else None
+        return {**document, self.optional: self._default() if present is None else present}
+
+    def _default(self) -> Any:
+        return ""
 
     def _check_name(self, name: str) -> None:
         try:

@@ -10,7 +10,6 @@ import falcon
 from falcon.asgi import Request, Response
 
 from api.concurrency_limits import share_of
-from api.feed import NotReady
 from api.headers import EVENT_STREAM, LAST_EVENT_ID, POSITION_HEADER
 from api.intake.limits import MAX_MESSAGE_LENGTH
 from api.rest import paging, visibility
@@ -26,7 +25,6 @@ from api.watching.message import event_document
 from domain.directory.roles import SEES_ALL
 from domain.errors import Fault, FaultyInput, NotPermitted
 from domain.events import TOPICS, split_subject
-from projections.reader import NotThereYet
 from store.selection import Selection
 
 # Only roles in SEES_ALL may see them, as at /tokens.
@@ -66,7 +64,7 @@ class Events:
     async def _page(
         self, req: Request, resp: Response, query: queries.EventQuery, selection: Selection
     ) -> None:
-        upto = await self._upto(req, query)
+        upto = await self._upto(query)
         select = self._parts.log.select
         found, through = await asyncio.to_thread(select, query.after, upto, query.limit, selection)
         following = through if through < upto else None
@@ -74,20 +72,11 @@ class Events:
             resp, through, {"events": [event_document(recorded) for recorded in found], "next": following}
         )
 
-    async def _upto(self, req: Request, query: queries.EventQuery) -> int:
-        """Return the position up to which to read: the log itself need not wait for the read models."""
-        end = await asyncio.to_thread(self._parts.log.end)
-        if query.min_position > end:
-            with share_of(req).waiting():
-                await self._wait_for(query.min_position)
-            end = await asyncio.to_thread(self._parts.log.end)
-        return end if query.as_of is None else (await self._parts.reader.as_of(query.as_of)).position
-
-    async def _wait_for(self, position: int) -> None:
-        try:
-            await self._parts.feed.reach(position, self._parts.bounds.position_wait_seconds)
-        except NotReady as error:
-            raise NotThereYet(str(error)) from error
+    async def _upto(self, query: queries.EventQuery) -> int:
+        """Return the position up to which to read. `hidden_systems` has waited for `min_position`."""
+        if query.as_of is not None:
+            return (await self._parts.reader.as_of(query.as_of)).position
+        return await asyncio.to_thread(self._parts.log.end)
 
 
 def _check_stream(query: queries.EventQuery) -> None:

@@ -25,7 +25,7 @@ from api.rest.contract.operation import JSON, MAX_BATCH_BYTES, operation
 from api.rest.ports import ChangeParts
 from api.rest.resources.inventory_items import ImportedRows, read_json, read_table
 from api.rest.resources.shapes import exported, shown_differences
-from api.use_cases.idempotency import idempotent
+from api.use_cases.idempotency import commit_once
 from api.use_cases.import_systems import counted, import_systems, preview_import
 from domain.errors import Fault, FaultyInput
 
@@ -96,10 +96,8 @@ class Inventory:
 
     async def _import(self, req: Request, resp: Response, body: bytes, rows: ImportedRows) -> None:
         request = keyed_request(req, body)
-        async with idempotent(self._parts.log, request) as first:
-            if first.commit is None:
-                first.commit = await import_systems(self._parts, request, rows.items, rows.faults)
-        done = first.commit
+        write = partial(import_systems, self._parts, request, rows.items, rows.faults)
+        done = await commit_once(self._parts.log, request, write)
         nothing = {"added": 0, "changed": 0, "kept": len(rows.items)}
         counts: dict[str, Any] = orjson.loads(done.answer) if done and done.answer else nothing
         answer = {**counts, "dry_run": False, "systems": []}

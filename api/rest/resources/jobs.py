@@ -23,10 +23,11 @@ from api.rest.resources.by_number import cancel, find
 from api.rest.resources.job_bodies import job_media_type, read_job, warnings_document
 from api.rest.resources.shapes import job_document, listed_job
 from api.use_cases.change_job import cancel_job, change_job
-from api.use_cases.idempotency import idempotent
+from api.use_cases.idempotency import commit_once
 from api.use_cases.submit_job import original_of, submit_job
 from domain.job.submission import Original
 from projections.filters import job_ids_query
+from store.requests import Committed
 
 # GET /jobs/{id} answers the state of the job, whatever the client accepts; as XML, the normalised form.
 ANSWERS = (JSON, "application/xml", "text/xml")
@@ -49,18 +50,18 @@ class Jobs:
         kind = job_media_type(req)
         body = await read_body(req)
         strict, request = query_of(req, queries.Strict).strict, keyed_request(req, body)
-        async with idempotent(self._parts.log, request) as first:
-            if first.commit is None:
-                job = await read_job(self._parts, principal_of(req), body, kind, strict=strict)
-                original = Original(body, kind)
-                first.commit = await submit_job(
-                    self._parts, request, job.spec, warnings_document(job.warnings), original
-                )
-        assert first.commit is not None, "a submission is always something new"
-        answer = orjson.loads(first.commit.answer or b"{}")
+
+        async def submit() -> Committed:
+            job = await read_job(self._parts, principal_of(req), body, kind, strict=strict)
+            warnings, original = warnings_document(job.warnings), Original(body, kind)
+            return await submit_job(self._parts, request, job.spec, warnings, original)
+
+        done = await commit_once(self._parts.log, request, submit)
+        assert done is not None, "a submission is always something new"
+        answer = orjson.loads(done.answer or b"{}")
         resp.status = 201
         resp.location = f"/jobs/{answer['job_id']}"
-        paging.answer(resp, first.commit.position, answer)
+        paging.answer(resp, done.position, answer)
 
     @operation("Cancel a job", answers.JobCancelled, body=Cancel, keyed=True)
     async def on_post_cancel(self, req: Request, resp: Response, job_id: int) -> None:

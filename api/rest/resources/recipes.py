@@ -21,12 +21,13 @@ from api.rest.resources.by_number import find
 from api.rest.resources.progress import read_report
 from api.rest.resources.shapes import queued_recipe, ranked, recipe_document, seconds_document
 from api.use_cases.change_job import return_recipe
-from api.use_cases.idempotency import idempotent
+from api.use_cases.idempotency import commit_once
 from api.use_cases.report_drafts import RecipeItem
 from api.use_cases.report_progress import report_progress
 from domain.errors import LabledgerError
 from domain.recipe.lifecycle import STARTED
 from domain.recipe.state import Recipe
+from store.requests import Committed
 
 # The key before all others in the order of one system: not assigned, -effective priority, -priority,
 # submission and recipe id.
@@ -77,13 +78,15 @@ class Recipes:
         progress: ProgressItem = await parse_model(req, body)
         item = RecipeItem(recipe_id, read_report(progress))
         own, request = principal_of(req).lab_controller, keyed_request(req, body)
-        async with idempotent(self._parts.log, request) as first:
-            if first.commit is None:
-                (answer,) = await report_progress(self._parts, request, own, [item])
-                if isinstance(answer, LabledgerError):
-                    raise answer
-                first.commit = answer
-        await paging.answer_write(resp, self._parts.log, first.commit, {"recipe_id": recipe_id})
+
+        async def report() -> Committed | None:
+            (answer,) = await report_progress(self._parts, request, own, [item])
+            if isinstance(answer, LabledgerError):
+                raise answer
+            return answer
+
+        done = await commit_once(self._parts.log, request, report)
+        await paging.answer_write(resp, self._parts.log, done, {"recipe_id": recipe_id})
 
     @operation(
         "Return the system of a recipe, which keeps it after its tasks",
@@ -93,11 +96,11 @@ class Recipes:
     )
     async def on_post_return(self, req: Request, resp: Response, recipe_id: int) -> None:
         request = keyed_request(req, await read_body(req))
-        async with idempotent(self._parts.log, request) as first:
-            if first.commit is None:
-                first.commit = await return_recipe(self._parts, request, recipe_id)
-        answer = {"recipe_id": recipe_id, "returned": first.commit is not None}
-        await paging.answer_write(resp, self._parts.log, first.commit, answer)
+        done = await commit_once(
+            self._parts.log, request, lambda: return_recipe(self._parts, request, recipe_id)
+        )
+        answer = {"recipe_id": recipe_id, "returned": done is not None}
+        await paging.answer_write(resp, self._parts.log, done, answer)
 
     @operation("List the waiting recipes, in rank order", answers.Queue, queries.QueuePage, refuses=(404,))
     async def on_get_queue(self, req: Request, resp: Response) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from falcon.asgi import Request, Response
 
 from api.rest import paging
@@ -33,22 +35,10 @@ class Sessions:
         done = await log_in(
             self._parts, request_id_of(req), login.user, login.password, login.role, client_address(req)
         )
-        body = {
-            "user": login.user,
-            "role": done.role,
-            "token": done.token,
-            "token_id": done.token_id,
-            "expires_at": done.expires_at,
-        }
+        fields = ("role", "token", "token_id", "expires_at")
+        body = {"user": login.user, **{name: getattr(done, name) for name in fields}}
         paging.answer(resp, done.position, body)
 
     @operation("Show the user and role of the token", answers.Whoami)
     async def on_get_whoami(self, req: Request, resp: Response) -> None:
-        principal = principal_of(req)
-        body = {
-            "user": principal.user,
-            "role": principal.role,
-            "lab_controller": principal.lab_controller,
-            "token_id": principal.token_id,
-        }
-        paging.answer(resp, self._parts.feed.position, body)
+        paging.answer(resp, self._parts.feed.position, asdict(principal_of(req)))

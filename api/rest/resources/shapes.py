@@ -78,21 +78,13 @@ def ranked(rank: Row) -> Row:
 
 
 def system_document(row: Row) -> Row:
-    inventory = row["inventory"]
+    usage = ("reserved_until", "loaned_to", "loaned_until", "draining", "usage", "recipe_id")
     return {
-        "fqdn": row["fqdn"],
-        "lab_controller": row["lab_controller"],
-        "owner": row["owner"],
-        "condition": row["condition"],
-        **inventory,
+        **{name: row[name] for name in ("fqdn", "lab_controller", "owner", "condition")},
+        **row["inventory"],
         "pools": row["pools"],
         "user": row["reserved_by"],
-        "reserved_until": row["reserved_until"],
-        "loaned_to": row["loaned_to"],
-        "loaned_until": row["loaned_until"],
-        "draining": row["draining"],
-        "usage": row["usage"],
-        "recipe_id": row["recipe_id"],
+        **{name: row[name] for name in usage},
     }
 
 

@@ -18,7 +18,7 @@ from api.rest.ports import ChangeParts
 from api.rest.resources.inventory_items import change_of
 from api.rest.resources.shapes import system_document
 from api.use_cases.change_system import NewSystemValues, change_system, register_system
-from api.use_cases.idempotency import idempotent
+from api.use_cases.idempotency import commit_once
 from api.use_cases.system_rights import require_may_change
 from domain.errors import Fault, FaultyInput, Unknown, display_name
 from projections.filters import ANY_SYSTEM
@@ -37,13 +37,12 @@ class Systems:
         system: System = await parse_model(req, body)
         document = system.document(rfc3339(self._parts.clock()))
         request = keyed_request(req, body)
-        async with idempotent(self._parts.log, request) as first:
-            if first.commit is None:
-                first.commit = await register_system(self._parts, request, document)
-        assert first.commit is not None, "a registration is always something new"
+        register = partial(register_system, self._parts, request, document)
+        done = await commit_once(self._parts.log, request, register)
+        assert done is not None, "a registration is always something new"
         resp.status = 201
         resp.location = f"/systems/{document['fqdn']}"
-        paging.answer(resp, first.commit.position, {"fqdn": document["fqdn"]})
+        paging.answer(resp, done.position, {"fqdn": document["fqdn"]})
 
     @operation("List the systems", answers.SystemList, queries.SystemPage)
     async def on_get(self, req: Request, resp: Response) -> None:

@@ -46,25 +46,15 @@ class Tokens:
     @operation("List all tokens, or your own", answers.TokenList, queries.Page)
     async def on_get(self, req: Request, resp: Response) -> None:
         page = await paging.read_page(req, self._parts, first="")
-        params = {
-            "at": page.position,
-            "limit": page.limit,
-            "after": page.after,
-            **self._visible_user(principal_of(req)),
-        }
-        rows = await self._parts.reader.rows("tokens", {**params, "token_id": None})
+        params = {"at": page.position, "limit": page.limit, "after": page.after, "token_id": None}
+        rows = await self._parts.reader.rows("tokens", {**params, **self._visible_user(principal_of(req))})
         paging.answer_list(req, resp, page, "tokens", rows, rows[-1]["token_id"] if rows else None)
 
     @operation("Show a token, without its secret", answers.TokenShown, queries.ReadQuery)
     async def on_get_one(self, req: Request, resp: Response, token_id: str) -> None:
         at = await paging.read_at(req, self._parts)
-        params: dict[str, Any] = {
-            "at": at.position,
-            "limit": 1,
-            "after": "",
-            **self._visible_user(principal_of(req)),
-        }
-        row = await self._parts.reader.row("tokens", {**params, "token_id": token_id})
+        params = {"at": at.position, "limit": 1, "after": "", "token_id": token_id}
+        row = await self._parts.reader.row("tokens", {**params, **self._visible_user(principal_of(req))})
         if row is None:
             raise Unknown(display_name("token", token_id))
         paging.answer_read(resp, at, row)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from domain.recipe_set.withdrawal import let_go as events_of_let_go
+from domain.recipe_set.members import let_go as events_of_let_go
 from domain.scheduling.decisions.draft import Decision, Draft
 from domain.scheduling.decisions.granting import holders, plans_of
 from domain.scheduling.safety.completion import Holder, impossible, stuck

@@ -151,7 +151,6 @@ def _behind(line: Line, first: First) -> Iterator[Rank]:
 
 
 def _place(rank: Rank, maximum: int) -> Place:
-    """Return the place of a rank on a system with this maximum effective priority."""
     return Place(max(rank.negative_priority, -maximum), rank)
 
 

@@ -250,7 +250,6 @@ class RecipeSets:
         return -recipe_set.priority, -recipe_set.priority, recipe_set.submission
 
     def rank(self, host: Recipe) -> Rank:
-        """Return the rank of a recipe in its line."""
         recipe_set = self.sets[host.recipe_set_id]
         return Rank(-recipe_set.priority, recipe_set.submission, host.recipe_id)
 

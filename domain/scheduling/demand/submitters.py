@@ -66,7 +66,6 @@ class Submitters:
         return self._submitters[number]
 
     def order(self, rights: SubmitRights) -> Order:
-        """Return the order on systems of an access class."""
         order = self._orders.get(rights)
         if order is None:
             if len(self._orders) >= MAX_CACHED:

@@ -117,7 +117,6 @@ class Candidates:
         return self._candidate(system, verdict, reasons)
 
     def viable(self, number: int) -> Candidate:
-        """Return the candidate for a system that could run the recipe."""
         system = self._partition.system(number)
         if reasons := list(self._why_not_usable(system)):
             return self._candidate(system, NOT_NOW, reasons)

@@ -126,7 +126,6 @@ class AccessIndex:
         return self._entitled[submitter]
 
     def not_lent_away(self, submitter: Submitter) -> int:
-        """Return the systems that are not on loan to another user."""
         if submitter not in self._not_lent:
             classes = self._systems.items()
             self._not_lent[submitter] = union(

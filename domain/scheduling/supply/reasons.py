@@ -1,10 +1,12 @@
 """The reasons why a recipe gets no system, loses it or is given up, and why possession of a system ends.
 
 Many are stored in events, and `verify` compares them with recomputed ones, so their texts must not change.
+`SHOWN` has the texts that users see for them; a reason without a row there is shown as stored.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 # Why a recipe waits.
@@ -79,3 +81,32 @@ ABOUT_TREES: Final = (
     *(NO_MATCH_FITS, DISTRO_LEFT, NO_LAB_HAS_ALL_TREES, NO_LAB_FOR_ALL),
 )
 """Reasons that are followed by a colon and the labs of the trees in question (`tree_locations`)."""
+
+
+SHOWN: Final[Mapping[str, str]] = {
+    NO_IDLE_SYSTEM: "no usable system is free",
+    NO_IDLE_ACCESS: "no usable system is free, and access policies exclude the free ones that match",
+    ALL_BROKEN: "every system that could run it is broken",
+    NONE_USABLE: "no system that could run it is usable now, not even a busy one",
+    ALL_SILENT: "every system that could run it belongs to a silent lab controller",
+    ALL_LENT: "every system that could run it is on loan to another user",
+    SET_INCOMPLETE: "no lab has enough usable systems for its set now, even counting busy ones",
+    UNSAFE: "with this system, its recipe set and others could deadlock",
+    LET_GO: "its recipe set released its systems to avoid a deadlock",
+    TREE_AWAY: "no lab has its distro tree now",
+    SIBLING_TREE_AWAY: "no lab has the distro tree of another recipe of its set now",
+    TO_BE_ASKED: "the scheduler is about to choose a recipe for it",
+    DISTRO_LEFT: "no lab has its distro tree any more",
+    NO_LAB_FOR_ALL: "no lab has enough matching systems for all recipes of the set",
+    RESERVATION_OVER: "the reservation has expired",
+    LOAN_OVER: "the loan has expired",
+    OF_SYSTEM["loan"]: "it is on loan to another user",
+}
+
+
+def shown_reason(reason: str) -> str:
+    """Return the text that users see for a stored reason; a suffix after `: ` is kept."""
+    if reason in SHOWN:
+        return SHOWN[reason]
+    stored, colon, suffix = reason.partition(": ")
+    return f"{SHOWN.get(stored, stored)}{colon}{suffix}"

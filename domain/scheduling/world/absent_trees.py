@@ -61,7 +61,6 @@ class AbsentTrees:
         return {tree_id: away.document for tree_id, away in self._away.items() if away.since > since}
 
     def first_of(self, tree_ids: Iterable[int | None]) -> int | None:
-        """Return the first of these trees that is absent, or None."""
         return next((tree_id for tree_id in tree_ids if tree_id in self._away), None)
 
     def _forget(self, before: datetime) -> None:

@@ -141,13 +141,13 @@ class Partition(PartitionQueries):
         if isinstance(recorded.event, directory_events.REMOVED):
             self.departed_names.add(Name(subject), at)
         for user in people:
-            if self.directory.has_left(split_subject(subject)[1], user):
+            if self.directory.former_members.has_left(split_subject(subject)[1], user):
                 self.departed_names.add(Name(subject, user), at)
         for each in self.departed_names.pop_due(at, self._is_used):
             if each.user is None:
                 self.directory.forget(each.subject)
             else:
-                self.directory.drop_former_member(split_subject(each.subject)[1], each.user)
+                self.directory.former_members.forget(split_subject(each.subject)[1], each.user)
 
     def _is_used(self, name: Name) -> bool:
         kind, group = split_subject(name.subject)

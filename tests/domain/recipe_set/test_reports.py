@@ -15,6 +15,7 @@ from domain.recipe.events import RecipeAssigned, RecipeQueued
 from domain.recipe.lifecycle import FINISHED, RECIPE
 from domain.recipe.results import Results
 from domain.recipe.state import Recipe
+from domain.recipe_set.members import let_go, withdraw
 from domain.recipe_set.messages import (
     Report,
     ReportAborted,
@@ -27,7 +28,6 @@ from domain.recipe_set.messages import (
     ResultLog,
 )
 from domain.recipe_set.reports import report
-from domain.recipe_set.withdrawal import let_go, withdraw
 from domain.system import events as system_events
 from domain.system.events import SystemIdle, SystemPending
 from tests.domain.recipe.samples import recipe_in, system_in

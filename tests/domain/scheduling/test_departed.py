@@ -105,12 +105,12 @@ def test_former_member__has_unfinished_recipe_for_the_group__kept(world: World) 
     world.put_group("team")
     world.now += 2 * KEPT
     world.put_group("other")
-    assert world.partition.directory.has_left("team", "bob")
-    assert not world.partition.directory.has_left("team", "eve")
+    assert world.partition.directory.former_members.has_left("team", "bob")
+    assert not world.partition.directory.former_members.has_left("team", "eve")
     world.cancel(waiting)
     world.now += 2 * KEPT
     world.put_group("other", "bob")
-    assert not world.partition.directory.has_left("team", "bob")
+    assert not world.partition.directory.former_members.has_left("team", "bob")
 
 
 def test_name__registered_again__kept_with_its_version(world: World) -> None:

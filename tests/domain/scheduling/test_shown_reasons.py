@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from domain.scheduling.supply import reasons
-from domain.scheduling.supply.shown_reasons import SHOWN, shown_reason
+from domain.scheduling.supply.reasons import SHOWN, shown_reason
 
 STORED = {
     text
     for name, value in vars(reasons).items()
-    if name.isupper()
+    if name.isupper() and value is not SHOWN
     for text in (value.values() if isinstance(value, dict) else (value,) if isinstance(value, str) else value)
 }
 

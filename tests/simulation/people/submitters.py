@@ -12,7 +12,7 @@ from api.client.problems import ServerProblem, Unreachable
 from api.intake import read_job
 from api.parts import Parts
 from api.use_cases.change_job import cancel_job, cancel_recipe_set, change_job, change_priority, return_recipe
-from api.use_cases.idempotency import idempotent
+from api.use_cases.idempotency import commit_once
 from api.use_cases.ports import RequestContext
 from api.use_cases.submit_job import submit_job
 from domain.priority import Priority
@@ -53,10 +53,7 @@ class JobSubmitter:
         async def submit(services: Parts, request: RequestContext) -> Any:
             name_index = services.feed.directory.name_index()
             spec = read_job(body, JSON, name_index, request.actor, is_admin=True).spec
-            async with idempotent(services.log, request) as first:
-                if first.commit is None:
-                    first.commit = await submit_job(services, request, spec)
-            return first.commit
+            return await commit_once(services.log, request, lambda: submit_job(services, request, spec))
 
         self._ledger.requested.append(marker)
         done = self._ask(f"submits {marker!r}", submit, marker)
@@ -116,10 +113,7 @@ class JobSubmitter:
         refused = len(self._ledger.refusals)
 
         async def once(services: Parts, request: RequestContext) -> Any:
-            async with idempotent(services.log, request) as first:
-                if first.commit is None:
-                    first.commit = await use_case(services, request)
-            return first.commit
+            return await commit_once(services.log, request, lambda: use_case(services, request))
 
         done = self._ask(what, once, f"{self._asker.actor}/{self._keys}")
         if len(self._ledger.refusals) == refused:

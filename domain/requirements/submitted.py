@@ -1,12 +1,19 @@
-"""Removal of elements with empty values, which clients of Beaker write and Beaker ignores."""
+"""Changes of a requirement at its submission: removal of empty elements, and `other` for unknown names.
+
+Clients of Beaker write elements with empty values, which Beaker ignores. `!=` with an unknown name becomes
+`other`, which matches only systems with some value, so that names that are added later change no requirement.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from domain.requirements.findings import Path, Report
 from domain.requirements.inventory import DEVICE_ATTRIBUTES
+from domain.requirements.language import ParsedRequirement
+from domain.requirements.nodes import All, Either, KeyValue, Leaf, Node, Not
 from domain.requirements.operators import EQUALITY, OTHER, SPELLINGS
 from domain.requirements.vocabulary import Element, Vocabulary
 
@@ -72,3 +79,30 @@ def _meaningless(element: Element, form: Mapping[str, Any]) -> tuple[str, ...]:
         # A key may have an empty text for its value.
         return ("key",)
     return ("key", "value")
+
+
+HasName = Callable[[str, str], bool]
+"""A function that returns whether the lab has a name of a kind: a field of `NameIndex`."""
+
+
+def with_other(reading: ParsedRequirement, vocabulary: Vocabulary, has_name: HasName) -> ParsedRequirement:
+    """Return the requirement with `other` in place of each `!=` with an unknown name of a list or key."""
+    excluded = dict.fromkeys((each.kind, each.name) for each in reading.mentions if each.excludes)
+    unknown = {(kind, name) for kind, name in excluded if not has_name(kind, name)}
+    if not unknown:
+        return reading
+
+    def rewritten(node: Node) -> Node:
+        match node:
+            case All(children) | Either(children) | Not(children):
+                return type(node)(tuple(map(rewritten, children)))
+            case Leaf(element, "!=", value):
+                asked = vocabulary.elements[element]
+                is_list = vocabulary.properties[asked.about].many
+                return replace(node, op=OTHER) if is_list and (asked.names, value) in unknown else node
+            case KeyValue(key, "!="):
+                return replace(node, op=OTHER) if ("keys", key) in unknown else node
+            case _:
+                return node
+
+    return replace(reading, node=rewritten(reading.node))
