@@ -34,11 +34,11 @@ ERROR_SECONDS = 1.0
 logger = logging.getLogger(__name__)
 
 
-class NotThereYet(LabledgerError):
+class NotYetFolded(LabledgerError):
     """The read models have not reached this position yet."""
 
 
-class BeingBuilt(LabledgerError):
+class NotYetBuilt(LabledgerError):
     """The read models are being built."""
 
     def __init__(self, position: int, whole_from: int) -> None:
@@ -135,7 +135,7 @@ class Reader:
         return rows[0] if rows else None
 
     async def as_of(self, wanted: int | datetime | None) -> At:
-        """Return the end of the last commit up to a position or time. Raises BeingBuilt for None (now)."""
+        """Return the end of the last commit up to a position or time. Raises NotYetBuilt for None (now)."""
         if wanted is None:
             self.require_whole()
             return At(self.position)
@@ -158,16 +158,16 @@ class Reader:
         return self.position >= self._whole_from
 
     def require_whole(self) -> None:
-        """Raise BeingBuilt while the read models lack events from before their build began."""
+        """Raise NotYetBuilt while the read models lack events from before their build began."""
         if not self.is_whole:
-            raise BeingBuilt(self.position, self._whole_from)
+            raise NotYetBuilt(self.position, self._whole_from)
 
     async def reach(self, position: int, timeout_seconds: float) -> None:
-        """Wait for a position. Raises NotThereYet after the timeout, BeingBuilt if it may take minutes."""
+        """Wait for a position. Raises NotYetFolded after the timeout, NotYetBuilt if it may take minutes."""
         if position > self.position:
             self.require_whole()
         if not await self._progress.reach(position, timeout_seconds):
-            raise NotThereYet(f"they are at position {self.position}, not yet at {position}")
+            raise NotYetFolded(f"they are at position {self.position}, not yet at {position}")
 
     async def changed(self, since: int, timeout_seconds: float) -> None:
         """Wait until the read models move past a position, or until the timeout."""

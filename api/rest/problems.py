@@ -28,7 +28,7 @@ from domain.errors import (
     Unreadable,
 )
 from postgres.errors import DatabaseAway
-from projections.reader import BeingBuilt, NotThereYet
+from projections.reader import NotYetBuilt, NotYetFolded
 from runtime.processes.child import ChildFailed
 from store.requests import Conflict
 from workers.explaining.explainer import StillReading
@@ -45,10 +45,10 @@ STATUS: tuple[tuple[type[BaseException], int], ...] = (
     (Conflict, 409),
     (Stale, 412),
     (TooOften, 429),
-    (NotThereYet, 504),
+    (NotYetFolded, 504),
     (NotReady, 503),
     (Overloaded, 503),
-    (BeingBuilt, 503),
+    (NotYetBuilt, 503),
     (ChildFailed, 503),
     (StillReading, 503),
     (DatabaseAway, 503),

@@ -16,7 +16,7 @@ from api.use_cases.ports import NameParts
 from domain.directory.name_index import NameIndex
 from domain.directory.roles import SEES_ALL
 from domain.errors import Unknown, display_name
-from projections.reader import NotThereYet
+from projections.reader import NotYetFolded
 
 
 def hidden_now(principal: Principal, parts: NameParts) -> frozenset[str]:
@@ -49,7 +49,7 @@ def visible_names(principal: Principal, parts: NameParts, usable: NameIndex) -> 
 
 
 async def hidden_systems(req: Request, parts: ReadParts) -> frozenset[str]:
-    """Return the hidden systems as of `min_position` or later. Raises NotThereYet like `paging.read_at`."""
+    """Return the hidden systems as of `min_position` or later. Raises NotYetFolded like `paging.read_at`."""
     position = query_of(req, Caught).min_position
     # The directory must reflect all policy changes up to `min_position`.
     if position > parts.feed.position:
@@ -57,7 +57,7 @@ async def hidden_systems(req: Request, parts: ReadParts) -> frozenset[str]:
             with share_of(req).waiting():
                 await parts.feed.reach(position, parts.bounds.position_wait_seconds)
         except NotReady as error:
-            raise NotThereYet(str(error)) from error
+            raise NotYetFolded(str(error)) from error
     return hidden_now(principal_of(req), parts)
 
 

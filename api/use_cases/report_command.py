@@ -24,7 +24,7 @@ from domain.system.events import (
 from domain.system.lifecycle import BROKEN
 from domain.system_admin.condition import change_condition
 from domain.system_admin.reservation import provisioning
-from projections.reader import BeingBuilt
+from projections.reader import NotYetBuilt
 from store.requests import AppendRequest, Committed
 from store.selection import Selection
 
@@ -52,7 +52,7 @@ async def report_command(
     The subject of the command changes in the same commit: a recipe that could not be provisioned is aborted,
     a reservation ends, a reserved system follows its provisioning, and a system that does not obey its power
     control becomes Broken. Raises Unknown, Refused for a report that contradicts an earlier one, and
-    BeingBuilt if the command is unknown while the read models are built.
+    NotYetBuilt if the command is unknown while the read models are built.
     """
     commands = await commands_by_id(parts.reader, lab_controller, [item.command_id])
     if item.command_id not in commands:
@@ -70,10 +70,10 @@ async def commands_by_id(
 
 
 def unknown_command(reader: ReadModels, lab_controller: str, command_id: int) -> LabledgerError:
-    """Return the error for an unknown command: BeingBuilt while the read models are built, else Unknown."""
+    """Return the error for an unknown command: NotYetBuilt while the read models are built, else Unknown."""
     try:
         reader.require_whole()
-    except BeingBuilt as error:
+    except NotYetBuilt as error:
         return error
     return Unknown(f"command {command_id} of {lab_controller}")
 

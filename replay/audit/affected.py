@@ -24,7 +24,7 @@ class Affected:
         for record in commit.records:
             if record.kind == "system":
                 names.add(record.name)
-                numbers.update(world.on.get(record.name, ()))
+                numbers.update(world.recipes_on.get(record.name, ()))
             elif record.topic in RECIPE_MOVED:
                 numbers.add(int(record.name))
         recipes = (world.recipes.get(number) or world.finished.get(number) for number in numbers)

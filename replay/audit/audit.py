@@ -68,11 +68,11 @@ class Audit:
                 yield from self._check_decision(decision)
         for record in commit.records:
             for invariant in self._invariants_for(record):
-                yield from invariant.event(self.world, record)
+                yield from invariant.check_event(self.world, record)
             self.world.apply(record)
         affected = Affected(self.world, commit)
         for invariant in self._log_invariants:
-            yield from invariant.commit(self.world, commit, affected)
+            yield from invariant.check_commit(self.world, commit, affected)
         self._unread.append((commit.end, list(map(folded, filter(is_folded, commit.records)))))
 
     def _catch_up(self, basis: int | None) -> None:
@@ -126,8 +126,8 @@ class Audit:
                 yield from self._check_record(record, rules)
             self._view.before_event(record, in_batches=in_batches)
             self._view.apply(record)
-        for invariant in () if rules is None else rules.decided:
-            yield from invariant.decided(self._view, decision)
+        for invariant in () if rules is None else rules.at_decision:
+            yield from invariant.check_decision(self._view, decision)
 
     def _check_record(self, record: EventRecord, rules: DecisionInvariants) -> Violations:
         if record.topic == "recipe.scheduled":
@@ -144,13 +144,13 @@ class Audit:
         if recipe.state in UNPLACED and not recipe.is_guest:
             grant = Grant(recipe, system, record)
             for invariant in rules.at_grant:
-                yield from invariant.grant(view, grant)
+                yield from invariant.check_grant(view, grant)
 
     def _check_idle(self, record: EventRecord, rules: DecisionInvariants) -> Violations:
         system = self._view.systems.get(record.name)
         if system is not None and system.usage == "pending":
-            for invariant in rules.unwanted:
-                yield from invariant.unwanted(self._view, system, record)
+            for invariant in rules.at_idle:
+                yield from invariant.check_idle(self._view, system, record)
 
 
 def check(records: Iterable[EventRecord]) -> list[Violation]:

@@ -45,12 +45,12 @@ class WatchdogsInTime(Invariant):
     def __init__(self) -> None:
         self._watchdogs: dict[str, WatchdogDeadlines] = {}
 
-    def event(self, world: FoldedWorld, record: EventRecord) -> Violations:
+    def check_event(self, world: FoldedWorld, record: EventRecord) -> Violations:
         if record.cause == CAUSE + record.name:
             yield from self._expired(record)
         if record.topic == "recipe.new":
             self._watchdogs[record.name] = _new_deadlines(record.data)
-        elif record.happened in FINISHED:
+        elif record.event_name in FINISHED:
             self._watchdogs.pop(record.name, None)
         elif (before := self._watchdogs.get(record.name)) is not None:
             self._watchdogs[record.name] = _deadlines_after(before, record)
@@ -63,7 +63,7 @@ class WatchdogsInTime(Invariant):
         deadline = watchdog.by_recorded_at if is_new else watchdog.by_at
         if deadline is None or now < deadline:
             what = f"ended by its watchdog at {now}, but its deadline is {deadline}"
-            yield self.broken([record.position], [record.subject], what)
+            yield self.violation([record.position], [record.subject], what)
 
 
 class TreesAwayInTime(Invariant):
@@ -76,7 +76,7 @@ class TreesAwayInTime(Invariant):
         # Tree -> the time from which it is in no lab; None while it is in a lab.
         self._since: dict[str, datetime | None] = {}
 
-    def event(self, world: FoldedWorld, record: EventRecord) -> Violations:
+    def check_event(self, world: FoldedWorld, record: EventRecord) -> Violations:
         if record.kind != "distro-tree":
             if record.cause.startswith(TREE_CAUSE) and (record.policy_version or 0) >= BY_RECORDED_AT_FROM:
                 yield from self._given_up(record, record.cause.removeprefix(TREE_CAUSE))
@@ -91,7 +91,7 @@ class TreesAwayInTime(Invariant):
         since, now = self._since[tree], _datetime(record.now)
         if now is not None and (since is None or now < since + TREE_AWAY):
             what = f"given up at {now}, but distro tree {tree} is in no lab since {since}"
-            yield self.broken([record.position], [record.subject], what)
+            yield self.violation([record.position], [record.subject], what)
 
 
 def _new_deadlines(data: Mapping[str, Any]) -> WatchdogDeadlines:
@@ -105,7 +105,7 @@ def _task_seconds(params: Mapping[str, str]) -> int:
 
 
 def _deadlines_after(watchdog: WatchdogDeadlines, record: EventRecord) -> WatchdogDeadlines:
-    if record.happened in ("queued", "assigned", "scheduled"):
+    if record.event_name in ("queued", "assigned", "scheduled"):
         return watchdog._replace(by_at=None, by_recorded_at=None)
     seconds = _granted_seconds(watchdog, record)
     at, recorded_at = _datetime(record.at), _datetime(record.recorded_at)
@@ -116,12 +116,12 @@ def _deadlines_after(watchdog: WatchdogDeadlines, record: EventRecord) -> Watchd
 
 
 def _granted_seconds(watchdog: WatchdogDeadlines, record: EventRecord) -> int | None:
-    if record.happened in ("reserved", "watchdog-set"):
+    if record.event_name in ("reserved", "watchdog-set"):
         return int(record.data["seconds"])
-    if record.happened == "task-started":
+    if record.event_name == "task-started":
         return watchdog.tasks.get(record.data["task_id"])
     begins = "installing" if watchdog.is_guest else "waiting"
-    return FIRST_TASK_SECONDS if record.happened == begins else None
+    return FIRST_TASK_SECONDS if record.event_name == begins else None
 
 
 def _datetime(text: Any) -> datetime | None:

@@ -37,16 +37,16 @@ class WholeCommits(Invariant):
     def __init__(self) -> None:
         self._last = 0
 
-    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
+    def check_commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
         before = self._last
         for record in commit.records:
             if before >= record.position:
-                yield self.broken([before, record.position], [record.subject], "positions do not ascend")
+                yield self.violation([before, record.position], [record.subject], "positions do not ascend")
             before = record.position
         last = commit.records[-1]
         if last.position != last.commit_end:
             what = f"the commit ends at {last.commit_end}, but the event there is missing"
-            yield self.broken([last.position], [last.subject], what)
+            yield self.violation([last.position], [last.subject], what)
         self._last = last.position
 
 
@@ -63,28 +63,28 @@ class Decisions(Invariant):
         self._ends = Positions()
         self._ends.add(0)
 
-    def event(self, world: FoldedWorld, record: EventRecord) -> Violations:
+    def check_event(self, world: FoldedWorld, record: EventRecord) -> Violations:
         self._positions.add(record.position)
         if record.basis is None:
             yield from self._without_basis(world, record)
             return
         if record.actor != SCHEDULER:
-            yield self.broken(
+            yield self.violation(
                 [record.position], [record.subject], f"an event of {record.actor} names a basis"
             )
         if record.now is not None and record.at != record.now:
             what = f"it happened at {record.at}, but was decided at {record.now}"
-            yield self.broken([record.position], [record.subject], what)
+            yield self.violation([record.position], [record.subject], what)
         if not self._is_cause(record.cause, record.basis):
             what = f"{record.cause!r} cannot be its cause on basis {record.basis}"
-            yield self.broken([record.position], [record.subject], what)
+            yield self.violation([record.position], [record.subject], what)
 
     def _without_basis(self, world: FoldedWorld, record: EventRecord) -> Violations:
         recipe = world.recipes.get(int(record.name)) if record.kind == "recipe" else None
         grant = record.topic == "recipe.scheduled" and recipe is not None and recipe.state in UNPLACED
         if record.actor == SCHEDULER or grant:
             what = f"{record.topic} by {record.actor} without a basis"
-            yield self.broken([record.position], [record.subject], what)
+            yield self.violation([record.position], [record.subject], what)
 
     def _is_cause(self, cause: str, basis: int) -> bool:
         kind, _, name = cause.partition("/")
@@ -92,10 +92,10 @@ class Decisions(Invariant):
             return name.isdecimal() and int(name) <= basis and int(name) in self._positions
         return kind == "timer" and bool(name)
 
-    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
+    def check_commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
         if commit.decisions:
             for fault in (*self._basis_faults(commit), *_number_faults(commit)):
-                yield self.broken(commit.about(), [record.subject for record in commit.records], fault)
+                yield self.violation(commit.about(), [record.subject for record in commit.records], fault)
             self._decided = commit.end
         self._ends.add(commit.end)
 
@@ -132,16 +132,16 @@ class NobodyFencedWrites(Invariant):
         self._epoch = 0
         self._since = 0
 
-    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
+    def check_commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
         for decision in commit.decisions:
             for record in decision.records:
                 yield from self._check_epoch(record)
 
     def _check_epoch(self, record: EventRecord) -> Violations:
         if record.epoch is None:
-            yield self.broken([record.position], [record.subject], "a decision without an epoch")
+            yield self.violation([record.position], [record.subject], "a decision without an epoch")
         elif record.epoch < self._epoch:
             what = f"decided in epoch {record.epoch}, after epoch {self._epoch} had begun"
-            yield self.broken([self._since, record.position], [record.subject], what)
+            yield self.violation([self._since, record.position], [record.subject], what)
         elif record.epoch > self._epoch:
             self._epoch, self._since = record.epoch, record.position

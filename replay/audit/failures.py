@@ -48,7 +48,7 @@ class BrokenWhenFailing(Invariant):
         self._failed: list[EventRecord] = []
         self._due: dict[str, EventRecord] = {}
 
-    def event(self, world: FoldedWorld, record: EventRecord) -> Violations:
+    def check_event(self, world: FoldedWorld, record: EventRecord) -> Violations:
         if record.kind == "lab-controller":
             self._limits[record.name] = record.data.get("broken_after", DEFAULT_BROKEN_AFTER)
         elif record.topic == "recipe.new":
@@ -76,26 +76,26 @@ class BrokenWhenFailing(Invariant):
         recorded = len(record.data["jobs"]), len(record.data["distros"])
         if recorded != (min(jobs, MAX_COUNTED), min(distros, MAX_COUNTED)):
             what = f"it has failed for {jobs} jobs and {distros} distros in a row, but records {recorded}"
-            yield self.broken([record.position], [record.subject], what)
+            yield self.violation([record.position], [record.subject], what)
         if system.condition == "Automated" and 0 < self._limits.get(system.lab, DEFAULT_BROKEN_AFTER) <= min(
             jobs, distros
         ):
             self._due[record.name] = record
 
-    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
+    def check_commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
         for record in self._due.values():
             what = "it failed too often in a row, but does not become Broken"
-            yield self.broken([record.position], [record.subject], what)
+            yield self.violation([record.position], [record.subject], what)
         for record in self._failed:
             recipe = world.recipes.get(int(record.data["recipe_id"]))
             if recipe is not None and recipe.state != "reserved":
                 what = f"the provisioning of {record.subject} failed for it, but it is {recipe.state}"
-                yield self.broken([record.position], [recipe.subject, record.subject], what)
+                yield self.violation([record.position], [recipe.subject, record.subject], what)
         self._due.clear()
         self._ended.clear()
         self._failed.clear()
         for record in commit.records:
-            if record.kind == "recipe" and record.happened in FINISHED:
+            if record.kind == "recipe" and record.event_name in FINISHED:
                 self._recipes.pop(record.name, None)
 
 

@@ -18,7 +18,7 @@ Fold = Callable[[State, EventRecord], None]
 
 def _new(state: State, record: EventRecord) -> None:
     data = record.data
-    wants = state.wants(data["host_requires"], _distro(data))
+    wants = state.own_requirements(data["host_requires"], _distro(data))
     submitter = state.submitter(data.get("owner"), data.get("group"))
     recipe = Recipe(int(record.name), data["recipe_set_id"], data.get("host_recipe_id"), wants, submitter)
     state.put_recipe(recipe)
@@ -35,15 +35,15 @@ def _recipe_state(state: State, record: EventRecord) -> None:
     recipe = state.recipes.get(int(record.name))
     if recipe is None:
         return
-    happened, data = record.happened, record.data
+    happened, data = record.event_name, record.data
     if happened == "queued":
-        state.put_recipe(recipe.moved(happened, None, None))
+        state.put_recipe(recipe.with_state(happened, None, None))
     elif happened == "assigned":
-        state.put_recipe(recipe.moved(happened, None, data["lab_controller"]))
+        state.put_recipe(recipe.with_state(happened, None, data["lab_controller"]))
     elif happened == "scheduled":
-        state.put_recipe(recipe.moved(happened, data["system"], data["lab_controller"]))
+        state.put_recipe(recipe.with_state(happened, data["system"], data["lab_controller"]))
     else:
-        state.put_recipe(recipe.moved(happened, recipe.system, recipe.lab))
+        state.put_recipe(recipe.with_state(happened, recipe.system, recipe.lab))
 
 
 def _submitted(state: State, record: EventRecord) -> None:
@@ -70,7 +70,9 @@ def _registered(state: State, record: EventRecord) -> None:
 def _usage(state: State, record: EventRecord) -> None:
     system = state.systems.get(record.name)
     if system is not None:
-        state.put(state.systems, record.name, system.used(record.happened, record.data.get("recipe_id")))
+        state.put(
+            state.systems, record.name, system.with_usage(record.event_name, record.data.get("recipe_id"))
+        )
 
 
 def _draining(draining: bool) -> Fold:
@@ -95,24 +97,24 @@ def _described(change: Callable[[Mapping[str, Any]], dict[str, Any]]) -> Fold:
 
 
 def _tree(state: State, record: EventRecord) -> None:
-    state.put(state.trees, int(record.name), None if record.happened == "removed" else record.data)
+    state.put(state.trees, int(record.name), None if record.event_name == "removed" else record.data)
 
 
 def _lab(state: State, record: EventRecord) -> None:
-    enabled = record.data["enabled"] if record.happened == "registered" else record.happened == "enabled"
+    enabled = record.data["enabled"] if record.event_name == "registered" else record.event_name == "enabled"
     state.put(state.enabled, record.name, enabled)
-    if record.happened == "registered":
+    if record.event_name == "registered":
         state.put(state.silent, record.name, record.data.get("silent") or None)
 
 
 def _contact(state: State, record: EventRecord) -> None:
-    state.put(state.silent, record.name, record.happened == "silent" or None)
+    state.put(state.silent, record.name, record.event_name == "silent" or None)
 
 
 def _in_pool(state: State, record: EventRecord) -> None:
     fqdn = record.data["system"]
     others = [name for name in state.pools.get(fqdn, ()) if name != record.name]
-    added = [record.name] if record.happened == "system-added" else []
+    added = [record.name] if record.event_name == "system-added" else []
     state.put(state.pools, fqdn, (*others, *added))
     if fqdn in state.systems:
         state.put_system(state.systems[fqdn]._replace(described=record.position))
@@ -120,10 +122,10 @@ def _in_pool(state: State, record: EventRecord) -> None:
 
 def _policy(state: State, record: EventRecord) -> None:
     """Set the policy of a pool; a removed pool has none."""
-    gone = record.happened == "removed"
-    if gone and record.name not in state.policies:
+    is_removed = record.event_name == "removed"
+    if is_removed and record.name not in state.policies:
         return
-    state.put(state.policies, record.name, None if gone else submit_entries(record.data["entries"]))
+    state.put(state.policies, record.name, None if is_removed else submit_entries(record.data["entries"]))
     for fqdn, pools in state.pools.items():
         if record.name in pools and fqdn in state.systems:
             state.put_system(state.systems[fqdn])
@@ -131,12 +133,12 @@ def _policy(state: State, record: EventRecord) -> None:
 
 def _group(state: State, record: EventRecord) -> None:
     """Set owners and members of a group. A person who returns is no longer a former member."""
-    name, gone = record.name, record.happened == "removed"
-    people = frozenset[str](() if gone else (*record.data["owners"], *record.data["members"]))
-    before = state.people.get(name, frozenset()) | state.left.get(name, frozenset())
+    name, is_removed = record.name, record.event_name == "removed"
+    people = frozenset[str](() if is_removed else (*record.data["owners"], *record.data["members"]))
+    before = state.people.get(name, frozenset()) | state.former_people.get(name, frozenset())
     state.put(state.people, name, people or None)
-    state.put(state.left, name, before - people or None)
-    state.put(state.gone, name, gone or None)
+    state.put(state.former_people, name, before - people or None)
+    state.put(state.removed_groups, name, is_removed or None)
 
 
 FOLDS: dict[str, Fold] = {

@@ -30,15 +30,15 @@ class DecisionInvariant(Invariant):
     def __init__(self, matcher: SystemMatcher) -> None:
         self._matcher = matcher
 
-    def grant(self, view: SchedulerView, grant: Grant) -> Violations:
+    def check_grant(self, view: SchedulerView, grant: Grant) -> Violations:
         """Check an event before the system is given to the recipe."""
         yield from ()
 
-    def unwanted(self, view: SchedulerView, system: System, record: EventRecord) -> Violations:
+    def check_idle(self, view: SchedulerView, system: System, record: EventRecord) -> Violations:
         """Check an event before a pending system becomes idle."""
         yield from ()
 
-    def decided(self, view: SchedulerView, decision: RecordedDecision) -> Violations:
+    def check_decision(self, view: SchedulerView, decision: RecordedDecision) -> Violations:
         """Check a decision after its last event."""
         yield from ()
 
@@ -48,15 +48,15 @@ class UsableGrant(DecisionInvariant):
 
     name = "usable_grant"
 
-    def grant(self, view: SchedulerView, grant: Grant) -> Violations:
+    def check_grant(self, view: SchedulerView, grant: Grant) -> Violations:
         recipe, system, record = grant
         subjects = recipe.subject, system.subject
         if system.usage not in FREE and system.recipe_id != recipe.recipe_id:
             what = f"{system.fqdn} was {system.usage} with recipe {system.recipe_id}"
-            yield self.broken([record.position], subjects, what)
+            yield self.violation([record.position], subjects, what)
         is_readable = self._matcher.is_readable(view.need(recipe))
         if is_readable and not self._matcher.is_obtainable_for(recipe, system):
-            yield self.broken([record.position], subjects, f"{system.fqdn} is not usable for it")
+            yield self.violation([record.position], subjects, f"{system.fqdn} is not usable for it")
 
 
 class LentSystem(DecisionInvariant):
@@ -64,13 +64,13 @@ class LentSystem(DecisionInvariant):
 
     name = "lent_system"
 
-    def grant(self, view: SchedulerView, grant: Grant) -> Violations:
+    def check_grant(self, view: SchedulerView, grant: Grant) -> Violations:
         recipe, system, record = grant
         if self._matcher.is_lent_away(recipe, system):
             loan = f"{system.fqdn} is on loan to {system.borrower}"
             whose = f"{recipe.subject} belongs to {recipe.submitter}"
             what = f"grant of a system on loan to another: {loan}, {whose}"
-            yield self.broken([record.position], [recipe.subject, system.subject], what)
+            yield self.violation([record.position], [recipe.subject, system.subject], what)
 
 
 class AllowedGrant(DecisionInvariant):
@@ -78,12 +78,12 @@ class AllowedGrant(DecisionInvariant):
 
     name = "allowed_grant"
 
-    def grant(self, view: SchedulerView, grant: Grant) -> Violations:
+    def check_grant(self, view: SchedulerView, grant: Grant) -> Violations:
         recipe, system, record = grant
         if not self._matcher.may_submit(recipe, system):
             whose = f"{recipe.subject} belongs to {recipe.submitter}"
             what = f"grant without access: {whose}, who may not submit to {system.fqdn}"
-            yield self.broken([record.position], [recipe.subject, system.subject], what)
+            yield self.violation([record.position], [recipe.subject, system.subject], what)
 
 
 class NobodyJumped(DecisionInvariant):
@@ -100,7 +100,7 @@ class NobodyJumped(DecisionInvariant):
         super().__init__(matcher)
         self._in_batches = in_batches
 
-    def grant(self, view: SchedulerView, grant: Grant) -> Violations:
+    def check_grant(self, view: SchedulerView, grant: Grant) -> Violations:
         recipe, system, _ = grant
         rank = rank_on(view, self._matcher, recipe, system)
         others = eligible_recipes(view, self._matcher, system, rank)
@@ -111,7 +111,7 @@ class NobodyJumped(DecisionInvariant):
             ranks = f"{other.subject} ({other_rank}), which ranks before {recipe.subject} ({rank})"
             what = f"{system.fqdn} passed over {ranks}"
             subjects = recipe.subject, other.subject, system.subject
-            yield self.broken([grant.record.position], subjects, what)
+            yield self.violation([grant.record.position], subjects, what)
             return
 
     def _new_before(
@@ -132,10 +132,10 @@ class NobodyOverlooked(DecisionInvariant):
 
     name = "nobody_overlooked"
 
-    def unwanted(self, view: SchedulerView, system: System, record: EventRecord) -> Violations:
+    def check_idle(self, view: SchedulerView, system: System, record: EventRecord) -> Violations:
         for recipe in eligible_recipes(view, self._matcher, system):
             what = f"{system.fqdn} became idle, but {recipe.subject} could take it"
-            yield self.broken([record.position], [recipe.subject, system.subject], what)
+            yield self.violation([record.position], [recipe.subject, system.subject], what)
             return
 
 
@@ -148,11 +148,11 @@ class NoUnsafeGrant(DecisionInvariant):
         super().__init__(matcher)
         self._grants: list[Grant] = []
 
-    def grant(self, view: SchedulerView, grant: Grant) -> Violations:
+    def check_grant(self, view: SchedulerView, grant: Grant) -> Violations:
         self._grants.append(grant)
         yield from ()
 
-    def decided(self, view: SchedulerView, decision: RecordedDecision) -> Violations:
+    def check_decision(self, view: SchedulerView, decision: RecordedDecision) -> Violations:
         grants, self._grants = self._grants, []
         for recipe, system, record in grants:
             if not unplaced_hosts(view, recipe.set_id):
@@ -160,4 +160,4 @@ class NoUnsafeGrant(DecisionInvariant):
             if not is_safe(view, self._matcher, system.lab):
                 left = [f"recipe-set/{number}" for number in stuck_holders(view, self._matcher, system.lab)]
                 what = f"after the grant of {system.fqdn}, {', '.join(left)} cannot be completed"
-                yield self.broken([record.position], [recipe.subject, system.subject, *left], what)
+                yield self.violation([record.position], [recipe.subject, system.subject, *left], what)

@@ -35,13 +35,13 @@ class Invariant:
     topics: ClassVar[tuple[str, ...] | None] = ()
     """The topics of the events to check; None means all events."""
 
-    def event(self, world: FoldedWorld, record: EventRecord) -> Violations:
+    def check_event(self, world: FoldedWorld, record: EventRecord) -> Violations:
         """Check an event. `world` is the state before it."""
         yield from ()
 
-    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
+    def check_commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
         """Check a commit. `world` is the state after it, `affected` has its possible changes."""
         yield from ()
 
-    def broken(self, positions: Iterable[int], subjects: Iterable[str], what: str) -> Violation:
+    def violation(self, positions: Iterable[int], subjects: Iterable[str], what: str) -> Violation:
         return Violation(self.name, tuple(positions), tuple(subjects), what)

@@ -20,14 +20,14 @@ class TheQueueIsAsked(Invariant):
     def __init__(self) -> None:
         self._eased: dict[str, EventRecord] = {}
 
-    def event(self, world: FoldedWorld, record: EventRecord) -> Violations:
+    def check_event(self, world: FoldedWorld, record: EventRecord) -> Violations:
         system = world.systems.get(record.name)
         is_freed = record.topic == "system.idle" and system is not None and system.usage not in FREE
         if record.topic in EASED or is_freed:
             self._eased[record.name] = record
         yield from ()
 
-    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
+    def check_commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
         if not self._eased:
             return
         eased, self._eased = self._eased, {}
@@ -39,4 +39,4 @@ class TheQueueIsAsked(Invariant):
             is_available = system.condition == "Automated" and not (system.draining or system.reserved)
             if is_available and system.usage in FREE and fqdn not in pending:
                 what = f"{record.topic}: it is {system.usage}, but was not pending first"
-                yield self.broken([record.position], [record.subject], what)
+                yield self.violation([record.position], [record.subject], what)

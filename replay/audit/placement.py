@@ -15,13 +15,13 @@ class OneRecipePerSystem(Invariant):
 
     name = "one_recipe_per_system"
 
-    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
+    def check_commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
         for system in affected.systems:
-            on = [world.recipes[number] for number in world.on.get(system.fqdn, ())]
+            on = [world.recipes[number] for number in world.recipes_on.get(system.fqdn, ())]
             hosts = [recipe.subject for recipe in on if not recipe.is_guest]
             if len(hosts) > 1:
                 what = f"{len(hosts)} recipes are placed on it"
-                yield self.broken(commit.about(system.subject, *hosts), [system.subject, *hosts], what)
+                yield self.violation(commit.about(system.subject, *hosts), [system.subject, *hosts], what)
         for recipe in affected.recipes:
             yield from self._check_host_system(world, recipe, commit)
 
@@ -30,7 +30,7 @@ class OneRecipePerSystem(Invariant):
         if host is None or recipe.state in FINISHED or recipe.system == host.system:
             return
         subjects = recipe.subject, host.subject
-        yield self.broken(
+        yield self.violation(
             commit.about(*subjects), subjects, f"guest on {recipe.system}, its host on {host.system}"
         )
 
@@ -41,25 +41,25 @@ class InStep(Invariant):
     name = "in_step"
     topics = tuple(f"recipe.{state}" for state in MIRRORED if state != "scheduled")
 
-    def event(self, world: FoldedWorld, record: EventRecord) -> Violations:
+    def check_event(self, world: FoldedWorld, record: EventRecord) -> Violations:
         recipe = world.recipes.get(int(record.name))
         if recipe is not None and record.data["system"] != recipe.system:
             what = f"{record.topic} on {record.data['system']}, placed on {recipe.system}"
-            yield self.broken([record.position], [record.subject], what)
+            yield self.violation([record.position], [record.subject], what)
 
-    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
+    def check_commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
         for recipe in affected.recipes:
             if recipe.is_guest:
                 yield from self._check_guest(world, recipe, commit)
             else:
-                yield from self._recipe(world, recipe, commit)
+                yield from self._check_recipe(world, recipe, commit)
         for system in affected.systems:
-            yield from self._system(world, system, commit)
+            yield from self._check_system(world, system, commit)
 
-    def _recipe(self, world: FoldedWorld, recipe: Recipe, commit: Commit) -> Violations:
+    def _check_recipe(self, world: FoldedWorld, recipe: Recipe, commit: Commit) -> Violations:
         for guest in world.guests(recipe) if recipe.state in FINISHED else ():
             subjects = recipe.subject, guest.subject
-            yield self.broken(
+            yield self.violation(
                 commit.about(*subjects), subjects, f"its host ended, the guest is {guest.state}"
             )
         if recipe.state not in PLACED:
@@ -69,7 +69,7 @@ class InStep(Invariant):
         if mirrored != (MIRRORED[recipe.state], recipe.recipe_id):
             subjects = recipe.subject, f"system/{recipe.system}"
             what = f"{recipe.state}, its system is {_usage(system)}"
-            yield self.broken(commit.about(*subjects), subjects, what)
+            yield self.violation(commit.about(*subjects), subjects, what)
 
     def _check_guest(self, world: FoldedWorld, guest: Recipe, commit: Commit) -> Violations:
         host = world.recipes.get(guest.host_id or 0)
@@ -78,12 +78,12 @@ class InStep(Invariant):
         if guest.state in BEFORE_START or host.state in BEFORE_START:
             subjects = guest.subject, host.subject
             what = f"guest is {guest.state}, its host {host.state}"
-            yield self.broken(commit.about(*subjects), subjects, what)
+            yield self.violation(commit.about(*subjects), subjects, what)
 
-    def _system(self, world: FoldedWorld, system: System, commit: Commit) -> Violations:
+    def _check_system(self, world: FoldedWorld, system: System, commit: Commit) -> Violations:
         contradiction = _contradiction(world, system)
         if contradiction is not None:
-            yield self.broken(commit.about(system.subject), [system.subject], contradiction)
+            yield self.violation(commit.about(system.subject), [system.subject], contradiction)
 
 
 def _usage(system: System | None) -> str:
@@ -107,7 +107,7 @@ def _recipe_contradiction(world: FoldedWorld, system: System, what: str) -> str 
     recipe = world.recipes.get(system.recipe_id or 0)
     if recipe is None or recipe.state not in PLACED or recipe.system != system.fqdn:
         return f"{what}, which is not placed there"
-    forced = recipe.wants.forced == system.fqdn.casefold()
+    forced = recipe.requirements.forced == system.fqdn.casefold()
     if system.condition == "Removed" or (system.condition == "Broken" and not forced):
         return f"{what}, which should have been withdrawn from it"
     return None

@@ -60,9 +60,10 @@ class DecisionInvariants:
             NobodyOverlooked(matcher),
             NoUnsafeGrant(matcher),
         )
-        self.at_grant = [each for each in every if type(each).grant is not DecisionInvariant.grant]
-        self.unwanted = [each for each in every if type(each).unwanted is not DecisionInvariant.unwanted]
-        self.decided = [each for each in every if type(each).decided is not DecisionInvariant.decided]
+        base = DecisionInvariant
+        self.at_grant = [each for each in every if type(each).check_grant is not base.check_grant]
+        self.at_idle = [each for each in every if type(each).check_idle is not base.check_idle]
+        self.at_decision = [each for each in every if type(each).check_decision is not base.check_decision]
 
 
 class PolicyRules(NamedTuple):

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from replay.audit.bitmaps import numbers_in
 from replay.audit.rights import Submitter
 from replay.audit.tables import PRIORITIES
-from replay.audit.values import Distro, Wants
+from replay.audit.values import Distro, OwnRequirements
 
 Rank = tuple[int, ...]
 """Priority (0 is the most urgent), submission, recipe."""
@@ -28,16 +28,16 @@ BEFORE_ALL: Rank = ()
 class RecipeNeed:
     """Requirements of a recipe and distros of its guests; equal needs are one object in a world."""
 
-    wants: Wants
+    requirements: OwnRequirements
     guests: tuple[Distro | None, ...]
 
     @property
     def distros(self) -> tuple[Distro | None, ...]:
-        return self.wants.distro, *self.guests
+        return self.requirements.distro, *self.guests
 
 
-class QueuePlace(NamedTuple):
-    """The place of a recipe in the queues. `lab` is the lab of its set, None if that is bound to no lab."""
+class QueueEntry(NamedTuple):
+    """A recipe in the queues. `lab` is the lab of its set, None if the set is bound to no lab."""
 
     lab: str | None
     submitter: Submitter
@@ -102,12 +102,12 @@ class SubmitterQueue:
         if before is not None:
             del self._firsts[bisect_left(self._firsts, (before,))]
         if first is not None:
-            insort(self._firsts, (first, need.wants.number, need))
+            insort(self._firsts, (first, need.requirements.number, need))
         if before is None or first is None:
             self._index_need(need, first is not None)
 
     def _index_need(self, need: RecipeNeed, is_needed: bool) -> None:
-        number = need.wants.number
+        number = need.requirements.number
         needs = self._needs[number]
         if is_needed:
             needs.append(need)
@@ -119,27 +119,27 @@ class SubmitterQueue:
 
 
 class Queues:
-    """All queues, with the place of each recipe. Mutable."""
+    """All queues, with the entry of each recipe. Mutable."""
 
     def __init__(self) -> None:
         self._queues: defaultdict[str | None, defaultdict[Submitter, SubmitterQueue]] = defaultdict(_queues)
-        self._places: dict[int, QueuePlace] = {}
+        self._entries: dict[int, QueueEntry] = {}
 
     def __getitem__(self, lab: str | None) -> list[tuple[Submitter, SubmitterQueue]]:
         """Return the queues of recipes bound to a lab, or with None of those bound to no lab."""
         return list(self._queues[lab].items())
 
     def __iter__(self) -> Iterator[int]:
-        return iter(self._places)
+        return iter(self._entries)
 
-    def put(self, recipe_id: int, place: QueuePlace | None) -> None:
-        """Move a recipe to a place. With None, remove it."""
-        before = self._places.pop(recipe_id, None)
+    def put(self, recipe_id: int, entry: QueueEntry | None) -> None:
+        """Replace the entry of a recipe. With None, remove it."""
+        before = self._entries.pop(recipe_id, None)
         if before is not None:
             self._queues[before.lab][before.submitter].drop(before.need, before.rank)
-        if place is not None:
-            self._places[recipe_id] = place
-            self._queues[place.lab][place.submitter].add(place.need, place.rank)
+        if entry is not None:
+            self._entries[recipe_id] = entry
+            self._queues[entry.lab][entry.submitter].add(entry.need, entry.rank)
 
     def close(self, submitter: Submitter) -> None:
         """Delete the empty queues of a representative. The caller must not be iterating over them."""

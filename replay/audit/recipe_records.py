@@ -19,11 +19,11 @@ class ReadableRequirements(Invariant):
     name = "understood"
     topics = ("recipe.new",)
 
-    def event(self, world: FoldedWorld, record: EventRecord) -> Violations:
+    def check_event(self, world: FoldedWorld, record: EventRecord) -> Violations:
         error = _unreadable(record.data["host_requires"])
         if error is not None:
             what = f"its host requirement cannot be read: {error}"
-            yield self.broken([record.position], [record.subject], what)
+            yield self.violation([record.position], [record.subject], what)
 
 
 class EveryUnplacedRecipeHasAReason(Invariant):
@@ -32,12 +32,12 @@ class EveryUnplacedRecipeHasAReason(Invariant):
     name = "every_unplaced_recipe_has_a_reason"
     topics = ("recipe.queued", "recipe.assigned", *(f"recipe.{state}" for state in GIVEN_UP))
 
-    def event(self, world: FoldedWorld, record: EventRecord) -> Violations:
+    def check_event(self, world: FoldedWorld, record: EventRecord) -> Violations:
         if not _needs_reason(world, record):
             return
         reason = record.data.get("reason")
         if not isinstance(reason, str) or not reason.strip():
-            yield self.broken(
+            yield self.violation(
                 [record.position], [record.subject], f"{record.topic} without a reason: {reason!r}"
             )
 

@@ -15,12 +15,12 @@ class OneLabPerSet(Invariant):
 
     name = "one_lab_per_set"
 
-    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
+    def check_commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
         for number in affected.sets:
             members = world.members(number)
             subjects = f"recipe-set/{number}", *(member.subject for member in members)
             for fault in _lab_faults(world, members):
-                yield self.broken(commit.about(*subjects), subjects, fault)
+                yield self.violation(commit.about(*subjects), subjects, fault)
 
 
 def _lab_faults(world: FoldedWorld, members: list[Recipe]) -> list[str]:
@@ -52,13 +52,13 @@ class StartsTogether(Invariant):
     def __init__(self) -> None:
         self._ended_early: list[tuple[EventRecord, int]] = []
 
-    def event(self, world: FoldedWorld, record: EventRecord) -> Violations:
+    def check_event(self, world: FoldedWorld, record: EventRecord) -> Violations:
         recipe = world.recipes.get(int(record.name))
         if recipe is not None and recipe.state in BEFORE_START:
             self._ended_early.append((record, recipe.set_id))
         yield from ()
 
-    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
+    def check_commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
         waiting = {int(record.name): record for record in commit.records if record.topic == "recipe.waiting"}
         started = {world.recipes[number].set_id for number in waiting if number in world.recipes}
         for number in sorted(started):
@@ -76,16 +76,20 @@ class StartsTogether(Invariant):
             positions = [
                 waiting[member.recipe_id].position for member in members if member.recipe_id in waiting
             ]
-            yield self.broken(positions, [f"recipe-set/{number}", *late], "it starts without these recipes")
+            yield self.violation(
+                positions, [f"recipe-set/{number}", *late], "it starts without these recipes"
+            )
 
     def _check_complete(self, world: FoldedWorld, number: int, commit: Commit) -> Violations:
         hosts = world.hosts(number)
         if hosts and all(host.state == "scheduled" for host in hosts):
             subjects = f"recipe-set/{number}", *(host.subject for host in hosts)
-            yield self.broken(commit.about(*subjects), subjects, "it has all its systems, but does not start")
+            yield self.violation(
+                commit.about(*subjects), subjects, "it has all its systems, but does not start"
+            )
 
     def _check_end(self, world: FoldedWorld, number: int, record: EventRecord) -> Violations:
         left = [member.subject for member in world.members(number)]
         if left:
             what = f"{record.topic} before the start, but these recipes go on"
-            yield self.broken([record.position], [record.subject, *left], what)
+            yield self.violation([record.position], [record.subject, *left], what)

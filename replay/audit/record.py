@@ -47,7 +47,7 @@ class EventRecord(NamedTuple):
         return f"{self.kind}/{self.name}"
 
     @property
-    def happened(self) -> str:
+    def event_name(self) -> str:
         """Return the topic without its kind. For a change of state this is the new state."""
         return _happened(self.topic)
 

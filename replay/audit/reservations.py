@@ -20,11 +20,11 @@ class RightfulReservation(Invariant):
     name = "rightful_reservation"
     topics = ("system.reservation-begun",)
 
-    def event(self, world: FoldedWorld, record: EventRecord) -> Violations:
+    def check_event(self, world: FoldedWorld, record: EventRecord) -> Violations:
         system = world.systems.get(record.name)
         fault = None if system is None else _fault(system, record.data["user"])
         if fault is not None:
-            yield self.broken([record.position], [record.subject], fault)
+            yield self.violation([record.position], [record.subject], fault)
 
 
 def _fault(system: System, user: str) -> str | None:
@@ -55,7 +55,7 @@ class KeptAsAsked(Invariant):
         # Violations, unless the system turns out to be unfit after the commit.
         self._faults: list[tuple[EventRecord, str]] = []
 
-    def event(self, world: FoldedWorld, record: EventRecord) -> Violations:
+    def check_event(self, world: FoldedWorld, record: EventRecord) -> Violations:
         if record.topic == "recipe.new":
             if record.data.get("reservesys") and record.data.get("host_recipe_id") is None:
                 self._requesting[record.name] = None
@@ -77,21 +77,21 @@ class KeptAsAsked(Invariant):
         self._requesting.pop(record.name, None)
 
     def _check_end_of_kept(self, record: EventRecord, reason: str | None) -> None:
-        if record.happened == "cancelled":
+        if record.event_name == "cancelled":
             return
         if record.basis is not None and record.cause != CAUSE + record.name:
             self._faults.append((record, f"it keeps its system, but {record.cause} ends it"))
-        if reason is not None and (record.happened != "aborted" or record.data["reason"] != reason):
-            self._faults.append((record, f"it was given up ({reason}), but ends as {record.happened}"))
+        if reason is not None and (record.event_name != "aborted" or record.data["reason"] != reason):
+            self._faults.append((record, f"it was given up ({reason}), but ends as {record.event_name}"))
 
     def _is_watchdog(self, record: EventRecord) -> bool:
         is_new = (record.policy_version or 0) >= BY_RECORDED_AT_FROM
-        return is_new and record.happened == "aborted" and record.cause == CAUSE + record.name
+        return is_new and record.event_name == "aborted" and record.cause == CAUSE + record.name
 
-    def commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
+    def check_commit(self, world: FoldedWorld, commit: Commit, affected: Affected) -> Violations:
         for record, what in self._faults:
             recipe = world.finished.get(int(record.name))
             system = None if recipe is None else world.systems.get(recipe.system or "")
             if system is None or system.condition not in UNFIT:
-                yield self.broken([record.position], [record.subject], what)
+                yield self.violation([record.position], [record.subject], what)
         self._faults.clear()

@@ -105,9 +105,9 @@ def _grant(view: SchedulerView, recipe: Recipe, system: System) -> None:
     """Place this recipe on this system, and bind its siblings to the lab."""
     for member in view.members(recipe.set_id):
         if member.recipe_id == recipe.recipe_id:
-            view.put_recipe(member.moved("scheduled", system.fqdn, system.lab))
+            view.put_recipe(member.with_state("scheduled", system.fqdn, system.lab))
         elif member.state in UNPLACED:
-            view.put_recipe(member.moved("assigned", None, system.lab))
+            view.put_recipe(member.with_state("assigned", None, system.lab))
 
 
 def waiting_sets(view: FoldedWorld) -> list[int]:

@@ -10,11 +10,11 @@ from typing import Any, TypeVar, cast
 
 from replay.audit.named_people import NamedPeople
 from replay.audit.new_sets import NewSets
-from replay.audit.queues import QueuePlace, Queues, RecipeNeed
+from replay.audit.queues import QueueEntry, Queues, RecipeNeed
 from replay.audit.record import EventRecord, RecordedDecision
 from replay.audit.rights import Submitter
 from replay.audit.tables import URGENCY
-from replay.audit.values import Distro, Recipe, RecipeSet, System, Wants
+from replay.audit.values import Distro, OwnRequirements, Recipe, RecipeSet, System
 from replay.audit.world import FoldedWorld
 
 K = TypeVar("K")
@@ -46,7 +46,7 @@ class SchedulerView(FoldedWorld):
         self._named = NamedPeople()
         self._representatives: dict[Submitter, Submitter] = {}
         self._in_queue: defaultdict[Submitter, dict[int, None]] = defaultdict(dict)
-        self._needs: dict[tuple[Wants, tuple[Distro | None, ...]], RecipeNeed] = {}
+        self._needs: dict[tuple[OwnRequirements, tuple[Distro | None, ...]], RecipeNeed] = {}
         # Lab -> a version that changes whenever its holders may want or get other systems. A result that was
         # computed at a version is valid while the lab has that version, also after a rollback.
         self.holder_versions: dict[str, int] = {}
@@ -126,7 +126,7 @@ class SchedulerView(FoldedWorld):
                 else [system.lab for system in systems]
             )
         everywhere = table is self.trees or table is self.enabled or table is self.silent
-        if table is self.left or table is self.gone:
+        if table is self.former_people or table is self.removed_groups:
             everywhere = before != value
         return list(self.systems_of) if everywhere else ()
 
@@ -148,13 +148,15 @@ class SchedulerView(FoldedWorld):
                 self._enqueue(member)
         elif changed_table is self.trees or changed_table is self.enabled or changed_table is self.silent:
             self.lab_version += 1
-        elif (changed_table is self.left or changed_table is self.gone) and before != value:
+        elif (
+            changed_table is self.former_people or changed_table is self.removed_groups
+        ) and before != value:
             self._refresh_representatives()
 
     # Queues and holders
 
     def need(self, host: Recipe) -> RecipeNeed:
-        needed = host.wants, tuple(guest.wants.distro for guest in self.guests(host))
+        needed = host.requirements, tuple(guest.requirements.distro for guest in self.guests(host))
         if needed not in self._needs:
             self._needs[needed] = RecipeNeed(*needed)
         return self._needs[needed]
@@ -186,8 +188,8 @@ class SchedulerView(FoldedWorld):
         if recipe_set is not None and recipe.state in IN_QUEUE and recipe.host_id is None:
             rank = URGENCY[recipe_set.priority], recipe_set.submission, recipe.recipe_id
             lab = None if recipe.recipe_id in self.newly_assigned else recipe.lab
-            place = QueuePlace(lab, self.representative(recipe.submitter), self.need(recipe), rank)
-            self.queues.put(recipe.recipe_id, place)
+            entry = QueueEntry(lab, self.representative(recipe.submitter), self.need(recipe), rank)
+            self.queues.put(recipe.recipe_id, entry)
             self._in_queue[recipe.submitter][recipe.recipe_id] = None
 
     def _dequeue(self, recipe: Recipe) -> None:

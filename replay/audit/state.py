@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from replay.audit.rights import OPEN, Entries, Rights, RightsCache, Submitter
 from replay.audit.tables import FINISHED
-from replay.audit.values import Distro, Recipe, RecipeSet, System, Wants
+from replay.audit.values import Distro, OwnRequirements, Recipe, RecipeSet, System
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -30,13 +30,13 @@ class State:
         self.policies: dict[str, Entries] = {}
         # Group -> its people, its former people, and whether it was removed.
         self.people: dict[str, frozenset[str]] = {}
-        self.left: dict[str, frozenset[str]] = {}
-        self.gone: dict[str, bool] = {}
+        self.former_people: dict[str, frozenset[str]] = {}
+        self.removed_groups: dict[str, bool] = {}
         # System -> the unfinished recipes on it, guests included.
-        self.on: dict[str, tuple[int, ...]] = {}
-        # Each distinct requirement, by the number that `Wants` refers to.
+        self.recipes_on: dict[str, tuple[int, ...]] = {}
+        # Each distinct requirement, by the number that `OwnRequirements` refers to.
         self.requirements: list[str] = []
-        self._wants: dict[tuple[str, Distro | None], Wants] = {}
+        self._own_requirements: dict[tuple[str, Distro | None], OwnRequirements] = {}
         self._numbers: dict[str, int] = {}
         self._submitters: dict[tuple[str | None, str | None], Submitter] = {}
         self._rights = RightsCache()
@@ -53,14 +53,14 @@ class State:
         was_on = None if before is None else before.system
         is_on = None if recipe.state in FINISHED else recipe.system
         if was_on is not None and was_on != is_on:
-            others = tuple(other for other in self.on[was_on] if other != number)
-            self.put(self.on, was_on, others or None)
+            others = tuple(other for other in self.recipes_on[was_on] if other != number)
+            self.put(self.recipes_on, was_on, others or None)
         if recipe.state in FINISHED:
             self.put(self.recipes, number, None)
             self.put(self.finished, number, recipe)
             return
         if is_on is not None and was_on != is_on:
-            self.put(self.on, is_on, (*self.on.get(is_on, ()), number))
+            self.put(self.recipes_on, is_on, (*self.recipes_on.get(is_on, ()), number))
         self.put(self.recipes, number, recipe)
 
     def put_system(self, system: System) -> None:
@@ -79,14 +79,14 @@ class State:
 
     # Interned values
 
-    def wants(self, host_requires: str, distro: Distro | None) -> Wants:
+    def own_requirements(self, host_requires: str, distro: Distro | None) -> OwnRequirements:
         key = host_requires, distro
-        if key not in self._wants:
+        if key not in self._own_requirements:
             number = self._numbers.setdefault(host_requires, len(self._numbers))
             if number == len(self.requirements):
                 self.requirements.append(host_requires)
-            self._wants[key] = Wants(number, host_requires, distro)
-        return self._wants[key]
+            self._own_requirements[key] = OwnRequirements(number, host_requires, distro)
+        return self._own_requirements[key]
 
     def submitter(self, user: str | None, group: str | None) -> Submitter:
         key = user, group

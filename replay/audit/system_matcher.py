@@ -69,14 +69,16 @@ class SystemMatcher:
 
     def fits(self, need: RecipeNeed, system: System) -> bool:
         """Return whether a recipe with this need could run on a system, busy or not, regardless of access."""
-        if self._refused(system) >> need.wants.number & 1 or system.condition == "Removed":
+        if self._refused(system) >> need.requirements.number & 1 or system.condition == "Removed":
             return False
-        return _in_lab(self._world, need, system.lab) and _installs(self._world, need.wants.distro, system)
+        return _in_lab(self._world, need, system.lab) and _installs(
+            self._world, need.requirements.distro, system
+        )
 
     def is_readable(self, need: RecipeNeed) -> bool:
         """Return whether the requirement can be read; if not, no system is usable, without a violation."""
         self._keep_up()
-        return not self._requirements_cache.unknown >> need.wants.number & 1
+        return not self._requirements_cache.unknown >> need.requirements.number & 1
 
     def highest_priority(self, submitter: Submitter, system: System) -> int | None:
         """Return a submitter's highest effective priority on a system (0 is Urgent), None without access."""
@@ -157,7 +159,7 @@ def accepts_recipes(world: FoldedWorld, need: RecipeNeed, system: System) -> boo
         return False
     if system.condition == "Automated":
         return True
-    return system.condition != "Removed" and need.wants.forced == system.fqdn.casefold()
+    return system.condition != "Removed" and need.requirements.forced == system.fqdn.casefold()
 
 
 def _in_lab(world: FoldedWorld, need: RecipeNeed, lab: str) -> bool:

@@ -21,51 +21,51 @@ class LegalTransitions(Invariant):
     def __init__(self) -> None:
         self._versions: defaultdict[str, dict[str, int]] = defaultdict(dict)
 
-    def event(self, world: FoldedWorld, record: EventRecord) -> Violations:
+    def check_event(self, world: FoldedWorld, record: EventRecord) -> Violations:
         versions = self._versions[record.kind]
         before = versions.get(record.name, 0)
         if record.version != before + 1:
             what = f"version {record.version} follows version {before}"
-            yield self.broken([record.position], [record.subject], what)
+            yield self.violation([record.position], [record.subject], what)
         beginning = BEGINNINGS.get(record.kind)
         if beginning is not None and (record.topic == beginning) == (before != 0):
             what = f"{record.topic}, {'again' if record.topic == beginning else f'before {beginning}'}"
-            yield self.broken([record.position], [record.subject], what)
+            yield self.violation([record.position], [record.subject], what)
         if not record.topic.startswith(f"{record.kind}."):
-            yield self.broken(
+            yield self.violation(
                 [record.position], [record.subject], f"{record.topic} is not an event of this subject"
             )
         elif record.kind == "recipe":
-            yield from self._recipe(world, record)
+            yield from self._check_recipe(world, record)
         elif record.kind == "system":
-            yield from self._system(world, record)
+            yield from self._check_system(world, record)
         versions[record.name] = record.version
 
-    def _recipe(self, world: FoldedWorld, record: EventRecord) -> Violations:
+    def _check_recipe(self, world: FoldedWorld, record: EventRecord) -> Violations:
         number = int(record.name)
-        recipe, happened = world.recipes.get(number), record.happened
+        recipe, happened = world.recipes.get(number), record.event_name
         if number in world.finished:
             what = f"{record.topic}, but it was already {world.finished[number].state}"
-            yield self.broken([record.position], [record.subject], what)
+            yield self.violation([record.position], [record.subject], what)
         if recipe is None or happened not in RECIPE_MOVES:
             return
         if happened not in RECIPE_MOVES[recipe.state]:
             what = f"went from {recipe.state} to {happened}"
-            yield self.broken([record.position], [record.subject], what)
+            yield self.violation([record.position], [record.subject], what)
 
-    def _system(self, world: FoldedWorld, record: EventRecord) -> Violations:
-        system, usage = world.systems.get(record.name), record.happened
+    def _check_system(self, world: FoldedWorld, record: EventRecord) -> Violations:
+        system, usage = world.systems.get(record.name), record.event_name
         if system is None or usage not in USAGE_MOVES:
             return
         if usage not in USAGE_MOVES[system.usage]:
             what = f"went from {system.usage} to {usage}"
-            yield self.broken([record.position], [record.subject], what)
+            yield self.violation([record.position], [record.subject], what)
         recipe_id = record.data.get("recipe_id")
         if system.usage in FREE:
             for_recipe = recipe_id is not None
             if usage not in FREE and for_recipe != (usage == "scheduled"):
                 what = f"went from {system.usage} to {usage} with recipe {recipe_id}"
-                yield self.broken([record.position], [record.subject], what)
+                yield self.violation([record.position], [record.subject], what)
         elif usage not in FREE and recipe_id != system.recipe_id:
             what = f"went from recipe {system.recipe_id} to recipe {recipe_id} without being free"
-            yield self.broken([record.position], [record.subject], what)
+            yield self.violation([record.position], [record.subject], what)

@@ -21,7 +21,7 @@ class Distro(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Wants:
+class OwnRequirements:
     """The requirements of a recipe. A `distro` of None means that nothing can be installed.
 
     Recipes of one world with the same requirements share one object. Equal host requirements have equal
@@ -48,7 +48,7 @@ class Recipe(NamedTuple):
     recipe_id: int
     set_id: int
     host_id: int | None
-    wants: Wants
+    requirements: OwnRequirements
     submitter: Submitter = ANY_SUBMITTER
     state: str = "new"
     system: str | None = None
@@ -62,7 +62,7 @@ class Recipe(NamedTuple):
     def is_guest(self) -> bool:
         return self.host_id is not None
 
-    def moved(self, state: str, system: str | None, lab: str | None) -> Recipe:
+    def with_state(self, state: str, system: str | None, lab: str | None) -> Recipe:
         return Recipe(*self[:5], state, system, lab)
 
 
@@ -103,5 +103,5 @@ class System(NamedTuple):
     def reserved(self) -> bool:
         return self.user is not None
 
-    def used(self, usage: str, recipe_id: int | None) -> System:
+    def with_usage(self, usage: str, recipe_id: int | None) -> System:
         return System(*self[:9], usage, recipe_id, self.draining, self.user)

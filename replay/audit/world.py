@@ -42,7 +42,7 @@ class FoldedWorld(State):
     def group_counts(self, submitter: Submitter) -> bool:
         """Return whether a job's group counts: not after its owner left it, or it was removed."""
         group = submitter.group or ""
-        return group not in self.gone and submitter.user not in self.left.get(group, ())
+        return group not in self.removed_groups and submitter.user not in self.former_people.get(group, ())
 
     # Folds
 

@@ -1,6 +1,7 @@
 """Runner of the commands in the docs: `python -m tests.docs.commands [--record] [--together] PAGE…`.
 
-Each page has a new demo; with `--together` all share one. `--record` writes the output into the pages.
+Each story has a new demo, and a page is run with its whole story; with `--together` all pages share one demo.
+`--record` writes the output into the pages.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
+from itertools import chain
 from pathlib import Path
 
 from tests.docs.demo import Demo, demo
@@ -23,9 +25,10 @@ NOT_RUN = ("docs/operation.md",)
 PAGES = tuple(
     page for page in DOCS if page not in NOT_RUN and "\n```console\n" in (TOP / page).read_text("utf-8")
 )
-STORIES = tuple(page for page in PAGES if page in ("README.md", "docs/tutorial.md") or "/how-to/" in page)
+# Each story is read on one demo: the tutorial continues where the README ends.
+STORIES = (("README.md", "docs/tutorial.md"), *((page,) for page in PAGES if "/how-to/" in page))
 # Reference pages, whose commands work after any others.
-OTHERS = tuple(page for page in PAGES if page not in STORIES)
+OTHERS = tuple(page for page in PAGES if page not in chain(*STORIES))
 RECORD, TOGETHER = "--record", "--together"
 AS_SHOWN = "as shown"
 NOT_YET = ("?",)
@@ -131,11 +134,17 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     pages = [argument for argument in arguments if argument not in (RECORD, TOGETHER)] or [*PAGES]
     is_read = True
-    for together in [pages] if TOGETHER in arguments else [[page] for page in pages]:
+    for together in [pages] if TOGETHER in arguments else stories(pages):
         with demo() as made:
             for page in together:
                 is_read &= _read(made, Path(page), RECORD in arguments)
     return 0 if is_read else 1
+
+
+def stories(pages: Sequence[str]) -> list[Sequence[str]]:
+    """Return the stories of the pages, each once; a page of no story is one by itself."""
+    found = (next((story for story in STORIES if page in story), (page,)) for page in pages)
+    return [*dict.fromkeys(found)]
 
 
 def _read(made: Demo, page: Path, record: bool) -> bool:

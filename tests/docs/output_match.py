@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import pairwise
 
 ANYTHING = "…"
 
@@ -34,6 +36,18 @@ VARYING = (
 )
 COMPILED = tuple((re.compile(pattern, re.IGNORECASE), name) for pattern, name in VARYING)
 CAPTURED = re.compile("⟨(.*?)⟩")
+
+SPAN = r"\d+[dhms](?: \d+[dhms])?"
+WORD = re.compile(rf"{SPAN}(?!\S)|\S+")
+TIME = r"(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)"
+# Lines of `events`, of a recipe's states, of `system usage`; the first line of `--as-of`, and of `overview`.
+MOMENTS = (
+    rf"^ *(?P<position>\d+)  {TIME}  [a-z-]+\.[a-z-]+",
+    rf"{TIME} +(?:{SPAN} +)?(?P<position>\d+)(?: |$)",
+    rf"^{TIME} +{SPAN} .* (?P<position>\d+)$",
+    rf"as of position (?P<position>\d+), {TIME}",
+    rf"{TIME} at position (?P<position>\d+)",
+)
 
 
 def match_output(recorded: Sequence[str], printed: Sequence[str]) -> dict[str, str] | None:
@@ -63,16 +77,47 @@ def _pattern(recorded: str) -> str:
 
 
 def refreshed(recorded: Sequence[str], printed: Sequence[str]) -> list[str]:
-    """Replace recorded lines with matching lines of this run; lines with `…` stay."""
-    rest = iter(printed)
+    """Replace recorded lines with matching lines of this run; text that was cut with `…` stays cut."""
+    lines, rest = list[str](), [*printed]
+    for line in recorded:
+        matching = (at for at, now in enumerate(rest) if match_output([line], [now]) is not None)
+        at = next(matching, None) if line.strip() != ANYTHING else None
+        lines.append(line if at is None else _cut(line, rest[at]))
+        rest = rest if at is None else rest[at + 1 :]
+    return lines
+
+
+def _cut(recorded: str, printed: str) -> str:
+    """Return the printed line, with the text of the recorded line from its first `…` to its last."""
+    words, now = [*WORD.finditer(recorded)], [*WORD.finditer(printed)]
+    cut = [number for number, word in enumerate(words) if ANYTHING in word[0]]
+    if not cut:
+        return printed
+    before, after = cut[0], words[cut[-1] + 1 :]
+    begin = now[before - 1].end() if before else 0
+    kept = recorded[words[before - 1].end() if before else 0 : words[cut[-1]].end()]
+    if not after:
+        return printed[:begin] + kept
+    end = now[-len(after)].start()
+    blanks = recorded[words[cut[-1]].end() : after[0].start()]
+    is_column = len(blanks) > 1
+    return printed[:begin] + (f"{kept}  ".ljust(end - begin) if is_column else kept + blanks) + printed[end:]
+
+
+def time_faults(lines: Sequence[str]) -> list[tuple[str, str]]:
+    """Return neighbours in the order of log positions whose times fall, as lines of output show them.
+
+    A second less is no fault: `events` prints the time of the request, other commands that of the commit.
+    """
+    found = filter(None, (re.search(pattern, line) for line in lines for pattern in MOMENTS))
+    in_order = sorted(
+        (int(one["position"]), datetime.fromisoformat(one["time"]), one.string) for one in found
+    )
     return [
-        line if ANYTHING in line else next((now for now in rest if _same(line, now)), line)
-        for line in recorded
+        (line, next_line)
+        for (_, time, line), (_, next_time, next_line) in pairwise(in_order)
+        if time - next_time > timedelta(seconds=1)
     ]
-
-
-def _same(line: str, other: str) -> bool:
-    return CAPTURED.sub("", normalised(line)) == CAPTURED.sub("", normalised(other))
 
 
 def with_values(command: str, values: Mapping[str, str]) -> str:

@@ -7,11 +7,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain
 from typing import Any
 
 import pytest
 
-from tests.docs.commands import OTHERS, PAGES, STORIES, TOGETHER
+from tests.docs.commands import OTHERS, PAGES, STORIES, TOGETHER, stories
+from tests.docs.output_match import time_faults
 from tests.docs.page import TOP, commands
 from tests.docs.shell import COLUMNS
 
@@ -58,8 +60,7 @@ def _length(pages: Pages) -> int:
 def readers(request: pytest.FixtureRequest) -> Iterator[Readers]:
     """The pages of all selected tests, started at once."""
     items = [item for item in request.session.items if isinstance(item, pytest.Function)]
-    here = [item.callspec.params for item in items if item.module is request.module]
-    started = Readers([params["pages"] for params in here if "pages" in params])
+    started = Readers([item.callspec.params["pages"] for item in items if "readers" in item.fixturenames])
     yield started
     started.stop()
 
@@ -71,10 +72,21 @@ def test_page__what_it_shows__fits_a_terminal(page: str) -> None:
     assert [line for line in shown if len(line) > COLUMNS] == []
 
 
-# Each story has a demo of its own; all but the first pages of a reader run as soak tests.
-FIRST = ("README.md", "docs/tutorial.md")
+@pytest.mark.parametrize("pages", STORIES, ids=" ".join)
+def test_pages__recorded_times__are_in_the_order_of_the_log(pages: Pages) -> None:
+    found = [commands((TOP / page).read_text("utf-8")) for page in pages]
+    assert time_faults([line for command in chain(*found) for line in command.recorded]) == []
+
+
+def test_stories__page_of_a_story__is_run_with_the_whole_story() -> None:
+    assert stories(["docs/http.md", "docs/tutorial.md", "README.md"]) == [("docs/http.md",), STORIES[0]]
+    assert STORIES[0] == ("README.md", "docs/tutorial.md")
+
+
+# All stories but the first, which every reader begins with, run as soak tests.
 TOGETHER_READ: list[Any] = [
-    *((page,) if page in FIRST else pytest.param((page,), marks=pytest.mark.soak) for page in STORIES),
+    STORIES[0],
+    *(pytest.param(pages, marks=pytest.mark.soak) for pages in STORIES[1:]),
     OTHERS,
 ]
 

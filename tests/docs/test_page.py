@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.docs.output_match import match_output, refreshed, with_values
+from tests.docs.output_match import match_output, refreshed, time_faults, with_values
 from tests.docs.page import BadPage, commands, with_recorded
 from tests.docs.screen import Screen
 
@@ -136,10 +136,52 @@ def test_match__positions_and_ids__are_those_of_this_run_in_later_commands() -> 
     )
 
 
-def test_refreshed__matching_lines__are_replaced_unless_cut() -> None:
-    recorded = ["at position 5", "…", "for 5s", "job 1 … here"]
-    printed = ["at position 77", "more", "for 59s", "job 1 runs here"]
-    assert refreshed(recorded, printed) == ["at position 77", "…", "for 59s", "job 1 … here"]
+def test_refreshed__matching_lines__are_replaced_and_stay_cut() -> None:
+    recorded = ["at position 5", "…", "for 5s", "another", "job 1 … here since 2026-11-21 10:15:47"]
+    printed = ["at position 77", "more", "for 59s", "job 1 is running here since 2027-01-02 03:04:05"]
+    expected = ["at position 77", "…", "for 59s", "another", "job 1 … here since 2027-01-02 03:04:05"]
+    assert refreshed(recorded, printed) == expected
+
+
+@pytest.mark.parametrize(
+    ("recorded", "printed", "expected"),
+    [
+        (
+            "at 2026-11-21 10:15:47  9s  5  …",
+            "at 2027-01-02 03:04:05  1m 9s  77  a",
+            "at 2027-01-02 03:04:05  1m 9s  77  …",
+        ),
+        ("1  …     5s  a", "1  wide column  59s  a", "1  …            59s  a"),
+        ("1  …     5s  a", "1      59s  a", "1  …   59s  a"),
+        ("a=… b=… 5s", "a=1 b=2 59s", "a=… b=… 59s"),
+    ],
+)
+def test_refreshed__cut_line__has_the_times_and_columns_of_this_run(
+    recorded: str, printed: str, expected: str
+) -> None:
+    assert refreshed([recorded], [printed]) == [expected]
+
+
+QUEUED = "     270  2026-11-22 00:02:33  recipe.queued             recipe/17"
+
+
+@pytest.mark.parametrize(
+    ("line", "is_fault"),
+    [
+        ("     266  2026-11-22 00:02:33  recipe.queued             recipe/16", False),
+        ("     266  2026-11-22 00:02:34  recipe.queued             recipe/16", False),
+        ("     266  2026-11-23 00:02:33  recipe.queued             recipe/16", True),
+        ("scheduled  2026-11-22 00:02:53   0s       358  …", False),
+        ("scheduled  2026-11-21 00:02:53   0s       358  …", True),
+        ("completed  2026-11-21 00:02:53            358  …", True),
+        ("2026-11-21 00:02:53   0s  Automated  idle                      358", True),
+        ("as of position 358, 2026-11-21 23:59:51 (UTC)", True),
+        ("http://127.0.0.1:8080, 2026-11-22 00:03:31 at position 136", True),
+        ("   3  2026-11-24 00:00:04  carol  2a596da03475  GET /events", False),
+    ],
+)
+def test_time_faults__times_against_the_order_of_positions__are_found(line: str, is_fault: bool) -> None:
+    assert bool(time_faults([QUEUED, line])) == is_fault
 
 
 def test_screen__picture_drawn_again__shows_the_last() -> None:

@@ -81,14 +81,14 @@ def _could_take(world: SchedulerView, recipe: Recipe, system: System) -> bool:
     """Compute the answer without any cache."""
     if not SystemMatcher(world).could_take(recipe, system):
         return False
-    asked = json.loads(recipe.wants.host_requires)
+    asked = json.loads(recipe.requirements.host_requires)
     assert answer(asked, facts_of(world.document(system))) is True
     if unplaced_hosts(world, recipe.set_id) == [recipe]:
         return True
     with world.tentatively():
         for member in world.members(recipe.set_id):
             if member.recipe_id == recipe.recipe_id:
-                world.put_recipe(member.moved("scheduled", system.fqdn, system.lab))
+                world.put_recipe(member.with_state("scheduled", system.fqdn, system.lab))
         return not stuck_holders(world, SystemMatcher(world), system.lab)
 
 
@@ -115,8 +115,8 @@ def test_grant__to_anybody_who_waits__is_as_safe_as_if_nothing_were_remembered()
 
 
 TABLES = (
-    *("recipes", "finished", "sets", "systems", "enabled", "pools", "on", "holder_versions"),
-    *("policies", "people", "left", "gone"),
+    *("recipes", "finished", "sets", "systems", "enabled", "pools", "recipes_on", "holder_versions"),
+    *("policies", "people", "former_people", "removed_groups"),
 )
 INDEXES = ("systems_of", "holding", "held")
 

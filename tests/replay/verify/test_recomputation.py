@@ -54,9 +54,7 @@ def test_history__recomputed__every_decision_is_the_recorded_one(seed: int, limi
 
 
 def live_while_sets_come(seed: int, bursts: int, limit: int) -> World:
-    """Return a world as `live` does, but sets and now and then other events arrive while the scheduler
-    decides.
-    """
+    """Return a world as `live` does, but sets and other events arrive while the scheduler decides."""
     chance, world = Random(seed), begin(seed)
     for _ in range(bursts):
         burst(chance, world)
