@@ -63,6 +63,16 @@ def absence_explained(client: Client, asked: str | None, what: str, name: object
         raise _not_then(client, asked, what, name) or problem from None
 
 
+def read_as_of(
+    client: Client, output: Output, path: str, what: str, name: object, as_of: str | None, **query: Any
+) -> dict[str, Any]:
+    """Return the answer about an object as of a moment, after a note of that moment; explain a 404."""
+    with absence_explained(client, as_of, what, name):
+        answer: dict[str, Any] = client.get(path, as_of=as_of, **query)
+    note_moment(client, output, as_of, answer)
+    return answer
+
+
 def _not_then(client: Client, asked: str, what: str, name: object) -> ServerProblem | None:
     """Return the problem with the first event of the object; None if there is no event, or it is hidden."""
     from api.client import ServerProblem

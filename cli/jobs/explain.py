@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.as_of import absence_explained, as_of, note_moment
+from cli.arguments.as_of import as_of, read_as_of
 from cli.arguments.params import ID, limit_option
 from cli.lists import completing
 from cli.remote import remote, wide
@@ -128,9 +128,8 @@ def explain(
     If RECIPE has a system, explain why it got that one. `eligible recipes` is then the number of recipes
     without a system that could use the system.
     """
-    with absence_explained(client, as_of, "recipe", recipe_id):
-        explanation = client.get(f"/recipes/{recipe_id}/explanation", as_of=as_of, system=system, limit=limit)
-    note_moment(client, output, as_of, explanation)
+    path = f"/recipes/{recipe_id}/explanation"
+    explanation = read_as_of(client, output, path, "recipe", recipe_id, as_of, system=system, limit=limit)
     if output.as_json:
         output.document(explanation)
         return

@@ -11,12 +11,9 @@ from cli.workflow.options import InvalidOptions, Options, warn
 
 Form = dict[str, Any]
 
-_ASKED: Final = re.compile(
-    r"\s*(?P<tag>[\w/]+)\s*(?P<op>==|!=|>=|<=|=|>|<|\blike\b)\s*(?P<value>.*?)\s*", re.DOTALL
-)
-_KEYED: Final = re.compile(
-    r"\s*(?P<tag>[^\s=!<>]+)\s*(?P<op>==|!=|>=|<=|=|>|<|\blike\b)\s*(?P<value>.*?)\s*", re.DOTALL
-)
+_OPERATION: Final = r"\s*(?P<op>==|!=|>=|<=|=|>|<|\blike\b)\s*(?P<value>.*?)\s*"
+_PROPERTY: Final = re.compile(rf"\s*(?P<tag>[\w/]+){_OPERATION}", re.DOTALL)
+_KEY: Final = re.compile(rf"\s*(?P<tag>[^\s=!<>]+){_OPERATION}", re.DOTALL)
 _SIZE: Final = re.compile(r"([0-9]+)\s*([A-Za-z]+)")
 
 # The other options that select systems.
@@ -24,10 +21,7 @@ BESIDE_FORCE: Final = ("hostrequire", "host_filter", "keyvalue", "systype", "poo
 
 
 def host_requires(options: Options) -> Form:
-    """Return the host requirement. As in `bkr`, other options have no effect if a system is forced.
-
-    Raise `InvalidOptions`.
-    """
+    """Return the host requirement. A forced system replaces it, as in `bkr`. Raise `InvalidOptions`."""
     if is_forced(options):
         for option in BESIDE_FORCE:
             if options[option]:
@@ -69,11 +63,11 @@ def _plain_requires(options: Options) -> Iterable[Form]:
         yield pools[0] if len(pools) == 1 else {"or": pools}
 
 
-def _asked(given: str) -> Form:
+def _property(given: str) -> Form:
     """Parse `TAG OP VALUE`, or XML as in <hostRequires>."""
     if given.lstrip().startswith("<"):
         return _of_xml(given)
-    match = _ASKED.fullmatch(given)
+    match = _PROPERTY.fullmatch(given)
     if match is None:
         raise ValueError('must be "TAG OP VALUE", as in "memory >= 8192", or an element of <hostRequires>')
     tag, op, value = match.group("tag", "op", "value")
@@ -86,8 +80,8 @@ def _asked(given: str) -> Form:
     return {"disk": [leaf]} if tag.startswith("disk/") else leaf
 
 
-def _keyed(given: str) -> Form:
-    match = _KEYED.fullmatch(given)
+def _key_value(given: str) -> Form:
+    match = _KEY.fullmatch(given)
     if match is None:
         raise ValueError('must be "KEY OP VALUE", as in "HVM = 1"')
     key, op, value = match.group("tag", "op", "value")
@@ -95,9 +89,9 @@ def _keyed(given: str) -> Form:
 
 
 _READ: Final[Mapping[str, Callable[[str], Form]]] = {
-    "hostrequire": _asked,
+    "hostrequire": _property,
     "host_filter": lambda name: _of_xml(host_filter(name)),
-    "keyvalue": _keyed,
+    "keyvalue": _key_value,
 }
 
 
@@ -131,10 +125,9 @@ def _sound(form: Form) -> Form:
 
 
 def distro_requires(options: Options) -> Form:
-    """Return the distro requirement, without an architecture.
+    """Return the distro requirement without an architecture. Raise `InvalidOptions` without name and family.
 
     As in `bkr`, family and tags have no effect if there is a name.
-    Raise `InvalidOptions` if both name and family are missing.
     """
     name = options["distro"]
     if not name and not options["family"]:

@@ -48,7 +48,8 @@ def document() -> Document:
     return describe(ROUTES, operations_of(resources(MagicMock())), version="")
 
 
-def page(api: Document) -> str:
+def page() -> str:
+    api = document()
     shared = _shared(api)
     lines = [HEAD, *_contents(api), *_parameters(shared)]
     for resource, paths in _by_resource(api).items():
@@ -163,4 +164,4 @@ def _shapes(api: Document) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(document()), "utf-8")
+    PAGE.write_text(page(), "utf-8")
