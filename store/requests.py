@@ -27,9 +27,9 @@ class AppendRequest:
     """Changes that are appended all together or not at all.
 
     `command_id` identifies the request: a repetition writes nothing and returns the first commit, for callers
-    that lost the answer. `expected` has the versions of all aggregates that the changes depend on, 0 for a new
-    one, and must contain each changed subject. `digest` and `answer` are stored with the commit for repeated
-    requests. `new_recipes` counts by owner. `original` has the submitted bytes, stored beside the log.
+    that lost the answer. `expected` has the versions of all aggregates that the changes depend on, 0 for a
+    new one, and must contain each changed subject. `digest` and `answer` are stored for repeated requests.
+    `new_recipes` counts by owner. `original` has the submitted bytes, which are stored beside the log.
     """
 
     command_id: str
