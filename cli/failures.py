@@ -99,7 +99,7 @@ def lines_of(error: Exception) -> list[str]:
     """Return the message, a line for each fault with its location, and the advice."""
     from cli.advice import advice_on
 
-    faults = _faults(error)
+    faults: tuple[Fault, ...] = getattr(error, "faults", ())
     lines = [f"Error: {_summary(error, faults)}"]
     lines += [f"  {fault.where}: {fault.message}" for fault in faults]
     advice = advice_on(error)
@@ -110,7 +110,7 @@ def document_of(error: Exception) -> dict[str, Any]:
     """Return the error as a problem document of the API, with the advice."""
     from cli.advice import advice_on
 
-    faults = [{"where": fault.where, "message": fault.message} for fault in _faults(error)]
+    faults = [{"where": fault.where, "message": fault.message} for fault in getattr(error, "faults", ())]
     document = {"title": _title(error), "detail": _detail(error), "errors": faults}
     optional = {"status": getattr(error, "status", None), "advice": advice_on(error)}
     return document | {name: value for name, value in optional.items() if value is not None}
@@ -142,8 +142,3 @@ def _detail(error: Exception) -> str:
     if isinstance(error, click.ClickException):
         return error.format_message()
     return str(getattr(error, "detail", error))
-
-
-def _faults(error: Exception) -> tuple[Fault, ...]:
-    faults: tuple[Fault, ...] = getattr(error, "faults", ())
-    return faults

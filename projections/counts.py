@@ -31,10 +31,7 @@ COUNTED = (RECIPE_COUNTS, SYSTEM_COUNTS)
 
 
 class OpenRowCounts:
-    """The changes of a page to one of `COUNTED`. Mutable.
-
-    A row whose count returns to 0 is kept, so that the rows do not depend on the division into pages.
-    """
+    """The changes of a page to one of `COUNTED`. Mutable. A row of count 0 stays, wherever pages end."""
 
     def __init__(self, counted: CountedTable, row: type[NamedTuple]) -> None:
         types = types_of(row)

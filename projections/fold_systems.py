@@ -1,4 +1,4 @@
-"""Folds of systems, their usage and the idle pool, by the domain's own `evolve`."""
+"""Folds of systems, their usage and the idle pool, by the domain's own `evolve`, and of documents."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 
 from domain.access.policy import policy_form, policy_of
 from domain.directory import events as directory_events
+from domain.directory.state import document_after
 from domain.events import Event, Moment, Recorded, split_subject
 from domain.lab_commands.derive import of_system
 from domain.system.state import Loan, Reservation, System, evolve
 from domain.system.usage import in_idle_pool
 from projections.fold_commands import put_command
-from projections.fold_documents import put_document
 from projections.intervals import Instant
 from projections.read_models import ReadModels
-from projections.rows import IdleRow, SystemRow, UsageRow
+from projections.rows import DocumentRow, IdleRow, SystemRow, UsageRow
 
 
 def put_system(models: ReadModels, recorded: Recorded, event: Event, now: Instant) -> None:
@@ -111,3 +111,15 @@ def _row(system: System, pools: Sequence[str]) -> SystemRow:
         pools=pools,
         inventory=system.inventory,
     )
+
+
+def put_document(models: ReadModels, recorded: Recorded, event: Event, now: Instant) -> None:
+    key = split_subject(recorded.subject)
+    before = models.documents.get(key)
+    document = document_after(before.document if before else {}, event)
+    models.documents.put(key, DocumentRow(recorded.version, document), now)
+
+
+def remove_document(models: ReadModels, recorded: Recorded, _: Event, now: Instant) -> None:
+    """End the document's interval; queries of the past still find it."""
+    models.documents.end(split_subject(recorded.subject), now)

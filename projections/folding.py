@@ -13,7 +13,6 @@ from domain.recipe import events as recipe_events
 from domain.recipe_set import events as recipe_set_events
 from domain.system import events as system_events
 from projections.fold_commands import put_command_state
-from projections.fold_documents import put_document, remove_document
 from projections.fold_jobs import (
     job_changed,
     job_document,
@@ -30,7 +29,13 @@ from projections.fold_recipes import (
     task_result_details,
     task_state,
 )
-from projections.fold_systems import put_lab_serving, put_pool_system, put_system
+from projections.fold_systems import (
+    put_document,
+    put_lab_serving,
+    put_pool_system,
+    put_system,
+    remove_document,
+)
 from projections.intervals import Instant
 from projections.read_models import ReadModels
 

@@ -1,7 +1,7 @@
 -- Jobs and their recipe sets.
 
 -- name: job_ids
--- Ids of the jobs of a page, newest first. `projections/filters.py` chooses the fastest of the four queries.
+-- Ids of the jobs of a page, newest first. `projections/sql.py` chooses the fastest of the four queries.
 SELECT job_id FROM read.job_documents WHERE job_id < %(before)s AND since_position <= %(at)s
 ORDER BY job_id DESC LIMIT %(limit)s
 

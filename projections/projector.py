@@ -22,11 +22,7 @@ SCHEMA = "read"
 
 
 class Projector:
-    """A projector for one schema. Not thread-safe.
-
-    The connection must be in autocommit mode and may write to the schema, which becomes its search path.
-    `models` caches rows of that schema.
-    """
+    """A projector for one schema, on its search path, with autocommit. Not thread-safe."""
 
     def __init__(
         self, connection: Connection[Any], schema: str = SCHEMA, models: ReadModels | None = None

@@ -17,7 +17,7 @@ from domain.distro_choice import installable
 from domain.events import Recorded
 from domain.job.submission import Counts, Ids
 from postgres.errors import DatabaseFull, away
-from store.datastore import Datastore
+from store.datastore import Datastore, connect
 from store.mapper import EventMapper
 from store.recorder import NewRow, Recorder, StoredAppend
 from store.requests import AppendRequest, Committed, Outcome
@@ -182,3 +182,28 @@ class EventLog(EventStore[str]):
         with self.datastore.get_connection() as connection:
             cursor = connection.cursor(row_factory=tuple_row, binary=True)
             return cursor.execute(query, params, prepare=True).fetchall()
+
+
+# Maximum number of rows in memory; a row may contain a whole job.
+MAX_ROWS = 500
+
+
+class LogPart:
+    """A reader of the log after a position, without the excluded topics. Raises the errors of psycopg."""
+
+    def __init__(self, url: str, excluded_topics: Sequence[str], after: int = 0) -> None:
+        self.position = after
+        self._excluded_topics = excluded_topics
+        self._mapper = EventMapper()
+        self._connection = connect(url)
+
+    def upto(self, position: int) -> Iterator[Recorded]:
+        """Yield the next events up to an existing position. Exhaust the iterator before the next call."""
+        params = {"after": self.position, "upto": position, "excluded_topics": self._excluded_topics}
+        cursor = self._connection.cursor(row_factory=tuple_row)
+        rows = cursor.stream(SQL["all_but"], params, binary=True, size=MAX_ROWS)
+        yield from map(self._mapper.recorded, rows)
+        self.position = position
+
+    def close(self) -> None:
+        self._connection.close()

@@ -1,4 +1,4 @@
-"""Protocols of the parts that resources need, each for a few resources. `api.parts.Parts` has all of them."""
+"""Protocols of the parts that each resource needs. `api.parts.Parts` has all of them."""
 
 from __future__ import annotations
 

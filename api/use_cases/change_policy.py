@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from api.use_cases.commit import append_for, commit_aggregates, commit_directory, reflected
+from api.use_cases.commit import append_for, commit_aggregates, commit_directory, wait_until_reflected
 from api.use_cases.ports import RequestContext, WriteParts
 from api.use_cases.resolve import existing, present_system
 from api.use_cases.rights import owned_by, require_own_pool
@@ -83,7 +83,7 @@ async def change_system_policy(
             yield f"pool/{active_pool}"
 
     done = await commit_aggregates(parts, request, (f"system/{fqdn}",), decide, also_read)
-    return await reflected(parts, done)
+    return await wait_until_reflected(parts, done)
 
 
 def _faults(directory: Directory, entries: Entries, active_pool: str | None) -> list[Fault]:

@@ -45,7 +45,7 @@ async def change_system(
     change: NewSystemValues,
     require_may: Callable[[System], None],
 ) -> Committed | None:
-    """Change a system; None if nothing changes. Raises FaultyInput, Unknown, Refused, or by `require_may`."""
+    """Change a system; None if nothing changes. Raises FaultyInput, Unknown, Refused, NotPermitted."""
     directory = parts.feed.directory
     if _faults(directory, fqdn, change):
         await parts.feed.catch_up()

@@ -140,10 +140,10 @@ async def commit_directory(
             append_request = check_and_decide()
         return append_request
 
-    return await reflected(parts, await commit(parts, decide_on_current))
+    return await wait_until_reflected(parts, await commit(parts, decide_on_current))
 
 
-async def reflected(parts: WriteParts, done: Committed | None) -> Committed | None:
+async def wait_until_reflected(parts: WriteParts, done: Committed | None) -> Committed | None:
     """Wait until the directory reflects a commit; return the commit."""
     if done is not None:
         await parts.feed.reach(done.position)

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from api.use_cases.change_system import NewSystemValues, decide_change
-from api.use_cases.commit import append_for, commit, reflected
+from api.use_cases.commit import append_for, commit, wait_until_reflected
 from api.use_cases.move_system import require_may_move
 from api.use_cases.ports import RequestContext, WriteParts
 from api.use_cases.rights import owned_by, require_admin
@@ -44,7 +44,7 @@ async def import_systems(
         answer = orjson.dumps(counted(importing.imported))
         return append_for(parts, request, importing.decided, importing.versions, answer)
 
-    return await reflected(parts, await commit(parts, lambda: asyncio.to_thread(attempt)))
+    return await wait_until_reflected(parts, await commit(parts, lambda: asyncio.to_thread(attempt)))
 
 
 async def preview_import(

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from api.clock import rfc3339
-from api.use_cases.commit import commit_aggregates, reflected
+from api.use_cases.commit import commit_aggregates, wait_until_reflected
 from api.use_cases.ports import RequestContext, WriteParts
-from api.use_cases.resolve import faults_of_term, present_system
+from api.use_cases.resolve import present_system, user_and_end_faults
 from api.use_cases.system_rights import (
     require_may_end_loan,
     require_may_lend,
@@ -31,13 +31,13 @@ async def lend_system(
     Raises FaultyInput for an unknown user and a past time, Unknown, Stale, NotPermitted, and Refused for a
     system on loan to another user, or Removed.
     """
-    if faults_of_term(parts, user, until):
+    if user_and_end_faults(parts, user, until):
         await parts.feed.catch_up()
 
     def decide(gathered: ReadSet) -> Decided:
         system = present_system(gathered, fqdn)
         require_may_lend(parts.feed.directory, request, system, user)
-        if faults := faults_of_term(parts, user, until):
+        if faults := user_and_end_faults(parts, user, until):
             raise FaultyInput(faults)
         return upkeep.lend(system, Loan(user, until), None if until is None else rfc3339(until))
 
@@ -48,7 +48,7 @@ async def lend_system(
 
     # A loan changes who may view the system.
     done = await commit_aggregates(parts, request, (f"system/{fqdn}",), decide, also_read)
-    return await reflected(parts, done)
+    return await wait_until_reflected(parts, done)
 
 
 async def end_loan(parts: WriteParts, request: RequestContext, fqdn: str) -> Committed | None:
@@ -66,4 +66,4 @@ async def end_loan(parts: WriteParts, request: RequestContext, fqdn: str) -> Com
 
     # A loan changes who may view the system.
     done = await commit_aggregates(parts, request, (f"system/{fqdn}",), decide, also_read)
-    return await reflected(parts, done)
+    return await wait_until_reflected(parts, done)

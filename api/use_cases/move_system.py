@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from api.use_cases.commit import append_for, commit, reflected, require_expected
+from api.use_cases.commit import append_for, commit, require_expected, wait_until_reflected
 from api.use_cases.ports import RequestContext, WriteParts
 from api.use_cases.resolve import existing
 from api.use_cases.rights import owned_by, require_own_pool
@@ -31,7 +31,7 @@ async def move_system(
     # The directory must be current: neither an old version nor an old membership may match.
     await parts.feed.catch_up()
     done = await commit(parts, lambda: _move(parts, request, pool, fqdn, member=member))
-    return await reflected(parts, done)
+    return await wait_until_reflected(parts, done)
 
 
 async def _move(

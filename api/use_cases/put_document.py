@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from api.use_cases.commit import append_for, commit_aggregates, commit_directory, reflected
+from api.use_cases.commit import append_for, commit_aggregates, commit_directory, wait_until_reflected
 from api.use_cases.ports import RequestContext, WriteParts
 from api.use_cases.resolve import existing
 from api.use_cases.rights import may_put, owned_by
@@ -81,7 +81,7 @@ async def _remove_stale_references(parts: WriteParts, request: RequestContext, k
     # If-Match and the Idempotency-Key of the request do not apply to this commit.
     own_request = replace(request, expected=None, command_id=None)
     done = await commit_aggregates(parts, own_request, [f"system/{fqdn}" for fqdn in fqdns], decide)
-    await reflected(parts, done)
+    await wait_until_reflected(parts, done)
 
 
 class _StaleReferences(Exception):

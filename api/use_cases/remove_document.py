@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from api.use_cases.commit import append_for, commit, reflected, require_expected
+from api.use_cases.commit import append_for, commit, require_expected, wait_until_reflected
 from api.use_cases.ports import PasswordParts, RequestContext
 from api.use_cases.rights import require_admin
 from domain.directory.admins import require_admin_without
@@ -45,7 +45,7 @@ async def remove_document(
         systems = await _systems(parts, kind, name)
         return append_for(parts, request, *_removal(kind, directory, name, systems))
 
-    done = await reflected(parts, await commit(parts, decide))
+    done = await wait_until_reflected(parts, await commit(parts, decide))
     if done is not None and kind == "user":
         await asyncio.to_thread(delete_stale_hashes, parts.log, name)
     return done

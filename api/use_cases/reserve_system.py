@@ -10,7 +10,7 @@ from datetime import datetime
 from api.clock import rfc3339
 from api.use_cases.commit import append_for, commit, commit_aggregates, require_expected
 from api.use_cases.ports import RequestContext, WriteParts
-from api.use_cases.resolve import faults_of_term, present_system
+from api.use_cases.resolve import present_system, user_and_end_faults
 from api.use_cases.system_rights import (
     require_may_reserve,
     require_may_return,
@@ -86,7 +86,7 @@ def _tree(directory: Directory, tree_id: int | None) -> DirectoryEntry | None:
 
 
 def _faults(parts: WriteParts, wanted: ReservationRequest) -> list[Fault]:
-    faults = faults_of_term(parts, wanted.user, wanted.until)
+    faults = user_and_end_faults(parts, wanted.user, wanted.until)
     if wanted.distro_tree_id is not None and _tree(parts.feed.directory, wanted.distro_tree_id) is None:
         faults.append(Fault("distro_tree", unknown_name("distro-tree", wanted.distro_tree_id)))
     return faults

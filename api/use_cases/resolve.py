@@ -30,7 +30,7 @@ def present_system(gathered: ReadSet, fqdn: str) -> System:
     return system
 
 
-def faults_of_term(parts: NameParts, user: str, until: datetime | None) -> list[Fault]:
+def user_and_end_faults(parts: NameParts, user: str, until: datetime | None) -> list[Fault]:
     """Return the faults of a reservation or loan for an unknown user, or until a past time."""
     faults = []
     if parts.feed.directory.get("user", user) is None:

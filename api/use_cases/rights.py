@@ -19,7 +19,7 @@ PEOPLE = ("members", "owners")
 
 
 def own_job(parts: WriteParts, request: RequestContext, job_id: int) -> Job:
-    """Return the present job. Blocking. Raises Unknown, NotPermitted for a caller who does not share it."""
+    """Return the present job. Blocking. Raises Unknown, NotPermitted for a caller who may not change it."""
     subject = f"job/{job_id}"
     job = folded(job_id, parts.log.load({subject: 0})[subject])
     if job is None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cli.arguments.as_of import absence_explained, as_of, note_moment
+from cli.arguments.as_of import as_of, read_as_of
 from cli.arguments.params import Decorator
 from cli.lazy import SuggestingGroup
 from cli.remote import remote
@@ -47,10 +47,7 @@ def show_one(client: Client, output: Output, kind: Kind, name: object, as_of: st
 
 
 def read_one(client: Client, output: Output, kind: Kind, name: object, as_of: str | None) -> dict[str, Any]:
-    with absence_explained(client, as_of, kind.called, name):
-        document: dict[str, Any] = client.get(kind.of(client, name), as_of=as_of)
-    note_moment(client, output, as_of, document)
-    return document
+    return read_as_of(client, output, kind.of(client, name), kind.called, name, as_of)
 
 
 def print_fields(output: Output, document: Mapping[str, Any]) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.as_of import absence_explained, as_of, note_moment
+from cli.arguments.as_of import as_of, read_as_of
 from cli.arguments.params import ID, limit_option
 from cli.lists import completing
 from cli.remote import remote, wide
@@ -128,9 +127,8 @@ def explain(
     If RECIPE has a system, explain why it got that one. `eligible recipes` is then the number of recipes
     without a system that could use the system.
     """
-    with absence_explained(client, as_of, "recipe", recipe_id):
-        explanation = client.get(f"/recipes/{recipe_id}/explanation", as_of=as_of, system=system, limit=limit)
-    note_moment(client, output, as_of, explanation)
+    path = f"/recipes/{recipe_id}/explanation"
+    explanation = read_as_of(client, output, path, "recipe", recipe_id, as_of, system=system, limit=limit)
     if output.as_json:
         output.document(explanation)
         return
@@ -155,9 +153,9 @@ def _show_waiting(output: Output, waiting: dict[str, Any]) -> None:
     if waiting["systems"]:
         click.echo()
         output.table(SYSTEMS, waiting["systems"])
-        rest = waiting["systems_count"] - len(waiting["systems"])
-        if rest > 0:
-            click.echo(f"{_truncated(waiting['systems'], waiting['systems_count'])}; use --limit N for more.")
+        count, total = len(waiting["systems"]), waiting["systems_count"]
+        if count < total:
+            click.echo(f"Showing the first {count} of {total}; use --limit N for more.")
 
 
 def _show_granted(output: Output, granted: dict[str, Any]) -> None:
@@ -171,9 +169,6 @@ def _show_granted(output: Output, granted: dict[str, Any]) -> None:
         if granted[name]:
             click.echo()
             output.table(columns, granted[name], title=title)
-            if granted.get(f"{name}_count", 0) > len(granted[name]):
-                click.echo(f"{_truncated(granted[name], granted[f'{name}_count'])}.")
-
-
-def _truncated(rows: Sized, count: int) -> str:
-    return f"Showing the first {len(rows)} of {count}"
+            count, total = len(granted[name]), granted.get(f"{name}_count", 0)
+            if count < total:
+                click.echo(f"Showing the first {count} of {total}.")

@@ -54,14 +54,11 @@ class JobView:
         before = self.job
         self.job = self.client.get(f"/jobs/{self.job_id}", min_position=min_position, as_of=self.as_of)
         for row in self._rows():
-            cached = self._recipes.get(row["recipe_id"])
+            number = row["recipe_id"]
+            cached = self._recipes.get(number)
             if cached is None or any(cached[name] != row[name] for name in ("state", "system")):
-                self._recipes[row["recipe_id"]] = self._recipe(row["recipe_id"])
+                self._recipes[number] = self.client.get(f"/recipes/{number}", as_of=self.as_of)
         return _without_position(before) != _without_position(self.job)
-
-    def _recipe(self, recipe_id: int) -> dict[str, Any]:
-        recipe: dict[str, Any] = self.client.get(f"/recipes/{recipe_id}", as_of=self.as_of)
-        return recipe
 
     def is_finished(self) -> bool:
         return all(row["state"] in FINISHED for row in self._rows())

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.as_of import absence_explained, as_of, note_moment
+from cli.arguments.as_of import as_of, read_as_of
 from cli.arguments.params import ID
 from cli.lists import completing
 from cli.remote import remote, wide
@@ -54,9 +54,7 @@ TASK_COLUMNS = (
 @remote
 def recipe(client: Client, output: Output, recipe_id: int, as_of: str | None) -> None:
     """Show a recipe, the history of its states, and its tasks."""
-    with absence_explained(client, as_of, "recipe", recipe_id):
-        document = client.get(f"/recipes/{recipe_id}", as_of=as_of)
-    note_moment(client, output, as_of, document)
+    document = read_as_of(client, output, f"/recipes/{recipe_id}", "recipe", recipe_id, as_of)
     if output.as_json:
         output.document(document)
     else:

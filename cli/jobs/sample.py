@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 
 import click
 
@@ -23,10 +22,7 @@ SAMPLES = {
 @click.argument("name", metavar="NAME", type=WordChoice(tuple(SAMPLES)))
 def sample(name: str) -> None:
     """Print the sample NAME. To submit a job: `labledger sample kernel-smoke | labledger submit -`."""
-    click.echo(_file(name).read_text(encoding="utf-8").rstrip())
-
-
-def _file(name: str) -> Traversable:
     folder = files("replay") / "samples"
     job = folder / f"{name}.xml"
-    return job if job.is_file() else folder / f"{name}.json"
+    file = job if job.is_file() else folder / f"{name}.json"
+    click.echo(file.read_text(encoding="utf-8").rstrip())

@@ -17,10 +17,7 @@ from domain.recipe.lifecycle import RECIPE
 # The states of a job and of its sets follow from its recipes, so these topics cover all changes.
 TOPICS = (
     *(f"recipe.{state}" for state in RECIPE.states),
-    "recipe.task-started",
-    "recipe.task-result",
-    "recipe.task-completed",
-    "recipe.task-aborted",
+    *("recipe.task-started", "recipe.task-result", "recipe.task-completed", "recipe.task-aborted"),
 )
 
 if TYPE_CHECKING:
@@ -92,10 +89,8 @@ def changes(view: JobView) -> Iterator[None]:
         return
     for event in view.client.events(after=view.job["position"], types=list(TOPICS)):
         document = event.document()
-        if document.get("subject") not in view.subjects:
-            continue
-        # The last read of the job already includes this event.
-        if document["position"] <= view.job["position"]:
+        # The last read of the job includes all events up to its position.
+        if document.get("subject") not in view.subjects or document["position"] <= view.job["position"]:
             continue
         if view.read(document["position"]):
             yield

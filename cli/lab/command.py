@@ -1,7 +1,8 @@
-"""`labledger lab`: commands that generate, load and simulate a lab."""
+"""`labledger lab`: commands that generate, load and simulate a lab, and options of simulated machines."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import IO, TYPE_CHECKING, Any
 
@@ -9,7 +10,6 @@ import click
 
 from cli.arguments.params import read_json
 from cli.lab.generate import generate, submit_many
-from cli.lab.options import behaviour_options
 from cli.lazy import SuggestingGroup
 from cli.remote import remote
 from cli.terminal.output import Output
@@ -17,6 +17,56 @@ from cli.terminal.tables import Column
 
 if TYPE_CHECKING:
     from api.client import Client
+
+# Name of a field of Behaviour without `_percent`, and the description of the option.
+PERCENTAGES = (
+    ("trouble", "results that are Warn, Fail or Panic"),
+    ("stall", "recipes whose machine stops reporting until a watchdog ends them"),
+    ("fail", "recipes whose provisioning fails, or whose machine aborts them"),
+    ("break", "recipes whose system breaks, and is repaired later"),
+    ("vanish", "provisionings during which the lab controller is silent for some time"),
+    ("repeat", "messages, and batches of them, that are sent twice"),
+    ("reorder", "messages that arrive after the next message"),
+)
+
+OPTIONS = (
+    click.option(
+        "--speed",
+        type=click.FloatRange(0, min_open=True),
+        default=60.0,
+        show_default=True,
+        help="Speed of the simulated machines: 1 is that of real ones, 60 makes a minute a second.",
+    ),
+    click.option(
+        "--seed", type=int, default=0, show_default=True, help="Seed of durations, results and faults."
+    ),
+    *(
+        click.option(
+            f"--{name}",
+            f"{name}_percent",
+            type=click.FloatRange(0, 100),
+            default=0.0,
+            metavar="PERCENT",
+            help=f"Percent of {what}.",
+        )
+        for name, what in PERCENTAGES
+    ),
+    click.option(
+        "--watchdog",
+        "watchdog_seconds",
+        type=click.IntRange(1),
+        metavar="SECONDS",
+        help="Watchdog of each recipe, set when the installation and each task start [default: unchanged].",
+    ),
+)
+
+
+def behaviour_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add all options to a command. They have the names of the fields of Behaviour."""
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command
+
 
 LOADED_COLUMNS = (
     Column("section", lambda row: str(row["section"]).replace("_", " ")),

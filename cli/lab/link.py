@@ -43,23 +43,21 @@ class LabLink:
 
     def recipe(self, recipe_id: int) -> dict[str, Any]:
         """Return a recipe after all updates of this client; state `unknown` if it does not exist."""
-        try:
-            found: dict[str, Any] = self._client.get(
-                f"/recipes/{recipe_id}", min_position=self._client.position
-            )
-        except ServerProblem as error:
-            refusal(error)
-            return {"recipe_id": recipe_id, "state": "unknown"}
-        return found
+        return self._get(f"/recipes/{recipe_id}") or {"recipe_id": recipe_id, "state": "unknown"}
 
     def condition(self, fqdn: str) -> str | None:
+        system = self._get(self._client.path("systems", fqdn))
+        return str(system["condition"]) if system else None
+
+    def _get(self, path: str) -> dict[str, Any] | None:
+        """Return an object; None after a final refusal. Raise ServerProblem if a retry is needed."""
         try:
-            path = self._client.path("systems", fqdn)
-            system = self._client.get(path, min_position=self._client.position)
+            answer: dict[str, Any] = self._client.get(path, min_position=self._client.position)
         except ServerProblem as error:
-            refusal(error)
+            if error.status not in REFUSED:
+                raise
             return None
-        return str(system["condition"])
+        return answer
 
     def with_guest_tasks(self, command: dict[str, Any]) -> dict[str, Any]:
         """Return a command with the tasks of its guest recipes, which the server sends only with recipes."""
@@ -78,10 +76,3 @@ def item(step: LabStep) -> dict[str, Any]:
     if step.kind == "command":
         return {"command": {"id": step.command, **step.body}}
     return {"progress": {"recipe_id": step.recipe_id, **step.body}}
-
-
-def refusal(error: ServerProblem) -> dict[str, Any]:
-    """Return the answer of a final refusal. Raise any other problem."""
-    if error.status not in REFUSED:
-        raise error
-    return {"status": error.status, "title": error.title, "detail": error.detail}

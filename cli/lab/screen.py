@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter, deque
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
+
+from rich.console import Group
+from rich.live import Live
+from rich.text import Text
 
 from cli.terminal.output import Output, console
 from cli.terminal.tables import Column, Row, Rows
 from cli.terminal.wording import plain
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.live import Live
 
 MAX_MESSAGES = 8
 COMMANDS = frozenset({"provision", "stop", "release", "power", "clear_netboot"})
@@ -68,10 +68,7 @@ class Board:
         self.now[fqdn] = f"{action['what']} {plain(action.get('reason'))}".strip() if is_away else "working"
         self.latest.append(line)
 
-    def __rich__(self) -> RenderableType:
-        from rich.console import Group
-        from rich.text import Text
-
+    def __rich__(self) -> Group:
         rows = [
             {"lab_controller": fqdn, "counts": counts, "now": self.now[fqdn]}
             for fqdn, counts in sorted(self.counts.copy().items())
@@ -91,8 +88,6 @@ class SimulationScreen:
     def __enter__(self) -> Self:
         shown = None if self._output.as_json else console()
         if shown is not None and shown.is_terminal:
-            from rich.live import Live
-
             self._live = Live(self._board, console=shown, refresh_per_second=4)
             self._live.start()
         return self

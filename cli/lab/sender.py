@@ -58,16 +58,13 @@ class Sender:
     def _report_step(self, step: LabStep, answer: Mapping[str, Any], *, again: bool) -> None:
         """Report a step and its answer. With `again`, the step was refused as too early and is sent again."""
         if step.kind == "command":
-            self._report_failure(step, answer)
+            if step.body["state"] == "failed":
+                self._report("failed", system=step.system, command_id=step.command, **_refusal(answer))
             return
         refused = _refusal(answer)
         what = "overtook" if again else step.kind
         about = {} if step.recipe_id is None else {"recipe_id": step.recipe_id}
         self._report(what, **about, **{"system": step.system, **step.body}, **refused)
-
-    def _report_failure(self, step: LabStep, answer: Mapping[str, Any]) -> None:
-        if step.body["state"] == "failed":
-            self._report("failed", system=step.system, command_id=step.command, **_refusal(answer))
 
 
 def _refusal(answer: Mapping[str, Any]) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from threading import Event, Lock, Thread
 from typing import Any
 
@@ -22,27 +23,19 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT)
 NOT_FOUND = 404
 
 
+@dataclass
 class Simulation:
     """The agents of lab controllers, one thread for each. Agents report their actions to `show`."""
 
-    def __init__(
-        self,
-        client: Client,
-        show: Callable[[dict[str, Any]], None],
-        behaviour: Behaviour,
-        fqdns: Sequence[str],
-        *,
-        once: bool,
-    ) -> None:
-        self._client = client
-        self._show = show
-        self._behaviour = behaviour
-        self._fqdns = fqdns
-        self._once = once
-        self._stop = Event()
-        self._threads: dict[str, Thread] = {}
-        self._errors: list[Exception] = []
-        self._report_lock = Lock()
+    client: Client
+    show: Callable[[dict[str, Any]], None]
+    behaviour: Behaviour
+    fqdns: Sequence[str]
+    once: bool
+    _stop: Event = field(default_factory=Event)
+    _threads: dict[str, Thread] = field(default_factory=dict)
+    _errors: list[Exception] = field(default_factory=list)
+    _report_lock: Lock = field(default_factory=Lock)
 
     def run(self) -> None:
         """Run until a signal, or with `once` until all is done. Raise the first error of an agent."""
@@ -50,8 +43,8 @@ class Simulation:
             for fqdn in self._simulated_fqdns():
                 self._start(fqdn)
             while not self._done():
-                self._stop.wait(LOOK_ONCE_SECONDS if self._once else LOOK_SECONDS)
-                if not self._once and not self._stop.is_set():
+                self._stop.wait(LOOK_ONCE_SECONDS if self.once else LOOK_SECONDS)
+                if not self.once and not self._stop.is_set():
                     self._start_new()
             self._end()
         if self._errors:
@@ -65,13 +58,13 @@ class Simulation:
 
     def _done(self) -> bool:
         working = any(thread.is_alive() for thread in self._threads.values())
-        return self._stop.is_set() or bool(self._errors) or (self._once and not working)
+        return self._stop.is_set() or bool(self._errors) or (self.once and not working)
 
     def _simulated_fqdns(self) -> list[str]:
         """Return the named lab controllers, or all enabled ones if none is named."""
-        if self._fqdns:
-            return list(self._fqdns)
-        registered = self._client.pages("/lab-controllers", "lab_controllers")["lab_controllers"]
+        if self.fqdns:
+            return list(self.fqdns)
+        registered = self.client.pages("/lab-controllers", "lab_controllers")["lab_controllers"]
         return [lab_controller["fqdn"] for lab_controller in registered if lab_controller["enabled"]]
 
     def _start_new(self) -> None:
@@ -91,12 +84,12 @@ class Simulation:
 
     def _work(self, fqdn: str) -> None:
         try:
-            with self._client.another(headers={ACTS_AS: fqdn}) as client:
-                agent = LabAgent(client, fqdn, self._behaviour, show=self._report, stop=self._stop)
-                agent.run(once=self._once)
+            with self.client.another(headers={ACTS_AS: fqdn}) as client:
+                agent = LabAgent(client, fqdn, self.behaviour, show=self._report, stop=self._stop)
+                agent.run(once=self.once)
         except Exception as error:
             # A deleted lab controller is an error only if the user named it.
-            is_deleted = isinstance(error, ServerProblem) and error.status == NOT_FOUND and not self._fqdns
+            is_deleted = isinstance(error, ServerProblem) and error.status == NOT_FOUND and not self.fqdns
             if is_deleted:
                 self._report({"lab_controller": fqdn, "what": "gone"})
             else:
@@ -105,7 +98,7 @@ class Simulation:
     def _report(self, action: dict[str, Any]) -> None:
         with self._report_lock:
             if not self._stop.is_set():
-                self._show(action)
+                self.show(action)
 
 
 @contextmanager

@@ -1,8 +1,4 @@
-"""Shell completion of names and ids, read from the server.
-
-Completion does not retry. If the server does not answer within `ANSWER_SECONDS`, or answers with an error,
-completion offers nothing.
-"""
+"""Shell completion of names and ids, read from the server: without retries, and empty after a failure."""
 
 from __future__ import annotations
 
@@ -15,6 +11,7 @@ from cli.lists.directory import DISTRO_TREES, GROUPS, POOLS, TOKENS, USERS
 from cli.lists.jobs import JOBS, QUEUE
 from cli.lists.listing import Listing
 from cli.lists.systems import LAB_CONTROLLERS, SYSTEMS
+from cli.terminal.wording import plain
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -33,10 +30,9 @@ def names(listing: Listing, field: str, description: str = "", limit: int = MAX_
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
-        found = ((str(row[field]), row.get(description)) for row in _rows(ctx, listing, limit))
-        return [
-            CompletionItem(name, help=_one_line(more)) for name, more in found if name.startswith(incomplete)
-        ]
+        rows = _rows(ctx, listing, limit)
+        found = ((str(row[field]), plain(row.get(description)) or None) for row in rows)
+        return [CompletionItem(name, help=more) for name, more in found if name.startswith(incomplete)]
 
     return complete
 
@@ -63,12 +59,6 @@ def _rows(ctx: click.Context, listing: Listing, limit: int) -> list[dict[str, An
             return found
     except Exception:
         return []
-
-
-def _one_line(text: Any) -> str | None:
-    from cli.terminal.wording import plain
-
-    return plain(text) or None
 
 
 systems = names(SYSTEMS, "fqdn", "condition")

@@ -25,11 +25,7 @@ def _token_state(row: Row) -> str:
 USERS = Listing(
     "/users",
     "users",
-    (
-        Column("user", "name", rank=0),
-        Column("roles", "roles", "text"),
-        Column("email", "email", rank=2),
-    ),
+    (Column("user", "name", rank=0), Column("roles", "roles", "text"), Column("email", "email", rank=2)),
     f"No users yet: {LOADED}, `labledger user put NAME` adds one.",
 )
 GROUPS = Listing(

@@ -1,4 +1,4 @@
-"""`labledger events`: the events on the log, and with --follow the new ones as they are appended."""
+"""`labledger events`: the events on the log, one or two lines each, and with --follow also new ones."""
 
 from __future__ import annotations
 
@@ -10,12 +10,62 @@ import click
 
 from cli.arguments.params import WholeNumber
 from cli.lists import completing
-from cli.log.event_lines import EventPrinter
 from cli.remote import remote, wide
-from cli.terminal.output import Output, note
+from cli.terminal.output import Output, console, note
+from cli.terminal.states import styled
+from cli.terminal.tables import UNBOUNDED, Row
+from cli.terminal.wording import clock, plain
 
 if TYPE_CHECKING:
     from api.client import Client
+
+# The fields of event data that a line shows, in this order.
+SHOWN_FIELDS = (
+    "system", "recipe_id", "lab_controller", "condition", "priority", "task_id", "result", "reason", "user",
+    "until", "seconds", "group", "whiteboard",
+)  # fmt: skip
+# Minimum width for one line, which leaves room for some data.
+ONE_LINE_COLUMNS = 120
+
+
+class EventPrinter:
+    """Printer of events: a line or two for each, in columns of fixed width."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+        self._width, self._coloured = UNBOUNDED, False
+        if not output.as_json:
+            screen = console(wide=output.wide)
+            self._width, self._coloured = screen.width, screen.is_terminal and not screen.no_color
+
+    def show(self, event: Row) -> None:
+        text = line(event, self._width)
+        self._output.line(event, text if self._coloured else click.unstyle(text))
+
+
+def line(event: Row, width: int = UNBOUNDED) -> str:
+    """Return the text of an event, cut at `width`; two lines if `width` is less than `ONE_LINE_COLUMNS`."""
+    head = f"{event['position']:>8}  {clock(event.get('at'))}  {_topic(event)}  {plain(event['subject']):<34}"
+    details = f"{plain(event.get('actor')):<12}  {plain(_shown_data(event))}".rstrip()
+    if width < ONE_LINE_COLUMNS:
+        return f"{head.rstrip()}\n{'':>10}{_cut(details, width - 10)}".rstrip()
+    head_width = len(click.unstyle(head)) + 2
+    return f"{head}  {_cut(details, max(0, width - head_width))}".rstrip()
+
+
+def _shown_data(event: Row) -> dict[str, Any]:
+    data = event.get("data") or {}
+    return {name: data[name] for name in SHOWN_FIELDS if data.get(name) not in (None, "")}
+
+
+def _topic(event: Row) -> str:
+    topic = plain(event["topic"])
+    return styled(f"{topic:<24}", topic.rpartition(".")[2])
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: max(0, width - 1)]}…"
+
 
 # A position that no event has: the server answers a read after it with the last position of the log.
 BEYOND_THE_LOG = 2**63 - 2

@@ -47,18 +47,17 @@ def overview(client: Client, output: Output, is_watching: bool, every_seconds: f
 
 
 def _show(document: dict[str, Any], output: Output) -> None:
-    from cli.overview.screen import OverviewScreen
-
     if output.as_json:
         output.document(document)
     else:
+        from cli.overview.screen import OverviewScreen
+
         show(console(), OverviewScreen(document))
 
 
 def _watch(reader: OverviewReader, output: Output, every_seconds: float) -> None:
     """Redraw until Ctrl-C. While the server is unreachable, show the last answer and the error."""
     from api.client import Unreachable
-    from cli.overview.screen import OverviewScreen
 
     screen = None if output.as_json else console()
     if screen is None or not screen.is_terminal:
@@ -66,6 +65,8 @@ def _watch(reader: OverviewReader, output: Output, every_seconds: float) -> None
             _show(reader.document(), output)
             time.sleep(every_seconds)
     from rich.live import Live
+
+    from cli.overview.screen import OverviewScreen
 
     document = reader.document()
     widest: dict[str, dict[str, int]] = {}

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.text import Text
 
 from cli.overview.facts import DOING
 from cli.terminal.states import STYLES
 from cli.terminal.tables import Column, Row, Rows
 from cli.terminal.wording import clock, counted, duration, elapsed, plain, reason_of
-
-if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-    from rich.text import Text
 
 MAX_LABS = 12
 MAX_SETS = 6
@@ -90,8 +88,6 @@ class OverviewScreen:
         self._widest = {} if widest is None else widest
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from rich.text import Text
-
         yield self._heading()
         yield self._readiness()
         if "labs" in self._document:
@@ -101,14 +97,10 @@ class OverviewScreen:
             yield from self._own_broken(options)
 
     def _heading(self) -> Text:
-        from rich.text import Text
-
         where = f" at position {self._document['position']}" if "position" in self._document else ""
         return Text(f"{self._document['url']}, {clock(self._document['at'])}{where}", style="bold")
 
     def _readiness(self) -> Text:
-        from rich.text import Text
-
         line = (
             Text("ready", style="green") if self._document["ready"] else Text("not ready", style="bold red")
         )
@@ -122,8 +114,6 @@ class OverviewScreen:
         return line
 
     def _labs(self, options: ConsoleOptions) -> Iterator[RenderableType]:
-        from rich.text import Text
-
         labs = self._document["labs"]
         if not labs:
             yield Text("No labs yet: `labledger lab load FILE` adds some.")
@@ -134,8 +124,6 @@ class OverviewScreen:
         yield from _bar({what: sum(lab["doing"][what] for lab in labs) for what in DOING}, options)
 
     def _queue(self) -> Iterator[RenderableType]:
-        from rich.text import Text
-
         queue = self._document["queue"]
         if not queue["recipes"]:
             yield Text("queue: empty")
@@ -152,8 +140,6 @@ class OverviewScreen:
         yield by_priority
 
     def _placed(self, options: ConsoleOptions) -> Iterator[RenderableType]:
-        from rich.text import Text
-
         placed = self._document["placed"]
         sets = placed["recipe_sets"]
         if not placed["recipes"]:
@@ -168,8 +154,6 @@ class OverviewScreen:
             yield Text("and more: run `labledger systems` for all", style="dim")
 
     def _lately(self, options: ConsoleOptions) -> Iterator[RenderableType]:
-        from rich.text import Text
-
         events = self._document["lately"]
         yield Text("recent problems" if events else "recent problems: none")
         if events:
@@ -177,8 +161,6 @@ class OverviewScreen:
 
     def _own_broken(self, options: ConsoleOptions) -> Iterator[RenderableType]:
         """Yield the table of the user's Broken systems; nothing if there are none."""
-        from rich.text import Text
-
         broken = self._document["own_broken"]
         if not broken["count"]:
             return
@@ -191,8 +173,6 @@ class OverviewScreen:
     def _table(
         self, name: str, columns: Sequence[Column], rows: list[Row], options: ConsoleOptions
     ) -> Iterator[RenderableType]:
-        from rich.text import Text
-
         table = Rows(columns, rows, widest=self._widest.setdefault(name, {}))
         yield table
         if left_out := table.left_out(options.max_width):
@@ -205,8 +185,6 @@ def _words(what: str) -> str:
 
 def _bar(total: dict[str, int], options: ConsoleOptions) -> Iterator[Text]:
     """Yield a bar of all systems and its legend. A category with systems has at least one mark."""
-    from rich.text import Text
-
     systems, bar, legend = sum(total.values()), Text(no_wrap=True), Text()
     columns = min(BAR_COLUMNS, options.max_width)
     for what, number in total.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -119,11 +120,8 @@ def _ask(prompt: str, from_stdin: bool, *, twice: bool = False) -> str:
         raise click.UsageError(
             "There is no terminal to prompt on: use --stdin, and pass each password on a line of its own."
         )
-    given: str = click.prompt(prompt, hide_input=True, default="", show_default=False, err=True)
-    if (
-        twice
-        and click.prompt("Repeat the password", hide_input=True, default="", show_default=False, err=True)
-        != given
-    ):
+    ask = partial(click.prompt, hide_input=True, default="", show_default=False, err=True)
+    given: str = ask(prompt)
+    if twice and ask("Repeat the password") != given:
         raise click.ClickException("the two passwords differ; nothing was changed")
     return given

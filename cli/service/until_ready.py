@@ -47,11 +47,7 @@ def until_ready(settings: Settings, supervisor: Supervisor, stopping: Callable[[
 
 @dataclass(frozen=True)
 class ReadyAnswer:
-    """An answer of /readyz.
-
-    `catching_up` is the position of the read models and that of the end of the log, None unless the read
-    models are behind. `faults` has the message of each failed check by its name.
-    """
+    """An answer of /readyz: (position, end of the log) of late read models, and messages of failed checks."""
 
     ready: bool = False
     catching_up: tuple[int, int] | None = None

@@ -87,7 +87,8 @@ def _run(settings: Settings, demo: bool) -> None:
         until_ready(settings, supervisor, stop.is_requested)
         if not stop.is_requested():
             click.echo(messages.ready(settings, connection, new_token))
-            _start_demo(settings, connection, supervisor, wanted=demo)
+            if demo:
+                _start_demo(settings, connection, supervisor)
         supervisor.run(stop.is_requested)
         click.echo("stopping")
     click.echo("stopped")
@@ -111,9 +112,7 @@ def _keep_connection(settings: Settings, new_token: str | None) -> None:
     Connection(str(settings.url), new_token).save(settings.data)
 
 
-def _start_demo(settings: Settings, connection: Connection, supervisor: Supervisor, *, wanted: bool) -> None:
-    if not wanted:
-        return
+def _start_demo(settings: Settings, connection: Connection, supervisor: Supervisor) -> None:
     if connection.token is None:
         raise click.ClickException(messages.demo_without_token(settings))
     if not load_demo(connection):

@@ -63,7 +63,11 @@ def ready(settings: Settings, connection: Connection, new_token: str | None) -> 
     elif connection.token is None:
         lines += [f"no token is saved in {settings.data}: set LABLEDGER_TOKEN for the commands below"]
     name = _name()
-    command = name if settings.data == default_data() else f"{_variable(settings)} {name}"
+    command = (
+        name
+        if settings.data == default_data()
+        else f"LABLEDGER_DATA={shlex.quote(str(settings.data))} {name}"
+    )
     lines += ["", "Next, in another terminal:"]
     lines += [
         f"  {command} systems",
@@ -79,7 +83,3 @@ def _name() -> str:
     found = shutil.which("labledger")
     name = "labledger" if found and Path(found) == script else os.path.relpath(script)
     return min(name, str(script), key=len)
-
-
-def _variable(settings: Settings) -> str:
-    return f"LABLEDGER_DATA={shlex.quote(str(settings.data))}"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.as_of import absence_explained, as_of, note_moment
+from cli.arguments.as_of import as_of, read_as_of
 from cli.arguments.params import Command, WordChoice, read_json
 from cli.lazy import SuggestingGroup
 from cli.lists import completing
@@ -70,22 +71,12 @@ def owner_options(command: Command) -> Command:
 
 
 def grantee_options(command: Command) -> Command:
-    user = click.option(
-        "--user",
-        "users",
-        metavar="USER",
-        multiple=True,
-        shell_complete=completing.users,
-        help="For this user; repeatable.",
+    several = partial(click.option, multiple=True)
+    user = several(
+        "--user", "users", metavar="USER", shell_complete=completing.users, help="For this user; repeatable."
     )
-    group = click.option(
-        "--group",
-        "groups",
-        metavar="GROUP",
-        multiple=True,
-        shell_complete=completing.groups,
-        help="For the members of this group; repeatable.",
-    )
+    members = "For the members of this group; repeatable."
+    group = several("--group", "groups", metavar="GROUP", shell_complete=completing.groups, help=members)
     return user(group(click.option("--everybody", is_flag=True, help="For all users.")(command)))
 
 
@@ -104,9 +95,7 @@ def show(client: Client, output: Output, system: str | None, pool: str | None, a
     Name the system or pool: --system FQDN or --pool NAME.
     """
     path, kind, name = _policy_of(client, system, pool)
-    with absence_explained(client, as_of, kind, name):
-        document = client.get(path, as_of=as_of)
-    note_moment(client, output, as_of, document)
+    document = read_as_of(client, output, path, kind, name, as_of)
     output.rows(document, "entries", COLUMNS, empty="The policy has no entries: it grants no permissions.")
     if system is None or output.as_json:
         return
@@ -123,12 +112,12 @@ def show(client: Client, output: Output, system: str | None, pool: str | None, a
 def _pools_with_submit(client: Client, system: str, as_of: str | None) -> list[str]:
     """Return the pools of a system that grant submit. If any does, its own submit entries do not count."""
     pools = client.get(client.path("systems", system), as_of=as_of)["pools"]
-    return [name for name in pools if _grants_submit(client, name, as_of)]
-
-
-def _grants_submit(client: Client, pool: str, as_of: str | None) -> bool:
-    policy = client.get(client.path("pools", pool, "access-policy"), as_of=as_of)
-    return any(entry["permission"] == SUBMIT for entry in policy["entries"])
+    policies = {pool: client.get(client.path("pools", pool, "access-policy"), as_of=as_of) for pool in pools}
+    return [
+        pool
+        for pool, policy in policies.items()
+        if any(entry["permission"] == SUBMIT for entry in policy["entries"])
+    ]
 
 
 @policy.command

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.arguments.as_of import absence_explained, as_of, note_moment
+from cli.arguments.as_of import as_of, note_moment, read_as_of
 from cli.arguments.params import TimeParam, WordChoice
 from cli.remote import remote, wide
 from cli.systems.kind import SYSTEM
@@ -161,8 +161,6 @@ def of_system(
     client: Client, output: Output, fqdn: str, since: str | None, until: str | None, as_of: str | None
 ) -> None:
     """Show the usage and condition of FQDN over time, one interval per line."""
-    query: dict[str, Any] = {"since": since, "until": until, "as_of": as_of}
-    with absence_explained(client, as_of, "system", fqdn):
-        document = client.get(client.path("systems", fqdn, "usage"), **query)
-    note_moment(client, output, as_of, document)
+    path = client.path("systems", fqdn, "usage")
+    document = read_as_of(client, output, path, "system", fqdn, as_of, since=since, until=until)
     output.rows(document, "intervals", INTERVAL_COLUMNS, empty=f"{fqdn} did not exist in that time.")

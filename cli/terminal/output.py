@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -25,7 +24,8 @@ class Output:
 
     def document(self, document: Any) -> None:
         # Old texts may have control characters; escapes are equivalent in JSON.
-        click.echo(CONTROL_CHARACTERS.sub(_escape, json.dumps(document, ensure_ascii=False)))
+        text = json.dumps(document, ensure_ascii=False)
+        click.echo(CONTROL_CHARACTERS.sub(lambda found: f"\\u{ord(found.group()):04x}", text))
 
     def rows(self, document: Row, name: str, columns: Iterable[Column], *, empty: str) -> None:
         """Print the whole document, or a table of the list under `name`."""
@@ -52,10 +52,6 @@ class Output:
         else:
             click.echo(text, color=True)
         sys.stdout.flush()
-
-
-def _escape(found: re.Match[str]) -> str:
-    return f"\\u{ord(found.group()):04x}"
 
 
 def xml(text: str) -> None:

@@ -1,7 +1,4 @@
-"""Named requirements in files in the format of Beaker: each line has a name, then XML.
-
-If two files define the same name, the file that is read later wins.
-"""
+"""Named requirements in files in the format of Beaker: a name and XML on each line; later files win."""
 
 from __future__ import annotations
 

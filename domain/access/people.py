@@ -28,10 +28,7 @@ class Person:
 
 
 class Access(NamedTuple):
-    """The policy that applies to one system, and its owner, borrower and reserving user.
-
-    A user is None if the system has no such user, or if the user was removed.
-    """
+    """The policy that applies to a system, and its users; None for a missing or removed user."""
 
     policy: Policy
     owner: str | None = None

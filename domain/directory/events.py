@@ -171,10 +171,7 @@ class DistroTreeRemoved(DirectoryEvent):
 
 @event("token.created", version=2)
 class TokenCreated(DirectoryEvent):
-    """`digest` is the SHA-256 of the token in hex; the token itself is not stored.
-
-    `expires_at` is an RFC 3339 time, null if the token does not expire.
-    """
+    """`digest` is the token's SHA-256 in hex, `expires_at` an RFC 3339 time or null; no token is stored."""
 
     HIDDEN: ClassVar[frozenset[str]] = frozenset({"digest"})
     user: str

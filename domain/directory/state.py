@@ -12,9 +12,8 @@ from typing import Any
 
 from domain.directory import events as directory_events
 from domain.directory.credentials import Credentials
-from domain.directory.former_members import FormerMembers
+from domain.directory.membership import FormerMembers, PoolSystems
 from domain.directory.name_index import NameIndex
-from domain.directory.pools import PoolSystems
 from domain.directory.roles import ROLES, SUBMITTER
 from domain.events import TOPICS, Event, Recorded, shown_of, split_subject
 from domain.system.events import SystemInventoryChanged, SystemRegistered
@@ -38,10 +37,7 @@ _OUTSIDE_DOCUMENT = (
 
 @dataclass(frozen=True, slots=True)
 class DirectoryEntry:
-    """A directory entry. `version` is that of the aggregate, and continues after a removal.
-
-    `since` is the log position of the last registration of this name.
-    """
+    """`version` is the aggregate's, continued after a removal, `since` the position of the registration."""
 
     version: int
     document: Document

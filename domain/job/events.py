@@ -10,10 +10,7 @@ from domain.events import Event, event
 
 @event("job.submitted", version=2)
 class JobSubmitted(Event):
-    """The job was accepted; `document` is the whole job in its normalised JSON form.
-
-    `original_sha256` (hexadecimal) and `original_type`, a media type, are those of the submitted bytes.
-    """
+    """`document` is the normalised job; `original_sha256` (hex) and `original_type` are of its bytes."""
 
     owner: str
     submitter: str

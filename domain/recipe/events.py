@@ -87,10 +87,7 @@ class RecipeRunning(Event):
 
 @event("recipe.reserved", version=2)
 class RecipeReserved(Event):
-    """The recipe keeps its system for `seconds`, or until a person returns the system.
-
-    With a `reason`, the recipe was given up: afterwards it is aborted for that reason.
-    """
+    """The recipe keeps its system for `seconds`, or until returned; then aborted if it has a `reason`."""
 
     STATE: ClassVar[str] = "reserved"
     system: str

@@ -51,10 +51,7 @@ def kept_seconds(recipe: Recipe) -> int | None:
 
 
 def give_up(members: Members, recipe: Recipe, reason: str) -> Decided:
-    """Return the events that give up a recipe, none if it has finished.
-
-    The recipe is aborted, or first keeps its system if its job requested that; `end_kept` aborts it later.
-    """
+    """Return the events that abort a recipe, at once or after it has kept its system; none if finished."""
     if not _is_kept_when_given_up(members, recipe):
         return abort(members, recipe, reason)
     assert recipe.system is not None and recipe.reservesys is not None, "the recipe keeps its system"

@@ -18,10 +18,7 @@ MAX_FINDINGS: Final = 1_000
 
 
 class Mention(NamedTuple):
-    """A name in a requirement, which may be unknown. `kind` is a field of `NameIndex`.
-
-    `excludes` is True if the part matches systems or trees without the name.
-    """
+    """A name of a kind (field of `NameIndex`) in a requirement; `excludes`: matches things without it."""
 
     path: Path
     kind: str

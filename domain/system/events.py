@@ -60,10 +60,7 @@ class SystemConditionChanged(Event):
 
 @event("system.provisioning-failed")
 class SystemProvisioningFailed(Event):
-    """Provisioning for a recipe failed.
-
-    `jobs` and `distros` are those of all failures in a row including this one (`domain.system.failures`).
-    """
+    """Provisioning failed; `jobs` and `distros` are of all failures in a row (`domain.system.failures`)."""
 
     recipe_id: int
     reason: str
@@ -100,10 +97,7 @@ class SystemUndrained(Event):
 
 @event("system.reservation-begun")
 class SystemReservationBegun(Event):
-    """A person reserved the system until an RFC 3339 time; `until` is null if the reservation has no end.
-
-    The distro tree is provisioned first, unless `distro_tree_id` is null.
-    """
+    """A person has the system `until` a time (null: no end); `distro_tree_id`, if any, is installed first."""
 
     user: str
     until: str | None

@@ -12,8 +12,13 @@ from collections.abc import Iterable, Iterator
 from domain.events import Event, Recorded
 from postgres.binary_copy import CopyData
 from projections.fold_commands import put_command_state
-from projections.fold_documents import put_document, remove_document
-from projections.fold_systems import put_lab_serving, put_pool_system, put_system
+from projections.fold_systems import (
+    put_document,
+    put_lab_serving,
+    put_pool_system,
+    put_system,
+    remove_document,
+)
 from projections.folding import FACTS, FOLDED, SKIPPED_EVENTS, Fold
 from projections.read_models import ReadModels, number_of
 

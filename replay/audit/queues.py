@@ -1,4 +1,4 @@
-"""Queues of recipes in rank order, by lab and representative submitter, and in each by need.
+"""New sets by rank, and queues of recipes by lab and representative submitter, in each by need.
 
 Recipes with the same need fit the same systems, so mostly it is enough to check the first. Submitters with
 the same representative have the same rights, so the order within a queue is the same on every system.
@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from replay.audit.bitmaps import numbers_in
+from replay.audit.requirement_cache import numbers_in
 from replay.audit.rights import Submitter
-from replay.audit.tables import PRIORITIES
-from replay.audit.values import Distro, OwnRequirements
+from replay.audit.tables import PRIORITIES, URGENCY
+from replay.audit.values import Distro, OwnRequirements, RecipeSet
 
 Rank = tuple[int, ...]
-"""Priority (0 is the most urgent), submission, recipe."""
+"""Nominal priority (0 is the most urgent), submission, number of the recipe or set."""
 
 AFTER_ALL: Rank = (len(PRIORITIES),)
 BEFORE_ALL: Rank = ()
@@ -150,3 +150,36 @@ class Queues:
 
 def _queues() -> defaultdict[Submitter, SubmitterQueue]:
     return defaultdict(SubmitterQueue)
+
+
+def rank_of(recipe_set: RecipeSet) -> Rank:
+    return URGENCY[recipe_set.priority], recipe_set.submission, recipe_set.set_id
+
+
+class NewSets:
+    """The new recipe sets, sorted by rank. Mutable."""
+
+    def __init__(self) -> None:
+        self._ranks: dict[int, Rank] = {}
+        self._sorted: list[Rank] = []
+
+    def add(self, recipe_set: RecipeSet | None) -> None:
+        if recipe_set is not None and recipe_set.set_id not in self._ranks:
+            rank = self._ranks[recipe_set.set_id] = rank_of(recipe_set)
+            insort(self._sorted, rank)
+
+    def discard(self, set_id: int) -> None:
+        rank = self._ranks.pop(set_id, None)
+        if rank is not None:
+            del self._sorted[bisect_left(self._sorted, rank)]
+
+    def rank(self, recipe_set: RecipeSet | None) -> None:
+        """Recompute the rank of a new set after a change of its priority."""
+        if recipe_set is not None and recipe_set.set_id in self._ranks:
+            self.discard(recipe_set.set_id)
+            self.add(recipe_set)
+
+    def before(self, recipe_set: RecipeSet, effective: int, upto: int) -> Iterator[int]:
+        """Yield sets submitted up to `upto` that may rank ahead, as effective priority is at most nominal."""
+        end = bisect_left(self._sorted, max(rank_of(recipe_set), (effective,)))
+        return (number for _, submission, number in self._sorted[:end] if submission <= upto)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from replay.audit.bitmaps import numbers_in
 from replay.audit.facts import Facts
 from replay.audit.leaves import Condition, Form, Predicate
 from replay.audit.requirement import UNREADABLE, conditions, read
@@ -99,3 +99,12 @@ class RequirementCache:
         for column in sorted(self._columns.values(), key=lambda column: column.values):
             refused = column.refused(facts, refused)
         return refused
+
+
+def numbers_in(bitmap: int) -> Iterator[int]:
+    """Yield the numbers of a set in ascending order."""
+    digits = f"{bitmap:b}"[::-1]
+    number = digits.find("1")
+    while number >= 0:
+        yield number
+        number = digits.find("1", number + 1)

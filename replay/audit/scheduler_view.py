@@ -8,11 +8,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
-from replay.audit.named_people import NamedPeople
-from replay.audit.new_sets import NewSets
-from replay.audit.queues import QueueEntry, Queues, RecipeNeed
+from replay.audit.queues import NewSets, QueueEntry, Queues, RecipeNeed
 from replay.audit.record import EventRecord, RecordedDecision
-from replay.audit.rights import Submitter
+from replay.audit.rights import NamedPeople, Submitter
 from replay.audit.tables import URGENCY
 from replay.audit.values import Distro, OwnRequirements, Recipe, RecipeSet, System
 from replay.audit.world import FoldedWorld

@@ -60,8 +60,7 @@ def _length(pages: Pages) -> int:
 def readers(request: pytest.FixtureRequest) -> Iterator[Readers]:
     """The pages of all selected tests, started at once."""
     items = [item for item in request.session.items if isinstance(item, pytest.Function)]
-    here = [item.callspec.params for item in items if item.module is request.module]
-    started = Readers([params["pages"] for params in here if "pages" in params])
+    started = Readers([item.callspec.params["pages"] for item in items if "readers" in item.fixturenames])
     yield started
     started.stop()
 

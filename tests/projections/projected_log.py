@@ -11,9 +11,8 @@ from psycopg import Connection
 from psycopg.rows import dict_row
 
 from domain.events import Change, Event, Recorded
-from projections.filters import ANY_SYSTEM
 from projections.projector import Projector
-from projections.sql import QUERIES
+from projections.sql import ANY_SYSTEM, QUERIES
 from store.datastore import connect
 from store.event_log import EventLog
 from store.requests import AppendRequest

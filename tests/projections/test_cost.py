@@ -19,8 +19,7 @@ from domain.recipe import events as recipe_events
 from domain.roll_up import RESULT_ORDER
 from domain.system import events as system_events
 from postgres.named_sql import named_queries
-from projections.filters import ANY_JOB, ANY_SYSTEM, job_ids_query
-from projections.sql import QUERIES, SQL
+from projections.sql import ANY_JOB, ANY_SYSTEM, QUERIES, SQL, job_ids_query
 from tests.harness.appends import whole_log
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner, owner_session

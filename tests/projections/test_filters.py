@@ -12,7 +12,7 @@ import pytest
 from domain.directory.events import PoolRegistered
 from domain.recipe.lifecycle import RECIPE
 from domain.system.lifecycle import CONDITIONS
-from projections.filters import ANY_JOB, ANY_SYSTEM, job_ids_query
+from projections.sql import ANY_JOB, ANY_SYSTEM, job_ids_query
 from tests.harness.pool import ServerPool
 from tests.projections.happened import lab, registered
 from tests.projections.projected_log import ProjectedLog, projected_log

@@ -20,8 +20,8 @@ from domain.directory.events import (
 from domain.directory.state import document_after
 from domain.events import Event, from_data
 from domain.system import events as system_events
-from projections.filters import ANY_SYSTEM
 from projections.intervals import NEVER, OPEN_UNTIL
+from projections.sql import ANY_SYSTEM
 from store import migrate
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import owner_session

@@ -14,9 +14,8 @@ from domain.scheduling.world.skipped_events import SKIPPED_TOPICS
 from postgres.errors import DATABASE_ERRORS, away
 from replay.verify.recorded_decisions import DecidedCommit, decided
 from runtime.processes.garbage_collection import collect_frozen, gc_paused
-from store.event_log import EventLog
+from store.event_log import EventLog, LogPart
 from store.lease import SCHEDULER
-from store.log_part import LogPart
 from store.snapshots import Snapshots
 from store.sql import SQL
 

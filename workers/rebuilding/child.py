@@ -15,7 +15,7 @@ from postgres.errors import DATABASE_ERRORS, away
 from projections.rebuild.parts import Part
 from runtime.processes.child import Channel, run_child
 from runtime.processes.garbage_collection import gc_paused
-from store.log_part import LogPart
+from store.event_log import LogPart
 
 
 def fold_part(parent: Channel, url: str) -> None:

@@ -26,7 +26,7 @@ from api.use_cases.change_job import cancel_job, change_job
 from api.use_cases.idempotency import commit_once
 from api.use_cases.submit_job import original_of, submit_job
 from domain.job.submission import Original
-from projections.filters import job_ids_query
+from projections.sql import job_ids_query
 from store.requests import Committed
 
 # GET /jobs/{id} answers the state of the job, whatever the client accepts; as XML, the normalised form.

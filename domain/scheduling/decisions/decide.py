@@ -46,10 +46,7 @@ def decide(
 
 
 def iter_decisions(partition: Partition) -> Iterator[Decision]:
-    """Yield the same decisions one by one, so that the caller can inspect the partition between them.
-
-    The caller begins the tentative decisions and rolls them back.
-    """
+    """Yield the decisions one by one; the caller begins the tentative state and rolls it back."""
     answering = _Answering(partition)
     while (answer := answering.next()) is not None:
         yield answer()

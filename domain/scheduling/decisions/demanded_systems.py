@@ -11,10 +11,7 @@ from domain.scheduling.world.partition import Partition
 
 
 def demanded_systems(partition: Partition, systems: int) -> int:
-    """Return the idle systems of `systems` that some queued or assigned recipe could take.
-
-    Recipes of a set do not count in a lab that is hopeless for the set.
-    """
+    """Return the idle ones of `systems` that unplaced recipes could take, in labs not hopeless for them."""
     systems &= partition.available.idle(forced=True)
     if not systems:
         return 0

@@ -83,10 +83,7 @@ def _wants(partition: Partition, hosts: Iterable[Recipe], lab_controller: str) -
 
 
 def grant(draft: Draft, host: Recipe, system: System, instead: Iterable[int] = ()) -> None:
-    """Add the events that schedule a recipe and a system, assign its siblings, and start a complete set.
-
-    `instead` are the numbers of other systems that the recipe could have had, for `Partition.on_grant`.
-    """
+    """Add the events of a grant and of the set's start; `instead`: other possible systems, for `on_grant`."""
     if draft.partition.on_grant is not None:
         draft.partition.on_grant(draft.trigger, host, system, instead)
     draft.depend_on(_named_by_access(draft.partition, host, system))

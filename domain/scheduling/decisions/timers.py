@@ -113,10 +113,7 @@ def _watchdogs(partition: Partition, clock: LoopInput, findings: Findings) -> It
 
 
 def _after_watchdog(partition: Partition, members: Members, recipe: Recipe) -> Decided:
-    """Return the events of a recipe whose deadline has expired.
-
-    Only an installing recipe counts as failed provisioning: for a waiting one the lab has not begun.
-    """
+    """Return the events of an expired recipe: failed provisioning only if it was installing."""
     if recipe.state == "reserved":
         return end_kept(members, recipe)
     if recipe.state == "installing":
@@ -170,10 +167,7 @@ def _distro_trees(partition: Partition, clock: LoopInput, findings: Findings) ->
 
 
 def _registered_trees(partition: Partition, recipes: Iterable[Recipe]) -> list[str]:
-    """Return the subjects of the recipes' trees for the version check, without trees that were dropped.
-
-    A tree that returns to a lab before the commit makes the commit a conflict.
-    """
+    """Return the subjects of the recipes' trees, so that a tree's return before the commit is a conflict."""
     subjects = {f"distro-tree/{recipe.distro_tree_id}": None for recipe in recipes}
     return [subject for subject in subjects if partition.directory.version(subject)]
 

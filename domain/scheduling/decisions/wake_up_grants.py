@@ -62,10 +62,7 @@ class LineSearch:
 
 @dataclass
 class WakeGroup:
-    """Idle systems of one access class that wake-ups name, and the lines that they consider, by tier.
-
-    `best` is valid if `has_best`; None means that no recipe may have any of the systems.
-    """
+    """Idle systems of one access class and their lines by tier; with `has_best`, `best` is valid or None."""
 
     rights: SubmitRights
     systems: int

@@ -35,10 +35,7 @@ class Place(NamedTuple):
 
 @dataclass
 class Effort:
-    """Counts of the work done for triggers, which tests compare with the size of the lab.
-
-    `evaluations` counts evaluations of filters, `rows` the visited entries and recipes.
-    """
+    """Costs of triggers, which tests compare: `evaluations` of filters, visited `rows` (entries, recipes)."""
 
     evaluations: int = 0
     rows: int = 0
@@ -53,10 +50,7 @@ class First(NamedTuple):
 
 
 class RecipeRun(NamedTuple):
-    """A heap entry: the place of the next recipe of a run with one filter and submitter, and the later ones.
-
-    `maximum` is the maximum effective priority of the submitter on the system.
-    """
+    """A heap entry: next and later recipes of one filter and submitter, whose maximum here is `maximum`."""
 
     place: Place
     maximum: int

@@ -2,13 +2,14 @@
 
 Whether a recipe ranks ahead of another on a system depends on their submitters and on the maximum effective
 priorities there, which are equal for systems with equal `SubmitRights`. So recipes are counted by filter,
-submitter and nominal priority (`lines.py`), and the counts of those ahead are added up per kind of
-system (`ahead_counts.py`). For each system, the counts of the filters that it fits are added, by intersecting
-its signature with the bit planes of the counts.
+submitter and nominal priority (`lines.py`), and `AheadCounts` adds up the counts of those ahead per kind of
+system. For each system, the counts of the filters that it fits are added, by intersecting its signature with
+the bit planes of the counts.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -19,8 +20,8 @@ from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.bitsets.bitmaps import lowest
 from domain.scheduling.decisions.pending_system import ranks_for_system, tiers_of
 from domain.scheduling.demand.filters import QUEUED
+from domain.scheduling.demand.lines import RecipeCounts
 from domain.scheduling.demand.ranked import Rank
-from domain.scheduling.explaining.ahead_counts import AheadCounts
 from domain.scheduling.supply.reasons import ITS_SET_IS_IN_LAB, SUBMITTED_BEFORE
 from domain.scheduling.world.partition import Partition
 from domain.system.state import System
@@ -116,3 +117,61 @@ def why_before(partition: Partition, recipe: Recipe, other: Recipe, system: Syst
         return f"effective priority {theirs.name} before {mine.name}"
     theirs, mine = (partition.sets.sets[each.recipe_set_id].priority for each in (other, recipe))
     return f"priority {theirs.name} before {mine.name}" if theirs != mine else SUBMITTED_BEFORE
+
+
+class AheadCounts:
+    """Counts of one line, valid while nothing changes. Without a `rank`, every recipe of the line is ahead.
+
+    A kind of system is identified by `maxima`, the maximum effective priority of each submitter there (0: not
+    allowed), and by `effective`, the effective priority of the recipe there.
+    """
+
+    def __init__(self, recipe_counts: RecipeCounts, rank: Rank | None) -> None:
+        self._recipe_counts = recipe_counts
+        self._rank = rank
+        self._before_rank = {} if rank is None else recipe_counts.before(rank)
+        self._sums: dict[tuple[tuple[int, ...], int], BitSlicedNumbers] = {}
+        self._for_equal_maxima: dict[tuple[int, int], BitSlicedNumbers] = {}
+        self._of_submitter: dict[tuple[int, int, int], BitSlicedNumbers] = {}
+
+    def counted(self, maxima: tuple[int, ...], effective: int) -> BitSlicedNumbers:
+        """Return the number of recipes ahead by filter number; `maxima` are by submitter number."""
+        kind = maxima, effective
+        if kind not in self._sums:
+            self._sums[kind] = self._sum(maxima, effective)
+        return self._sums[kind]
+
+    def _sum(self, maxima: tuple[int, ...], effective: int) -> BitSlicedNumbers:
+        """Return the sum over all submitters: as if all had the most frequent maximum, then corrected."""
+        ((usual, _),) = Counter(maxima).most_common(1)
+        total = BitSlicedNumbers()
+        total.add_each(self._with_equal_maxima(len(maxima), usual, effective))
+        for submitter, maximum in enumerate(maxima):
+            if maximum != usual:
+                total.subtract_each(self._count_of(submitter, usual, effective))
+                total.add_each(self._count_of(submitter, maximum, effective))
+        return total
+
+    def _with_equal_maxima(self, submitter_count: int, maximum: int, effective: int) -> BitSlicedNumbers:
+        kind = maximum, effective
+        if kind not in self._for_equal_maxima:
+            total = self._for_equal_maxima[kind] = BitSlicedNumbers()
+            for submitter in range(submitter_count):
+                total.add_each(self._count_of(submitter, maximum, effective))
+        return self._for_equal_maxima[kind]
+
+    def _count_of(self, submitter: int, maximum: int, effective: int) -> BitSlicedNumbers:
+        kind = submitter, maximum, effective
+        if kind not in self._of_submitter:
+            total = self._of_submitter[kind] = BitSlicedNumbers()
+            for counts in self._counts_of(submitter, maximum, effective) if maximum else ():
+                total.add_each(counts)
+        return self._of_submitter[kind]
+
+    def _counts_of(self, submitter: int, maximum: int, effective: int) -> Iterator[BitSlicedNumbers]:
+        own = None if self._rank is None else -self._rank.negative_priority
+        for nominal, counted in self._recipe_counts.of(submitter).items():
+            if own is None or (min(nominal, maximum), nominal) > (effective, own):
+                yield counted
+        if submitter in self._before_rank and own is not None and min(own, maximum) == effective:
+            yield self._before_rank[submitter]

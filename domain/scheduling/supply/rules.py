@@ -112,10 +112,7 @@ def could_install(labs: Labs, key: FilterKey) -> int:
 
 
 def why_none(labs: Labs, key: FilterKey, among: int) -> str:
-    """Return the reason of the first rule that leaves no system, if no system of `among` fits the filter.
-
-    If that is the host requirement, but some systems match it, return the reason why none of these fits.
-    """
+    """Return the reason of the first rule that leaves no system, or why none of the matching ones fits."""
     left = labs.registered & among
     for rule in FITTING:
         left &= rule.passes(labs, key)
