@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-Happened = tuple[int, str, str, float]
+RecipeEvent = tuple[int, str, str, float]
 """Recipe set, recipe, topic, and time in seconds, in log order."""
 
-HELD = "recipe.scheduled"
+GRANTED = "recipe.scheduled"
 STARTED = "recipe.waiting"
 
 
@@ -28,21 +28,21 @@ class HoldTimes:
     held: dict[str, float] = field(default_factory=dict)
 
 
-def hold_times_of(happened: Iterable[Happened]) -> HoldTimes:
+def hold_times_of(events: Iterable[RecipeEvent]) -> HoldTimes:
     """Return the hold times. A system granted and started in one commit does not count for `max_held`."""
-    found, last_grant = HoldTimes(), dict[int, float]()
+    times, last_grant = HoldTimes(), dict[int, float]()
     moment = None
-    for recipe_set, recipe, topic, at in happened:
+    for recipe_set, recipe, topic, at in events:
         if at != moment:
-            found.max_held = max(found.max_held, len(found.held))
+            times.max_held = max(times.max_held, len(times.held))
             moment = at
-        if topic == HELD:
-            found.held[recipe] = last_grant[recipe_set] = at
+        if topic == GRANTED:
+            times.held[recipe] = last_grant[recipe_set] = at
             continue
-        if recipe in found.held:
-            found.held_seconds.append(at - found.held.pop(recipe))
-        if topic == STARTED and recipe_set not in found.started:
-            found.started.add(recipe_set)
-            found.late_seconds.append(at - last_grant[recipe_set])
-    found.max_held = max(found.max_held, len(found.held))
-    return found
+        if recipe in times.held:
+            times.held_seconds.append(at - times.held.pop(recipe))
+        if topic == STARTED and recipe_set not in times.started:
+            times.started.add(recipe_set)
+            times.late_seconds.append(at - last_grant[recipe_set])
+    times.max_held = max(times.max_held, len(times.held))
+    return times

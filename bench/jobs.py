@@ -36,13 +36,13 @@ class JobReader:
     def job(self, sets: Sequence[Mapping[str, Any]]) -> JobSpec:
         """Return a job of these recipe sets (priority and recipes), as if it had been parsed as a whole."""
         specs, stored_sets = [], []
-        for each in sets:
-            recipes = [self._recipe(recipe) for recipe in each["recipes"]]
+        for recipe_set in sets:
+            recipes = [self._recipe(recipe) for recipe in recipe_set["recipes"]]
             specs.append(
-                RecipeSetSpec(Priority[each["priority"]], tuple(recipe.recipe for recipe in recipes))
+                RecipeSetSpec(Priority[recipe_set["priority"]], tuple(recipe.recipe for recipe in recipes))
             )
             stored_sets.append(
-                {"priority": each["priority"], "recipes": [recipe.stored for recipe in recipes]}
+                {"priority": recipe_set["priority"], "recipes": [recipe.stored for recipe in recipes]}
             )
         job = recipes[0].job
         document = {**job.document, "recipe_sets": stored_sets}

@@ -91,12 +91,12 @@ def _case(case: str, runs: Sequence[CaseOutcome]) -> Iterator[str]:
 
 
 def _names(figures: Iterable[Mapping[str, float]]) -> list[str]:
-    return list(dict.fromkeys(name for each in figures for name in each))
+    return list(dict.fromkeys(name for values in figures for name in values))
 
 
 def _by_case(outcomes: Sequence[CaseOutcome]) -> dict[str, list[CaseOutcome]]:
     """Group outcomes by case, in the order of the report, each with the shallowest queue first."""
-    found: dict[str, list[CaseOutcome]] = {}
+    by_case: dict[str, list[CaseOutcome]] = {}
     for outcome in outcomes:
-        found.setdefault(outcome.case, []).append(outcome)
-    return found
+        by_case.setdefault(outcome.case, []).append(outcome)
+    return by_case

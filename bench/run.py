@@ -97,13 +97,13 @@ def run_together(
 
 
 def limits(cluster: BenchCluster, seconds: float, on_progress: ProgressCallback = no_progress) -> Figures:
-    found: dict[str, float] = {}
+    figures: dict[str, float] = {}
     on_progress("limits of this machine", 0, 2)
-    found |= of_the_database(cluster.owner_url, seconds)
+    figures |= of_the_database(cluster.owner_url, seconds)
     on_progress("limits of this machine", 1, 2)
-    found |= of_http(cluster.settings, seconds)
+    figures |= of_http(cluster.settings, seconds)
     on_progress("limits of this machine", 2, 2)
-    return found
+    return figures
 
 
 def _ratios(case: BenchCase, figures: Figures, limits: Figures) -> Figures:

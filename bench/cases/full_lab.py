@@ -57,7 +57,7 @@ def fill_with(
     By default, recipe sets have one recipe to `sizes.sets` recipes.
     """
     lab = generated_lab(sizes)
-    controllers = [{**each, "enabled": False} for each in lab["lab_controllers"]]
+    controllers = [{**controller, "enabled": False} for controller in lab["lab_controllers"]]
     # The processes read events while more are written.
     cluster.start("serve", "scheduler", "projector")
     filler = LogFiller(cluster, on_progress)
@@ -83,7 +83,7 @@ def enable(cluster: BenchCluster) -> int:
     """Enable all labs, wait until all systems are allocated, and return the position before."""
     before = cluster.log.end()
     with cluster.client() as client:
-        for each in client.pages("/lab-controllers", "lab_controllers")["lab_controllers"]:
-            client.patch(client.path("lab-controllers", each["fqdn"]), {"enabled": True})
+        for controller in client.pages("/lab-controllers", "lab_controllers")["lab_controllers"]:
+            client.patch(client.path("lab-controllers", controller["fqdn"]), {"enabled": True})
     settle(cluster)
     return before

@@ -21,13 +21,13 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
     cluster.start("serve", "scheduler", "projector")
     filler = LogFiller(cluster, on_progress)
     filler.lab(lab)
-    cluster.start_module("bench.lab", *(each["fqdn"] for each in lab["lab_controllers"]))
-    made = [
+    cluster.start_module("bench.lab", *(controller["fqdn"] for controller in lab["lab_controllers"]))
+    requests = [
         request("POST", "/jobs", cluster.token, body, "application/xml")
         for body in bodies(filler, lab, sizes)
     ]
     before = cluster.log.end()
-    took = asyncio.run(request_times(cluster.url, CLIENTS, sizes.seconds, itertools.cycle(made)))
+    took = asyncio.run(request_times(cluster.url, CLIENTS, sizes.seconds, itertools.cycle(requests)))
     wait_until(lambda: _completed(cluster, before, len(took), on_progress), "not all recipes are completed")
     span = span_of(cluster.log, "recipe.completed", before)
     lives = [seconds for (seconds,) in cluster.log.rows(SQL["lives"], (before,))]

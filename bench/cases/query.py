@@ -28,24 +28,24 @@ ResponseTimes = dict[str, list[float]]
 
 def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> Figures:
     """Read from before the first allocation until the read models show the last; return percentiles."""
-    over, taken = Event(), defaultdict[str, list[float]](list)
+    is_over, response_times = Event(), defaultdict[str, list[float]](list)
     paths = _paths(cluster)
-    with ThreadPoolExecutor(1) as beside:
-        readers = beside.submit(lambda: asyncio.run(_read_all(cluster, paths, taken, over)))
+    with ThreadPoolExecutor(1) as pool:
+        readers = pool.submit(lambda: asyncio.run(_read_all(cluster, paths, response_times, is_over)))
         try:
             enable(cluster)
             wait_for_projectors(cluster)
         finally:
-            over.set()
+            is_over.set()
     # Raise the error of a reader that stopped, because its figures are incomplete.
     readers.result()
-    if len(taken) < len(paths):
+    if len(response_times) < len(paths):
         raise ValueError("some resources were not answered")
-    every = in_milliseconds([seconds for found in taken.values() for seconds in found])
-    worst = {f"{name}_p99_ms": in_milliseconds(found)["p99_ms"] for name, found in taken.items()}
+    every = in_milliseconds([seconds for found in response_times.values() for seconds in found])
+    worst = {f"{name}_p99_ms": in_milliseconds(found)["p99_ms"] for name, found in response_times.items()}
     return {
-        "reads": sum(map(len, taken.values())),
-        "least_reads_of_a_resource": min(map(len, taken.values())),
+        "reads": sum(map(len, response_times.values())),
+        "least_reads_of_a_resource": min(map(len, response_times.values())),
         "p99_ms": every["p99_ms"],
         "worst_resource_p99_ms": max(worst.values()),
         **dict(sorted(worst.items())),
@@ -86,7 +86,7 @@ def _paths(cluster: BenchCluster) -> Mapping[str, str]:
 
 
 async def _read_all(
-    cluster: BenchCluster, paths: Mapping[str, str], taken: ResponseTimes, over: Event
+    cluster: BenchCluster, paths: Mapping[str, str], response_times: ResponseTimes, is_over: Event
 ) -> None:
     """Run the readers; each cycles through all resources, beginning at a different one."""
     names = list(paths)
@@ -95,11 +95,11 @@ async def _read_all(
     async def keep_reading(first: int) -> None:
         connection = await BenchConnection.connected(cluster.url)
         for name in cycle([*names[first:], *names[:first]]):
-            if over.is_set() and len(taken[name]) >= MIN_ROUNDS:
+            if is_over.is_set() and len(response_times[name]) >= MIN_ROUNDS:
                 break
             began = time.monotonic()
             await connection.send(requests[name])
-            taken[name].append(time.monotonic() - began)
+            response_times[name].append(time.monotonic() - began)
         connection.close()
 
     await asyncio.gather(*(keep_reading(number * len(names) // READERS) for number in range(READERS)))

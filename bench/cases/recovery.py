@@ -27,19 +27,19 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
     """Measure from each kill to the next answered write, and to the commit of the next allocation."""
     assert isinstance(cluster, Deployment), "the case needs a supervisor that restarts the killed processes"
     enable(cluster)
-    found: dict[str, float] = {}
+    figures: dict[str, float] = {}
     with endings(cluster, sizes.rate):
         for number, part in enumerate(KILLS):
             on_progress("kills", number, len(KILLS))
             time.sleep(min(PAUSE_SECONDS, sizes.seconds))
             answered, allocated = _kill(cluster, part)
-            found |= {
+            figures |= {
                 f"{part}_next_answer_seconds": round(answered, 3),
                 f"{part}_next_allocation_seconds": round(allocated, 3),
             }
     settle(cluster)
     ((held_twice,),) = cluster.log.rows(SQL["held_twice"], ())
-    return {**found, "systems_with_two_recipes": held_twice}
+    return {**figures, "systems_with_two_recipes": held_twice}
 
 
 def _kill(cluster: Deployment, part: str) -> tuple[float, float]:
@@ -55,8 +55,8 @@ def _kill(cluster: Deployment, part: str) -> tuple[float, float]:
     wait = partial(wait_until, timeout_seconds=TIMEOUT_SECONDS, poll_seconds=POLL_SECONDS)
     wait(lambda: _answers(cluster), f"the API does not answer after {part} was killed")
     answered = time.time()
-    anew = part in (SCHEDULER, POSTGRESQL)
-    params = {"after": before, "since": began if anew else answered, "epoch": epoch + anew}
+    new_epoch = part in (SCHEDULER, POSTGRESQL)
+    params = {"after": before, "since": began if new_epoch else answered, "epoch": epoch + new_epoch}
     wait(lambda: bool(_allocations(cluster, params)), f"no system is allocated after {part} was killed")
     return answered - began, _allocations(cluster, params)[0] - began
 

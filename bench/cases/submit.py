@@ -26,9 +26,9 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
     enable(cluster)
     filler = LogFiller(cluster, on_progress)
     filler.catch_up()
-    made = bodies(filler, generated_lab(sizes), sizes)
+    job_bodies = bodies(filler, generated_lab(sizes), sizes)
     wait_for_projectors(cluster)
-    requests = [request("POST", "/jobs", cluster.token, body, "application/xml") for body in made]
+    requests = [request("POST", "/jobs", cluster.token, body, "application/xml") for body in job_bodies]
     began = time.monotonic()
     took = asyncio.run(request_times(cluster.url, CLIENTS, sizes.seconds, itertools.cycle(requests)))
     # The last responses arrive after `sizes.seconds`.
@@ -37,7 +37,7 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
         "jobs": len(took),
         "jobs_per_second": round(len(took) / seconds),
         **in_milliseconds(took),
-        "largest_body_bytes": max(map(len, made)),
+        "largest_body_bytes": max(map(len, job_bodies)),
     }
 
 

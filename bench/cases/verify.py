@@ -19,15 +19,15 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
     """Measure the whole command: two recomputations and the audit in parallel, while nothing else runs."""
     cluster.stop_all()
     began = time.monotonic()
-    found = cluster.command("replay", "verify")
+    result = cluster.command("replay", "verify")
     seconds = time.monotonic() - began
-    recomputations = found["hash_seeds"].values()
-    decisions = [each["decisions"] for each in recomputations]
+    recomputations = result["hash_seeds"].values()
+    decisions = [part["decisions"] for part in recomputations]
     return {
         "events": cluster.log.end(),
         "decisions": min(decisions),
-        "different": sum(each["different"] + each["unchecked"] + each["mended"] for each in recomputations),
-        "rules_broken": int(found["audit"]["broken"]),
+        "different": sum(part["different"] + part["unchecked"] + part["mended"] for part in recomputations),
+        "rules_broken": int(result["audit"]["broken"]),
         "decisions_per_second": round(min(decisions) / seconds),
         "events_per_second": round(cluster.log.end() / seconds),
         "seconds": round(seconds, 2),

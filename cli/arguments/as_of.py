@@ -37,30 +37,30 @@ as_of = click.option(
 )
 
 
-def is_position(given: str) -> bool:
-    return given.isascii() and given.isdigit()
+def is_position(text: str) -> bool:
+    return text.isascii() and text.isdigit()
 
 
-def note_moment(client: Client, output: Output, asked: str | None, answer: Row) -> None:
+def note_moment(client: Client, output: Output, as_of: str | None, answer: Row) -> None:
     """Print the moment of an answer to `--as-of`. Raise BadParameter if that moment is in the future."""
-    if asked is None:
+    if as_of is None:
         return
-    _require_past(client, asked, answer)
+    _require_past(client, as_of, answer)
     if not output.as_json:
         note(f"as of {_at(answer['position'], answer.get('as_of'))}")
 
 
 @contextmanager
-def absence_explained(client: Client, asked: str | None, what: str, name: object) -> Iterator[None]:
+def absence_explained(client: Client, as_of: str | None, what: str, name: object) -> Iterator[None]:
     """Turn a 404 into a message that says when the object was added, and whether it was deleted later."""
     from api.client import ServerProblem
 
     try:
         yield
     except ServerProblem as problem:
-        if asked is None or problem.status != NOT_FOUND:
+        if as_of is None or problem.status != NOT_FOUND:
             raise
-        raise _not_then(client, asked, what, name) or problem from None
+        raise _not_then(client, as_of, what, name) or problem from None
 
 
 def read_as_of(
@@ -73,7 +73,7 @@ def read_as_of(
     return answer
 
 
-def _not_then(client: Client, asked: str, what: str, name: object) -> ServerProblem | None:
+def _not_then(client: Client, as_of: str, what: str, name: object) -> ServerProblem | None:
     """Return the problem with the first event of the object; None if there is no event, or it is hidden."""
     from api.client import ServerProblem
 
@@ -83,9 +83,9 @@ def _not_then(client: Client, asked: str, what: str, name: object) -> ServerProb
         return None
     if not events:
         return None
-    then = f"position {asked}" if is_position(asked) else f"{clock(asked)} ({zone()})"
+    then = f"position {as_of}" if is_position(as_of) else f"{clock(as_of)} ({zone()})"
     history = f"it was added at {_at(events[0]['position'], events[0]['at'])}"
-    if _is_before(events[0], asked):
+    if _is_before(events[0], as_of):
         history += " and deleted later"
     return ServerProblem(
         NOT_FOUND, "Not found at that time", f"as of {then}, {what} {name} did not exist; {history}"
@@ -96,30 +96,30 @@ def _at(position: int, moment: str | None) -> str:
     return f"position {position}, {f'{clock(moment)} ({zone()})' if moment else 'before the first event'}"
 
 
-def _is_before(event: Row, asked: str) -> bool:
-    if is_position(asked):
-        return bool(event["position"] <= int(asked))
-    return datetime.fromisoformat(event["at"]) <= datetime.fromisoformat(asked)
+def _is_before(event: Row, as_of: str) -> bool:
+    if is_position(as_of):
+        return bool(event["position"] <= int(as_of))
+    return datetime.fromisoformat(event["at"]) <= datetime.fromisoformat(as_of)
 
 
-def _require_past(client: Client, asked: str, answer: Row) -> None:
+def _require_past(client: Client, as_of: str, answer: Row) -> None:
     """Raise BadParameter for a moment in the future. The server would answer as of now without an error."""
-    if is_position(asked):
-        _require_position(client, int(asked), answer)
-    elif datetime.fromisoformat(asked) > datetime.fromisoformat(answer["as_of"]) + CLOCKS_DIFFER:
-        raise _in_future(asked)
+    if is_position(as_of):
+        _require_position(client, int(as_of), answer)
+    elif datetime.fromisoformat(as_of) > datetime.fromisoformat(answer["as_of"]) + CLOCKS_DIFFER:
+        raise _in_future(as_of)
 
 
-def _require_position(client: Client, asked: int, answer: Row) -> None:
+def _require_position(client: Client, as_of: int, answer: Row) -> None:
     """Raise BadParameter for a position beyond the end of the log.
 
-    The answer is as of the end of a commit. If `asked` is in the middle of a commit, it exists although the
+    The answer is as of the end of a commit. If `as_of` is in the middle of a commit, it exists although the
     position of the answer is lower.
     """
-    if answer["position"] >= asked:
+    if answer["position"] >= as_of:
         return
-    if not client.get("/events", after=max(0, asked - 1), limit=1)["events"]:
-        raise _in_future(f"position {asked}, beyond the end of the log at {answer['position']},")
+    if not client.get("/events", after=max(0, as_of - 1), limit=1)["events"]:
+        raise _in_future(f"position {as_of}, beyond the end of the log at {answer['position']},")
 
 
 def _in_future(what: str) -> click.BadParameter:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -154,9 +153,9 @@ def _show_waiting(output: Output, waiting: dict[str, Any]) -> None:
     if waiting["systems"]:
         click.echo()
         output.table(SYSTEMS, waiting["systems"])
-        rest = waiting["systems_count"] - len(waiting["systems"])
-        if rest > 0:
-            click.echo(f"{_truncated(waiting['systems'], waiting['systems_count'])}; use --limit N for more.")
+        count, total = len(waiting["systems"]), waiting["systems_count"]
+        if count < total:
+            click.echo(f"Showing the first {count} of {total}; use --limit N for more.")
 
 
 def _show_granted(output: Output, granted: dict[str, Any]) -> None:
@@ -170,9 +169,6 @@ def _show_granted(output: Output, granted: dict[str, Any]) -> None:
         if granted[name]:
             click.echo()
             output.table(columns, granted[name], title=title)
-            if granted.get(f"{name}_count", 0) > len(granted[name]):
-                click.echo(f"{_truncated(granted[name], granted[f'{name}_count'])}.")
-
-
-def _truncated(rows: Sized, count: int) -> str:
-    return f"Showing the first {len(rows)} of {count}"
+            count, total = len(granted[name]), granted.get(f"{name}_count", 0)
+            if count < total:
+                click.echo(f"Showing the first {count} of {total}.")

@@ -45,26 +45,29 @@ class Listing:
     def show(
         self, client: Client, output: Output, limit: int | None, as_of: str | None, **filters: str | None
     ) -> None:
-        with counting(f"reading {self._called}") as seen:
-            document = client.pages(self.path, self.name, limit=limit, on_page=seen, as_of=as_of, **filters)
+        with counting(f"reading {self._noun}") as on_page:
+            document = client.pages(
+                self.path, self.name, limit=limit, on_page=on_page, as_of=as_of, **filters
+            )
         narrowed = {name: given for name, given in filters.items() if given is not None}
         if not document[self.name]:
             require_existing(client, as_of, narrowed)
         note_moment(client, output, as_of, document)
-        output.rows(document, self.name, self.columns, empty=self._empty(as_of is not None, narrowed))
+        output.rows(document, self.name, self.columns, empty=self._empty_message(as_of is not None, narrowed))
         if document["next"] is not None and not output.as_json:
             note(f"Showing {len(document[self.name])}; use --all for the rest.")
 
-    def _empty(self, then: bool, narrowed: Mapping[str, str]) -> str:
+    def _empty_message(self, is_past: bool, narrowed: Mapping[str, str]) -> str:
         if narrowed and self.none_of:
-            return (self.were_none_of if then else self.none_of).format(**narrowed)
+            return (self.were_none_of if is_past else self.none_of).format(**narrowed)
         if narrowed:
-            asked = ", ".join(f"{name.replace('_', ' ')} {given}" for name, given in narrowed.items())
-            return f"{'There were' if then else 'There are'} no {self._called} with {asked}{' then' * then}."
-        return (self.was_empty or f"There were no {self._called} then.") if then else self.empty
+            filters = ", ".join(f"{name.replace('_', ' ')} {given}" for name, given in narrowed.items())
+            verb, then = ("There were", " then") if is_past else ("There are", "")
+            return f"{verb} no {self._noun} with {filters}{then}."
+        return (self.was_empty or f"There were no {self._noun} then.") if is_past else self.empty
 
     @property
-    def _called(self) -> str:
+    def _noun(self) -> str:
         return self.name.replace("_", " ")
 
 

@@ -144,12 +144,12 @@ def workflow(url: str | None, token: str | None, data: str | None, as_json: bool
             # Without --retention-tag the server chooses.
             tag = None if "retention_tag" in document else DEFAULT_RETENTION_TAG
             xml(write_job(document, tag).decode().rstrip())
-    except InvalidOptions as wrong:
-        raise click.UsageError(str(wrong)) from None
-    except ValidationError as wrong:
-        errors = wrong.errors(include_url=False, include_input=False)
-        found = [f"{dotted(error['loc'])}: {job_error_message(error)}" for error in errors]
-        raise click.UsageError("\n".join(found)) from None
+    except InvalidOptions as error:
+        raise click.UsageError(str(error)) from None
+    except ValidationError as error:
+        faults = error.errors(include_url=False, include_input=False)
+        messages = [f"{dotted(fault['loc'])}: {job_error_message(fault)}" for fault in faults]
+        raise click.UsageError("\n".join(messages)) from None
 
 
 def arches_of(connect: Callable[[], Client], distro: Document) -> Sequence[str]:

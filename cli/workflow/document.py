@@ -20,7 +20,7 @@ class _Parts(NamedTuple):
 
     distro: Document
     tasks_by_role: dict[str, list[Document] | None]
-    of_all: Document
+    shared: Document
 
 
 def job_document(options: Options, arches_of: ArchesOf) -> Document:
@@ -45,29 +45,29 @@ def job_document(options: Options, arches_of: ArchesOf) -> Document:
             for arch in options["arch"] or arches_of(parts.distro)
         ],
     }
-    return _given(document)
+    return _without_empty(document)
 
 
 def _read(options: Options) -> _Parts:
     faults = list(refused(options))
 
-    def made(make: Callable[[Options], T]) -> T | None:
+    def collect(build: Callable[[Options], T]) -> T | None:
         try:
-            return make(options)
-        except InvalidOptions as wrong:
-            faults.append(str(wrong))
+            return build(options)
+        except InvalidOptions as error:
+            faults.append(str(error))
             return None
 
-    distro = made(distro_requires)
-    tasks_by_role = {role: made(partial(tasks, role=role)) for role in dict.fromkeys(_roles(options))}
-    of_all = {
-        "host_requires": made(host_requires),
+    distro = collect(distro_requires)
+    tasks_by_role = {role: collect(partial(tasks, role=role)) for role in dict.fromkeys(_roles(options))}
+    shared = {
+        "host_requires": collect(host_requires),
         "reservesys": _reservesys(options),
-        **(made(installing) or {}),
+        **(collect(installing) or {}),
     }
     if faults or distro is None:
         raise InvalidOptions("\n".join(dict.fromkeys(faults)))
-    return _Parts(distro, tasks_by_role, of_all)
+    return _Parts(distro, tasks_by_role, shared)
 
 
 def _roles(options: Options) -> list[str]:
@@ -77,23 +77,23 @@ def _roles(options: Options) -> list[str]:
 def _recipe(options: Options, parts: _Parts, arch: str, role: str) -> Document:
     choice = {"random": options["random"], "pools": list(options["autopick"])}
     recipe = {
-        **parts.of_all,
+        **parts.shared,
         "distro_requires": of_arch(parts.distro, arch),
         "whiteboard": options["whiteboard"],
         "tasks": parts.tasks_by_role[role],
         "autopick": None if is_forced(options) else choice,
         "watchdog": {"panic": "ignore"} if options["ignore_panic"] else None,
     }
-    return _given(recipe)
+    return _without_empty(recipe)
 
 
 def _reservesys(options: Options) -> Document | None:
     if options["reserve"]:
-        return _given({"duration_seconds": options["reserve_duration"]})
+        return _without_empty({"duration_seconds": options["reserve_duration"]})
     if options["reserve_duration"] is not None:
         warn(options, "--reserve-duration has no effect without --reserve")
     return None
 
 
-def _given(document: Document) -> Document:
+def _without_empty(document: Document) -> Document:
     return {name: value for name, value in document.items() if value is not None and value != ""}

@@ -10,7 +10,7 @@ from cli.workflow.options import Document, InvalidOptions, Options, text_of
 # The first such line of a kickstart has the kernel options that it needs.
 KERNEL_OPTIONS: Final = "## kernel_options:"
 # END is quoted, because $basearch and the like must not be expanded by the shell.
-AFTERWARDS: Final = """cat > /etc/yum.repos.d/{name}.repo <<'END'
+REPO_SNIPPET: Final = """cat > /etc/yum.repos.d/{name}.repo <<'END'
 [{name}]
 name={name}
 baseurl={url}
@@ -30,7 +30,7 @@ def installing(options: Options) -> Document:
         "kernel_options_post": options["kernel_options_post"],
         "ks_meta": _joined(method, options["ks_meta"]),
         "kickstart": kickstart,
-        "ks_appends": [*options["ks_append"], *_afterwards(options["repo_post"])],
+        "ks_appends": [*options["ks_append"], *_repo_snippets(options["repo_post"])],
         "repos": [{"name": f"myrepo_{number}", "url": url} for number, url in enumerate(options["repo"])],
     }
 
@@ -43,18 +43,18 @@ def _kickstart(file: IO[bytes]) -> str:
 
 
 def _kernel_options(kickstart: str) -> str:
-    said = (line for line in kickstart.splitlines() if line.startswith(KERNEL_OPTIONS))
-    return next(said, "").removeprefix(KERNEL_OPTIONS).strip()
+    lines = (line for line in kickstart.splitlines() if line.startswith(KERNEL_OPTIONS))
+    return next(lines, "").removeprefix(KERNEL_OPTIONS).strip()
 
 
 def _joined(*options: str | None) -> str:
     return " ".join(filter(None, options))
 
 
-def _afterwards(urls: Sequence[str]) -> list[str]:
+def _repo_snippets(urls: Sequence[str]) -> list[str]:
     """Return a kickstart snippet that adds repositories after the installation."""
     for url in urls:
         if not url.strip() or not url.isprintable():
             raise InvalidOptions(f"--repo-post {url!r}: must be a URL")
-    files = [AFTERWARDS.format(name=f"beaker-postrepo{number}", url=url) for number, url in enumerate(urls)]
+    files = [REPO_SNIPPET.format(name=f"beaker-postrepo{number}", url=url) for number, url in enumerate(urls)]
     return ["".join(["%post\n", *files, "%end\n"])] if files else []

@@ -25,7 +25,7 @@ def host_requires(options: Options) -> Form:
     if is_forced(options):
         for option in BESIDE_FORCE:
             if options[option]:
-                warn(options, f"{_spelled(option)} has no effect: --ignore-system-status forces the system")
+                warn(options, f"{_flag(option)} has no effect: --ignore-system-status forces the system")
         return {"force": options["machine"]}
     if options["ignore_system_status"]:
         warn(options, "--ignore-system-status has no effect without --machine")
@@ -33,22 +33,22 @@ def host_requires(options: Options) -> Form:
     for option, read in _READ.items():
         for given in options[option]:
             try:
-                forms.append(_sound(read(given)))
-            except ValueError as wrong:
-                faults.append(f"{_spelled(option)} {given!r}: {wrong}")
+                forms.append(_validated(read(given)))
+            except ValueError as error:
+                faults.append(f"{_flag(option)} {given!r}: {error}")
     if faults:
         raise InvalidOptions("\n".join(faults))
-    return {"and": [*_plain_requires(options), *_flat(forms)]}
+    return {"and": [*_plain_requires(options), *_flattened(forms)]}
 
 
 def is_forced(options: Options) -> bool:
     return bool(options["machine"] and options["ignore_system_status"])
 
 
-def _flat(forms: Iterable[Form]) -> Iterator[Form]:
+def _flattened(forms: Iterable[Form]) -> Iterator[Form]:
     for form in forms:
         if "and" in form:
-            yield from _flat(form["and"])
+            yield from _flattened(form["and"])
         else:
             yield form
 
@@ -66,7 +66,7 @@ def _plain_requires(options: Options) -> Iterable[Form]:
 def _property(given: str) -> Form:
     """Parse `TAG OP VALUE`, or XML as in <hostRequires>."""
     if given.lstrip().startswith("<"):
-        return _of_xml(given)
+        return _from_xml(given)
     match = _PROPERTY.fullmatch(given)
     if match is None:
         raise ValueError('must be "TAG OP VALUE", as in "memory >= 8192", or an element of <hostRequires>')
@@ -90,16 +90,16 @@ def _key_value(given: str) -> Form:
 
 _READ: Final[Mapping[str, Callable[[str], Form]]] = {
     "hostrequire": _property,
-    "host_filter": lambda name: _of_xml(host_filter(name)),
+    "host_filter": lambda name: _from_xml(host_filter(name)),
     "keyvalue": _key_value,
 }
 
 
-def _spelled(option: str) -> str:
+def _flag(option: str) -> str:
     return "--" + option.replace("_", "-")
 
 
-def _of_xml(given: str) -> Form:
+def _from_xml(given: str) -> Form:
     from api.intake.xml_job import read_xml
     from api.intake.xml_text import parse_xml
     from domain.errors import FaultyInput
@@ -107,14 +107,14 @@ def _of_xml(given: str) -> Form:
     body = f"<hostRequires>{given}</hostRequires>".encode()
     try:
         form, walk = read_xml(parse_xml(body), "hostRequires", body)
-    except FaultyInput as wrong:
-        raise ValueError("; ".join(fault.message for fault in wrong.faults)) from None
+    except FaultyInput as error:
+        raise ValueError("; ".join(fault.message for fault in error.faults)) from None
     if walk.faults:
         raise ValueError("; ".join(fault.words() for fault in walk.faults))
     return form
 
 
-def _sound(form: Form) -> Form:
+def _validated(form: Form) -> Form:
     """Validate a requirement as the server does, except for names, which only the server knows."""
     from domain.requirements.host import HOST
 
@@ -135,13 +135,13 @@ def distro_requires(options: Options) -> Form:
     if name:
         for option in ("family", "tag"):
             if options[option]:
-                warn(options, f"{_spelled(option)} has no effect beside --distro")
-        asked = [("distro_name", "like" if "%" in name else "=", name)]
+                warn(options, f"{_flag(option)} has no effect beside --distro")
+        leaves = [("distro_name", "like" if "%" in name else "=", name)]
     else:
         tags = (("distro_tag", "=", tag) for tag in options["tag"])
-        asked = [("distro_family", "=", options["family"]), *tags]
-    asked.append(("distro_variant", "=", options["variant"]))
-    return {"and": [_leaf(*each) for each in asked if each[-1]]}
+        leaves = [("distro_family", "=", options["family"]), *tags]
+    leaves.append(("distro_variant", "=", options["variant"]))
+    return {"and": [_leaf(*leaf) for leaf in leaves if leaf[-1]]}
 
 
 def of_arch(form: Form, arch: str) -> Form:

@@ -21,13 +21,13 @@ def tasks(options: Options, role: str) -> list[Document]:
     Parameters and role are those of the requested tasks alone, as in `bkr`: the tasks that prepare the system
     run without them. Raise `InvalidOptions`, also if only such tasks are left.
     """
-    named = [*options["task"], *_of_file(options)]
+    named = [*options["task"], *_tasks_of_file(options)]
     faults = [
         f"--taskparam {given!r}: must be NAME=VALUE" for given in options["taskparam"] if "=" not in given[1:]
     ]
     if not named and not options["reserve"]:
         faults.append("--task, --taskfile or --reserve is required")
-    before = list(_before(options, named))
+    before = list(_preparing_tasks(options, named))
     if not before and not named and options["reserve"]:
         faults.append("--suppress-install-task leaves no task")
     if faults:
@@ -36,7 +36,7 @@ def tasks(options: Options, role: str) -> list[Document]:
     return [*before, *({"name": name, "role": role, "params": params} for name in named)]
 
 
-def _before(options: Options, named: list[str]) -> Iterator[Document]:
+def _preparing_tasks(options: Options, named: list[str]) -> Iterator[Document]:
     """Yield the tasks that prepare the system, and first the check of the installation unless requested."""
     if not options["suppress_install_task"] and INSTALL_TASK not in named:
         yield {"name": INSTALL_TASK, "role": ALONE}
@@ -47,7 +47,7 @@ def _before(options: Options, named: list[str]) -> Iterator[Document]:
             yield {"name": name, "role": ALONE}
 
 
-def _of_file(options: Options) -> list[str]:
+def _tasks_of_file(options: Options) -> list[str]:
     """Return the tasks in a file. As in `bkr`, a task is a line whose first character is a slash."""
     file = options["taskfile"]
     if file is None:

@@ -6,15 +6,131 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime, timedelta
 
-from domain.events import Change, Decided, Stamp
+from domain.events import Change, Decided, Recorded, Stamp
+from domain.scheduling.world.partition import Partition
+from replay.audit import Audit, EventRecord, Violation, from_recorded
+from replay.audit.world import FoldedWorld
+from replay.verify.recorded_decisions import commits
 from store.event_log import EventLog
+from store.lease import SCHEDULER
 from store.requests import AppendRequest, require_committed
+from store.snapshots import Snapshots
+from store.tailer import Tailer
 from tests.harness.databases import TestDatabase
 from tests.harness.sessions import Owner, owner_session
+from tests.harness.waiting import wait_until
 from tests.in_process.api_process import ApiProcess
-from tests.in_process.audited_log import Watched
 from tests.in_process.interposed import InterposedLog
-from tests.in_process.scheduler_process import SteppedScheduler
+from tests.replay.audit.sound import fail_on
+from workers.scheduler import Scheduler, lease_for
+
+# Far more than any of these small labs needs; a scheduler that needs more is in an endless loop.
+STEPS = 300
+
+
+class SteppedScheduler:
+    """A scheduler without its consistency loop. Only the scheduler appends to the log object `log`."""
+
+    def __init__(self, url: str, log: InterposedLog, clock: Callable[[], datetime]) -> None:
+        self.log = log
+        self.snapshots = Snapshots(log, SCHEDULER)
+        self._url = url
+        self._clock = clock
+        self._begun = 0
+
+    def begin(self, partition: Partition | None = None) -> None:
+        """Begin with the whole log, or with the partition of another scheduler."""
+        begun = Partition() if partition is None else partition
+        self._begun += 1
+        self._lease = lease_for(self._url, f"test/{self._begun}")
+        # The session of the previous scheduler ends only when the server notices.
+        wait_until(lambda: self._lease.try_take() is not None)
+        self._tailer = Tailer(self._url, after=begun.position)
+        self.scheduler = Scheduler(
+            self.log, self._tailer, self._lease, self._clock, begun, snapshots=self.snapshots
+        )
+        self.step()
+
+    @property
+    def partition(self) -> Partition:
+        return self.scheduler.partition
+
+    @property
+    def conflicts(self) -> int:
+        return self.scheduler.counters.conflicts
+
+    def step(self) -> None:
+        """Read the log to its end, and decide once."""
+        self.scheduler.step(timeout_seconds=0.0)
+
+    def settle(self) -> None:
+        """Run until there is nothing left to read or decide."""
+        for _ in range(STEPS):
+            end = self.log.end()
+            self.step()
+            if self.partition.position == end == self.log.end() and not self.partition.triggers.waiting():
+                return
+        raise AssertionError(f"after {STEPS} steps there is still something to decide")
+
+    def die(self) -> None:
+        """End without a snapshot; the partition is lost."""
+        self._lease.release()
+        self._tailer.close()
+
+    def leave(self) -> None:
+        """Shut down, which leaves a snapshot."""
+        self.scheduler.run(stopping=lambda: True)
+
+
+class Watched:
+    """A log under audit; `look` reads new commits. `world` is the state that the audit has folded."""
+
+    def __init__(self, log: EventLog) -> None:
+        self.recorded: list[Recorded] = []
+        self.violations: list[Violation] = []
+        self._log = log
+        self._audit = Audit()
+
+    @property
+    def world(self) -> FoldedWorld:
+        return self._audit.world
+
+    @property
+    def records(self) -> list[EventRecord]:
+        return list(from_recorded(self.recorded))
+
+    @property
+    def position(self) -> int:
+        return self.recorded[-1].position if self.recorded else 0
+
+    def look(self) -> FoldedWorld:
+        """Check the new commits. Raises AssertionError for a violation."""
+        for commit in commits(self._news()):
+            self.violations += self._audit.take(commit)
+        fail_on(self.violations)
+        return self.world
+
+    def _news(self) -> list[Recorded]:
+        found: list[Recorded] = []
+        after, end = self.position, self._log.end()
+        while after < end:
+            part, after = self._log.select(after, end, 1_000)
+            found += part
+        self.recorded += found
+        return found
+
+    def at_rest(self) -> None:
+        """Check the state in which the scheduler has nothing left to decide."""
+        self.look()
+        fail_on(list(self._audit.at_rest()))
+
+    def folded(self) -> Partition:
+        """Return the partition of a scheduler that has just begun."""
+        partition = Partition()
+        for recorded in self.recorded:
+            partition.apply(recorded)
+        return partition
+
 
 # Only the owner may empty the log, and only with the triggers disabled that refuse it.
 EMPTIED = b"""

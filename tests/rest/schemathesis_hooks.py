@@ -15,7 +15,41 @@ from api.rest.routes import ROUTES
 from tests.harness.http_options import LOCAL_HTTP
 from tests.harness.waiting import wait_until
 from tests.rest.schemathesis_links import add_links
-from tests.rest.schemathesis_names import with_existing_names
+
+JOB = {
+    **dict.fromkeys(("user", "group", "product", "distro", "reservesys")),
+    **{name: [] for name in ("foreign", "guests", "pools")},
+    "retention_tag": "scratch",
+    "kernel_options": "",
+    "kernel_options_post": "",
+    "ks_meta": "",
+    "host_requires": {},
+    "distro_requires": {"element": "name", "op": "=", "value": "RHEL-9.6"},
+    "tasks": [{"name": "/distribution/check-install"}],
+}
+SYSTEM = {"lab_controller": "lab.east.example.com", "owner": "admin", "pools": []}
+TOKEN = {"user": "admin", "role": "auditor", "lab_controller": None, "expires_at": None}
+
+# Path -> existing for these fields, at any depth of a body.
+EXISTING: dict[str, dict[str, Any]] = {"/jobs": JOB, "/systems": SYSTEM, "/tokens": TOKEN}
+
+
+def with_existing_names(path: str, body: Any) -> Any:
+    return _replaced(body, EXISTING.get(path, {}))
+
+
+def _replaced(part: Any, existing: dict[str, Any]) -> Any:
+    if isinstance(part, list):
+        return [_replaced(one, existing) for one in part]
+    if not isinstance(part, dict):
+        return part
+    if "host_requires" in part:
+        part = {"distro_requires": None, **part}
+    return {
+        name: existing[name] if name in existing else _replaced(value, existing)
+        for name, value in part.items()
+    }
+
 
 # The server itself refuses a longer line, before the application.
 MAX_QUERY_LENGTH = 4_000

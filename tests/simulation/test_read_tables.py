@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from psycopg.rows import dict_row
@@ -17,12 +18,51 @@ from store.lease import Lease
 from store.requests import Committed, Fence, Fenced
 from tests.harness.appends import append_to
 from tests.harness.databases import TestDatabase
-from tests.simulation.bare_database import BareDatabase, bare_database
 from tests.simulation.checks.final_state import pages
-from tests.simulation.database.server import SILENCE_SECONDS, Weather
-from tests.simulation.machine.strands import current
+from tests.simulation.database.mapping import SharedMapper
+from tests.simulation.database.server import SILENCE_SECONDS, Server, Weather
+from tests.simulation.database.session import Datastore, Session
+from tests.simulation.machine.chance import Chance
+from tests.simulation.machine.loop import SimulatedLoop
+from tests.simulation.machine.stand_ins import stand_ins
+from tests.simulation.machine.strands import RUNNING, Process, current, in_strand
 from tests.simulation.seed import Seed as SimulatedSeed
 from tests.simulation.seed import SeedOptions, run
+
+Result = TypeVar("Result")
+
+
+class BareDatabase:
+    def __init__(self) -> None:
+        self.loop = SimulatedLoop()
+        self.loop.in_strand = in_strand
+        self.server = Server(self.loop, Chance(1).stream("database"))
+        self.failures: list[str] = []
+
+    def process(self, name: str) -> Process:
+        return Process(name, self.loop, lambda _, trace: self.failures.append(trace))
+
+    def run(self, work: Callable[[], Result], process: Process | None = None) -> Result:
+        """Run work in a strand of a process, and raise its errors."""
+        RUNNING.set(process or self.process("test"))
+
+        async def ran() -> Result:
+            result: Result = await in_strand(work)
+            return result
+
+        return self.loop.run_until_complete(ran())
+
+
+@contextmanager
+def bare_database() -> Iterator[BareDatabase]:
+    made = BareDatabase()
+    connect, datastore = (lambda _: Session(made.server)), partial(Datastore, made.server)
+    try:
+        with stand_ins(made.loop, connect, datastore, SharedMapper):
+            yield made
+    finally:
+        made.loop.close()
+
 
 # An open end is the text `infinity`, which psycopg does not convert.
 UNREAD = frozenset({"until"})

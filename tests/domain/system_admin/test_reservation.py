@@ -20,14 +20,23 @@ from domain.system.events import (
     SystemRunning,
     SystemWaiting,
 )
-from domain.system.lifecycle import WITH_RECIPE
-from domain.system.state import Loan, Reservation, System
+from domain.system.lifecycle import USAGE, WITH_RECIPE
+from domain.system.state import Loan, Reservation, System, evolve
 from domain.system_admin.condition import change_condition
 from domain.system_admin.loan import end_loan, give_back, lend
 from domain.system_admin.reservation import end, provisioning, require_lab, reserve
-from tests.domain.recipe.samples import system_in
+from tests.domain.recipe.samples import moment, system_in
 from tests.domain.scheduling.world import World
-from tests.domain.system_admin.moving import after
+
+
+def after(system: System, decided: Decided) -> System:
+    """Return the system after the events, whose usages must follow the table of transitions."""
+    for _, event in decided:
+        before, system = system, evolve(system, "a", event, moment(system.version + 1))
+        if hasattr(event, "USAGE"):
+            USAGE.require(system.subject, before.usage, system.usage)
+    return system
+
 
 UNTIL = "2024-01-02T00:00:00Z"
 WAITING, INSTALLING, RUNNING = (
