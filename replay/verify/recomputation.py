@@ -173,7 +173,7 @@ def _loop_input(made: DecidedCommit) -> LoopInput:
             heard[decision.cause.removeprefix(CONTACT)] = (
                 long_ago if isinstance(event, LabControllerSilent) else now
             )
-    return LoopInput(now, heard, may_end=any(map(_needs_clock, made.decisions)))
+    return LoopInput(now, heard, may_expire=any(map(_needs_clock, made.decisions)))
 
 
 def _needs_clock(decision: Decided) -> bool:

@@ -95,7 +95,7 @@ class DemandCounts:
             change(entry.fitting & self._may(submitter), abs(difference))
 
     def _may(self, submitter: int) -> int:
-        return self._access.may(self._submitters[submitter])
+        return self._access.allowed(self._submitters[submitter])
 
     def _now(self) -> tuple[int, int]:
         return self._access.version, self._submitters.version
