@@ -43,7 +43,7 @@ def end_all(cluster: BenchCluster, recipe_ids: Sequence[int]) -> None:
 def endings(cluster: BenchCluster, rate: float) -> Iterator[None]:
     """End recipes at a rate within the context, to free systems all the time. Ignore failed requests."""
     stop = threading.Event()
-    recipes = _running(cluster)
+    recipes = _running_without_end(cluster)
 
     def keep_ending() -> None:
         with cluster.http_client(timeout_seconds=5) as client:
@@ -63,8 +63,8 @@ def endings(cluster: BenchCluster, rate: float) -> Iterator[None]:
         thread.join()
 
 
-def _running(cluster: BenchCluster) -> Iterator[int]:
-    """Yield the running recipes, again and again, without end."""
+def _running_without_end(cluster: BenchCluster) -> Iterator[int]:
+    """Yield the running recipes, and query them again after the last."""
     while True:
         try:
             yield from [recipe_id for recipe_id, _ in running(cluster)]

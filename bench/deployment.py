@@ -1,4 +1,4 @@
-"""A whole `labledger up`, which restarts processes that die, and the process ids of its parts."""
+"""A `labledger up` with all its processes, which a benchmark may kill and `up` restarts."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ API, API_WORKER, SCHEDULER, POSTGRESQL = "api", "api_worker", "scheduler", "post
 
 @dataclass
 class Deployment(BenchCluster):
-    """A cluster in which all services run from the beginning; only `up` starts and stops them."""
+    """A cluster in which all services run from the beginning, started by the process `up_pid`."""
 
-    up: int = 0
+    up_pid: int = 0
 
     def start(self, *services: str) -> None:
         """Do nothing: all services run."""
@@ -58,15 +58,16 @@ class Deployment(BenchCluster):
     def _pid(self, part: str) -> int:
         if part == POSTGRESQL:
             pid = Cluster(self.settings.data / "postgresql").pid
-            assert pid is not None, "it runs"
+            assert pid is not None, "PostgreSQL runs"
             return pid
         if part == API_WORKER:
             return _child(self._pid(API), "")
-        return _child(self.up, " serve" if part == API else f" {part}")
+        return _child(self.up_pid, " serve" if part == API else f" {part}")
 
 
 @contextmanager
 def deployment() -> Iterator[BenchCluster]:
+    """Yield a deployment, and remove everything at the end."""
     remove_libpq_variables()
     with interruptible(), TemporaryDirectory(prefix="labledger-bench-") as folder, ExitStack() as stack:
         data = Path(folder) / "data"
@@ -82,10 +83,10 @@ def deployment() -> Iterator[BenchCluster]:
         wait_until(lambda: _is_ready(url, process), "`labledger up` does not get ready", READY_SECONDS)
         owner_url = postgresql.start().owner_url
         connection = Connection.load(replace(settings, url=url))
-        assert connection.token is not None, "`up` has just made it"
+        assert connection.token is not None, "`up` has written the token"
         log = stack.enter_context(closing(EventLog(owner_url)))
         service_settings = replace(settings, url=url, database_url=owner_url)
-        yield Deployment(service_settings, owner_url, connection.token, log, up=process.pid)
+        yield Deployment(service_settings, owner_url, connection.token, log, up_pid=process.pid)
 
 
 @contextmanager
@@ -109,7 +110,7 @@ def _is_ready(url: str, process: subprocess.Popen[bytes]) -> bool:
 
 
 def _child(parent: int, ending: str) -> int:
-    """Return the oldest child whose command line has this ending; younger ones are spares."""
+    """Return the oldest child whose command line has this ending: `up` starts its spare processes later."""
     pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
     return min(
         (pid for pid in pids if _parent(pid) == parent and _command(pid).endswith(ending)), key=_start_time

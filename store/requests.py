@@ -27,10 +27,9 @@ class AppendRequest:
     """Changes that are appended all together or not at all.
 
     `command_id` identifies the request: a repetition writes nothing and returns the first commit, for callers
-    that have lost the first answer. `expected` has the versions of all aggregates that the
-    changes depend on, 0 for a new one; it must contain each changed subject. `digest` and `answer` are stored
-    with the commit for repeated requests. `new_recipes` maps owners to their number of new recipes.
-    `original` has the submitted bytes, which are stored beside the log.
+    that lost the answer. `expected` has the versions of all aggregates that the changes depend on, 0 for a
+    new one, and must contain each changed subject. `digest` and `answer` are stored for repeated requests.
+    `new_recipes` counts by owner. `original` has the submitted bytes, which are stored beside the log.
     """
 
     command_id: str
@@ -62,9 +61,8 @@ class AppendRequest:
 class Committed:
     """The changes are in the log; if `repeated`, by an earlier request with the same command id.
 
-    `author_bytes` is the number of bytes that the actor wrote on the UTC day of `recorded_at`, and
-    `unfinished_count` the number of unfinished recipes of the new recipes' owner, both including this commit.
-    Each is None if the commit does not change it.
+    `author_bytes` is the number of bytes of the actor on the UTC day of `recorded_at`, `unfinished_count`
+    that of unfinished recipes of the recipes' owner, both with this commit; None if the commit changes none.
     """
 
     first_position: int

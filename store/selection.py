@@ -28,8 +28,8 @@ def subjects_of(recorded: Recorded) -> tuple[str, ...]:
 class Selection:
     """A selection of events by topic and subject; None selects all.
 
-    `recipe/*` selects every recipe. The topics of a subject begin with its kind, so that all events of a kind
-    are found by topic. Events with `hidden` topics or `unseen` subjects (`subjects_of`) are excluded.
+    `recipe/*` selects every recipe, by topics: they begin with the kind of their subject. Events with
+    `hidden` topics or `unseen` subjects (`subjects_of`) are excluded.
     """
 
     topics: tuple[str, ...] | None = None

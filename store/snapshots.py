@@ -1,10 +1,7 @@
 """Stored snapshots of the scheduler's state, so that the next scheduler need not read the whole log.
 
-A scheduler starts from the newest snapshot. One older snapshot is kept for each span of the recent past, for
-explanations of that time.
-
-A snapshot is valid only for the code that wrote it: a change of any file of the domain invalidates it. So
-does a log that ends before the position of the snapshot.
+A scheduler starts from the newest snapshot. Older ones are kept, one for each span of the recent past, for
+explanations. A change of any file of the domain invalidates a snapshot, as does a log that ends before it.
 """
 
 from __future__ import annotations

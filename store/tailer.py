@@ -40,10 +40,9 @@ class TailerCounters:
 class Tailer:
     """An endless iterator of pages of rows after a position. Each page consists of whole commits.
 
-    A page is empty if `poll_seconds` pass without new events, so that the caller can do other things. After a
-    lost connection the tailer continues where it stopped; `close` ends it. `read_at` is the monotonic time of
-    the last successful read, or of the creation. `has_unread` is True if there may be more rows, so that the
-    next page need not wait. Not thread-safe, except for reading `read_at`.
+    A page is empty if `poll_seconds` pass without new events. After a lost connection the tailer continues;
+    `close` ends it. `read_at` is the monotonic time of the last successful read, or of the creation.
+    `has_unread` is True if the next page need not wait. Not thread-safe, except for reading `read_at`.
     """
 
     def __init__(

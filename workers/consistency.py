@@ -8,15 +8,15 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from domain.scheduling.decisions.draft import Decision
-from domain.scheduling.decisions.timers import Findings, LoopInput, correct, hear, is_waiting_for_a_lab
+from domain.scheduling.decisions.timers import Findings, LoopInput, check_contacts, correct, has_silent_lab
 from domain.scheduling.world.partition import Partition
 from store.contacts import Contacts, LastContacts
 from workers.clocks import MAX_DIFFERENCE_SECONDS, Clocks, Reading
 
 logger = logging.getLogger(__name__)
 
-# Interval of the runs that check contacts only. The systems of a silent lab get recipes this long after its
-# lab controller reports again.
+# Interval of the runs that check contacts only. The systems of a silent lab get recipes at most this
+# long after its lab controller reports again.
 CONTACT_CHECK_SECONDS: Final = 1.0
 
 
@@ -24,7 +24,7 @@ class ConsistencyLoop:
     """The consistency loop: a full run every `every_seconds`, also while triggers are unanswered.
 
     While an enabled lab is silent, additional runs check contacts only. `withheld` counts the full runs that
-    let no deadline expire because the clocks were in doubt, by the kind of doubt.
+    let no deadline expire because the clocks were not trusted, by reason: `DIFFER` or `MOVED`.
     """
 
     def __init__(self, contacts: Contacts, every_seconds: float) -> None:
@@ -39,11 +39,11 @@ class ConsistencyLoop:
         self._doubt: str | None = None
 
     def start_if_due(self, partition: Partition, monotonic_seconds: float) -> bool:
-        """Return whether a run is due. If so, call `correct` for it, and the next run is scheduled."""
+        """Return whether a run is due. If so, schedule the next one; the caller must call `correct`."""
         self._is_full_run = self._full_run_at is None or monotonic_seconds >= self._full_run_at
         if self._is_full_run:
             self._full_run_at = monotonic_seconds + self._every_seconds
-        elif monotonic_seconds < self._contact_check_at or not is_waiting_for_a_lab(partition):
+        elif monotonic_seconds < self._contact_check_at or not has_silent_lab(partition):
             return False
         self._contact_check_at = monotonic_seconds + CONTACT_CHECK_SECONDS
         return True
@@ -53,15 +53,15 @@ class ConsistencyLoop:
         contacts = self._contacts.last_contacts()
         last_heard = _by_scheduler_clock(contacts, now)
         if not self._is_full_run:
-            return hear(partition, LoopInput(now, last_heard, may_end=False), self.findings)
-        may_end = self._may_end(Reading(now, contacts.now, monotonic_seconds))
+            return check_contacts(partition, LoopInput(now, last_heard, may_expire=False), self.findings)
+        may_expire = self._may_expire(Reading(now, contacts.now, monotonic_seconds))
         before = self.findings.never_happen
-        decisions = correct(partition, LoopInput(now, last_heard, may_end), self.findings)
+        decisions = correct(partition, LoopInput(now, last_heard, may_expire), self.findings)
         if self.findings.never_happen > before:
             logger.error("consistency: found a fault of Labledger (report this): %s", self.findings)
         return decisions
 
-    def _may_end(self, reading: Reading) -> bool:
+    def _may_expire(self, reading: Reading) -> bool:
         doubt = self._clocks.doubt(reading)
         if doubt is not None:
             self.withheld[doubt] += 1

@@ -1,4 +1,4 @@
-"""A minimal Falcon application under the server of the API: `python -m bench.limits.bare`."""
+"""A minimal Falcon application on the server of the API, whose rate is a limit for every API request."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from runtime.processes.logs import set_up_logging
 from runtime.settings import SERVE, Settings
 
 
-class Bare:
+class MinimalResource:
     async def on_post(self, req: Request, resp: Response) -> None:
         """Read a body and answer with a few bytes, as every write does."""
         body = await req.stream.read()
@@ -21,7 +21,7 @@ class Bare:
 
 def application() -> InFlight:
     app = App()
-    app.add_route("/", Bare())
+    app.add_route("/", MinimalResource())
     return InFlight(app, lambda: None)
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 from cli.workflow.installing import installing
 from cli.workflow.options import Document, InvalidOptions, Options, refused, warn
 from cli.workflow.requires import distro_requires, host_requires, is_forced, of_arch
-from cli.workflow.tasks import ALONE, tasks
+from cli.workflow.tasks import STANDALONE, tasks
 
 T = TypeVar("T")
 ArchesOf = Callable[[Document], Sequence[str]]
@@ -71,7 +71,7 @@ def _read(options: Options) -> _Parts:
 
 
 def _roles(options: Options) -> list[str]:
-    return ["SERVERS"] * options["servers"] + ["CLIENTS"] * options["clients"] or [ALONE]
+    return ["SERVERS"] * options["servers"] + ["CLIENTS"] * options["clients"] or [STANDALONE]
 
 
 def _recipe(options: Options, parts: _Parts, arch: str, role: str) -> Document:

@@ -7,19 +7,18 @@ from typing import Final
 
 from cli.workflow.options import Document, InvalidOptions, Options, text_of, warn
 
-# Role of the tasks of a recipe that is alone in its set.
-ALONE: Final = "STANDALONE"
+# Role of the preparing tasks, and of the tasks of a recipe that is alone in its set.
+STANDALONE: Final = "STANDALONE"
 INSTALL_TASK: Final = "/distribution/check-install"
 PACKAGES_TASK: Final = "/distribution/pkginstall"
-# Option -> its task.
-BY_OPTION: Final = {"ndump": "/kernel/networking/ndnc", "kdump": "/kernel/networking/kdump"}
+TASK_BY_OPTION: Final = {"ndump": "/kernel/networking/ndnc", "kdump": "/kernel/networking/kdump"}
 
 
 def tasks(options: Options, role: str) -> list[Document]:
-    """Return the tasks of a recipe with this role.
+    """Return the tasks of a recipe: first those that prepare the system, then the requested ones.
 
-    Parameters and role are those of the requested tasks alone, as in `bkr`: the tasks that prepare the system
-    run without them. Raise `InvalidOptions`, also if only such tasks are left.
+    As in `bkr`, only the requested tasks have the parameters and the role. Raise `InvalidOptions` if no task
+    is requested, except with --reserve, which needs at least one preparing task.
     """
     named = [*options["task"], *_tasks_of_file(options)]
     faults = [
@@ -37,14 +36,15 @@ def tasks(options: Options, role: str) -> list[Document]:
 
 
 def _preparing_tasks(options: Options, named: list[str]) -> Iterator[Document]:
-    """Yield the tasks that prepare the system, and first the check of the installation unless requested."""
+    """Yield the tasks that prepare the system: the check of the installation first, if not yet in `named`."""
     if not options["suppress_install_task"] and INSTALL_TASK not in named:
-        yield {"name": INSTALL_TASK, "role": ALONE}
+        yield {"name": INSTALL_TASK, "role": STANDALONE}
     if options["install"]:
-        yield {"name": PACKAGES_TASK, "role": ALONE, "params": {"PKGARGNAME": " ".join(options["install"])}}
-    for option, name in BY_OPTION.items():
+        packages = {"PKGARGNAME": " ".join(options["install"])}
+        yield {"name": PACKAGES_TASK, "role": STANDALONE, "params": packages}
+    for option, name in TASK_BY_OPTION.items():
         if options[option]:
-            yield {"name": name, "role": ALONE}
+            yield {"name": name, "role": STANDALONE}
 
 
 def _tasks_of_file(options: Options) -> list[str]:

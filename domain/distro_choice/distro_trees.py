@@ -65,7 +65,7 @@ class DistroTrees:
     @property
     def systems(self) -> int:
         """Return the number of registered systems."""
-        return self._installable.everyone.bit_count()
+        return self._installable.all_systems.bit_count()
 
     def is_quick(self, recipe_sets: Sequence[RecipeSetSpec]) -> bool:
         """Return whether choosing the trees of all sets takes only a few milliseconds."""

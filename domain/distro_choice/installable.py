@@ -260,7 +260,8 @@ class Installable:
     def usable(self, host_requires: str, submitter: Submitter) -> int:
         """Return the systems that recipes of a submitter may have, now or when they come free."""
         match = self._host_match(host_requires)
-        return match.systems & self._available.usable(forced=match.forced) & self._labs.access.may(submitter)
+        usable = match.systems & self._available.usable(forced=match.forced)
+        return usable & self._labs.access.allowed(submitter)
 
     def _host_match(self, host_requires: str) -> HostMatch:
         cached = self._host_matches.get(host_requires)
@@ -275,7 +276,7 @@ class Installable:
         return (of_lab for _, of_lab in self._labs.each() if of_lab)
 
     @property
-    def everyone(self) -> int:
+    def all_systems(self) -> int:
         return self._labs.registered
 
 

@@ -47,7 +47,7 @@ def in_one_lab(
     """
     # For a single recipe without guests the newest tree decides, so all labs count as one.
     single = len(all_needs) == 1 and not all_needs[0].guests
-    labs: Iterable[int] = (installable.everyone,) if single else installable.labs()
+    labs: Iterable[int] = (installable.all_systems,) if single else installable.labs()
     by_lab = [offers for of_lab in labs if (offers := _offers(installable, all_needs, systems, of_lab))]
     by_lab.sort(key=lambda offers: [offer.passed_over for offer in offers])
     for offers in by_lab:

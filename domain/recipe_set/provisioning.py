@@ -36,7 +36,7 @@ def provisioning_failed(
 ) -> Decided:
     """Return the events of a recipe and its system, none for a recipe that has finished or was given up.
 
-    `broken_after` is the limit of the lab controller. A failure of a guest does not count for the system.
+    `broken_after`: the failed jobs, and distros, in a row that make a system Broken; guests do not count.
     """
     if recipe.abort_reason is not None or recipe.finished:
         return []
@@ -47,17 +47,17 @@ def provisioning_failed(
         return _with_broken_system(members, recipe, why)
     if recipe.state not in BEFORE_FIRST_TASK:
         return give_up(members, recipe, failure.reason)
-    return _count(members, recipe, failure.reason, broken_after)
+    return _count_failure(members, recipe, failure.reason, broken_after)
 
 
 def why_broken_by_power(system: System, failure: ProvisioningFailure, broken_after: int) -> str | None:
-    """Return the reason why a failed power command makes a system Broken; None if it does not."""
+    """Return the reason if the failure is a power command that makes the system Broken, otherwise None."""
     if broken_after == 0 or not failure.is_power or not is_automated(system.condition):
         return None
     return f"a power command failed: {failure.reason}"
 
 
-def _count(members: Members, recipe: Recipe, reason: str, broken_after: int) -> Decided:
+def _count_failure(members: Members, recipe: Recipe, reason: str, broken_after: int) -> Decided:
     system = _system(members, recipe)
     failures = system.failures.one_more(recipe.job_id, distro_name(recipe.distro_tree_id, recipe.distro))
     jobs, distros = list(failures.jobs), list(failures.distros)
@@ -68,7 +68,7 @@ def _count(members: Members, recipe: Recipe, reason: str, broken_after: int) -> 
         in_a_row = f"provisioning failed for {len(jobs)} jobs and {len(distros)} distros in a row"
         why = f"{in_a_row}, last for recipe {recipe.recipe_id}: {reason}"
         return failed + _with_broken_system(members, recipe, why)
-    # The failure comes last, because a kept system becomes running, which resets the failures.
+    # `failed` is last: a system that the recipe keeps becomes running, which resets the count of failures.
     return give_up(members, recipe, reason) + failed
 
 

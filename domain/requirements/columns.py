@@ -68,7 +68,7 @@ class Columns:
 
     def __init__(self, vocabulary: Vocabulary = SYSTEM) -> None:
         self.vocabulary = vocabulary
-        self.everyone = 0
+        self.all_numbers = 0
         self._inventories: dict[int, Inventory] = {}
         self._columns: dict[str, PropertyColumn] = {}
         # A cache for callers, by property; cleared when the values of the property change for any system.
@@ -87,7 +87,7 @@ class Columns:
         for name in changed:
             self.kept[name].clear()
         self._inventories[number] = inventory
-        self.everyone |= 1 << number
+        self.all_numbers |= 1 << number
         if before is None:
             return None
         return self._unread(before, inventory).union(changed)

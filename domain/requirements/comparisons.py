@@ -63,7 +63,7 @@ def _cost(question: Question, columns: Columns) -> int:
             return len(columns["installable"].holders)
         case Disk(inner):
             disks, _ = distinct_disks(columns)
-            return disks.everyone.bit_count() + sum(_cost(each, disks) for each in _questions(inner))
+            return disks.all_numbers.bit_count() + sum(_cost(each, disks) for each in _questions(inner))
 
 
 def _leaf_cost(leaf: Leaf, columns: Columns) -> int:

@@ -50,7 +50,7 @@ def evaluate(node: Node, columns: Columns) -> Ternary:
         case Forced(fqdn):
             return Ternary(columns["fqdn"].holding("==", fold(fqdn)), 0)
         case _:
-            return Ternary(columns.everyone, 0)
+            return Ternary(columns.all_numbers, 0)
 
 
 def _question(node: Question, columns: Columns) -> Ternary:
@@ -83,7 +83,7 @@ def _answer(node: Question, columns: Columns) -> Ternary:
 
 
 def _all(children: Iterable[Node], columns: Columns) -> Ternary:
-    true = possible = columns.everyone
+    true = possible = columns.all_numbers
     for child in children:
         held = evaluate(child, columns)
         true &= held.true
@@ -101,11 +101,11 @@ def _either(children: Iterable[Node], columns: Columns) -> Ternary:
 
 
 def _not(held: Ternary, columns: Columns) -> Ternary:
-    return Ternary(columns.everyone & ~(held.true | held.unknown), held.unknown)
+    return Ternary(columns.all_numbers & ~(held.true | held.unknown), held.unknown)
 
 
 def _definite(true: int, columns: Columns) -> Ternary:
-    return Ternary(true & columns.everyone, 0)
+    return Ternary(true & columns.all_numbers, 0)
 
 
 def _leaf(leaf: Leaf, columns: Columns) -> Ternary:
@@ -115,7 +115,7 @@ def _leaf(leaf: Leaf, columns: Columns) -> Ternary:
     if operand == "" and element.empty_means_none:
         return _definite(~column.with_value if leaf.op == "==" else column.with_value, columns)
     if leaf.op == OTHER or not columns.vocabulary.properties[element.about].many:
-        return Ternary(_scalar(column, leaf.op, operand), columns.everyone & ~column.with_value)
+        return Ternary(_scalar(column, leaf.op, operand), columns.all_numbers & ~column.with_value)
     if leaf.op == "!=":
         return _definite(~column.holding("==", operand), columns)
     return _definite(column.holding(leaf.op, operand), columns)
@@ -132,7 +132,7 @@ def _key_value(node: KeyValue, columns: Columns) -> Ternary:
     if node.op != OTHER:
         return _definite(true, columns)
     with_keys = columns["key_values"].with_value
-    return Ternary(true & with_keys, columns.everyone & ~with_keys)
+    return Ternary(true & with_keys, columns.all_numbers & ~with_keys)
 
 
 def _disk(inner: Node, columns: Columns) -> Ternary:
@@ -140,7 +140,7 @@ def _disk(inner: Node, columns: Columns) -> Ternary:
     held = evaluate(inner, disks)
     true = reduce(int.__or__, (systems[number] for number in _numbers_in(held.true)), 0)
     unknown = reduce(int.__or__, (systems[number] for number in _numbers_in(held.unknown)), 0)
-    return Ternary(true, (unknown | columns.everyone & ~columns["disks"].with_value) & ~true)
+    return Ternary(true, (unknown | columns.all_numbers & ~columns["disks"].with_value) & ~true)
 
 
 def distinct_disks(columns: Columns) -> tuple[Columns, Sequence[int]]:

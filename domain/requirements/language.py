@@ -36,29 +36,30 @@ class ParsedRequirement:
 
 
 class Language:
-    """The requirements of one vocabulary; `read` parses a form to a tree, None without effect."""
+    """The requirements of one vocabulary. `read` returns the tree of a form, None if it has no effect."""
 
     def __init__(self, read: Callable[[Any, Notes], Node | None]) -> None:
         self._read = read
         self._cached = lru_cache(_CACHED)(self._examine)
 
     def examine(self, form: Any) -> ParsedRequirement:
-        """Parse a form of JSON values, or return the cached result for an equal form."""
+        """Return the tree, findings and mentioned names of a JSON form, from the cache if possible."""
         text = json.dumps(form)
         return self._cached(text) if len(text) <= _MAX_CACHED_LENGTH else self._examine(text)
 
     def parse(self, form: Any, report: Report) -> Node:
-        reading = self.examine(form)
-        for finding in reading.findings:
+        """Return the tree of a form, and report each finding."""
+        parsed = self.examine(form)
+        for finding in parsed.findings:
             report(finding.path, finding.message)
-        return reading.node
+        return parsed.node
 
     def from_text(self, text: str) -> Node:
         """Return the tree of a canonical text. Raises `ValueError` for any other text."""
-        reading = self._cached(text)
-        if reading.findings:
-            raise ValueError(reading.findings[0].message)
-        return reading.node
+        parsed = self._cached(text)
+        if parsed.findings:
+            raise ValueError(parsed.findings[0].message)
+        return parsed.node
 
     def mentions(self, text: str) -> tuple[Mention, ...]:
         return self._cached(text).mentions

@@ -85,12 +85,12 @@ HasName = Callable[[str, str], bool]
 """A function that returns whether the lab has a name of a kind: a field of `NameIndex`."""
 
 
-def with_other(reading: ParsedRequirement, vocabulary: Vocabulary, has_name: HasName) -> ParsedRequirement:
+def with_other(parsed: ParsedRequirement, vocabulary: Vocabulary, has_name: HasName) -> ParsedRequirement:
     """Return the requirement with `other` in place of each `!=` with an unknown name of a list or key."""
-    excluded = dict.fromkeys((each.kind, each.name) for each in reading.mentions if each.excludes)
+    excluded = dict.fromkeys((each.kind, each.name) for each in parsed.mentions if each.excludes)
     unknown = {(kind, name) for kind, name in excluded if not has_name(kind, name)}
     if not unknown:
-        return reading
+        return parsed
 
     def rewritten(node: Node) -> Node:
         match node:
@@ -105,4 +105,4 @@ def with_other(reading: ParsedRequirement, vocabulary: Vocabulary, has_name: Has
             case _:
                 return node
 
-    return replace(reading, node=rewritten(reading.node))
+    return replace(parsed, node=rewritten(parsed.node))

@@ -62,10 +62,7 @@ def _table_differences(
 def _count_differences(
     cursor: Cursor[Any], counted: CountedTable, live: str, limit: int
 ) -> Iterator[Difference]:
-    """Compare counts with the live rows that they count, in one snapshot. A key without a row counts 0.
-
-    The live rows themselves are compared with the fresh ones by `_table_differences`.
-    """
+    """Compare counts with the (checked) live rows that they count, in one snapshot; no row counts 0."""
     query = sql.SQL(
         "SELECT to_jsonb(l), to_jsonb(f) FROM {counts} AS l"
         " FULL JOIN (SELECT {key}, count(*) AS open_count FROM {rows} WHERE until_position = %(open)s::bigint"

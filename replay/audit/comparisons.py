@@ -28,10 +28,7 @@ def compared(op: str, operand: Any) -> Test:
 
 
 def like(pattern: str) -> Test:
-    """Return a test whether a text matches a pattern: `%` matches any text, `_` one character.
-
-    Each piece between two `%` is matched at its first place, which never prevents a match of the rest.
-    """
+    """Return a test for a pattern of `%` (any text) and `_` (a character); leftmost matches suffice."""
     parts = pattern.split("%")
     if len(parts) == 3 and parts[0] == parts[2] == "" and "_" not in pattern:
         # Most patterns are of this kind, and they are tested against many names.

@@ -27,10 +27,7 @@ class SystemRank(NamedTuple):
         return self.end(-1)
 
     def end(self, highest_priority: int) -> Rank:
-        """Return the end of the nominal ranks that precede this rank, given a submitter's highest priority.
-
-        In a queue, recipes are in the order of their nominal priorities, and so of their effective ones.
-        """
+        """Return the end of the preceding nominal ranks, given a submitter's highest priority here."""
         if highest_priority > self.effective:
             return BEFORE_ALL
         if highest_priority < self.effective and self.nominal < self.effective:

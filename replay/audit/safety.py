@@ -17,11 +17,7 @@ def unplaced_hosts(view: FoldedWorld, number: int) -> list[Recipe]:
 
 
 def stuck_holders(view: SchedulerView, matcher: SystemMatcher, lab: str) -> list[int]:
-    """Return the holders of a lab that remain after every holder that can be completed has finished.
-
-    A completed holder frees its systems, so the order in which holders are completed does not matter. Labs
-    share no systems, so a stuck holder in one lab does not make a grant in another unsafe.
-    """
+    """Return holders of a lab that cannot be completed in any order; labs are independent of each other."""
     holders = ((number, unplaced_hosts(view, number)) for number in sorted(view.holding[lab]))
     left = {number: rest for number, rest in holders if rest and _are_readable(view, matcher, rest)}
     while left:

@@ -55,11 +55,7 @@ def timeline(recipe_id: int, order: Command, behaviour: Behaviour, begin_seconds
 
 
 def strike(life: Life, faults: tuple[str, ...], behaviour: Behaviour, *about: object) -> Life:
-    """Return a life up to the time of a fault, or the whole life if no fault happens.
-
-    At least one message is sent before the fault. A start and its watchdog are never separated: otherwise the
-    server would wait for the default time of a task.
-    """
+    """Return a life up to a fault, if any: at least one message, and no start without its watchdog."""
     fault = next((fault for fault in faults if behaviour.happens(fault, *about)), None)
     if fault is None:
         return life

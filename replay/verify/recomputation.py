@@ -163,11 +163,7 @@ def _plain(decision: Decision) -> Decided:
 
 
 def _loop_input(made: DecidedCommit) -> LoopInput:
-    """Return the input of a run of the consistency loop, as far as its decisions reveal it.
-
-    The log contains neither contacts nor doubts about clocks. A run in which a deadline expired was
-    allowed to end things.
-    """
+    """Return the input of a run of the consistency loop, from its decisions: the log has no contacts."""
     now = made.basis.now
     long_ago = now - timedelta(seconds=2 * SILENT_AFTER_SECONDS)
     heard: dict[str, datetime] = {}
@@ -177,7 +173,7 @@ def _loop_input(made: DecidedCommit) -> LoopInput:
             heard[decision.cause.removeprefix(CONTACT)] = (
                 long_ago if isinstance(event, LabControllerSilent) else now
             )
-    return LoopInput(now, heard, may_end=any(map(_needs_clock, made.decisions)))
+    return LoopInput(now, heard, may_expire=any(map(_needs_clock, made.decisions)))
 
 
 def _needs_clock(decision: Decided) -> bool:

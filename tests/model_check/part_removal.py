@@ -52,7 +52,7 @@ def without_pending_first() -> AbstractContextManager[object]:
 
 def without_basis() -> AbstractContextManager[object]:
     """Rank a recipe that becomes assigned in a batch with the assigned ones at once."""
-    return patch.object(recipe_sets, "newly_of", lambda lab_controller: lab_controller)
+    return patch.object(recipe_sets, "newly_assigned_line", lambda lab_controller: lab_controller)
 
 
 @contextmanager

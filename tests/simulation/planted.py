@@ -17,7 +17,7 @@ from domain.scheduling.supply.availability import Availability
 from projections.folding import fold
 from projections.projector import CHANNEL, Projector
 from projections.sql import SQL
-from store.in_memory import LogTables
+from store.log_tables import LogTables
 from tests.random_histories.faults import everything_is_safe, nobody_wakes_up
 
 Plant = Callable[[pytest.MonkeyPatch], None]

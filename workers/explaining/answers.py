@@ -169,7 +169,7 @@ def _refusals_of(partition: Partition, recipe: Mapping[str, Any]) -> tuple[Refus
 def _systems(labs: Labs, visible: Iterable[str], refused: tuple[Refusal, ...]) -> list[dict[str, Any]]:
     systems = []
     for fqdn in visible:
-        reasons = [refusal.says for refusal in of_system(refused, labs.number(fqdn))]
+        reasons = [refusal.reason for refusal in of_system(refused, labs.number(fqdn))]
         systems.append({"fqdn": fqdn, "viable": not reasons, "reasons": reasons})
     return systems
 

@@ -8,7 +8,7 @@ from domain.events import Event
 from domain.recipe.events import RecipeAssigned, RecipeScheduled, RecipeWaiting
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import union
-from domain.scheduling.decisions.demanded_systems import hopeless
+from domain.scheduling.decisions.demanded_systems import is_hopeless
 from domain.scheduling.decisions.draft import Draft
 from domain.scheduling.safety.completion import Holder, completable, stuck
 from domain.scheduling.safety.plans import Plans
@@ -23,7 +23,7 @@ def is_safe(partition: Partition, host: Recipe, number: int) -> bool:
     if partition.sets.is_single(host.recipe_set_id):
         return True
     lab_controller = partition.system(number).lab_controller
-    if hopeless(partition, host.recipe_set_id, lab_controller):
+    if is_hopeless(partition, host.recipe_set_id, lab_controller):
         return False
     hosts = partition.sets.hosts(host.recipe_set_id)
     missing = [other for other in hosts if other.state != "scheduled" and other.recipe_id != host.recipe_id]

@@ -9,7 +9,7 @@ from domain.recipe.events import RecipeQueued
 from domain.recipe.state import Recipe
 from domain.recipe_set.ending import abort_set
 from domain.scheduling.decisions.choice import choices
-from domain.scheduling.decisions.demanded_systems import of_sufficient_labs
+from domain.scheduling.decisions.demanded_systems import without_hopeless_labs
 from domain.scheduling.decisions.draft import Decision, Draft
 from domain.scheduling.decisions.granting import grant, is_safe
 from domain.scheduling.decisions.impossible import why_never, why_not_yet
@@ -73,7 +73,7 @@ def _place_one(draft: Draft, recipe_id: int, unclaimed: int, together: Simultane
         candidates = highest(partition, host, candidates).systems
     if not candidates:
         return waiting_reason(partition, host, unclaimed)
-    fits = candidates & together.systems or of_sufficient_labs(partition, host, candidates)
+    fits = candidates & together.systems or without_hopeless_labs(partition, host, candidates)
     if not fits:
         return SET_INCOMPLETE
     may_have = together.can_start if together.systems else partial(is_safe, partition)

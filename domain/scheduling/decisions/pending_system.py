@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from domain.scheduling.decisions.draft import Decision, Draft
 from domain.scheduling.decisions.granting import grant, is_safe
 from domain.scheduling.demand.filters import QUEUED
-from domain.scheduling.demand.lines import newly_of
+from domain.scheduling.demand.lines import newly_assigned_line
 from domain.scheduling.demand.ranked import Rank
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import Trigger
@@ -38,7 +38,7 @@ def _grant_first(draft: Draft, fqdn: str) -> None:
 
 
 def ranks_for_system(partition: Partition, system: System) -> Iterator[Rank]:
-    """Yield the ranks of the recipes eligible for a system, in its rank order, while nothing changes."""
+    """Yield the ranks of eligible recipes in the order of the system. A change invalidates the iterator."""
     forced_only = is_for_forced_only(partition, system)
     for lines in tiers_of(system.lab_controller):
         places = [
@@ -54,7 +54,7 @@ def is_for_forced_only(partition: Partition, system: System) -> bool:
 def tiers_of(lab_controller: str) -> tuple[tuple[str, ...], ...]:
     """Return the lines that a system of the lab considers, by tier: assigned recipes, then queued ones.
 
-    Recipes that became assigned in the present batch rank with the queued ones, because a batch is answered
-    in the rank order at its basis.
+    Recipes that became assigned in the present batch still rank with the queued ones: every trigger of a
+    batch is answered in the rank order that the queue had when the batch began.
     """
-    return (lab_controller,), (QUEUED, newly_of(lab_controller))
+    return (lab_controller,), (QUEUED, newly_assigned_line(lab_controller))

@@ -43,13 +43,13 @@ SILENT_AFTER_SECONDS: Final = 300
 class LoopInput:
     """The time, and the time of the last contact of each lab controller.
 
-    `may_end` is False while the clock is not trusted: then no deadline expires, and no lab controller becomes
-    silent.
+    `may_expire` is False while the clock is not trusted: then no deadline expires, and no lab controller
+    becomes silent.
     """
 
     now: datetime
     last_heard: Mapping[str, datetime]
-    may_end: bool = True
+    may_expire: bool = True
 
 
 @dataclass
@@ -79,18 +79,18 @@ def correct(partition: Partition, clock: LoopInput, findings: Findings) -> list[
     corrections, so that deadlines expire under any load.
     """
     partition.begin_tentative(clock.now)
-    checks = (check for check in CHECKS if clock.may_end or check not in ENDING)
+    checks = (check for check in CHECKS if clock.may_expire or check not in ENDING)
     decisions = [decision for check in checks for decision in check(partition, clock, findings)]
     return with_batch(partition, decisions)
 
 
-def hear(partition: Partition, clock: LoopInput, findings: Findings) -> list[Decision]:
+def check_contacts(partition: Partition, clock: LoopInput, findings: Findings) -> list[Decision]:
     """Return the decisions about contacts of lab controllers only, for one commit."""
     partition.begin_tentative(clock.now)
     return with_batch(partition, list(_lab_controllers(partition, clock, findings)))
 
 
-def is_waiting_for_a_lab(partition: Partition) -> bool:
+def has_silent_lab(partition: Partition) -> bool:
     """Return whether an enabled lab gets no recipes because its controller is silent."""
     return any(
         entry.document["enabled"] and entry.document.get("silent")
@@ -197,7 +197,7 @@ def _lab_controllers(partition: Partition, clock: LoopInput, findings: Findings)
     for name, entry in partition.directory.items("lab-controller"):
         heard = clock.last_heard.get(name)
         silent = heard is not None and heard < limit
-        if heard is None or silent == bool(entry.document.get("silent")) or (silent and not clock.may_end):
+        if heard is None or silent == bool(entry.document.get("silent")) or (silent and not clock.may_expire):
             continue
         findings.labs_changed += 1
         event: Event = LabControllerSilent() if silent else LabControllerHeard()

@@ -17,7 +17,7 @@ from domain.access.submit_rights import SubmitRights
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
 from domain.scheduling.decisions.choice import choices
-from domain.scheduling.decisions.demanded_systems import of_sufficient_labs
+from domain.scheduling.decisions.demanded_systems import without_hopeless_labs
 from domain.scheduling.decisions.draft import Decision, Draft
 from domain.scheduling.decisions.granting import grant, is_safe
 from domain.scheduling.decisions.pending_system import tiers_of
@@ -206,7 +206,7 @@ def _where_safe(partition: Partition, host: Recipe, systems: int) -> int:
     """Return the systems in labs that are not hopeless for the set and in which some grant is safe."""
     if partition.sets.is_single(host.recipe_set_id):
         return systems
-    sufficient = of_sufficient_labs(partition, host, systems)
+    sufficient = without_hopeless_labs(partition, host, systems)
     of_labs = (sufficient & of_lab for _, of_lab in partition.labs.each())
     return union(each for each in of_labs if _is_any_safe(partition, host, each))
 

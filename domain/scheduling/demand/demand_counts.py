@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
+from domain.scheduling.demand.ranked import Rank, Ranked
 from domain.scheduling.demand.submitters import Submitters
 from domain.scheduling.supply.access import AccessIndex
 from domain.scheduling.supply.filter_key import FilterKey
@@ -19,6 +21,21 @@ class FilterEntry:
     number: int
     fitting: int | None = None
     unplaced: dict[int, int] = field(default_factory=dict)
+
+
+class Evaluated(NamedTuple):
+    """An evaluated filter: its number (its bit in signatures) and the bitmap of the systems that fit it."""
+
+    key: FilterKey
+    number: int
+    fitting: int
+
+
+class FilterInLine(NamedTuple):
+    """A filter, and its recipes in one line by submitter number."""
+
+    entry: FilterEntry
+    recipes: Mapping[int, Ranked[Rank]]
 
 
 class DemandCounts:
@@ -78,7 +95,7 @@ class DemandCounts:
             change(entry.fitting & self._may(submitter), abs(difference))
 
     def _may(self, submitter: int) -> int:
-        return self._access.may(self._submitters[submitter])
+        return self._access.allowed(self._submitters[submitter])
 
     def _now(self) -> tuple[int, int]:
         return self._access.version, self._submitters.version

@@ -8,17 +8,16 @@ lab. `Effort` counts the visited entries and recipes; a test checks that they do
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
 
 from domain.access.submit_rights import SubmitRights, Submitter
 from domain.scheduling.bitsets.bit_sliced import BitSlicedNumbers
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
 from domain.scheduling.demand.changes import Changes
-from domain.scheduling.demand.demand_counts import DemandCounts, FilterEntry
+from domain.scheduling.demand.demand_counts import DemandCounts, Evaluated, FilterEntry, FilterInLine
 from domain.scheduling.demand.lines import Line, RecipeCounts
 from domain.scheduling.demand.order import Effort, Place, ordered_places
-from domain.scheduling.demand.ranked import Rank, Ranked
+from domain.scheduling.demand.ranked import Rank
 from domain.scheduling.demand.signatures import Signatures
 from domain.scheduling.demand.submitters import Submitters
 from domain.scheduling.supply.filter_key import Demand, FilterKey
@@ -28,21 +27,7 @@ from domain.scheduling.supply.rules import fitting
 QUEUED = ""
 """The line of the queued recipes. Assigned recipes are in the line of their lab."""
 EVERY = -1
-
-
-class Evaluated(NamedTuple):
-    """An evaluated filter: its number (its bit in signatures) and the bitmap of the systems that fit it."""
-
-    key: FilterKey
-    number: int
-    fitting: int
-
-
-class FilterInLine(NamedTuple):
-    """A filter, and its recipes in one line by submitter number."""
-
-    entry: FilterEntry
-    recipes: Mapping[int, Ranked[Rank]]
+EMPTY_LINE = Line()
 
 
 class Filters:
@@ -92,15 +77,14 @@ class Filters:
         """Add the ranks of recipes with this demand to a line."""
         if line not in self._lines:
             self._lines[line] = Line()
-        self._lines[line].add(
-            self._entry(demand.key).number, self._submitters.number(demand.submitter), *ranks
-        )
+        self._lines[line].add(*self._numbers(demand), *ranks)
 
     def dequeue(self, demand: Demand, line: str, rank: Rank) -> None:
         """Remove the rank of a recipe from a line."""
-        self._lines[line].discard(
-            self._entry(demand.key).number, self._submitters.number(demand.submitter), rank
-        )
+        self._lines[line].discard(*self._numbers(demand), rank)
+
+    def _numbers(self, demand: Demand) -> tuple[int, int]:
+        return self._entry(demand.key).number, self._submitters.number(demand.submitter)
 
     def _entry(self, key: FilterKey) -> FilterEntry:
         entry = self._entries.get(key)
@@ -218,8 +202,8 @@ class Filters:
 
     def recipe_counts(self, line: str) -> RecipeCounts | None:
         """Return the counts of the recipes of a line; None if the line is empty."""
-        there = self._lines.get(line)
-        return there.recipe_counts() if there is not None and there.filters else None
+        there = self._lines.get(line, EMPTY_LINE)
+        return there.recipe_counts() if there.filters else None
 
     def maxima(self, rights: SubmitRights) -> tuple[int, ...]:
         """Return the maximum effective priority of each submitter, by number, on systems of a class."""
@@ -240,8 +224,8 @@ class Filters:
 
     def ranked_recipes(self, fqdn: str, line: str, *, forced_only: bool) -> Iterator[Place]:
         """Yield the eligible recipes of a line on a system (or only those that force it) in rank order."""
-        there = self._lines.get(line)
-        if there is None or not there.filters:
+        there = self._lines.get(line, EMPTY_LINE)
+        if not there.filters:
             return iter(())
         self._evaluate_all(there.filters)
         number = self._labs.number(fqdn)
@@ -249,14 +233,13 @@ class Filters:
         return self.ranked_recipes_of_class(line, among, self._labs.access.of(number))
 
     def any_in(self, line: str, filters: int) -> bool:
-        there = self._lines.get(line)
-        return there is not None and filters & there.filters != 0
+        return filters & self._lines.get(line, EMPTY_LINE).filters != 0
 
     def ranked_recipes_of_class(self, line: str, filters: int, rights: SubmitRights) -> Iterator[Place]:
         """Yield the places of the recipes of a line with these filters on systems of a class."""
-        there = self._lines.get(line)
-        among = 0 if there is None else filters & there.filters
-        if there is None or not among:
+        there = self._lines.get(line, EMPTY_LINE)
+        among = filters & there.filters
+        if not among:
             return iter(())
         return ordered_places(there, among, self._submitters.order(rights), self._effort)
 

@@ -12,7 +12,7 @@ from domain.scheduling.demand.ranked import Rank, Ranked
 NOBODY: Mapping[int, Ranked[Rank]] = {}
 
 
-def newly_of(lab_controller: str) -> str:
+def newly_assigned_line(lab_controller: str) -> str:
     """Return the line of the newly assigned recipes of a lab, which rank with the queued ones."""
     return f"{lab_controller} newly"
 

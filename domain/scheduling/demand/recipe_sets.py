@@ -11,7 +11,7 @@ from domain.recipe.lifecycle import PLACED, UNPLACED
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
 from domain.scheduling.demand.filters import QUEUED, Filters
-from domain.scheduling.demand.lines import newly_of
+from domain.scheduling.demand.lines import newly_assigned_line
 from domain.scheduling.demand.ranked import Rank
 from domain.scheduling.safety.holders import Holders
 from domain.scheduling.supply.filter_key import Demand, FilterKey, filter_key
@@ -88,7 +88,7 @@ class RecipeSets:
             host = self.recipes[recipe_id]
             if recipe_id in self._demands and host.state == "assigned":
                 demand, rank = self._demands[recipe_id], self.rank(host)
-                self._filters.dequeue(demand, newly_of(lab_of(host)), rank)
+                self._filters.dequeue(demand, newly_assigned_line(lab_of(host)), rank)
                 self._filters.enqueue(demand, lab_of(host), rank)
 
     def refresh(self, recipe: Recipe) -> None:
@@ -238,8 +238,8 @@ class RecipeSets:
     def line_of(self, host: Recipe) -> str | None:
         """Return the line of a queued or assigned recipe, None for other states."""
         if host.state == "assigned":
-            lab_controller = lab_of(host)
-            return newly_of(lab_controller) if host.recipe_id in self.newly_assigned else lab_controller
+            lab = lab_of(host)
+            return newly_assigned_line(lab) if host.recipe_id in self.newly_assigned else lab
         return QUEUED if host.state == "queued" else None
 
     def rank_of_set(self, recipe_set_id: int) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from typing import Final
 
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import numbers_in
-from domain.scheduling.decisions.demanded_systems import hopeless
+from domain.scheduling.decisions.demanded_systems import is_hopeless
 from domain.scheduling.decisions.granting import is_safe
 from domain.scheduling.decisions.pending_system import ranks_for_system
 from domain.scheduling.explaining.places import Places, effective_priority, why_before
@@ -152,8 +152,8 @@ class Candidates:
             yield f"{IN_ANOTHER_LAB}: {self._host.lab_controller}"
 
     def _why_not_now(self, system: System, number: int) -> tuple[str, tuple[str, ...]]:
-        is_hopeless = hopeless(self._partition, self._host.recipe_set_id, system.lab_controller)
-        for_its_set = (SET_INCOMPLETE,) if is_hopeless else ()
+        hopeless = is_hopeless(self._partition, self._host.recipe_set_id, system.lab_controller)
+        for_its_set = (SET_INCOMPLETE,) if hopeless else ()
         if system.recipe_id is not None:
             return NOT_NOW, (f"{system.usage} with recipe {system.recipe_id}", *for_its_set)
         if for_its_set:
@@ -181,5 +181,5 @@ def _until(until: datetime | None, ends_by: str) -> tuple[datetime | None, str |
 
 def _reason_of(refusal: Refusal, system: System) -> str:
     if refusal.rule == LOAN.name and system.loan is not None:
-        return f"{refusal.says}: {lent_to(system.loan)}"
-    return refusal.says
+        return f"{refusal.reason}: {lent_to(system.loan)}"
+    return refusal.reason

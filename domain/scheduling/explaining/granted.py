@@ -10,7 +10,7 @@ from typing import Final
 
 from domain.recipe.state import Recipe
 from domain.scheduling.decisions.decide import iter_decisions
-from domain.scheduling.decisions.demanded_systems import hopeless
+from domain.scheduling.decisions.demanded_systems import is_hopeless
 from domain.scheduling.decisions.pending_system import ranks_for_system
 from domain.scheduling.explaining.places import effective_priority, why_before
 from domain.scheduling.supply.reasons import SET_INCOMPLETE, UNSAFE
@@ -142,8 +142,8 @@ def _rivals(partition: Partition, host: Recipe, system: System) -> tuple[tuple[R
 
 
 def _why_passed_over(partition: Partition, system: System, recipe: Recipe) -> str:
-    is_hopeless = hopeless(partition, recipe.recipe_set_id, system.lab_controller)
-    return SET_INCOMPLETE if is_hopeless else UNSAFE
+    hopeless = is_hopeless(partition, recipe.recipe_set_id, system.lab_controller)
+    return SET_INCOMPLETE if hopeless else UNSAFE
 
 
 def _rival(partition: Partition, system: System, recipe: Recipe, why: str) -> Rival:

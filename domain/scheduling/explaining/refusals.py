@@ -17,13 +17,13 @@ class Refusal(NamedTuple):
     """A rule, its reason for a single system, and the bitmap of the systems that the rule excludes."""
 
     rule: str
-    says: str
+    reason: str
     systems: int
 
 
 def refusals(labs: Labs, demand: Demand) -> tuple[Refusal, ...]:
     """Return the refusals of all rules, in their order; a system that no rule refuses is viable."""
-    return tuple(Refusal(name, says, _kept_out(labs, passed)) for name, says, passed in passing(labs, demand))
+    return tuple(Refusal(rule, reason, _kept_out(labs, ok)) for rule, reason, ok in passing(labs, demand))
 
 
 def refused_by_filter(labs: Labs, host_requires: str) -> tuple[Refusal, ...]:
@@ -33,11 +33,11 @@ def refused_by_filter(labs: Labs, host_requires: str) -> tuple[Refusal, ...]:
 
 
 def _kept_out(labs: Labs, passed: int) -> int:
-    return labs.columns.everyone & ~passed
+    return labs.columns.all_numbers & ~passed
 
 
-def viable(labs: Labs, refused: Iterable[Refusal]) -> int:
-    return labs.columns.everyone & ~union(refusal.systems for refusal in refused)
+def viable_systems(labs: Labs, refused: Iterable[Refusal]) -> int:
+    return labs.columns.all_numbers & ~union(refusal.systems for refusal in refused)
 
 
 def of_system(refused: Iterable[Refusal], number: int) -> Iterator[Refusal]:

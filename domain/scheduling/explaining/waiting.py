@@ -8,10 +8,10 @@ from itertools import chain, islice
 
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
-from domain.scheduling.decisions.demanded_systems import hopeless
+from domain.scheduling.decisions.demanded_systems import is_hopeless
 from domain.scheduling.decisions.tree_locations import tree_label
 from domain.scheduling.explaining.candidates import NEVER, NOT_ALLOWED, NOT_NOW, Candidate, Candidates
-from domain.scheduling.explaining.refusals import Refusal, refusals, refused_only_by, viable
+from domain.scheduling.explaining.refusals import Refusal, refusals, refused_only_by, viable_systems
 from domain.scheduling.supply.reasons import SET_INCOMPLETE, TREE_AWAY
 from domain.scheduling.supply.rules import ACCESS, LOAN
 from domain.scheduling.world.partition import Partition
@@ -19,7 +19,7 @@ from domain.scheduling.world.partition import Partition
 
 @dataclass(frozen=True)
 class RuleCount:
-    """A rule with the number of systems that pass it, and (`left`) that pass it and all earlier rules."""
+    """A rule with the numbers of systems that pass it, and that pass it and all earlier rules (`left`)."""
 
     name: str
     reason: str
@@ -29,7 +29,7 @@ class RuleCount:
 
 @dataclass(frozen=True)
 class Counted:
-    """The numbers of systems by what they are for the recipe; `usable` ones may be idle or busy."""
+    """Numbers of systems: `usable` ones, idle or busy; `first_in_order` ones, where no recipe ranks ahead."""
 
     registered: int
     viable: int
@@ -42,7 +42,7 @@ class Counted:
 
 @dataclass(frozen=True)
 class Waiting:
-    """The explanation of an unplaced recipe: its first candidates `systems`, `systems_count` of all."""
+    """The explanation of an unplaced recipe: the first `systems` of its `systems_count` candidates."""
 
     summary: str
     rules: tuple[RuleCount, ...]
@@ -55,7 +55,7 @@ class Waiting:
 class WaitingOptions:
     """The options of an explanation: the maximum number of systems, or the one system to show (`only`).
 
-    `unseen` systems are not shown. `unknown` systems, a part of them, are not counted either.
+    `unseen` systems are not shown. The `unknown` ones among them are not counted either.
     """
 
     limit: int
@@ -64,20 +64,20 @@ class WaitingOptions:
     unknown: frozenset[str] = frozenset()
 
 
-def why_it_waits(partition: Partition, host: Recipe, asked: WaitingOptions) -> Waiting:
+def why_it_waits(partition: Partition, host: Recipe, options: WaitingOptions) -> Waiting:
     """Return why a recipe that is not a guest has no system."""
-    seen, unknown = ~_bitmap(partition, asked.unseen), _bitmap(partition, asked.unknown)
+    seen, unknown = ~_bitmap(partition, options.unseen), _bitmap(partition, options.unknown)
     refused = _without(unknown, refusals(partition.labs, partition.sets.demand(host)))
     candidates = Candidates(partition, host, refused)
-    could = viable(partition.labs, refused) & ~unknown
+    viable = viable_systems(partition.labs, refused) & ~unknown
     lent = refused_only_by(refused, LOAN.name)
     not_allowed = refused_only_by(refused, ACCESS.name, LOAN.name) & ~lent
-    ordered = candidates.ordered(could & seen, asked.limit)
+    ordered = candidates.ordered(viable & seen, options.limit)
     usable = partition.usable(host) & ~unknown
-    everyone = partition.labs.columns.everyone & ~unknown
+    all_systems = partition.labs.columns.all_numbers & ~unknown
     counted = Counted(
-        registered=everyone.bit_count(),
-        viable=could.bit_count(),
+        registered=all_systems.bit_count(),
+        viable=viable.bit_count(),
         usable=usable.bit_count(),
         idle=(partition.idle(host) & ~unknown).bit_count(),
         not_allowed=not_allowed.bit_count(),
@@ -85,21 +85,21 @@ def why_it_waits(partition: Partition, host: Recipe, asked: WaitingOptions) -> W
         first_in_order=candidates.first_in_order(unknown),
     )
     shown: Iterable[Candidate]
-    count = ((could | lent | not_allowed) & seen).bit_count() if asked.only is None else 1
-    if asked.only is None:
+    count = ((viable | lent | not_allowed) & seen).bit_count() if options.only is None else 1
+    if options.only is None:
         shown = chain(
             map(candidates.viable, ordered),
             (candidates.refused(number, NOT_NOW) for number in numbers_in(lent & seen)),
             (candidates.refused(number, NOT_ALLOWED) for number in numbers_in(not_allowed & seen)),
         )
     else:
-        shown = [_one(candidates, refused, partition.labs.number(asked.only), could, lent, not_allowed)]
-    rules = _rules(everyone, refused)
+        shown = [_one(candidates, partition.labs.number(options.only), viable, lent, not_allowed)]
+    rules = _rules(all_systems, refused)
     summary = _summary(counted, rules, set_waits=_is_set_incomplete(partition, host, usable))
     tree_id = partition.absent_trees.first_absent(partition.sets.key(host).tree_ids)
     if tree_id is not None:
         summary = f"{TREE_AWAY}: {tree_label(partition, tree_id)}"
-    return Waiting(summary, rules, counted, tuple(islice(shown, asked.limit)), count)
+    return Waiting(summary, rules, counted, tuple(islice(shown, options.limit)), count)
 
 
 def _bitmap(partition: Partition, names: frozenset[str]) -> int:
@@ -108,32 +108,30 @@ def _bitmap(partition: Partition, names: frozenset[str]) -> int:
 
 
 def _without(unknown: int, refused: Iterable[Refusal]) -> tuple[Refusal, ...]:
-    return tuple(Refusal(rule, says, systems & ~unknown) for rule, says, systems in refused)
+    return tuple(Refusal(rule, reason, systems & ~unknown) for rule, reason, systems in refused)
 
 
-def _one(
-    candidates: Candidates, refused: tuple[Refusal, ...], number: int, could: int, lent: int, not_allowed: int
-) -> Candidate:
-    if could >> number & 1:
+def _one(candidates: Candidates, number: int, viable: int, lent: int, not_allowed: int) -> Candidate:
+    if viable >> number & 1:
         return candidates.viable(number)
     if lent >> number & 1:
         return candidates.refused(number, NOT_NOW)
     return candidates.refused(number, NOT_ALLOWED if not_allowed >> number & 1 else NEVER)
 
 
-def _rules(everyone: int, refused: Iterable[Refusal]) -> tuple[RuleCount, ...]:
-    left = everyone
+def _rules(all_systems: int, refused: Iterable[Refusal]) -> tuple[RuleCount, ...]:
+    left = all_systems
     counts = []
-    for rule, says, systems in refused:
+    for rule, reason, systems in refused:
         left &= ~systems
-        counts.append(RuleCount(rule, says, (everyone & ~systems).bit_count(), left.bit_count()))
+        counts.append(RuleCount(rule, reason, (all_systems & ~systems).bit_count(), left.bit_count()))
     return tuple(counts)
 
 
 def _is_set_incomplete(partition: Partition, host: Recipe, usable: int) -> bool:
     """Return whether every lab with usable systems for the recipe is hopeless for its set."""
     labs = [name for name, of_lab in partition.labs.each() if of_lab & usable]
-    return bool(labs) and all(hopeless(partition, host.recipe_set_id, name) for name in labs)
+    return bool(labs) and all(is_hopeless(partition, host.recipe_set_id, name) for name in labs)
 
 
 def _summary(counted: Counted, rules: Iterable[RuleCount], *, set_waits: bool) -> str:
@@ -158,8 +156,8 @@ def _summary(counted: Counted, rules: Iterable[RuleCount], *, set_waits: bool) -
 
 
 def _where_first(counted: Counted) -> str:
-    first, of = counted.first_in_order, counted.usable
-    if of == 1:
+    first, usable = counted.first_in_order, counted.usable
+    if usable == 1:
         return "it comes first there" if first else "others come before it there"
     return f"it comes first on {first} of these" if first else "others come before it on all of these"
 

@@ -27,8 +27,8 @@ class LabHolders:
 class Holders:
     """Mutable: `bind` and `unbind` each host, `clear` when the usable systems have changed.
 
-    `hopeless` caches the results of `demanded_systems.hopeless` by set and lab; the entry of a set is removed
-    when one of its recipes changes.
+    `hopeless` caches the results of `demanded_systems.is_hopeless` by set and lab; the entry of a set is
+    removed when one of its recipes changes.
     """
 
     def __init__(self) -> None:

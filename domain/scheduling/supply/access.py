@@ -30,7 +30,7 @@ class AccessIndex:
         self._name_changes: dict[tuple[str, str], None] = {}
         self._entitled: dict[Submitter, int] = {}
         self._not_lent: dict[Submitter, int] = {}
-        self._may: dict[Submitter, int] = {}
+        self._allowed: dict[Submitter, int] = {}
         self._caps: dict[Submitter, frozenset[int]] = {}
 
     def put(self, number: int, rights: SubmitRights) -> bool:
@@ -47,7 +47,7 @@ class AccessIndex:
             if not self._systems[before]:
                 self._end(before)
         self.version += 1
-        for kept in (self._entitled, self._not_lent, self._may):
+        for kept in (self._entitled, self._not_lent, self._allowed):
             kept.clear()
         self._caps.clear()
         return True
@@ -133,11 +133,11 @@ class AccessIndex:
             )
         return self._not_lent[submitter]
 
-    def may(self, submitter: Submitter) -> int:
+    def allowed(self, submitter: Submitter) -> int:
         """Return the systems that access and loans open to a submitter."""
-        systems = self._may.get(submitter)
+        systems = self._allowed.get(submitter)
         if systems is None:
-            systems = self._may[submitter] = self.entitled(submitter) & self.not_lent_away(submitter)
+            systems = self._allowed[submitter] = self.entitled(submitter) & self.not_lent_away(submitter)
         return systems
 
 

@@ -25,6 +25,7 @@ from domain.scheduling.supply.availability import Availability
 from domain.scheduling.supply.labs import Labs
 from domain.scheduling.supply.visible import Visible
 from domain.scheduling.world.absent_trees import AbsentTrees
+from domain.scheduling.world.affected_names import Happened
 from domain.scheduling.world.batches import end_batch_unless, newly_assigned, resume
 from domain.scheduling.world.departed_names import DepartedNames, Name
 from domain.scheduling.world.index_updates import IndexUpdates, looks_alike
@@ -32,7 +33,7 @@ from domain.scheduling.world.partition_queries import PartitionQueries
 from domain.scheduling.world.tentative import TentativeEvents
 from domain.scheduling.world.trigger_rules import TriggerKey, TriggerRules
 from domain.scheduling.world.triggers import PENDING_SYSTEM, WAKE_UP, Trigger, Triggers
-from domain.scheduling.world.wake_ups import TRIGGER_RULES, Happened, TriggerRule
+from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
 from domain.subjects import State, evolve, evolve_existing
 from domain.system.state import System
 

@@ -56,7 +56,7 @@ class PartitionQueries:
     def viable(self, host: Recipe) -> int:
         """Return the viable systems of a recipe: those that fit and that access and loans allow."""
         key, submitter = self.sets.demand(host)
-        return self.filters.fitting(key) & self.labs.access.may(submitter)
+        return self.filters.fitting(key) & self.labs.access.allowed(submitter)
 
     def in_silent_labs(self) -> int:
         """Return the bitmap of the systems whose lab controller is silent."""

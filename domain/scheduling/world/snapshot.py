@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from domain.events import Batch
 from domain.recipe.state import Recipe
 from domain.recipe_set.state import RecipeSet
-from domain.scheduling.demand.filters import Evaluated
+from domain.scheduling.demand.demand_counts import Evaluated
 from domain.scheduling.supply.filter_key import FilterKey
 from domain.scheduling.supply.labs import Distro
 from domain.scheduling.world.partition import Partition

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from domain.events import Event, split_subject
+from domain.events import Event
 from domain.recipe_set.events import RecipeSetSubmitted
+from domain.scheduling.world.affected_names import Happened, Names, own_name
 from domain.scheduling.world.triggers import LET_GO, NEW_JOB, PENDING_SYSTEM, QUIET, WAKE_UP
-from domain.scheduling.world.wake_ups import Happened, Names, TriggerRule
+from domain.scheduling.world.wake_ups import TriggerRule
 from domain.system.events import SystemPending
 
 if TYPE_CHECKING:
@@ -18,17 +19,13 @@ TriggerKey = tuple[str, str]
 """The kind and the name of a trigger."""
 
 
-def _its_name(happened: Happened, _: Partition) -> Iterator[str]:
-    yield split_subject(happened.subject)[1]
-
-
 class TriggerRules:
     """The rules by class of event. Mutable: `is_new` records the triggers of the present commit."""
 
     def __init__(self, rules: Iterable[TriggerRule]) -> None:
         self._rows: dict[type[Event], tuple[tuple[str, Names], ...]] = {
-            SystemPending: ((PENDING_SYSTEM, _its_name),),
-            RecipeSetSubmitted: ((NEW_JOB, _its_name),),
+            SystemPending: ((PENDING_SYSTEM, own_name),),
+            RecipeSetSubmitted: ((NEW_JOB, own_name),),
         }
         for rule in rules:
             let_go = ((LET_GO, rule.may_let_go),) if rule.may_let_go else ()

@@ -19,7 +19,7 @@ from domain.scheduling.bitsets.bitmaps import union
 from domain.scheduling.decisions.granting import holders
 from domain.scheduling.demand.demand_counts import FilterEntry
 from domain.scheduling.demand.filters import QUEUED, Filters
-from domain.scheduling.demand.lines import newly_of
+from domain.scheduling.demand.lines import newly_assigned_line
 from domain.scheduling.demand.ranked import Rank
 from domain.scheduling.safety.completion import stuck
 from domain.scheduling.safety.holders import LabHolders
@@ -210,7 +210,7 @@ def _check_filters(partition: Partition) -> None:
             if host.state != "new":
                 line = host.lab_controller if host.state == "assigned" else QUEUED
                 if host.recipe_id in sets.newly_assigned:
-                    line = newly_of(host.lab_controller)
+                    line = newly_assigned_line(host.lab_controller)
                 lines.setdefault(line, {}).setdefault(sets.demand(host).submitter, []).append(sets.rank(host))
         assert _lines_of(filters, entry) == {
             line: {submitter: sorted(ranks) for submitter, ranks in by_submitter.items()}

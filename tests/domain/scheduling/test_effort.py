@@ -204,7 +204,7 @@ SCANNING: list[Any] = [
     # Checks hopeless sets for every idle system.
     pytest.param(
         demanded_systems,
-        "hopeless",
+        "is_hopeless",
         lambda *_: False,
         "wake-up-of-idle-lab-that-blocked-sets-want",
         marks=pytest.mark.soak,

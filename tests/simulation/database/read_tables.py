@@ -16,7 +16,7 @@ from projections.read_models import ReadModels
 from tests.simulation.machine.strands import Strand, current
 
 if TYPE_CHECKING:
-    from store.in_memory import Rows
+    from store.log_tables import Rows
     from tests.simulation.database.server import Server, Statement
     from tests.simulation.database.session import Session
 

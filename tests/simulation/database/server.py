@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from store.in_memory import LogTables, Rows
+from store.log_tables import LogTables, Rows
 from store.tailer import CHANNEL
 from tests.simulation.database.live_tables import LiveTables
 from tests.simulation.database.read_tables import ReadTables

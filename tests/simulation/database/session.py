@@ -9,7 +9,8 @@ from typing import Any
 import psycopg
 from eventsourcing.persistence import InterfaceError, OperationalError
 
-from store.in_memory import Cursor, InMemoryDatastore, Rows
+from store.in_memory import Cursor, InMemoryDatastore
+from store.log_tables import Rows
 from tests.simulation.database.server import Server
 from tests.simulation.database.statements import WRITING, statement_of
 from tests.simulation.machine.strands import RUNNING, current

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from projections.sql import SQL as READ
-from store.in_memory import STATEMENTS, LogTables, Rows
+from store.log_tables import STATEMENTS, LogTables, Rows
 from store.sql import APPENDS
 from store.sql import SQL as LOG
 

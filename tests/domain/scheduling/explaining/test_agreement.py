@@ -14,7 +14,7 @@ from domain.scheduling.bitsets.bitmaps import numbers_in
 from domain.scheduling.decisions.pending_system import ranks_for_system
 from domain.scheduling.explaining.candidates import NOT_NOW, Candidates
 from domain.scheduling.explaining.granted import why_granted
-from domain.scheduling.explaining.refusals import refusals, viable
+from domain.scheduling.explaining.refusals import refusals, viable_systems
 from domain.scheduling.explaining.waiting import WaitingOptions, why_it_waits
 from domain.scheduling.supply.reasons import TO_BE_ASKED
 from domain.scheduling.world.triggers import NEW_JOB
@@ -60,7 +60,7 @@ def test_viable__all_rules_system_by_system__equals_scheduler(seed: int) -> None
     partition = world.partition
     for host in waiting(world):
         refused = refusals(partition.labs, partition.sets.demand(host))
-        assert viable(partition.labs, refused) == partition.viable(host)
+        assert viable_systems(partition.labs, refused) == partition.viable(host)
         everything = why_it_waits(partition, host, WaitingOptions(1_000))
         named = {one.fqdn for one in everything.systems if one.verdict == NOT_NOW or one.before is not None}
         assert named >= {partition.labs.names[number] for number in numbers_in(partition.viable(host))}

@@ -1,0 +1,209 @@
+"""The tables of the event log in memory, which execute the statements of `log.sql` as PostgreSQL does."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from psycopg.errors import UniqueViolation
+
+from store.mapper import StoredRow
+from store.sql import APPENDS, BOUNDED, SQL
+
+Rows = Sequence[tuple[Any, ...]]
+
+
+class _CommitRow(NamedTuple):
+    first: int
+    last: int
+    recorded_at: datetime
+    digest: bytes | None
+    answer: bytes | None
+
+
+class Request(NamedTuple):
+    """One request of `log.append`."""
+
+    command_id: str
+    lease: str | None
+    epoch: int | None
+    digest: bytes | None
+    answer: bytes | None
+    expected: list[tuple[str, int]]
+    events: list[tuple[str, int, str, bytes]]
+
+
+class LogTables:
+    """Tables of schema `log`, without originals and quotas; `on_commit` gets the rows. Not thread-safe."""
+
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        self.events: list[StoredRow] = []
+        self.commits: dict[str, _CommitRow] = {}
+        self.epochs: dict[str, int] = {}
+        self.versions: dict[str, int] = defaultdict(int)
+        self.on_commit: list[Callable[[Sequence[StoredRow]], None]] = []
+        self._now = now
+        self._rows_of: dict[str, list[StoredRow]] = defaultdict(list)
+        self._ids = {"job": 0, "recipe_set": 0, "recipe": 0, "task": 0}
+
+    @property
+    def end(self) -> int:
+        return len(self.events)
+
+    def next_epoch(self, lease: str) -> int:
+        """Raise the epoch of a lease, as a new holder does. Appends of earlier epochs are fenced."""
+        self.epochs[lease] = self.epochs.get(lease, 0) + 1
+        return self.epochs[lease]
+
+    def append(self, *arrays: Sequence[Any]) -> Rows:
+        """Append as `log.append` does. Each request is checked against the log before the call."""
+        before, requests = self.end, _requests(*arrays)
+        outcomes = [self._outcome(request) for request in requests]
+        accepted = [request for request, outcome in zip(requests, outcomes, strict=True) if outcome == "done"]
+        self._require_new_versions(accepted)
+        moment = max(self._now(), self.events[-1].recorded_at) if self.events else self._now()
+        for request in accepted:
+            self._write(request, moment)
+        if accepted:
+            for callback in self.on_commit:
+                callback(self.events[before:])
+        return [
+            (outcome, *(self.commits[request.command_id] if outcome in ("done", "known") else (None,) * 5))
+            for request, outcome in zip(requests, outcomes, strict=True)
+        ]
+
+    def is_fenced(self, request: Request) -> bool:
+        return request.lease is not None and self.epochs.get(request.lease) != request.epoch
+
+    def _outcome(self, request: Request) -> str:
+        if request.command_id in self.commits:
+            return "known"
+        if self.is_fenced(request):
+            return "fenced"
+        if any(self.versions.get(subject, 0) != version for subject, version in request.expected):
+            return "conflict"
+        return "done"
+
+    def _require_new_versions(self, requests: Sequence[Request]) -> None:
+        """Raise UniqueViolation as the primary key of `log.events` would."""
+        keys = [(subject, version) for request in requests for subject, version, _, _ in request.events]
+        exists = any(version <= self.versions.get(subject, 0) for subject, version in keys)
+        if exists or len(set(keys)) < len(keys):
+            raise UniqueViolation("duplicate key value violates unique constraint")
+
+    def _write(self, request: Request, moment: datetime) -> None:
+        first, last = self.end + 1, self.end + len(request.events)
+        for position, (subject, version, topic, state) in enumerate(request.events, start=first):
+            row = StoredRow(position, last, moment, subject, version, topic, state)
+            self.events.append(row)
+            self._rows_of[subject].append(row)
+            self.versions[subject] = max(self.versions[subject], version)
+        self.commits[request.command_id] = _CommitRow(first, last, moment, request.digest, request.answer)
+
+    def load(self, subjects: Sequence[str], after: Sequence[int]) -> Rows:
+        pairs = zip(subjects, after, strict=True)
+        return [row for subject, last in pairs for row in self._rows_of[subject] if row.version > last]
+
+    def at_positions(self, positions: Sequence[int]) -> Rows:
+        return [self.events[position - 1] for position in sorted(positions) if 0 < position <= self.end]
+
+    def page(self, params: Mapping[str, Any]) -> Rows:
+        return self.bounded(self.events[params["after"] : params["after"] + params["limit"]], params["bytes"])
+
+    def all_between(self, params: Mapping[str, Any]) -> Rows:
+        hidden = frozenset(params["hidden"])
+        rows = [row for row in self.events[params["after"] : params["upto"]] if row.topic not in hidden]
+        return self.bounded(rows[: params["limit"]], params["bytes"])
+
+    @staticmethod
+    def bounded(rows: Sequence[StoredRow], max_bytes: int) -> Rows:
+        """Return the first rows up to a size, at least one, each with the number of all given rows."""
+        result: list[tuple[Any, ...]] = []
+        byte_count = 0
+        for row in rows:
+            if byte_count >= max_bytes and result:
+                break
+            result.append((*row, len(rows)))
+            byte_count += len(row.state)
+        return result
+
+    def selected(self, params: Mapping[str, Any]) -> Rows:
+        topics, subjects = frozenset(params["topics"]), frozenset(params["subjects"])
+        of_subject, hidden = params["of_subject"], frozenset(params["hidden"])
+        after, upto = params["after"], params["upto"]
+
+        def is_selected(row: StoredRow) -> bool:
+            if row.topic in topics:
+                return True
+            has_topic = row.subject in subjects and (of_subject is None or row.topic in of_subject)
+            return has_topic and row.topic not in hidden
+
+        if topics:
+            candidates = self.events[after:upto]
+        else:
+            of_subjects = (row for subject in subjects for row in self._rows_of.get(subject, ()))
+            candidates = sorted(row for row in of_subjects if after < row.position <= upto)
+        rows = [row for row in candidates if is_selected(row)][: params["limit"]]
+        return self.bounded(rows, params["bytes"])
+
+    def directory(self, topics: Sequence[str], upto: int) -> Rows:
+        wanted = frozenset(topics)
+        return [row for row in self.events[:upto] if row.topic in wanted]
+
+    def commits_of(self, command_ids: Sequence[str]) -> Rows:
+        return [(each, *self.commits[each]) for each in dict.fromkeys(command_ids) if each in self.commits]
+
+    def take_ids(self, *counts: int) -> Rows:
+        """Return the next ids of jobs, recipe sets, recipes and tasks."""
+        return [tuple(self._take(kind, count) for kind, count in zip(self._ids, counts, strict=True))]
+
+    def _take(self, kind: str, count: int) -> list[int]:
+        first = self._ids[kind] + 1
+        self._ids[kind] += count
+        return list(range(first, first + count))
+
+
+def _requests(
+    command_ids: Sequence[str],
+    leases: Sequence[str | None],
+    epochs: Sequence[int | None],
+    digests: Sequence[bytes | None],
+    answers: Sequence[bytes | None],
+    expect_requests: Sequence[int],
+    expect_subjects: Sequence[str],
+    expect_versions: Sequence[int],
+    *events: Sequence[Any],
+) -> list[Request]:
+    heads = zip(command_ids, leases, epochs, digests, answers, strict=True)
+    requests = [Request(*head, [], []) for head in heads]
+    for number, subject, version in zip(expect_requests, expect_subjects, expect_versions, strict=True):
+        requests[number - 1].expected.append((subject, version))
+    for number, subject, version, topic, state in zip(*events, strict=True):
+        requests[number - 1].events.append((subject, version, topic, state))
+    return requests
+
+
+# The first parameters of the statement that appends are the arrays of `log.append`.
+_ARRAY_COUNT: Final = 13
+
+
+def _append(tables: LogTables, params: Any) -> Rows:
+    return [(*row, None, None) for row in tables.append(*params[:_ARRAY_COUNT])]
+
+
+STATEMENTS: Mapping[bytes, Callable[[LogTables, Any], Rows]] = {
+    **dict.fromkeys(APPENDS.values(), _append),
+    SQL["load"]: lambda tables, params: tables.load(*params),
+    SQL["at_positions"]: lambda tables, params: tables.at_positions(*params),
+    SQL["directory"]: lambda tables, params: tables.directory(*params),
+    SQL["end"]: lambda tables, _: [(tables.end,)],
+    SQL["commits_of"]: lambda tables, params: tables.commits_of(*params),
+    SQL["take_ids"]: lambda tables, params: tables.take_ids(*params),
+    SQL["rest_of_commit"]: lambda tables, params: tables.events[slice(*params)],
+    BOUNDED["page"]: lambda tables, params: tables.page(params),
+    BOUNDED["all_between"]: lambda tables, params: tables.all_between(params),
+    BOUNDED["selected"]: lambda tables, params: tables.selected(params),
+}
+"""Statement -> the function that returns its rows."""
