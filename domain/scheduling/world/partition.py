@@ -199,15 +199,15 @@ class Partition(PartitionQueries):
 
     # Tentative decisions
 
-    def begin_tentative(self, now: datetime | None, behind: int | None = None) -> None:
+    def begin_tentative(self, now: datetime | None, after_position: int | None = None) -> None:
         """Begin tentative decisions at the time `now`, after the last folded position.
 
         Without a time they can only be rolled back. A caller that recomputes decisions may pass the position
-        before their first event as `behind`, if it is above the last folded position.
+        before their first event as `after_position`, if it is above the last folded position.
         """
         assert not self._tentative, "no decision is tentative yet"
-        newly = self.sets.newly_assigned
-        self._tentative = TentativeEvents(self.position if behind is None else behind, now, newly)
+        after = self.position if after_position is None else after_position
+        self._tentative = TentativeEvents(after, now, self.sets.newly_assigned)
 
     def apply_tentatively(self, subject: str, event: Event) -> State:
         """Apply a decided event tentatively; return the state of its subject before the event."""
