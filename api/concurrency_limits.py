@@ -57,8 +57,8 @@ class ActiveRequests:
 class Share:
     """The part of the limits that one request uses: a slot, and the bytes of its body. Mutable."""
 
-    def __init__(self, under_way: ActiveRequests) -> None:
-        self._active = under_way
+    def __init__(self, active: ActiveRequests) -> None:
+        self._active = active
         self._caller: str | None = None
         self._has_slot = False
         self._body_bytes = Counter[str]()
@@ -120,11 +120,11 @@ def share_of(req: Any) -> Share:
     return share
 
 
-def with_shares(application: Asgi, under_way: ActiveRequests) -> Asgi:
+def with_concurrency_limits(application: Asgi, active: ActiveRequests) -> Asgi:
     """Return the application with a share for each request, which is released after any result or error."""
 
     async def run_with_share(scope: Any, receive: Any, send: Any) -> None:
-        share = scope[SHARE] = Share(under_way)
+        share = scope[SHARE] = Share(active)
         try:
             await application(scope, receive, send)
         finally:

@@ -39,7 +39,7 @@ class Parts:
     retries: asyncio.Lock = field(default_factory=asyncio.Lock)
     retention_tags: RetentionTags = field(default_factory=RetentionTags)
     quotas: Quotas = field(default_factory=Quotas)
-    under_way: ActiveRequests = field(default_factory=ActiveRequests)
+    active_requests: ActiveRequests = field(default_factory=ActiveRequests)
     faulty_logins: FaultyLogins = field(default_factory=FaultyLogins)
     bounds: MaxWaits = field(default_factory=MaxWaits)
     clock: Clock = lambda: datetime.now(UTC)

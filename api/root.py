@@ -50,7 +50,7 @@ def http_application(settings: Settings) -> InFlight:
         explainer=Explainer(url),
         quotas=Quotas(_quota_limits(settings)),
         retention_tags=RetentionTags(settings.retention_tags),
-        under_way=ActiveRequests(_concurrency_limits(settings)),
+        active_requests=ActiveRequests(_concurrency_limits(settings)),
         bounds=MaxWaits(settings.position_wait_seconds, settings.long_poll_seconds),
     )
     feed, reader = parts.feed, parts.reader

@@ -18,7 +18,7 @@ import httpx
 from api import database_setup
 from api.client import Client
 from domain.errors import LabledgerError
-from runtime.embedded.database import EmbeddedDatabase, remove_libpq
+from runtime.embedded.database import EmbeddedDatabase, remove_libpq_variables
 from runtime.embedded.ports import any_free
 from runtime.processes.child import python_module
 from runtime.processes.programs import program
@@ -112,7 +112,7 @@ def peak_mb(pid: int) -> float:
 @contextmanager
 def bench_cluster() -> Iterator[BenchCluster]:
     """Yield a cluster in which only the database runs, and remove everything at the end."""
-    remove_libpq()
+    remove_libpq_variables()
     with interruptible(), TemporaryDirectory(prefix="labledger-bench-") as folder, ExitStack() as stack:
         settings = Settings(data=Path(folder) / "data", log_level="warning", access_log=False)
         database = EmbeddedDatabase(settings.data)

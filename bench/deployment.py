@@ -27,7 +27,7 @@ from bench.cluster_fixture import (
 )
 from bench.settling import wait_until
 from runtime.embedded.cluster import Cluster
-from runtime.embedded.database import remove_libpq
+from runtime.embedded.database import remove_libpq_variables
 from runtime.embedded.ports import any_free
 from runtime.processes.programs import program
 from runtime.processes.supervisor import end, spawn
@@ -68,7 +68,7 @@ class Deployment(BenchCluster):
 @contextmanager
 def deployment() -> Iterator[BenchCluster]:
     """Yield a deployment, and remove everything at the end."""
-    remove_libpq()
+    remove_libpq_variables()
     with interruptible(), TemporaryDirectory(prefix="labledger-bench-") as folder, ExitStack() as stack:
         data = Path(folder) / "data"
         postgresql = Cluster(data / "postgresql")

@@ -56,7 +56,7 @@ WHERE e.topic = 'recipe.running' AND NOT EXISTS (
         AND later.topic IN ('recipe.reserved', 'recipe.completed', 'recipe.cancelled', 'recipe.aborted'))
 ORDER BY e.notification_id DESC LIMIT 1;
 
--- name: of_sets
+-- name: recipe_events
 -- Events of the recipes that were submitted after a position: set, recipe, topic, seconds.
 WITH recipes AS (
     SELECT originator_id, (convert_from(state, 'UTF8')::jsonb -> 'data' ->> 'recipe_set_id')::integer AS recipe_set

@@ -53,14 +53,14 @@ class BenchCase:
 
 CASES: Mapping[str, BenchCase] = {
     "pending": BenchCase(
-        full_lab.fill_behind,
+        full_lab.fill_with_backlog,
         pending.measure,
         {"p50_in_durable_inserts": ("p50_ms", "durable_insert_and_notify_ms")},
         require=pending.require_enough,
     ),
     "saturated": BenchCase(full_lab.fill, saturated.measure, RAW_INSERT_RATIO),
     "submit": BenchCase(
-        full_lab.fill_behind,
+        full_lab.fill_with_backlog,
         submit.measure,
         {"of_bare_falcon": ("jobs_per_second", "bare_falcon_requests_per_second")},
     ),
@@ -70,9 +70,9 @@ CASES: Mapping[str, BenchCase] = {
     "verify": BenchCase(verify.prepare, verify.measure),
     "multihost": BenchCase(multihost.prepare, multihost.measure),
     "query": BenchCase(full_lab.fill, query.measure),
-    "explanation": BenchCase(full_lab.fill_behind, explanation.measure, sized=full_lab.with_policies),
+    "explanation": BenchCase(full_lab.fill_with_backlog, explanation.measure, sized=full_lab.with_policies),
     "change": BenchCase(change.prepare, change.measure, sized=full_lab.with_policies),
-    "recovery": BenchCase(full_lab.fill_behind, recovery.measure, cluster=deployment),
+    "recovery": BenchCase(full_lab.fill_with_backlog, recovery.measure, cluster=deployment),
 }
 
 

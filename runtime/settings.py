@@ -71,7 +71,7 @@ class Settings:
     data: Path = _setting(  # noqa: RUF009  (it makes a field)
         default_data,
         values.folder,
-        "data folder of `labledger up`; other commands use the server or database of that `up`",
+        "data folder of `labledger up`, whose server or database the other commands use",
         *(UP, COMMANDS, REBUILD, VERIFY),
         unset="`/var/lib/labledger` for root, else `~/.local/share/labledger`",
     )

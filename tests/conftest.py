@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from xdist.workermanage import NodeManager
 
-from runtime.embedded.database import remove_libpq
+from runtime.embedded.database import remove_libpq_variables
 from tests.harness.folders import keep_temporary_files_in_memory, run_folder
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def servers() -> Iterator[ServerPool]:
     # Imported here, so that tests of pure code run without a database driver or a composition root.
     from tests.harness.pool import ServerPool
 
-    remove_libpq()
+    remove_libpq_variables()
     with ExitStack() as stack:
         yield ServerPool(stack)
 
@@ -69,7 +69,7 @@ def database(servers: ServerPool) -> Iterator[TestDatabase]:
 def store_database(
     servers: ServerPool, request: pytest.FixtureRequest
 ) -> Iterator[TestDatabase | InMemoryLog]:
-    """A fresh database on each supported server (in soaks on the second one), or the log in memory."""
+    """A fresh database on each supported server; tests with the mark `promise` also get the log in memory."""
     from store.in_memory import InMemoryLog
     from tests.harness.servers import NoSecondServer
 
@@ -103,7 +103,7 @@ def owner(database: TestDatabase) -> Iterator[Owner]:
 
 @pytest.fixture(scope="session")
 def environment(servers: ServerPool) -> Iterator[Environment]:
-    """One database for all scenes, emptied before each, and two processes of the API."""
+    """One database for all tests of a process, emptied before each, and two processes of the API."""
     from tests.in_process.environment import Environment
 
     with (

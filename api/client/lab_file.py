@@ -16,9 +16,9 @@ from domain.errors import Fault, Unreadable
 
 @dataclass(frozen=True)
 class Section:
-    """A list in the file. Each item is PUT to `path`/NAME, with the name in its field `key`.
+    """A list in the file. Each item is PUT to `path`/NAME; `key` is the field of the item that has its name.
 
-    The field `separate` of an item is a resource of its own, which is PUT after the item."""
+    `separate` is a field of the item that is a resource of its own, and is PUT after the item."""
 
     name: str
     path: str

@@ -41,8 +41,8 @@ def _foreign(text: str) -> str:
         job = parse_xml(f"<job>{text}</job>".encode())
     except Unreadable as error:
         raise ValueError(error.faults[0].message) from None
-    beside = [job.text, *(child.tail for child in job)]
-    if len(job) != 1 or any(text and text.strip() for text in beside) or not is_foreign(job[0]):
+    texts = [job.text, *(child.tail for child in job)]
+    if len(job) != 1 or any(text and text.strip() for text in texts) or not is_foreign(job[0]):
         raise ValueError("must be an element of a foreign namespace")
     stored = foreign_text(job[0])
     if len(stored) > limits.MAX_TEXT_LENGTH:

@@ -10,7 +10,7 @@ from typing import Any
 import falcon
 import falcon.asgi
 
-from api.concurrency_limits import with_shares
+from api.concurrency_limits import with_concurrency_limits
 from api.headers import POSITION_HEADER
 from api.parts import Parts
 from api.rest import problems
@@ -47,7 +47,7 @@ from runtime.setting_values import Network
 
 
 class Lifespan:
-    """Falcon middleware that opens and closes the parts in the serving event loop."""
+    """Falcon middleware that calls `start` and `stop` in the event loop that serves requests."""
 
     def __init__(self, start: Callable[[], Awaitable[None]], stop: Callable[[], Awaitable[None]]) -> None:
         self._start = start
@@ -103,7 +103,7 @@ def operations_of(resources_by_name: Mapping[str, Any]) -> dict[tuple[str, str],
 
 @dataclass(frozen=True)
 class HttpOptions:
-    """Allowed origins of web pages, maximum rate of requests (0: none), and trusted proxies."""
+    """Allowed origins of web pages, maximum rate of requests (0: unlimited), and trusted proxies."""
 
     cors_origins: tuple[str, ...] = ()
     requests_per_second: int = 0
@@ -129,7 +129,7 @@ def application(parts: Parts, lifespan: Lifespan, options: HttpOptions = HttpOpt
     app.add_error_handler(Exception, problems.on_unexpected_error)
     app.add_error_handler(falcon.HTTPError, problems.on_http_error)
     app.add_error_handler(LabledgerError, problems.on_labledger_error)
-    return with_shares(app, parts.under_way)
+    return with_concurrency_limits(app, parts.active_requests)
 
 
 def _cors(origins: tuple[str, ...]) -> list[Any]:

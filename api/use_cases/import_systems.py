@@ -276,5 +276,5 @@ def _moved(pools: tuple[str, ...], moves: list[tuple[str, bool]]) -> list[str]:
 
 
 def _document(system: System) -> dict[str, Any]:
-    beside = {name: getattr(system, name) for name in NOT_INVENTORY if name not in ("fqdn", "pools")}
-    return {**system.inventory, **beside}
+    others = {name: getattr(system, name) for name in NOT_INVENTORY if name not in ("fqdn", "pools")}
+    return {**system.inventory, **others}

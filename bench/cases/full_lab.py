@@ -14,8 +14,9 @@ from replay.workload.generated_access import with_access, without_policies
 from replay.workload.generated_lab import generate_lab
 from replay.workload.generated_queue import all_at_work, generate_filters, generate_sets
 
-LABS = 4
-POOLS, GROUPS, POLICIES = 50, 20, 0.5
+LABS, POOLS, GROUPS = 4, 50, 20
+# Share of the systems with an access policy.
+POLICIES = 0.5
 
 Document = dict[str, Any]
 
@@ -38,7 +39,7 @@ def fill(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> 
     fill_with(cluster, sizes, on_progress, sizes.queued)
 
 
-def fill_behind(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> None:
+def fill_with_backlog(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) -> None:
     """Queue recipes so that `sizes.queued` of them still wait when every system is allocated."""
     fill_with(cluster, sizes, on_progress, sizes.systems + sizes.queued)
 
@@ -47,14 +48,14 @@ def fill_with(
     cluster: BenchCluster,
     sizes: Sizes,
     on_progress: ProgressCallback,
-    recipes: int,
+    recipe_count: int,
     set_sizes: Sequence[int] = (),
     priority: str | None = None,
     altered: Callable[[Document], Document] = lambda lab: lab,
 ) -> None:
-    """Queue recipes that fit a generated lab, but load the lab as `altered` returns it.
+    """Start all processes, load a generated lab as `altered` returns it, and queue recipes for the original.
 
-    By default, recipe sets have one recipe to `sizes.sets` recipes.
+    By default, each recipe set has between 1 and `sizes.sets` recipes.
     """
     lab = generated_lab(sizes)
     controllers = [{**controller, "enabled": False} for controller in lab["lab_controllers"]]
@@ -62,7 +63,7 @@ def fill_with(
     cluster.start("serve", "scheduler", "projector")
     filler = LogFiller(cluster, on_progress)
     filler.lab({**altered(lab), "lab_controllers": controllers})
-    queue(filler, lab, sizes, set_sizes or range(1, (sizes.sets or 1) + 1), recipes, priority)
+    queue(filler, lab, sizes, set_sizes or range(1, (sizes.sets or 1) + 1), recipe_count, priority)
     settle(cluster)
     wait_for_projectors(cluster)
 
@@ -72,15 +73,15 @@ def queue(
     lab: Document,
     sizes: Sizes,
     set_sizes: Sequence[int],
-    recipes: int,
+    recipe_count: int,
     priority: str | None = None,
 ) -> None:
     filters = generate_filters(lab, sizes.seed, sizes.filters)
-    filler.queue(generate_sets(filters, sizes.seed, set_sizes, priority), recipes)
+    filler.queue(generate_sets(filters, sizes.seed, set_sizes, priority), recipe_count)
 
 
 def enable(cluster: BenchCluster) -> int:
-    """Enable all labs, wait until all systems are allocated, and return the position before."""
+    """Enable all labs, wait until all systems are allocated, and return the position before that."""
     before = cluster.log.end()
     with cluster.client() as client:
         for controller in client.pages("/lab-controllers", "lab_controllers")["lab_controllers"]:

@@ -1,4 +1,4 @@
-"""Sets of two to eight recipes on half of the labs, compared with single recipes there.
+"""Allocation of systems to sets of two to eight recipes on half of the labs, compared with single recipes.
 
 All systems are busy, and single recipes are queued. The recipes on half of the labs end as fast as a lab can
 report it, and single recipes get those systems. Then sets of a higher priority are submitted, and the recipes
@@ -37,23 +37,23 @@ def measure(cluster: BenchCluster, sizes: Sizes, on_progress: ProgressCallback) 
     queue(filler, generated_lab(sizes), sizes, set_sizes, max(sizes.queued // 2, sizes.systems), SET_PRIORITY)
     settle(cluster)
     sets = _end_on_half(cluster, sizes)
-    filled = _hold_times(cluster, before)
-    rounds = _until_started(cluster, before, set(filled.held), on_progress)
-    drained = _hold_times(cluster, before)
-    if not sets.events or not drained.started:
+    halfway = _hold_times(cluster, before)
+    rounds = _until_started(cluster, before, set(halfway.held), on_progress)
+    final = _hold_times(cluster, before)
+    if not sets.events or not final.started:
         raise ValueError("no set got a system, or none started: there is nothing to compare")
     return {
         "single_recipes_per_second": round(singles.per_second),
         "recipes_per_second": round(sets.per_second),
         "times_slower_than_single": round(singles.per_second / sets.per_second, 2),
-        "sets_per_second": round(len(filled.started) / sets.seconds, 1) if sets.seconds else 0,
-        "sets_started": len(filled.started),
-        "most_systems_held_by_incomplete_sets": filled.max_held,
-        "systems_held_when_half_had_ended": len(filled.held),
-        **{f"held_{name}": value for name, value in in_milliseconds(drained.held_seconds or [0.0]).items()},
-        "held_longer_than_needed_max_ms": round(1000 * max(drained.late_seconds, default=0.0), 3),
+        "sets_per_second": round(len(halfway.started) / sets.seconds, 1) if sets.seconds else 0,
+        "sets_started": len(halfway.started),
+        "most_systems_held_by_incomplete_sets": halfway.max_held,
+        "systems_held_when_half_had_ended": len(halfway.held),
+        **{f"held_{name}": value for name, value in in_milliseconds(final.held_seconds or [0.0]).items()},
+        "held_longer_than_needed_max_ms": round(1000 * max(final.late_seconds, default=0.0), 3),
         "rounds_until_they_started": rounds,
-        "systems_held_for_ever": len(drained.held.keys() & filled.held.keys()),
+        "systems_held_for_ever": len(final.held.keys() & halfway.held.keys()),
     }
 
 
@@ -82,4 +82,4 @@ def _until_started(
 
 
 def _hold_times(cluster: BenchCluster, before: int) -> HoldTimes:
-    return hold_times_of(cluster.log.rows(SQL["of_sets"], (before, before)))
+    return hold_times_of(cluster.log.rows(SQL["recipe_events"], (before, before)))

@@ -19,7 +19,7 @@ from cli.arguments.setting_flags import flags
 from cli.service import up_messages as messages
 from cli.service.until_ready import until_ready
 from cli.terminal.progress import advancing
-from runtime.embedded.database import EmbeddedDatabase, remove_libpq
+from runtime.embedded.database import EmbeddedDatabase, remove_libpq_variables
 from runtime.embedded.home import make_folder
 from runtime.embedded.locks import LockHeld, exclusive
 from runtime.embedded.ports import any_free, is_free_within
@@ -99,7 +99,7 @@ def _prepare_database(settings: Settings, supervisor: Supervisor, stack: ExitSta
     if settings.database_url is not None:
         migrate(settings)
         return settings
-    remove_libpq()
+    remove_libpq_variables()
     database = EmbeddedDatabase(settings.data)
     stack.callback(database.stop)
     settings = database.start(settings)

@@ -160,7 +160,7 @@ class Installable:
 
     def absent_trees(self, now: datetime) -> dict[int, Mapping[str, Any]]:
         """Return the last documents of the distro trees that left every lab during the last day."""
-        return self._absent_trees.of_last_day(now)
+        return self._absent_trees.documents_of_last_day(now)
 
     def with_more_trees(self, trees: Mapping[int, Mapping[str, Any]]) -> Installable:
         """Return an index of the same systems with these trees added, valid until the next event."""

@@ -49,20 +49,20 @@ class FactColumn:
         self._tests[number].append(holds)
         self._requirements_by_test[holds] |= 1 << number
 
-    def refused(self, facts: Facts, beside: int) -> int:
-        """Return `beside`, not evaluated again, and the requirements that are refused here."""
+    def refused(self, facts: Facts, refused: int) -> int:
+        """Return `refused`, which is not evaluated again, and the requirements that are refused here."""
         value = tuple([facts[name] for name in self._about])
         results = self._results.get(value)
         if results is None:
             results = self._results[value] = CachedResults()
-        pending = self._requirements & ~results.evaluated & ~beside
+        pending = self._requirements & ~results.evaluated & ~refused
         if pending:
             tests = dict.fromkeys(holds for number in numbers_in(pending) for holds in self._tests[number])
             for holds in tests:
                 if holds(facts) is not True:
                     results.refused |= self._requirements_by_test[holds]
             results.evaluated |= pending
-        return beside | results.refused
+        return refused | results.refused
 
 
 class RequirementCache:

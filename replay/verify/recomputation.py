@@ -74,45 +74,45 @@ class Recomputation:
 
     def take(self, commit: Sequence[Recorded]) -> Iterator[DecisionDifference]:
         """Yield the differences in a commit. Commits of other processes have none."""
-        made = decided(commit)
-        if made is None or not (yield from self._compare(made)):
+        decided_commit = decided(commit)
+        if decided_commit is None or not (yield from self._compare(decided_commit)):
             self._ahead.extend(commit)
         while len(self._ahead) > MAX_EVENTS_AHEAD:
             self._folded_early = self._ahead[0].position
             self._fold_next()
 
-    def _compare(self, made: DecidedCommit) -> Generator[DecisionDifference, None, bool]:
+    def _compare(self, commit: DecidedCommit) -> Generator[DecisionDifference, None, bool]:
         """Yield the differences, and return whether the partition now contains the commit."""
-        overlooked = list(self._overlooked(made))
-        self._fold_upto(made.basis.position)
-        if made.basis.policy_version != POLICY_VERSION:
-            self.other_policies[made.basis.policy_version] += len(made.decisions)
+        overlooked = list(self._overlooked(commit))
+        self._fold_upto(commit.basis.position)
+        if commit.basis.policy_version != POLICY_VERSION:
+            self.other_policies[commit.basis.policy_version] += len(commit.decisions)
             return False
-        if self._partition.position > made.basis.position:
-            self.counts.unchecked += len(made.decisions)
+        if self._partition.position > commit.basis.position:
+            self.counts.unchecked += len(commit.decisions)
             return False
         self.counts.commits += 1
-        self.counts.decisions += len(made.decisions)
-        self.counts.mended += sum(decision.cause == CONSISTENCY for decision in made.decisions)
-        if overlooked or self._is_folded_early(made):
-            catch_up(self._partition.triggers, self._partition.sets, made.stamp)
-        all_differences = [*overlooked, *differences(made, self._recompute(made))]
+        self.counts.decisions += len(commit.decisions)
+        self.counts.mended += sum(decision.cause == CONSISTENCY for decision in commit.decisions)
+        if overlooked or self._is_folded_early(commit):
+            catch_up(self._partition.triggers, self._partition.sets, commit.stamp)
+        all_differences = [*overlooked, *differences(commit, self._recompute(commit))]
         self.counts.differences += len(all_differences)
         yield from all_differences
-        if all_differences or not made.in_time:
+        if all_differences or not commit.in_time:
             self._partition.rollback()
             return False
-        return self._partition.confirm(made.first_position, made.last_position, made.recorded_at)
+        return self._partition.confirm(commit.first_position, commit.last_position, commit.recorded_at)
 
-    def _overlooked(self, made: DecidedCommit) -> Iterator[DecisionDifference]:
+    def _overlooked(self, commit: DecidedCommit) -> Iterator[DecisionDifference]:
         """Yield a decision that was due for triggers that a commit records as answered before its batch.
 
         No commit answered these triggers, so at the position up to which they are recorded as answered, they
         must have no result. The rest of the recorded batch follows from earlier commits.
         """
-        batch, basis = made.basis.batch, made.basis
+        batch, basis = commit.basis.batch, commit.basis
         is_judged = basis.policy_version == POLICY_VERSION and self._partition.position <= basis.position
-        if batch is None or not is_judged or self._is_folded_early(made):
+        if batch is None or not is_judged or self._is_folded_early(commit):
             return
         if batch.after <= self._partition.triggers.batch.upto:
             return
@@ -120,11 +120,11 @@ class Recomputation:
         due = decide(self._partition, 1)
         if due:
             self._partition.rollback()
-            yield DecisionDifference(made, 0, None, _plain(due[0]))
+            yield DecisionDifference(commit, 0, None, _plain(due[0]))
 
-    def _is_folded_early(self, made: DecidedCommit) -> bool:
+    def _is_folded_early(self, commit: DecidedCommit) -> bool:
         """Return whether events after the beginning of a commit's batch were folded already."""
-        batch = made.basis.batch
+        batch = commit.basis.batch
         return batch is None or batch.after < self._folded_early
 
     def _fold_upto(self, position: int) -> None:
@@ -135,16 +135,16 @@ class Recomputation:
     def _fold_next(self) -> None:
         self._partition.apply(self._ahead.popleft())
 
-    def _recompute(self, made: DecidedCommit) -> list[Decided]:
+    def _recompute(self, commit: DecidedCommit) -> list[Decided]:
         """Return the recomputed decisions; they stay applied tentatively."""
-        if made.by_timer:
-            recomputed = correct(self._partition, _loop_input(made), Findings())
-        elif event_position(made.cause) is None:
+        if commit.by_timer:
+            recomputed = correct(self._partition, _loop_input(commit), Findings())
+        elif event_position(commit.cause) is None:
             # The scheduler decides nothing for any other cause.
             recomputed = []
         else:
-            behind = made.first_position - 1 if self._are_only_new_sets() else None
-            recomputed = decide(self._partition, len(made.decisions), made.basis.now, behind)
+            after = commit.first_position - 1 if self._are_only_new_sets() else None
+            recomputed = decide(self._partition, len(commit.decisions), commit.basis.now, after)
         return list(map(_plain, recomputed))
 
     def _are_only_new_sets(self) -> bool:
@@ -152,28 +152,28 @@ class Recomputation:
         return all(type(recorded.event) in NEW_SET_EVENTS for recorded in self._ahead)
 
 
-def differences(made: DecidedCommit, recomputed: Sequence[Decided]) -> Iterator[DecisionDifference]:
-    for number, (one, other) in enumerate(zip_longest(made.decisions, recomputed)):
+def differences(commit: DecidedCommit, recomputed: Sequence[Decided]) -> Iterator[DecisionDifference]:
+    for number, (one, other) in enumerate(zip_longest(commit.decisions, recomputed)):
         if one != other:
-            yield DecisionDifference(made, number, one, other)
+            yield DecisionDifference(commit, number, one, other)
 
 
 def _plain(decision: Decision) -> Decided:
     return Decided(decision.trigger.cause, decision.events, decision.batch)
 
 
-def _loop_input(made: DecidedCommit) -> LoopInput:
+def _loop_input(commit: DecidedCommit) -> LoopInput:
     """Return the input of a run of the consistency loop, from its decisions: the log has no contacts."""
-    now = made.basis.now
+    now = commit.basis.now
     long_ago = now - timedelta(seconds=2 * SILENT_AFTER_SECONDS)
     heard: dict[str, datetime] = {}
-    for decision in made.decisions:
+    for decision in commit.decisions:
         if decision.cause.startswith(CONTACT):
             ((_, event),) = decision.events
             heard[decision.cause.removeprefix(CONTACT)] = (
                 long_ago if isinstance(event, LabControllerSilent) else now
             )
-    return LoopInput(now, heard, may_expire=any(map(_needs_clock, made.decisions)))
+    return LoopInput(now, heard, may_expire=any(map(_needs_clock, commit.decisions)))
 
 
 def _needs_clock(decision: Decided) -> bool:

@@ -62,8 +62,8 @@ def generate_lab(seed: int, labs: int, systems: int) -> Document:
     }
 
 
-def _system(site: str, made: Document) -> Document:
-    return {**made, "pools": [f"{site}-{pool}" for pool in made["pools"]]}
+def _system(site: str, system: Document) -> Document:
+    return {**system, "pools": [f"{site}-{pool}" for pool in system["pools"]]}
 
 
 def _group(name: str, members: list[str]) -> Document:

@@ -45,14 +45,14 @@ VIRTUAL = frozenset({"vmx", "svm"})
 
 
 def machine(number: int, lab_controller: str, owners: Sequence[str], chance: Random) -> dict[str, Any]:
-    """Return a system as the API shows it. Its name contains `number`, so it is unique."""
+    """Return a system document of the API. Its name contains `number`, so it is unique."""
     model = chance.choices(MODELS, weights=[each.share for each in MODELS])[0]
     processors, memory_mb = chance.choice(model.processors), chance.choice(model.memory_gb) * 1024
     driver = chance.choice(model.drivers)
     disks = [_disk(chance) for _ in range(chance.randint(1, 3))]
     virtual = processors >= 8 and not VIRTUAL.isdisjoint(model.flags)
-    old = chance.random() * 100 < EXCLUDING_PERCENT
-    made: dict[str, Any] = {
+    lacks_newest = chance.random() * 100 < EXCLUDING_PERCENT
+    system: dict[str, Any] = {
         "fqdn": f"{model.prefix}-{number:04}.{lab_controller.removeprefix('lab.')}",
         "lab_controller": lab_controller,
         "owner": chance.choice([*owners, "lab-ops"]),
@@ -69,11 +69,11 @@ def machine(number: int, lab_controller: str, owners: Sequence[str], chance: Ran
         "devices": [_device(driver)],
         "disks": disks,
         "key_values": {"HVM": ["1"]} if virtual else {},
-        "excluded_families": [_exclusion(model)] if old else [],
+        "excluded_families": [_exclusion(model)] if lacks_newest else [],
         "added_at": f"2025-{chance.randint(1, 12):02}-{chance.randint(1, 28):02}T00:00:00Z",
     }
-    made["pools"] = _pools(made, driver, chance)
-    return {**made, **_records(number, model, chance), "cpu": {**made["cpu"], **_make(model, chance)}}
+    system["pools"] = _pools(system, driver, chance)
+    return {**system, **_asset(number, model, chance), "cpu": {**system["cpu"], **_cpu_model(model, chance)}}
 
 
 def _cpu(model: Product, processors: int) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def _cpu(model: Product, processors: int) -> dict[str, Any]:
     }
 
 
-def _make(model: Product, chance: Random) -> dict[str, Any]:
+def _cpu_model(model: Product, chance: Random) -> dict[str, Any]:
     return {
         "family": 23 if "svm" in model.flags else 6,
         "model": chance.choice((79, 85, 106)),
@@ -98,17 +98,17 @@ def _make(model: Product, chance: Random) -> dict[str, Any]:
     }
 
 
-def _records(number: int, model: Product, chance: Random) -> dict[str, Any]:
+def _asset(number: int, model: Product, chance: Random) -> dict[str, Any]:
     """Return serial number, location, lender and last inventory. Some machines lack some of these."""
     lender = chance.choice((None, None, None, model.vendor))
     seen = chance.random() < 0.7
-    papers = {
+    fields = {
         "serial": f"{model.vendor[:2].upper()}-{number:06}",
         "location": f"room-{chance.randint(1, 3)} rack-{chance.randint(1, 20):02}",
         "lender": lender,
         "last_inventoried_at": f"2026-{chance.randint(1, 9):02}-01T00:00:00Z" if seen else None,
     }
-    return {name: value for name, value in papers.items() if value is not None}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _device(driver: str) -> dict[str, Any]:
@@ -124,14 +124,14 @@ def _exclusion(model: Product) -> dict[str, Any]:
     return {"arch": model.arch, "family": "RedHatEnterpriseLinux10"}
 
 
-def _pools(made: dict[str, Any], driver: str, chance: Random) -> list[str]:
+def _pools(system: dict[str, Any], driver: str, chance: Random) -> list[str]:
     """Return a random choice of the pools that suit the machine."""
     suits = {
-        "big": made["memory_mb"] >= 65_536,
-        "small": made["memory_mb"] <= 16_384,
-        "other-arches": made["arches"] != ["x86_64"],
+        "big": system["memory_mb"] >= 65_536,
+        "small": system["memory_mb"] <= 16_384,
+        "other-arches": system["arches"] != ["x86_64"],
         "fast-network": driver in ("ixgbe", "mlx5_core"),
-        "storage": len(made["disks"]) >= 3,
-        "virt": bool(made["key_values"]),
+        "storage": len(system["disks"]) >= 3,
+        "virt": bool(system["key_values"]),
     }
     return [pool for pool, suited in suits.items() if suited and chance.random() < 0.7]

@@ -8,6 +8,7 @@ from functools import cached_property
 from random import Random
 from typing import Any
 
+from replay.workload.generated_conditions import leaf
 from replay.workload.generated_jobs import PRIORITIES, PRIORITY_SHARES, Fitting
 from replay.workload.generated_requirements import distro_requires, host_requires
 
@@ -41,16 +42,11 @@ def generate_filters(lab: Document, seed: int, count: int) -> list[GeneratedFilt
     found: dict[str, GeneratedFilter] = {}
     while len(found) < count:
         system = chance.choice(fitting.usable)
-        asked = host_requires(system, chance)
-        bound = {
-            "element": "memory",
-            "op": "<=",
-            "value": str(system["memory_mb"] + chance.randrange(200_000)),
-        }
-        asked = {"and": [*asked["and"], bound]}
-        tree = chance.choice(fitting.trees(system))
-        made = GeneratedFilter(asked, distro_requires(tree), system["lab_controller"])
-        found.setdefault(repr(asked), made)
+        conditions = host_requires(system, chance)["and"]
+        bound = leaf("memory", "<=", system["memory_mb"] + chance.randrange(200_000))
+        host = {"and": [*conditions, bound]}
+        distro = distro_requires(chance.choice(fitting.trees(system)))
+        found.setdefault(repr(host), GeneratedFilter(host, distro, system["lab_controller"]))
     return list(found.values())
 
 
@@ -66,7 +62,7 @@ def generate_sets(
     for each in filters:
         by_lab.setdefault(each.lab_controller, []).append(each)
     while True:
-        asked = by_lab[chance.choice(filters).lab_controller]
-        recipes = [chance.choice(asked).recipe for _ in range(chance.choice(sizes))]
+        candidates = by_lab[chance.choice(filters).lab_controller]
+        recipes = [chance.choice(candidates).recipe for _ in range(chance.choice(sizes))]
         chosen = priority or chance.choices(PRIORITIES, PRIORITY_SHARES)[0]
         yield {"priority": chosen, "recipes": recipes}

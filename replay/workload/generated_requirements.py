@@ -17,18 +17,19 @@ def distro_requires(tree: Document) -> Document:
 
 def host_requires(system: Document, chance: Random) -> Document:
     """Return a requirement of the system's arch and up to three other conditions that it satisfies."""
-    asked = [leaf("arch", "=", system["arches"][0])]
-    wanted = 1 + chance.randint(0, MAX_CONDITIONS)
-    for condition in chance.sample(CONDITIONS, len(CONDITIONS)):
-        made = condition(system, chance) if len(asked) < wanted else None
-        if made is not None:
-            asked.append(_rewritten(made, system, chance))
-    return {"and": asked}
+    conditions = [leaf("arch", "=", system["arches"][0])]
+    count = 1 + chance.randint(0, MAX_CONDITIONS)
+    for generate in chance.sample(CONDITIONS, len(CONDITIONS)):
+        condition = generate(system, chance) if len(conditions) < count else None
+        if condition is not None:
+            conditions.append(_rewritten(condition, system, chance))
+    return {"and": conditions}
 
 
-def _rewritten(made: Document, system: Document, chance: Random) -> Document:
+def _rewritten(condition: Document, system: Document, chance: Random) -> Document:
     """Return a condition unchanged, or sometimes in an equivalent or weaker form."""
     if chance.random() * 100 >= REWRITTEN_PERCENT:
-        return made
+        return condition
     other = leaf("memory", ">", system["memory_mb"] * 4)
-    return chance.choice(({"not": [{"not": [made]}]}, {"or": [made, other]}, {"and": [made, {"or": []}]}))
+    same, weaker = {"not": [{"not": [condition]}]}, {"or": [condition, other]}
+    return chance.choice((same, weaker, {"and": [condition, {"or": []}]}))

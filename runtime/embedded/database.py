@@ -97,7 +97,7 @@ def without_libpq(environ: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environ.items() if not _is_libpq(name)}
 
 
-def remove_libpq() -> None:
+def remove_libpq_variables() -> None:
     """Remove libpq's variables from the environment of this process."""
     for name in [name for name in os.environ if _is_libpq(name)]:
         del os.environ[name]

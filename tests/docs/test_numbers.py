@@ -110,7 +110,7 @@ ROWS = {
     "docs/watching.md": WATCHING,
     "docs/operation.md": OPERATION,
     "docs/how-to/run-a-lab.md": (f"Up to {inventory_file.SYSTEMS_IN_PART} systems are one commit",),
-    "docs/scheduling.md": (f"given up after {absent_trees.AWAY_SECONDS} s without",),
+    "docs/scheduling.md": (f"given up after {absent_trees.MAX_ABSENCE_SECONDS} s without",),
     "docs/performance.md": (
         f"{bench_submit.CLIENTS} clients submit for `--seconds`",
         f"{bench_database.GRANTS_PER_INSERT} allocations to a commit",

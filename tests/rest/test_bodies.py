@@ -13,8 +13,8 @@ from api.intake.document import Partition, Reservesys
 from api.rest.contract.inputs.systems import Cpu, Disk
 from api.rest.contract.values import Input
 
-# Type -> values of another type that Python would convert.
-NONE_OF_IT: dict[str, tuple[Any, ...]] = {
+# Kind (type or format) of a field -> values of other types that Python would convert.
+WRONG_VALUES: dict[str, tuple[Any, ...]] = {
     "integer": ("1", True, 1.5),
     "number": ("1.5", True),
     "boolean": ("true", 1, 0.0),
@@ -31,29 +31,29 @@ def models(parent: type[BaseModel]) -> Iterator[type[BaseModel]]:
         yield from models(child)
 
 
-def kinds(shape: dict[str, Any]) -> set[str]:
-    choices = shape.get("anyOf", [shape])
+def kinds(schema: dict[str, Any]) -> set[str]:
+    choices = schema.get("anyOf", [schema])
     return {choice.get("format") or choice.get("type", "") for choice in choices} - {"null"}
 
 
 FIELDS = [
     (model, name, kind)
     for model in (*models(Input), Partition, Reservesys)
-    for name, shape in model.model_json_schema()["properties"].items()
-    for kind in sorted(kinds(shape) & NONE_OF_IT.keys())
+    for name, schema in model.model_json_schema()["properties"].items()
+    for kind in sorted(kinds(schema) & WRONG_VALUES.keys())
 ]
 
 
 @pytest.mark.parametrize(("model", "name", "kind"), FIELDS)
 def test_field__value_of_another_kind__is_refused(model: type[BaseModel], name: str, kind: str) -> None:
-    for value in NONE_OF_IT[kind]:
+    for value in WRONG_VALUES[kind]:
         with pytest.raises(ValidationError) as refused:
             model.model_validate({name: value})
         assert any(error["loc"][0] == name for error in refused.value.errors()), value
 
 
-def test_fields__all_kinds__are_among_them() -> None:
-    assert {kind for _, _, kind in FIELDS} == set(NONE_OF_IT)
+def test_fields__every_kind__has_a_field() -> None:
+    assert {kind for _, _, kind in FIELDS} == set(WRONG_VALUES)
 
 
 def test_number__written_with_a_point__is_a_number() -> None:

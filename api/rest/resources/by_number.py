@@ -29,17 +29,17 @@ _NUMBERS = dict.fromkeys(key for _, key in _QUERIES.values())
 
 
 class FoundRow(NamedTuple):
-    """A row and the position of the read; `beside` has the rows of each further query."""
+    """A row and the position of the read; `others` has the rows of each further query."""
 
     at: At
     row: Row
-    beside: list[list[Row]]
+    others: list[list[Row]]
 
 
 async def find(
-    req: Request, resp: Response, parts: ReadParts, kind: str, number: int, *beside: str
+    req: Request, resp: Response, parts: ReadParts, kind: str, number: int, *further_queries: str
 ) -> FoundRow:
-    """Return the row with the rows of `beside` queries, and set its version as ETag. Raises Unknown."""
+    """Return the row with the rows of further queries, and set its version as ETag. Raises Unknown."""
     query, key = _QUERIES[kind]
     at = await paging.read_at(req, parts)
     params = {
@@ -50,7 +50,7 @@ async def find(
         **_NUMBERS,
         key: number,
     }
-    queries = ((name, params) for name in (query, "version", *beside))
+    queries = ((name, params) for name in (query, "version", *further_queries))
     rows, versions, *others = await parts.reader.together(*queries)
     if not rows:
         raise Unknown(display_name(kind, number))

@@ -133,7 +133,7 @@ class LabControllers(Documents):
         done = await change_lab_controller(self._parts, request_of(req), name, changes)
         await paging.answer_write(resp, self._parts.log, done, {"fqdn": name, "changed": done is not None})
 
-    async def _beside(self, req: Request) -> Callable[[str], dict[str, Any]]:
+    async def _further_fields(self, req: Request) -> Callable[[str], dict[str, Any]]:
         heard: dict[str, datetime] = {}
         if req.get_param("as_of") is None:
             heard = await asyncio.to_thread(self._parts.contacts.last_heard)

@@ -67,8 +67,8 @@ class Documents:
         page = await paging.read_page(req, self._parts, first="")
         params = {"kind": self._kind, "at": page.position, "limit": page.limit, "after": page.after}
         rows = await self._parts.reader.rows("documents", params)
-        beside = await self._beside(req)
-        shown = [{**beside(row["name"]), **self._shown(row)} for row in rows]
+        further_fields = await self._further_fields(req)
+        shown = [{**further_fields(row["name"]), **self._shown(row)} for row in rows]
         paging.answer_list(req, resp, page, self._plural, shown, rows[-1]["name"] if rows else None)
 
     async def on_get(self, req: Request, resp: Response, name: str) -> None:
@@ -78,8 +78,8 @@ class Documents:
         if row is None:
             raise Unknown(display_name(self._kind, name))
         resp.etag = str(row["version"])
-        beside = await self._beside(req)
-        paging.answer_read(resp, at, {**beside(name), **self._shown(row)})
+        further_fields = await self._further_fields(req)
+        paging.answer_read(resp, at, {**further_fields(name), **self._shown(row)})
 
     async def on_put(self, req: Request, resp: Response, name: str) -> None:
         self._check_name(name)
@@ -115,7 +115,7 @@ class Documents:
             faults = [Fault("path", f"{name!r} {fault.message}") for fault in faults_of(error)]
             raise FaultyInput(faults) from error
 
-    async def _beside(self, req: Request) -> Callable[[str], dict[str, Any]]:
+    async def _further_fields(self, req: Request) -> Callable[[str], dict[str, Any]]:
         """Return a function from a name to further fields of its answer, which the document lacks."""
         return lambda name: {}
 

@@ -74,5 +74,5 @@ def change_of(changes: Changes) -> NewSystemValues:
     """Return the new values. Omitted fields stay unchanged, null removes a property."""
     given = changes.given()
     properties = {name: value for name, value in given.items() if name in Properties.model_fields}
-    beside = {field.name: given[field.name] for field in fields(NewSystemValues) if field.name in given}
-    return NewSystemValues(**beside, properties=properties)
+    values = {field.name: given[field.name] for field in fields(NewSystemValues) if field.name in given}
+    return NewSystemValues(**values, properties=properties)

@@ -20,21 +20,24 @@ from domain.errors import Fault, FaultyInput, InvalidJob, Unreadable
 
 def job_media_type(req: Request) -> str:
     """Return the media type of the body. Raises HTTPUnsupportedMediaType if a job cannot have it."""
-    kind = media_type(req)
-    if kind not in PARSERS:
+    content_type = media_type(req)
+    if content_type not in PARSERS:
         raise falcon.HTTPUnsupportedMediaType(
             description=f"the media type of a job must be one of {', '.join(PARSERS)}"
         )
-    return kind
+    return content_type
 
 
 async def read_job(
-    parts: JobBodyParts, principal: Principal, body: bytes, kind: str, *, strict: bool = False
+    parts: JobBodyParts, principal: Principal, body: bytes, content_type: str, *, strict: bool = False
 ) -> ReadJob:
-    """Return the job, checked at the end of the log if it has faults. Raises InvalidJob or Unreadable."""
+    """Return the job. Raises InvalidJob or Unreadable.
+
+    A job with faults or warnings is checked again if this process had not read the whole log.
+    """
     before = parts.feed.position
     try:
-        job = await _check(parts, principal, body, kind, strict=strict)
+        job = await _check(parts, principal, body, content_type, strict=strict)
         if not job.warnings:
             return job
     except FaultyInput:
@@ -45,18 +48,18 @@ async def read_job(
         await parts.feed.catch_up()
         if parts.feed.position == before:
             return job
-    return await _check(parts, principal, body, kind, strict=strict)
+    return await _check(parts, principal, body, content_type, strict=strict)
 
 
 async def _check(
-    parts: JobBodyParts, principal: Principal, body: bytes, kind: str, *, strict: bool
+    parts: JobBodyParts, principal: Principal, body: bytes, content_type: str, *, strict: bool
 ) -> ReadJob:
-    usable = visibility.name_index(principal, parts)
-    visible = visibility.visible_names(principal, parts, usable)
-    read = partial(intake.read_job, strict=strict, visible=visible, tags=parts.retention_tags)
-    arguments = (body, kind, usable, principal.user, principal.is_admin)
+    names = visibility.name_index(principal, parts)
+    visible = visibility.visible_names(principal, parts, names)
+    arguments = (body, content_type, names, principal.user, principal.is_admin)
+    read = partial(intake.read_job, *arguments, strict=strict, visible=visible, tags=parts.retention_tags)
     try:
-        return await parts.under_way.parsing.run(principal.limit_key, len(body), partial(read, *arguments))
+        return await parts.active_requests.parsing.run(principal.limit_key, len(body), read)
     except Unreadable:
         raise
     except FaultyInput as error:

@@ -103,8 +103,8 @@ class Jobs:
         if kind in ANSWERS[1:]:
             await self._as_xml(req, resp, job_id, kind)
             return
-        beside = ("recipe_sets", "seconds_in_states")
-        at, job, (recipe_sets, seconds) = await find(req, resp, self._parts, "job", job_id, *beside)
+        further_queries = ("recipe_sets", "seconds_in_states")
+        at, job, (recipe_sets, seconds) = await find(req, resp, self._parts, "job", job_id, *further_queries)
         paging.answer_read(resp, at, job_document(job, recipe_sets[0], seconds))
 
     @operation(

@@ -55,7 +55,7 @@ class Matches:
         registered_count = sum(1 for _ in self._parts.feed.directory.items("system"))
         require_few(len(named), registered_count - len(hidden))
         recipe_queries = [query for _, query in named]
-        async with self._parts.under_way.matches.hold(principal_of(req).user):
+        async with self._parts.active_requests.matches.hold(principal_of(req).user):
             matched = await self._parts.explainer.ask("matches", recipes=recipe_queries, hidden=list(hidden))
         recipes = [
             {"where": where, "systems": systems}
@@ -69,7 +69,7 @@ class Matches:
     async def _queries_of(
         self, principal: Principal, body: bytes, kind: str, *, strict: bool
     ) -> tuple[list[LocatedQuery], Iterable[Fault]]:
-        parsing = self._parts.under_way.parsing
+        parsing = self._parts.active_requests.parsing
         caller = principal.limit_key
         alone = await parsing.run(caller, len(body), partial(_filter_alone, body, kind))
         if alone is not None:

@@ -35,7 +35,7 @@ ORDER_START: list[Any] = [False, -(2**15), -(2**15), 0, 0]
 # The key before all others in the queue: not assigned, -priority, submission and recipe id.
 QUEUE_START: list[Any] = [False, -(2**15), 0, 0]
 # The further queries for one recipe.
-BESIDE = ("tasks", "seconds_in_states", "tree_of_recipe", "history_of_recipe", "results_of_recipe")
+FURTHER_QUERIES = ("tasks", "seconds_in_states", "tree_of_recipe", "history_of_recipe", "results_of_recipe")
 
 
 class Recipes:
@@ -48,8 +48,8 @@ class Recipes:
         versioned=True,
     )
     async def on_get(self, req: Request, resp: Response, recipe_id: int) -> None:
-        at, recipe, beside = await find(req, resp, self._parts, "recipe", recipe_id, *BESIDE)
-        tasks, seconds, trees, history, results = beside
+        at, recipe, others = await find(req, resp, self._parts, "recipe", recipe_id, *FURTHER_QUERIES)
+        tasks, seconds, trees, history, results = others
         body = {
             **recipe_document(recipe, tasks, await self._deadline(recipe, at.position)),
             "seconds": seconds_document(seconds),

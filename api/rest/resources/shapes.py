@@ -41,12 +41,12 @@ def recipe_document(recipe: Row, tasks: list[Row], deadline: datetime | None) ->
     """Return a recipe; `guests` are the ids of its guest recipes, `deadline` is that of its watchdog."""
     of_job = ("job_id", "recipe_set_id", "priority", "owner", "group")
     shown = ("recipe_id", "host_recipe_id", "state", "system", "lab_controller", "whiteboard", "role")
-    beside = ("guests", "guestname", "guestargs", "reservesys", "distro")
+    further = ("guests", "guestname", "guestargs", "reservesys", "distro")
     return {
         **{name: recipe[name] for name in (*of_job, *shown, "reason", "since")},
         "result": result_in(recipe["state"], result_of(task["result"] for task in tasks)),
         "tasks": tasks,
-        **{name: recipe[name] for name in beside},
+        **{name: recipe[name] for name in further},
         "deadline": deadline,
     }
 
@@ -93,8 +93,8 @@ def exported(row: Row) -> Row:
     inventory = {name: row["inventory"].get(name) for name in Properties.model_fields}
     cpu = inventory["cpu"]
     inventory["cpu"] = {name: cpu.get(name) for name in Cpu.model_fields} if cpu else None
-    beside = ("fqdn", "lab_controller", "owner", "condition", "pools")
-    return {**{name: row[name] for name in beside}, **inventory}
+    further = ("fqdn", "lab_controller", "owner", "condition", "pools")
+    return {**{name: row[name] for name in further}, **inventory}
 
 
 def shown_differences(found: Iterable[PropertyDifference]) -> list[Row]:

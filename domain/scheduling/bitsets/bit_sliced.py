@@ -1,4 +1,4 @@
-"""Bit-sliced numbers: a number for each system, such that one step changes or compares many of them."""
+"""Bit-sliced numbers: a value for each system, such that one step changes or compares many values."""
 
 from __future__ import annotations
 
@@ -9,19 +9,22 @@ from domain.scheduling.bitsets.bitmaps import numbers_in, union
 
 
 class BitSlicedNumbers:
-    """Natural numbers by system, initially 0; plane k has the systems whose number has bit k. Mutable."""
+    """Values (natural numbers) by system, initially 0. Mutable. Sets of systems are bitmaps.
+
+    Plane k is the bitmap of the systems whose value has bit k.
+    """
 
     def __init__(self, values: Mapping[int, int] = MappingProxyType({})) -> None:
         digits = max(values.values(), default=0).bit_length()
         self._planes = [
-            union(1 << number for number, value in values.items() if value >> digit & 1)
+            union(1 << system for system, value in values.items() if value >> digit & 1)
             for digit in range(digits)
         ]
 
-    def add(self, members: int, amount: int) -> None:
-        """Add `amount` (not negative) to the number of every member."""
+    def add(self, systems: int, amount: int) -> None:
+        """Add `amount` (not negative) to the value of each of the systems."""
         for digit in numbers_in(amount):
-            carry = members
+            carry = systems
             while carry:
                 while len(self._planes) <= digit:
                     self._planes.append(0)
@@ -29,28 +32,28 @@ class BitSlicedNumbers:
                 self._planes[digit], carry = plane ^ carry, plane & carry
                 digit += 1  # noqa: PLW2901  (the carry moves up)
 
-    def subtract(self, members: int, amount: int) -> None:
-        """Subtract `amount` from the number of every member; no number may be smaller."""
+    def subtract(self, systems: int, amount: int) -> None:
+        """Subtract `amount` from the value of each of the systems; no value may be smaller."""
         for digit in numbers_in(amount):
-            borrow = members
+            borrow = systems
             while borrow:
                 plane = self._planes[digit]
                 self._planes[digit] = plane = plane ^ borrow
-                # Members whose bit was 0 have it set now and borrow. `~before` would be slower.
+                # Systems whose bit was 0 have it set now, and borrow. `& ~` of the old plane would be slower.
                 borrow &= plane
                 digit += 1  # noqa: PLW2901  (the borrow moves up)
 
-    def put(self, number: int, value: int) -> None:
-        bit = 1 << number
+    def put(self, system: int, value: int) -> None:
+        bit = 1 << system
         keep = ~bit
         self._planes += [0] * (value.bit_length() - len(self._planes))
         self._planes = [
             plane | bit if value >> digit & 1 else plane & keep for digit, plane in enumerate(self._planes)
         ]
 
-    def change(self, number: int, before: int, after: int) -> None:
-        """Change the number of one system from `before` to `after`; only the bits that differ cost time."""
-        bit, digit, differs = 1 << number, 0, before ^ after
+    def change(self, system: int, before: int, after: int) -> None:
+        """Change the value of one system from `before` to `after`; only the bits that differ cost time."""
+        bit, digit, differs = 1 << system, 0, before ^ after
         self._planes += [0] * (after.bit_length() - len(self._planes))
         while differs:
             if differs & 1:
@@ -69,7 +72,7 @@ class BitSlicedNumbers:
             self._planes.append(carry)
 
     def subtract_each(self, other: BitSlicedNumbers) -> None:
-        """Subtract the numbers of `other`, system by system; no number may be smaller."""
+        """Subtract the values of `other`, system by system; no value may be smaller."""
         borrow = 0
         for digit, plane in enumerate(self._planes):
             less = other._planes[digit] if digit < len(other._planes) else 0
@@ -77,6 +80,7 @@ class BitSlicedNumbers:
             borrow = ~plane & (less | borrow) | less & borrow
 
     def total(self, among: int) -> int:
+        """Return the sum of the values of the systems `among`."""
         total, weight = 0, 1
         # A loop, because this is called for every system of a lab and a generator would take twice as long.
         for plane in self._planes:
@@ -84,11 +88,11 @@ class BitSlicedNumbers:
             weight += weight
         return total
 
-    def value(self, number: int) -> int:
-        return sum((plane >> number & 1) << digit for digit, plane in enumerate(self._planes))
+    def value(self, system: int) -> int:
+        return sum((plane >> system & 1) << digit for digit, plane in enumerate(self._planes))
 
     def least(self, among: int) -> int:
-        """Return the systems of `among` whose number is the smallest."""
+        """Return the systems of `among` that have the least value."""
         for plane in reversed(self._planes):
             larger = among & plane
             if larger and larger != among:

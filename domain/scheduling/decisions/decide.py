@@ -27,15 +27,15 @@ Answer = Callable[[], Decision]
 
 
 def decide(
-    partition: Partition, limit: int, now: datetime | None = None, behind: int | None = None
+    partition: Partition, limit: int, now: datetime | None = None, after_position: int | None = None
 ) -> list[Decision]:
     """Return up to `limit` decisions that answer triggers of one batch; each one sees those before it.
 
     Afterwards call `confirm` or `rollback` of the partition; after an empty result call neither. `now` is the
-    time of the decisions, None if they will not be committed. For `behind`, see
-    `Partition.begin_tentative`.
+    time of the decisions, None if they will not be committed. For `after_position`,
+    see `Partition.begin_tentative`.
     """
-    partition.begin_tentative(now, behind)
+    partition.begin_tentative(now, after_position)
     answering = _Answering(partition)
     decisions: list[Decision] = []
     while (answer := answering.next()) is not None and len(decisions) < limit:

@@ -45,7 +45,7 @@ def why_never(partition: Partition, recipe_set_id: int) -> dict[int, str]:
 
     A distro tree that left every lab shortly before the submission counts as if it were still there.
     """
-    labs = _labs_with_trees_away(partition, recipe_set_id)
+    labs = _labs_with_absent_trees(partition, recipe_set_id)
     hosts = partition.sets.hosts(recipe_set_id)
     entitled = [_entitled(partition, labs, host) for host in hosts]
     if all(entitled) and (len(hosts) == 1 or _some_lab_serves(labs, entitled)):
@@ -80,7 +80,8 @@ def _absent_trees(partition: Partition, recipe_set_id: int) -> Mapping[int, Mapp
     at = partition.sets.sets[recipe_set_id].submitted_at
     hosts = partition.sets.hosts(recipe_set_id)
     needed = dict.fromkeys(tree_id for host in hosts for tree_id in partition.sets.key(host).tree_ids)
-    found = {tree_id: partition.absent_trees.document(tree_id, at) for tree_id in needed if tree_id and at}
+    document_at = partition.absent_trees.recent_document
+    found = {tree_id: document_at(tree_id, at) for tree_id in needed if tree_id and at}
     return {tree_id: document for tree_id, document in found.items() if document is not None}
 
 
@@ -88,7 +89,7 @@ def _first_in(trees: Mapping[int, object], key: FilterKey) -> int | None:
     return next((tree_id for tree_id in key.tree_ids if tree_id in trees), None)
 
 
-def _labs_with_trees_away(partition: Partition, recipe_set_id: int) -> Labs:
+def _labs_with_absent_trees(partition: Partition, recipe_set_id: int) -> Labs:
     trees = _absent_trees(partition, recipe_set_id)
     return partition.labs.with_more_trees(trees) if trees else partition.labs
 

@@ -188,7 +188,7 @@ def _without_tree(partition: Partition, now: datetime) -> list[int]:
 def _is_gone(partition: Partition, tree_id: int | None, now: datetime) -> bool:
     if tree_id is None or partition.labs.labs_with(tree_id):
         return False
-    return not partition.absent_trees.is_away(tree_id, now)
+    return not partition.absent_trees.is_recently_absent(tree_id, now)
 
 
 def _lab_controllers(partition: Partition, clock: LoopInput, findings: Findings) -> Iterator[Decision]:

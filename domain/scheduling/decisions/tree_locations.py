@@ -16,7 +16,7 @@ MAX_NAMED: Final = 4
 def tree_label(partition: Partition, tree_id: int | None) -> str:
     """Return `60 (Fedora-44)`, or the id alone for a tree that was removed long ago."""
     entry = partition.directory.get("distro-tree", str(tree_id))
-    document = partition.absent_trees.last(tree_id) if entry is None else entry.document
+    document = partition.absent_trees.last_document(tree_id) if entry is None else entry.document
     return str(tree_id) if document is None else f"{tree_id} ({document['name']})"
 
 

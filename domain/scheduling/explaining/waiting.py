@@ -96,7 +96,7 @@ def why_it_waits(partition: Partition, host: Recipe, options: WaitingOptions) ->
         shown = [_one(candidates, partition.labs.number(options.only), viable, lent, not_allowed)]
     rules = _rules(all_systems, refused)
     summary = _summary(counted, rules, set_waits=_is_set_incomplete(partition, host, usable))
-    tree_id = partition.absent_trees.first_of(partition.sets.key(host).tree_ids)
+    tree_id = partition.absent_trees.first_absent(partition.sets.key(host).tree_ids)
     if tree_id is not None:
         summary = f"{TREE_AWAY}: {tree_label(partition, tree_id)}"
     return Waiting(summary, rules, counted, tuple(islice(shown, options.limit)), count)

@@ -29,25 +29,29 @@ class Plans:
         self._planned: dict[int, dict[int, None]] = {}
 
     def put(self, holder: Holder) -> bool:
-        """Add a holder; return False without adding it if then not all holders could be completed."""
+        """Add a holder; return False, and do not add it, if not all holders could be completed then."""
         plan = self.plan(holder)
         if plan is None:
             return False
         self._holders[holder.recipe_set_id] = holder
         self.held |= holder.held
-        self._keep(holder.recipe_set_id, plan)
+        self._replace_plan(holder.recipe_set_id, plan)
         return True
 
     def remove(self, recipe_set_id: int) -> None:
         holder = self._holders.pop(recipe_set_id, None)
         if holder is not None:
             self.held &= ~holder.held
-            self._keep(recipe_set_id, ())
+            self._replace_plan(recipe_set_id, ())
 
     def plan(self, holder: Holder) -> list[int] | None:
-        """Return a plan for a holder, None if not all could be completed; other plans may change validly."""
-        first = _plan(holder, self.held)
-        return _plan(holder, union(each.held for each in self._behind(holder))) if first is None else first
+        """Return a plan for a holder, None if not all holders could be completed.
+
+        If free systems do not suffice, the plan uses systems of holders that can be completed before this
+        holder, and other holders may switch to other plans.
+        """
+        plan = _plan(holder, self.held)
+        return _plan(holder, union(each.held for each in self._behind(holder))) if plan is None else plan
 
     def _behind(self, holder: Holder) -> list[Holder]:
         """Return the holders that can only be completed after this holder.
@@ -64,7 +68,7 @@ class Plans:
                 if plan is None:
                     rest.append(other)
                 else:
-                    self._keep(other.recipe_set_id, plan)
+                    self._replace_plan(other.recipe_set_id, plan)
                     held &= ~other.held
             if len(rest) == len(left):
                 return left
@@ -84,7 +88,7 @@ class Plans:
         del waiting[holder.recipe_set_id]
         return list(waiting.values())
 
-    def _keep(self, recipe_set_id: int, plan: Iterable[int]) -> None:
+    def _replace_plan(self, recipe_set_id: int, plan: Iterable[int]) -> None:
         for number in self._plans.pop(recipe_set_id, ()):
             planned = self._planned[number]
             del planned[recipe_set_id]
@@ -97,6 +101,6 @@ class Plans:
 
 
 def _plan(holder: Holder, held: int) -> list[int] | None:
-    """Return a plan for a holder with systems that are neither in `held` nor its own; None without one."""
+    """Return a plan for a holder with systems neither in `held` nor its own, None if there is none."""
     free = ~(held | holder.held)
     return match([want & free for want in holder.wants])

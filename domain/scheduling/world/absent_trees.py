@@ -1,7 +1,7 @@
-"""Absent distro trees: those that have left every lab, with the time and the last document (design 4.5).
+"""Absent distro trees, which left every lab: the times of their absence and last documents (design 4.5).
 
-A script may remove a tree and register it again seconds later, so recipe sets wait for an absent tree. A set
-that is submitted meanwhile is checked as if the labs still had the tree.
+A script may remove a tree and register it again seconds later, so recipe sets wait for a tree that left
+recently. A set that is submitted meanwhile is checked as if the labs still had the tree.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-# Sets that need a tree are aborted when it has been absent for so long. Part of policy version 5.
-AWAY_SECONDS: Final = 600
+# Recipe sets that need a tree are aborted after this time of its absence. Part of policy version 5.
+MAX_ABSENCE_SECONDS: Final = 600
 # Entries are dropped after this time, which must allow for a scheduler that was stopped.
 KEPT_SECONDS: Final = 86_400
 
@@ -27,54 +27,54 @@ class AbsentTrees:
     """The absent distro trees by id, oldest first. Mutable."""
 
     def __init__(self) -> None:
-        self._away: dict[int, AbsentTree] = {}
+        self._absent: dict[int, AbsentTree] = {}
 
     def changed(
         self, tree_id: int, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None, at: datetime
     ) -> None:
         """Record a change of the document of a tree, None before its registration and after its removal."""
         if is_in_a_lab(after):
-            self._away.pop(tree_id, None)
+            self._absent.pop(tree_id, None)
         elif before is not None and is_in_a_lab(before):
-            self._away[tree_id] = AbsentTree(at, before)
+            self._absent[tree_id] = AbsentTree(at, before)
             self._forget(at - timedelta(seconds=KEPT_SECONDS))
 
-    def is_away(self, tree_id: int | None, at: datetime) -> bool:
+    def is_recently_absent(self, tree_id: int | None, at: datetime) -> bool:
         """Return whether a tree left every lab less than 600 s ago and has not returned."""
-        return self.document(tree_id, at) is not None
+        return self.recent_document(tree_id, at) is not None
 
-    def document(self, tree_id: int | None, at: datetime) -> Mapping[str, Any] | None:
+    def recent_document(self, tree_id: int | None, at: datetime) -> Mapping[str, Any] | None:
         """Return the last document of a tree that left every lab less than 600 s ago, or None."""
-        away = None if tree_id is None else self._away.get(tree_id)
-        if away is None or at >= away.since + timedelta(seconds=AWAY_SECONDS):
+        tree = None if tree_id is None else self._absent.get(tree_id)
+        if tree is None or at >= tree.since + timedelta(seconds=MAX_ABSENCE_SECONDS):
             return None
-        return away.document
+        return tree.document
 
-    def last(self, tree_id: int | None) -> Mapping[str, Any] | None:
+    def last_document(self, tree_id: int | None) -> Mapping[str, Any] | None:
         """Return the last document of an absent tree; None for other trees, and if the entry was dropped."""
-        away = None if tree_id is None else self._away.get(tree_id)
-        return None if away is None else away.document
+        tree = None if tree_id is None else self._absent.get(tree_id)
+        return None if tree is None else tree.document
 
-    def of_last_day(self, now: datetime) -> dict[int, Mapping[str, Any]]:
+    def documents_of_last_day(self, now: datetime) -> dict[int, Mapping[str, Any]]:
         """Return the last documents of the trees that left every lab during the last day."""
         since = now - timedelta(seconds=KEPT_SECONDS)
-        return {tree_id: away.document for tree_id, away in self._away.items() if away.since > since}
+        return {tree_id: tree.document for tree_id, tree in self._absent.items() if tree.since > since}
 
-    def first_of(self, tree_ids: Iterable[int | None]) -> int | None:
-        return next((tree_id for tree_id in tree_ids if tree_id in self._away), None)
+    def first_absent(self, tree_ids: Iterable[int | None]) -> int | None:
+        return next((tree_id for tree_id in tree_ids if tree_id in self._absent), None)
 
     def _forget(self, before: datetime) -> None:
         """Drop the entries before a time; entries are in the order of their times."""
-        while self._away and next(iter(self._away.values())).since < before:
-            del self._away[next(iter(self._away))]
+        while self._absent and next(iter(self._absent.values())).since < before:
+            del self._absent[next(iter(self._absent))]
 
     def plain(self) -> dict[str, dict[str, Any]]:
-        return {str(tree_id): away._asdict() for tree_id, away in self._away.items()}
+        return {str(tree_id): tree._asdict() for tree_id, tree in self._absent.items()}
 
     def restore(self, values: Mapping[str, Mapping[str, Any]]) -> None:
         """Restore the entries from the result of `plain`, in which times are texts."""
-        for tree_id, away in values.items():
-            self._away[int(tree_id)] = AbsentTree(datetime.fromisoformat(away["since"]), away["document"])
+        for tree_id, tree in values.items():
+            self._absent[int(tree_id)] = AbsentTree(datetime.fromisoformat(tree["since"]), tree["document"])
 
 
 def is_in_a_lab(document: Mapping[str, Any] | None) -> bool:

@@ -30,7 +30,7 @@ from domain.scheduling.world.batches import end_batch_unless, newly_assigned, re
 from domain.scheduling.world.departed_names import DepartedNames, Name
 from domain.scheduling.world.index_updates import IndexUpdates, looks_alike
 from domain.scheduling.world.partition_queries import PartitionQueries
-from domain.scheduling.world.tentative import Tentative
+from domain.scheduling.world.tentative import TentativeEvents
 from domain.scheduling.world.trigger_rules import TriggerKey, TriggerRules
 from domain.scheduling.world.triggers import PENDING_SYSTEM, WAKE_UP, Trigger, Triggers
 from domain.scheduling.world.wake_ups import TRIGGER_RULES, TriggerRule
@@ -67,7 +67,7 @@ class Partition(PartitionQueries):
         self.reserved: dict[str, None] = {}
         # Called before each grant, for explanations, which need the state of that moment.
         self.on_grant: Callable[..., None] | None = None
-        self._tentative = Tentative(0, None)
+        self._tentative = TentativeEvents(0, None)
         self._trigger_rules = TriggerRules(rules)
 
     # Events of the log
@@ -199,15 +199,15 @@ class Partition(PartitionQueries):
 
     # Tentative decisions
 
-    def begin_tentative(self, now: datetime | None, behind: int | None = None) -> None:
+    def begin_tentative(self, now: datetime | None, after_position: int | None = None) -> None:
         """Begin tentative decisions at the time `now`, after the last folded position.
 
         Without a time they can only be rolled back. A caller that recomputes decisions may pass the position
-        before their first event as `behind`, if it is above the last folded position.
+        before their first event as `after_position`, if it is above the last folded position.
         """
         assert not self._tentative, "no decision is tentative yet"
-        newly = self.sets.newly_assigned
-        self._tentative = Tentative(self.position if behind is None else behind, now, newly)
+        after = self.position if after_position is None else after_position
+        self._tentative = TentativeEvents(after, now, self.sets.newly_assigned)
 
     def apply_tentatively(self, subject: str, event: Event) -> State:
         """Apply a decided event tentatively; return the state of its subject before the event."""
@@ -235,7 +235,7 @@ class Partition(PartitionQueries):
         """
         tentative = self._end_tentative()
         self._answered()
-        if tentative.is_at(first_position, last_position):
+        if tentative.is_commit(first_position, last_position):
             self._confirm_tentative(tentative, recorded_at)
             return True
         self._roll_back(tentative)
@@ -250,14 +250,14 @@ class Partition(PartitionQueries):
         self._roll_back(self._end_tentative())
         self.triggers.rollback()
 
-    def _end_tentative(self) -> Tentative:
-        tentative, self._tentative = self._tentative, Tentative(0, None)
+    def _end_tentative(self) -> TentativeEvents:
+        tentative, self._tentative = self._tentative, TentativeEvents(0, None)
         return tentative
 
-    def _confirm_tentative(self, tentative: Tentative, recorded_at: datetime) -> None:
+    def _confirm_tentative(self, tentative: TentativeEvents, recorded_at: datetime) -> None:
         """Do what `apply` does after folding: advance the position, drop finished recipes, push triggers."""
         self.position = tentative.last_position
-        for subject in tentative.before:
+        for subject in tentative.states_before:
             state = self._find(subject)
             if isinstance(state, Recipe) and state.finished:
                 self.sets.drop(state)
@@ -266,8 +266,8 @@ class Partition(PartitionQueries):
         for position, key in tentative.raised:
             self._raise(position, tentative.last_position, key)
 
-    def _roll_back(self, tentative: Tentative) -> None:
-        for before in tentative.before.values():
+    def _roll_back(self, tentative: TentativeEvents) -> None:
+        for before in tentative.states_before.values():
             newly = isinstance(before, Recipe) and before.recipe_id in tentative.newly_assigned
             self._put(before, newly_assigned=newly)
 

@@ -57,14 +57,14 @@ def pieces(partition: Partition) -> Iterator[Piece]:
     }
     texts = Texts()
     filters = partition.filters
-    made: Iterable[Piece] = chain(
+    encoded: Iterable[Piece] = chain(
         (encode_systems(some, texts) for some in _in_pieces(partition.systems.values())),
         ({"recipe_sets": encode(RecipeSet, some)} for some in _in_pieces(partition.sets.sets.values())),
         (encode_recipes(some, texts) for some in _in_pieces(partition.sets.recipes.values())),
         (_encode_filters(some, texts) for some in _in_pieces(filters.evaluated(), BITMAPS_IN_A_PIECE)),
         ({"signatures": list(map(_to_hex, some))} for some in _in_pieces(filters.signatures())),
     )
-    return chain([head], ({**piece, "texts": texts.new_texts()} for piece in made))
+    return chain([head], ({**piece, "texts": texts.new_texts()} for piece in encoded))
 
 
 def _in_pieces(states: Iterable[T], size: int | None = None) -> Iterator[Sequence[T]]:
@@ -87,10 +87,10 @@ def _encode_filters(found: Sequence[Evaluated], texts: Texts) -> Piece:
     return {"filters": columns}
 
 
-def restored(made: Iterable[Piece]) -> Partition:
+def restored(encoded: Iterable[Piece]) -> Partition:
     """Return the partition from the result of `pieces`, in which dataclasses are mappings and times texts."""
     partition = Partition()
-    rest = iter(made)
+    rest = iter(encoded)
     head = next(rest, {})
     found = _Decoded()
     for piece in rest:

@@ -31,7 +31,7 @@ def order(world: World, recipe_id: int, cause: str = "event/1", among: int = EVE
 
 
 def idle(world: World, pools: dict[str, str], *fqdns: str) -> None:
-    """Add idle systems, each in the pools whose text has its letter."""
+    """Add idle systems; `pools` maps the name of a pool to the letters of its systems."""
     for fqdn in fqdns:
         world.add_system(fqdn, pools=[pool for pool, members in pools.items() if fqdn in members])
     world.settle()
@@ -51,7 +51,7 @@ def test_choice__system_in_two_of_the_pools__comes_with_the_first(world: World) 
     assert order(world, recipe_id) == ["b", "c", "a"]
 
 
-def test_choice__pool_without_systems__is_passed_over(world: World) -> None:
+def test_choice__pool_without_systems__is_ignored(world: World) -> None:
     idle(world, {}, "a", "b")
     recipe_id = world.submit(ANY, autopick_pools=("nobody", "nothing"))
     assert order(world, recipe_id) == ["a", "b"]
@@ -95,7 +95,7 @@ def test_choice__placed_recipes__are_not_counted_any_more(world: World) -> None:
     assert order(world, recipe_id) == ["a", "b"]
 
 
-def test_choice__system_changed_so_that_fewer_want_it__recounted(world: World) -> None:
+def test_choice__system_changed_so_that_more_recipes_fit__recounted(world: World) -> None:
     world.add_system("a", memory_mb=16_384)
     world.add_system("b")
     world.settle()
@@ -150,7 +150,7 @@ def test_choice__on_loan_to_another_user__no_candidate(world: World) -> None:
 # Random choice
 
 
-def taken(world: World, recipe_id: int, causes: Iterable[int]) -> Counter[str]:
+def first_choices(world: World, recipe_id: int, causes: Iterable[int]) -> Counter[str]:
     return Counter(order(world, recipe_id, f"event/{position}")[0] for position in causes)
 
 
@@ -167,10 +167,10 @@ def test_random_choice__recorded_cause_and_recipe__unchanged_result(world: World
     assert "".join(order(world, recipe_id, "event/7")) == "dgbahefc"
 
 
-def test_random_choice__many_causes__takes_each_about_as_often(world: World) -> None:
+def test_random_choice__many_causes__chooses_each_system_about_as_often(world: World) -> None:
     idle(world, {}, *"abcd")
     recipe_id = world.submit(ANY, autopick_random=True)
-    counts = taken(world, recipe_id, range(1_000))
+    counts = first_choices(world, recipe_id, range(1_000))
     assert set(counts) == set("abcd")
     assert min(counts.values()) > 180
 
@@ -185,7 +185,7 @@ def test_random_choice__two_recipes_with_one_cause__independent(world: World) ->
 def test_random_choice__pools_named_too__chance_decides_within_each(world: World) -> None:
     idle(world, {"net": "cd"}, *"abcd")
     recipe_id = world.submit(ANY, autopick_random=True, autopick_pools=("net",))
-    assert set(taken(world, recipe_id, range(50))) == {"c", "d"}
+    assert set(first_choices(world, recipe_id, range(50))) == {"c", "d"}
     assert {"".join(sorted(order(world, recipe_id, f"event/{n}")[2:])) for n in range(50)} == {"ab"}
 
 
@@ -194,9 +194,9 @@ def test_random_choice__no_pools_named__chance_decides_across_all_of_them(world:
     idle(world, {"net": "ab", "gpu": "c", "big": "d"}, *"abcde")
     either = {"or": [{"element": "pool", "op": "==", "value": pool} for pool in ("net", "gpu")]}
     recipe_id = world.submit(HOST.examine(either).text, autopick_random=True)
-    assert set(taken(world, recipe_id, range(100))) == {"a", "b", "c"}
+    assert set(first_choices(world, recipe_id, range(100))) == {"a", "b", "c"}
     anywhere = world.submit(ANY, autopick_random=True)
-    assert set(taken(world, anywhere, range(100))) == set("abcde")
+    assert set(first_choices(world, anywhere, range(100))) == set("abcde")
 
 
 def test_random_choice__several_pools_named__their_order_stays_and_chance_decides_within_each(
@@ -213,7 +213,7 @@ def test_random_choice__submitter_owns_a_system__still_random(world: World) -> N
     idle(world, {}, "a", "b")
     world.own("b", "eve")
     recipe_id = world.submit(ANY, autopick_random=True, owner="eve")
-    assert set(taken(world, recipe_id, range(50))) == {"a", "b"}
+    assert set(first_choices(world, recipe_id, range(50))) == {"a", "b"}
 
 
 def test_new_job__several_idle_systems__takes_the_first_by_name(world: World) -> None:
@@ -243,7 +243,7 @@ def test_new_job__every_viable_system_busy__is_queued_with_the_reason(world: Wor
 
 
 @pytest.mark.parametrize("condition", ["Manual", "Broken"])
-def test_new_job__only_viable_system_is_not_automated__waits_rather_than_being_given_up(
+def test_new_job__only_viable_system_is_not_automated__is_queued_not_aborted(
     world: World, condition: str
 ) -> None:
     world.add_system("a", condition=condition)
@@ -260,7 +260,7 @@ def test_new_job__lab_disabled__is_queued(world: World) -> None:
     assert world.recipes[1].state == "queued"
 
 
-def test_new_job__two_in_one_batch_and_one_idle_system__the_second_sees_the_first(world: World) -> None:
+def test_new_job__two_in_one_batch_and_one_idle_system__second_is_queued(world: World) -> None:
     world.add_idle("a")
     first, second = world.submit(ANYTHING.text), world.submit(ANYTHING.text)
     assert len(world.decide(limit=2)) == 2
@@ -277,7 +277,7 @@ def test_new_jobs__same_basis__served_in_rank_order(world: World) -> None:
     assert world.states(urgent, normal, low) == ["waiting", "queued", "queued"]
 
 
-def test_new_jobs__priority_changed_between_two_commits_of_a_batch__counts_as_it_is(world: World) -> None:
+def test_new_jobs__priority_changed_between_two_commits_of_a_batch__new_priority_counts(world: World) -> None:
     world.add_idle("a", "b")
     low, high, urgent = (world.submit(ANYTHING.text, priority=each) for each in ("Low", "High", "Urgent"))
     world.commit_decisions(world.decide(limit=1), world.position)
@@ -287,7 +287,7 @@ def test_new_jobs__priority_changed_between_two_commits_of_a_batch__counts_as_it
     assert world.states(urgent, low, high) == ["waiting", "waiting", "queued"]
 
 
-def test_new_job__aborted_one_between_two_others__only_that_one_is_aborted(world: World) -> None:
+def test_new_job__impossible_one_between_two_others__only_that_one_is_aborted(world: World) -> None:
     world.add_idle("a")
     for host_requires in (ANYTHING.text, HUGE.text, ANYTHING.text):
         world.submit(host_requires)
@@ -305,16 +305,14 @@ def test_new_job__exclusion_of_another_arch_or_version__does_not_count(world: Wo
     assert world.recipes[1].state == "waiting"
 
 
-def test_decision__expected_versions__aggregates_it_depends_on(world: World) -> None:
+def test_decision__new_job__expects_versions_of_its_recipe_and_system(world: World) -> None:
     world.add_idle("a")
     world.submit(ANYTHING.text)
     (decision,) = world.decide()
     assert decision.expected == (("recipe/1", 1), ("system/a", world.systems["a"].version))
 
 
-def test_new_job__system_idle_beside_a_recipe_that_waited_for_its_lab__that_one_goes_first(
-    world: World,
-) -> None:
+def test_new_job__older_recipe_queued_until_its_lab_was_enabled__older_is_first(world: World) -> None:
     world.add_idle("a", "b")
     lab = world.systems["a"].lab_controller
     world.enable(lab, False)
@@ -353,10 +351,10 @@ def _lab_disabled(world: World) -> None:
     world.enable("lab-1", False)
 
 
-@pytest.mark.parametrize("happens", [_drained, _reserved, _lab_disabled])
-def test_new_job__forces_an_unusable_system__queued(world: World, happens) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.parametrize("make_unusable", [_drained, _reserved, _lab_disabled])
+def test_new_job__forces_an_unusable_system__queued(world: World, make_unusable) -> None:  # type: ignore[no-untyped-def]
     world.add_idle("a")
-    happens(world)
+    make_unusable(world)
     world.settle()
     world.submit(forces("a"))
     world.settle()

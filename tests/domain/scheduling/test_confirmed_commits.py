@@ -9,7 +9,7 @@ import pytest
 
 from domain.scheduling.decisions.decide import decide
 from domain.scheduling.world.partition import Partition
-from domain.scheduling.world.tentative import Tentative
+from domain.scheduling.world.tentative import TentativeEvents
 from tests.domain.scheduling import folded_log
 from tests.domain.scheduling.consistency_loop import run_loop
 from tests.domain.scheduling.contents import check_indexes, contents
@@ -30,7 +30,7 @@ class Confirmer(Partition):
 
     confirmed_count = 0
 
-    def _confirm_tentative(self, tentative: Tentative, recorded_at: datetime) -> None:
+    def _confirm_tentative(self, tentative: TentativeEvents, recorded_at: datetime) -> None:
         Confirmer.confirmed_count += 1
         super()._confirm_tentative(tentative, recorded_at)
 

@@ -14,7 +14,7 @@ from domain.job.spec import RecipeSetSpec, RecipeSpec
 from domain.priority import Priority
 from domain.requirements.distro import DISTRO
 from domain.scheduling.supply.reasons import NO_DISTRO_TREE, NO_SYSTEM_MATCHES, TREE_AWAY
-from domain.scheduling.world.absent_trees import AWAY_SECONDS, KEPT_SECONDS
+from domain.scheduling.world.absent_trees import KEPT_SECONDS, MAX_ABSENCE_SECONDS
 from tests.domain.scheduling.decision_reasons import reasons, reasons_to_abort
 from tests.domain.scheduling.host_requirements import ANYTHING, BIG, HUGE, forces, in_pool, named
 from tests.domain.scheduling.policies import user
@@ -260,7 +260,7 @@ def _submit(world: World, host_requires: str = ANY, family: str = "Other") -> in
 
 def test_tree__only_match_is_away__chosen_and_set_waits(lab: World) -> None:
     lab.remove_tree(OTHER)
-    lab.now += timedelta(seconds=AWAY_SECONDS - 1)
+    lab.now += timedelta(seconds=MAX_ABSENCE_SECONDS - 1)
     waiting = _submit(lab)
     assert reasons(lab.settle()) == {f"recipe/{waiting}": f"{TREE_AWAY}: {OTHER} (tree-{OTHER})"}
     lab.put_tree(OTHER, "x86_64", ["lab-1"], family="Other")
@@ -295,7 +295,7 @@ def test_tree__away_and_no_system_matches__set_is_given_up_with_that_reason(lab:
 def test_tree__away_for_longer__set_is_given_up_by_the_time_of_the_database(lab: World) -> None:
     """The clock of the API process may be ahead, but does not count."""
     lab.remove_tree(OTHER)
-    lab.now += timedelta(seconds=AWAY_SECONDS)
+    lab.now += timedelta(seconds=MAX_ABSENCE_SECONDS)
     lab.database_ahead = -timedelta(seconds=1)
     waiting = _submit(lab)
     lab.settle()

@@ -20,7 +20,7 @@ from domain.scheduling.supply.reasons import (
     SIBLING_TREE_AWAY,
     TREE_AWAY,
 )
-from domain.scheduling.world.absent_trees import AWAY_SECONDS
+from domain.scheduling.world.absent_trees import MAX_ABSENCE_SECONDS
 from domain.scheduling.world.snapshot import pieces, restored
 from tests.domain.scheduling.consistency_loop import tick
 from tests.domain.scheduling.decision_reasons import reasons, reasons_to_abort
@@ -39,7 +39,7 @@ def test_distro_tree__left_every_lab__waiting_set_is_given_up(world: World) -> N
     first, second = world.submit_set([ANY, ANY][:1], guests={0: [2]})[0], world.submit(ANY)
     world.settle()
     world.remove_tree(2)
-    found = tick(world, AWAY_SECONDS)
+    found = tick(world, MAX_ABSENCE_SECONDS)
     left = f"{DISTRO_LEFT}: 2 (tree-2)"
     assert reasons(found.decisions) == {f"recipe/{first}": SIBLING_IMPOSSIBLE, f"recipe/{first + 1}": left}
     assert (found.causes, found.findings.distro_trees_left) == (["timer/distro-tree/2"], 1)
@@ -53,7 +53,7 @@ def test_distro_tree__gone__decision_depends_on_its_version(world: World) -> Non
     world.submit(ANY)
     world.settle()
     world.remove_tree(1)
-    (decision,) = tick(world, AWAY_SECONDS).decisions
+    (decision,) = tick(world, MAX_ABSENCE_SECONDS).decisions
     assert decision.trigger.cause == "timer/distro-tree/1"
     assert ("distro-tree/1", world.directory.version("distro-tree/1")) in decision.expected
 
@@ -66,7 +66,7 @@ def test_distro_tree__left_one_of_two_labs__set_waits_on(world: World) -> None:
     waiting = world.submit(ANY)
     world.settle()
     world.put_tree(1, "x86_64", ["lab-2"])
-    assert tick(world, AWAY_SECONDS).decisions == []
+    assert tick(world, MAX_ABSENCE_SECONDS).decisions == []
     assert world.states(waiting) == ["queued"]
 
 
@@ -76,7 +76,7 @@ def test_distro_tree__left_while_a_set_holds_a_system__lets_go_first_and_is_give
     ids = wanting(world, "a", "x")
     assert world.states(*ids) == ["scheduled", "assigned"]
     world.put_tree(1, "x86_64", [])
-    found = tick(world, AWAY_SECONDS)
+    found = tick(world, MAX_ABSENCE_SECONDS)
     assert set(reasons(found.decisions).values()) == {f"{DISTRO_LEFT}: 1 (tree-1)"}
     assert world.states(*ids, runs["x"]) == ["aborted", "aborted", "waiting"]
     assert world.systems["a"].usage == "idle"
@@ -88,7 +88,7 @@ def test_distro_tree__left_and_the_set_has_a_custom_distro__waits(world: World) 
     waiting = world.submit(ANY, None, distro=OWN)
     world.settle()
     world.remove_tree(1)
-    assert reasons(tick(world, AWAY_SECONDS).decisions) == {}
+    assert reasons(tick(world, MAX_ABSENCE_SECONDS).decisions) == {}
     assert world.states(waiting) == ["queued"]
 
 
@@ -99,10 +99,10 @@ def test_distro_tree__left_and_several_sets_wait_for_it__each_is_given_up_in_ord
     waiting = [world.submit(want, tree) for want, tree in ((ANY, 2), (named("a"), 1), (named("a"), 2))]
     world.settle()
     world.remove_tree(2)
-    found = tick(world, AWAY_SECONDS)
+    found = tick(world, MAX_ABSENCE_SECONDS)
     assert list(reasons(found.decisions)) == [f"recipe/{waiting[0]}", f"recipe/{waiting[2]}"]
     assert world.states(*waiting) == ["aborted", "queued", "aborted"]
-    assert tick(world, AWAY_SECONDS).decisions == []
+    assert tick(world, MAX_ABSENCE_SECONDS).decisions == []
 
 
 def test_distro_tree__deleted_and_put_again_within_a_turn__no_set_is_given_up(world: World) -> None:
@@ -112,11 +112,11 @@ def test_distro_tree__deleted_and_put_again_within_a_turn__no_set_is_given_up(wo
     world.settle()
     world.remove_tree(1)
     assert tick(world).decisions == []
-    assert tick(world, AWAY_SECONDS - 1).decisions == []
+    assert tick(world, MAX_ABSENCE_SECONDS - 1).decisions == []
     host = world.partition.sets.recipes[waiting]
     assert why_it_waits(world.partition, host, WaitingOptions(limit=1)).summary == f"{TREE_AWAY}: 1 (tree-1)"
     world.put_tree(1, "x86_64", ["lab-1"])
-    assert tick(world, 10 * AWAY_SECONDS).decisions == []
+    assert tick(world, 10 * MAX_ABSENCE_SECONDS).decisions == []
     world.complete(runs)
     world.settle()
     assert world.system_of(waiting) == "a"
@@ -128,10 +128,10 @@ def test_distro_tree__leaves_twice__is_away_since_the_second_time(world: World) 
     waiting = world.submit(ANY)
     for _ in range(2):
         world.remove_tree(1)
-        assert tick(world, AWAY_SECONDS - 1).decisions == []
+        assert tick(world, MAX_ABSENCE_SECONDS - 1).decisions == []
         world.put_tree(1, "x86_64", ["lab-1"])
     world.remove_tree(1)
-    assert tick(world, AWAY_SECONDS - 1).decisions == []
+    assert tick(world, MAX_ABSENCE_SECONDS - 1).decisions == []
     assert tick(world, 1).causes == ["timer/distro-tree/1"]
     assert world.states(waiting) == ["aborted"]
 
@@ -154,7 +154,7 @@ def test_set__submitted_while_its_tree_is_away__waits_and_starts_when_it_is_back
     world.put_tree(2, "x86_64", ["lab-1"])
     world.add_idle("a", "b")
     world.remove_tree(2)
-    world.now += timedelta(seconds=AWAY_SECONDS - 1)
+    world.now += timedelta(seconds=MAX_ABSENCE_SECONDS - 1)
     first, second = world.submit_set([ANY, ANY], guests={0: [2]})
     found = world.settle()
     expected = {
@@ -172,7 +172,7 @@ def test_set__submitted_while_its_tree_is_away__waits_and_starts_when_it_is_back
 def test_set__submitted_ten_minutes_after_its_tree_left__is_given_up_at_once(world: World) -> None:
     world.add_idle("a")
     world.remove_tree(1)
-    world.now += timedelta(seconds=AWAY_SECONDS)
+    world.now += timedelta(seconds=MAX_ABSENCE_SECONDS)
     late = world.submit(ANY)
     world.settle()
     assert world.states(late) == ["aborted"]
@@ -183,7 +183,7 @@ def test_set__answered_long_after_it_was_submitted__is_given_up_by_the_loop(worl
     world.add_idle("a")
     world.remove_tree(1)
     late = world.submit(ANY)
-    assert tick(world, AWAY_SECONDS).causes == ["timer/distro-tree/1"]
+    assert tick(world, MAX_ABSENCE_SECONDS).causes == ["timer/distro-tree/1"]
     assert world.states(late) == ["aborted"]
 
 

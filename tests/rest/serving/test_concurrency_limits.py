@@ -42,7 +42,7 @@ class LimitedApi:
 
     def limit(self, limits: ConcurrencyLimits) -> None:
         """Start again with these limits."""
-        self.services = replace(self.services, under_way=ActiveRequests(limits))
+        self.services = replace(self.services, active_requests=ActiveRequests(limits))
         self._app = application(self.services, Lifespan(nothing, nothing))
 
     def client(self, name: str | None) -> httpx.AsyncClient:
@@ -91,7 +91,7 @@ def test_reads__many_wait_for_a_position__the_next_of_the_user_is_refused(site: 
     statuses, other = site.do(attack)
     assert Counter(statuses) == {504: 2, 429: 3}
     assert other == 504
-    assert not site.services.under_way.waiting_reads
+    assert not site.services.active_requests.waiting_reads
 
 
 def test_requests__many_under_way__the_next_of_the_user_is_refused(site: LimitedApi) -> None:
@@ -108,7 +108,7 @@ def test_requests__many_under_way__the_next_of_the_user_is_refused(site: Limited
             return [refused.status_code, after.status_code], other.status_code
 
     assert site.do(attack) == ([429, 200], 200)
-    assert not site.services.under_way.requests
+    assert not site.services.active_requests.requests
 
 
 async def until(is_so: Callable[[], bool], under_way: list[asyncio.Task[httpx.Response]]) -> None:
@@ -155,7 +155,7 @@ def test_matches__one_of_the_user_is_answered__the_next_is_refused(
     monkeypatch.setattr(caller_slots, "MAX_WAIT_SECONDS", 0.2)
 
     async def attack() -> httpx.Response:
-        async with site.client("ada") as ada, site.services.under_way.matches.hold("ada"):
+        async with site.client("ada") as ada, site.services.active_requests.matches.hold("ada"):
             return await ada.post("/matches", json={"host_requires": {"and": []}})
 
     refused = site.do(attack)

@@ -1,4 +1,4 @@
-"""Answers about named things."""
+"""Answers about users, groups, pools, lab controllers and distro trees."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class _Named(AnswerPart):
 
 
 class _Put(Answer):
-    """`added` and `changed` are both false if the thing was like that already."""
+    """`added` and `changed` are both false if the request changed nothing."""
 
     added: bool
     changed: bool
@@ -77,10 +77,10 @@ class PoolMember(Answer):
 
 
 class ListedLabController(LabController):
-    """`silent`: it has not contacted the service for long, so its systems get no recipes.
+    """`silent`: the lab controller has not contacted the service for long, so its systems get no recipes.
 
     `never_heard`: silent since its registration. `last_heard_at`: its last contact, null in answers about
-    the past.
+    the past. `broken_after` consecutive provisioning failures make a system Broken (0: no number does).
     """
 
     fqdn: str
