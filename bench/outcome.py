@@ -51,5 +51,5 @@ ProgressCallback = Callable[[str, int, int], None]
 """Called with the name of a step, the completed amount, and the total."""
 
 
-def no_progress(what: str, done: int, of: int) -> None:
+def no_progress(step: str, done: int, total: int) -> None:
     """Ignore the progress."""

@@ -134,13 +134,13 @@ class Reader:
         rows = await self.rows(query, params)
         return rows[0] if rows else None
 
-    async def as_of(self, wanted: int | datetime | None) -> At:
+    async def as_of(self, moment: int | datetime | None) -> At:
         """Return the end of the last commit up to a position or time. Raises NotYetBuilt for None (now)."""
-        if wanted is None:
+        if moment is None:
             self.require_whole()
             return At(self.position)
-        query = "at_time" if isinstance(wanted, datetime) else "at_position"
-        row = await self.row(query, {"wanted": wanted})
+        query = "at_time" if isinstance(moment, datetime) else "at_position"
+        row = await self.row(query, {"wanted": moment})
         assert row is not None
         return At(**row)
 

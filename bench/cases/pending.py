@@ -27,8 +27,8 @@ def require_enough(sizes: Sizes) -> None:
     """Raise TooSmall if fewer recipes can run or wait than are to end."""
     wanted = int(sizes.rate * sizes.seconds)
     shortages = [
-        f"{wanted} recipes are to end ({sizes.rate:g} a second, {sizes.seconds:g} s), but {what}"
-        for size, what in (
+        f"{wanted} recipes are to end ({sizes.rate:g} a second, {sizes.seconds:g} s), but {shortage}"
+        for size, shortage in (
             (sizes.systems, f"only {sizes.systems} can run (--systems)"),
             (sizes.queued, f"only {sizes.queued} wait (`all` begins with a hundredth of --queued)"),
         )

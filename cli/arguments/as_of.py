@@ -51,7 +51,7 @@ def note_moment(client: Client, output: Output, as_of: str | None, answer: Row) 
 
 
 @contextmanager
-def absence_explained(client: Client, as_of: str | None, what: str, name: object) -> Iterator[None]:
+def absence_explained(client: Client, as_of: str | None, kind: str, name: object) -> Iterator[None]:
     """Turn a 404 into a message that says when the object was added, and whether it was deleted later."""
     from api.client import ServerProblem
 
@@ -60,25 +60,25 @@ def absence_explained(client: Client, as_of: str | None, what: str, name: object
     except ServerProblem as problem:
         if as_of is None or problem.status != NOT_FOUND:
             raise
-        raise _not_then(client, as_of, what, name) or problem from None
+        raise _not_then(client, as_of, kind, name) or problem from None
 
 
 def read_as_of(
-    client: Client, output: Output, path: str, what: str, name: object, as_of: str | None, **query: Any
+    client: Client, output: Output, path: str, kind: str, name: object, as_of: str | None, **query: Any
 ) -> dict[str, Any]:
     """Return the answer about an object as of a moment, after a note of that moment; explain a 404."""
-    with absence_explained(client, as_of, what, name):
+    with absence_explained(client, as_of, kind, name):
         answer: dict[str, Any] = client.get(path, as_of=as_of, **query)
     note_moment(client, output, as_of, answer)
     return answer
 
 
-def _not_then(client: Client, as_of: str, what: str, name: object) -> ServerProblem | None:
+def _not_then(client: Client, as_of: str, kind: str, name: object) -> ServerProblem | None:
     """Return the problem with the first event of the object; None if there is no event, or it is hidden."""
     from api.client import ServerProblem
 
     try:
-        events = client.get("/events", subject=f"{what.replace(' ', '-')}/{name}", limit=1)["events"]
+        events = client.get("/events", subject=f"{kind.replace(' ', '-')}/{name}", limit=1)["events"]
     except ServerProblem:
         return None
     if not events:
@@ -88,7 +88,7 @@ def _not_then(client: Client, as_of: str, what: str, name: object) -> ServerProb
     if _is_before(events[0], as_of):
         history += " and deleted later"
     return ServerProblem(
-        NOT_FOUND, "Not found at that time", f"as of {then}, {what} {name} did not exist; {history}"
+        NOT_FOUND, "Not found at that time", f"as of {then}, {kind} {name} did not exist; {history}"
     )
 
 
@@ -122,8 +122,8 @@ def _require_position(client: Client, as_of: int, answer: Row) -> None:
         raise _in_future(f"position {as_of}, beyond the end of the log at {answer['position']},")
 
 
-def _in_future(what: str) -> click.BadParameter:
+def _in_future(moment: str) -> click.BadParameter:
     context = click.get_current_context()
     param = next((param for param in context.command.params if param.name == "as_of"), None)
-    message = f"{what} is in the future; omit --as-of for the present state"
+    message = f"{moment} is in the future; omit --as-of for the present state"
     return click.BadParameter(message, context, param)

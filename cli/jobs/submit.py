@@ -81,8 +81,8 @@ def post(
     return answer
 
 
-def _numbered(what: str, ids: list[int]) -> str:
-    return f"{what if len(ids) == 1 else f'{what}s'} {', '.join(map(str, ids))}"
+def _numbered(noun: str, ids: list[int]) -> str:
+    return f"{noun if len(ids) == 1 else f'{noun}s'} {', '.join(map(str, ids))}"
 
 
 def content_type(name: str, content: bytes) -> str:

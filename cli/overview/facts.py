@@ -40,13 +40,13 @@ def labs_of(lab_controllers: Iterable[Row], systems: Iterable[Row]) -> list[dict
     counts: dict[str, Counter[str]] = {}
     named: dict[str, dict[str, list[str]]] = {}
     for system in systems:
-        what = doing(system)
-        if what is None:
+        activity = doing(system)
+        if activity is None:
             continue
         lab = str(system.get("lab_controller") or "")
-        counts.setdefault(lab, Counter())[what] += 1
-        if what in ("broken", "draining"):
-            named.setdefault(lab, {}).setdefault(what, []).append(system["fqdn"])
+        counts.setdefault(lab, Counter())[activity] += 1
+        if activity in ("broken", "draining"):
+            named.setdefault(lab, {}).setdefault(activity, []).append(system["fqdn"])
     registered = {row["fqdn"]: row for row in lab_controllers}
     return [
         {
@@ -54,7 +54,7 @@ def labs_of(lab_controllers: Iterable[Row], systems: Iterable[Row]) -> list[dict
             "state": lab_state(registered.get(fqdn, {"enabled": True})),
             "last_heard_at": registered.get(fqdn, {}).get("last_heard_at"),
             "systems": sum(counts.get(fqdn, Counter()).values()),
-            "doing": {what: counts.get(fqdn, Counter())[what] for what in DOING},
+            "doing": {activity: counts.get(fqdn, Counter())[activity] for activity in DOING},
             "named": named.get(fqdn, {}),
         }
         for fqdn in sorted({*registered, *counts})

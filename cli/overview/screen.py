@@ -47,7 +47,7 @@ def _heard(lab: Row) -> str:
 
 
 def _doing(lab: Row) -> list[str]:
-    return [f"{lab['doing'][what]} {_words(what)}" for what in DOING if lab["doing"][what]]
+    return [f"{lab['doing'][activity]} {_words(activity)}" for activity in DOING if lab["doing"][activity]]
 
 
 LAB_COLUMNS = (
@@ -121,7 +121,9 @@ class OverviewScreen:
         yield from self._table("labs", LAB_COLUMNS, labs[:MAX_LABS], options)
         if len(labs) > MAX_LABS:
             yield Text(f"and {counted(len(labs) - MAX_LABS, 'more lab')}", style="dim")
-        yield from _bar({what: sum(lab["doing"][what] for lab in labs) for what in DOING}, options)
+        yield from _bar(
+            {activity: sum(lab["doing"][activity] for lab in labs) for activity in DOING}, options
+        )
 
     def _queue(self) -> Iterator[RenderableType]:
         queue = self._document["queue"]
@@ -179,18 +181,18 @@ class OverviewScreen:
             yield Text(f"columns not shown: {', '.join(left_out)}", style="dim")
 
 
-def _words(what: str) -> str:
-    return what.replace("_", " ")
+def _words(activity: str) -> str:
+    return activity.replace("_", " ")
 
 
 def _bar(total: dict[str, int], options: ConsoleOptions) -> Iterator[Text]:
     """Yield a bar of all systems and its legend. A category with systems has at least one mark."""
     systems, bar, legend = sum(total.values()), Text(no_wrap=True), Text()
     columns = min(BAR_COLUMNS, options.max_width)
-    for what, number in total.items():
+    for activity, number in total.items():
         if number:
-            mark, style = MARKS[what]
+            mark, style = MARKS[activity]
             mark = ASCII.get(mark, mark) if options.ascii_only else mark
             bar.append(mark * max(1, columns * number // systems), style=style)
-            legend.append(f"{mark} {number} {_words(what)}  ", style=style)
+            legend.append(f"{mark} {number} {_words(activity)}  ", style=style)
     yield from (bar, legend)

@@ -135,7 +135,7 @@ def _bars() -> Iterator[ProgressCallback]:
     import sys
 
     if not sys.stderr.isatty():
-        yield lambda what, done, of: None
+        yield lambda step, done, total: None
         return
     from rich.console import Console
     from rich.progress import Progress, TaskID
@@ -143,12 +143,12 @@ def _bars() -> Iterator[ProgressCallback]:
     with Progress(console=Console(stderr=True), transient=True) as progress:
         tasks: dict[str, TaskID] = {}
 
-        def on_progress(what: str, done: int, of: int) -> None:
-            if what not in tasks:
+        def on_progress(step: str, done: int, total: int) -> None:
+            if step not in tasks:
                 for task in progress.tasks:
                     progress.update(task.id, visible=not task.finished)
-                tasks[what] = progress.add_task(what, total=of)
-            progress.update(tasks[what], completed=done, total=of)
+                tasks[step] = progress.add_task(step, total=total)
+            progress.update(tasks[step], completed=done, total=total)
 
         yield on_progress
 

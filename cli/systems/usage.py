@@ -129,8 +129,8 @@ def shares(row: Row) -> dict[str, float]:
     """Return the share of each usage and condition in the time of a group, from 0 to 1."""
     seconds: Counter[str] = Counter()
     for condition, by_usage in row["seconds"].items():
-        for what, number in by_usage.items():
-            seconds[condition if what == "idle" and condition != "Automated" else what] += number
+        for usage, number in by_usage.items():
+            seconds[condition if usage == "idle" and condition != "Automated" else usage] += number
     total = seconds.total()
     return {name: number / total if total else 0.0 for name, number in seconds.items()}
 

@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def advancing(what: str, items: Sequence[T]) -> Iterator[T]:
+def advancing(description: str, items: Sequence[T]) -> Iterator[T]:
     if not sys.stderr.isatty():
         yield from items
         return
     from rich.console import Console
     from rich.progress import track
 
-    yield from track(items, description=what, console=Console(stderr=True), transient=True)
+    yield from track(items, description=description, console=Console(stderr=True), transient=True)
 
 
 @contextmanager
 def progress_bar(
-    what: str = "folding", otherwise: Callable[[int, int], None] = lambda position, end: None
+    description: str = "folding", otherwise: Callable[[int, int], None] = lambda position, end: None
 ) -> Iterator[Callable[[int, int], None]]:
     """Yield a callback (position, end of the log) that shows a bar; `otherwise` without a terminal."""
     if not sys.stderr.isatty():
@@ -34,7 +34,7 @@ def progress_bar(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn(description), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     progress = Progress(*columns, console=Console(stderr=True), transient=True)
     task = progress.add_task("", total=None)
 
@@ -49,7 +49,7 @@ def progress_bar(
 
 
 @contextmanager
-def counting(what: str) -> Iterator[Callable[[int], None]]:
+def counting(description: str) -> Iterator[Callable[[int], None]]:
     """Yield a progress callback that takes a count without a total, and shows the count on a terminal."""
     status: Status | None = None
 
@@ -60,7 +60,7 @@ def counting(what: str) -> Iterator[Callable[[int], None]]:
 
             status = Console(stderr=True).status("")
             status.start()
-        status.update(f"{what}: {count} so far")
+        status.update(f"{description}: {count} so far")
 
     try:
         yield on_progress if sys.stderr.isatty() else lambda count: None

@@ -27,21 +27,21 @@ class TokenRequest:
 
 
 def faults_of(
-    directory: Directory, wanted: TokenRequest, now: datetime, *, is_admin: bool, asking: str | None = None
+    directory: Directory, request: TokenRequest, now: datetime, *, is_admin: bool, asking: str | None = None
 ) -> list[Fault]:
     """Return the faults of a requested token; the request is authenticated by the token with id `asking`."""
-    faults = _role_faults(directory, wanted, is_admin=is_admin)
-    if directory.get("user", wanted.user) is None:
-        faults.insert(0, Fault("user", unknown_name("user", wanted.user)))
-    faults += _lab_faults(directory, wanted)
-    if wanted.expires_at is not None and wanted.expires_at <= now:
+    faults = _role_faults(directory, request, is_admin=is_admin)
+    if directory.get("user", request.user) is None:
+        faults.insert(0, Fault("user", unknown_name("user", request.user)))
+    faults += _lab_faults(directory, request)
+    if request.expires_at is not None and request.expires_at <= now:
         faults.append(Fault("expires_at", "is in the past"))
     elif not is_admin:
-        faults += _end_faults(directory, wanted, asking)
+        faults += _end_faults(directory, request, asking)
     return faults
 
 
-def _end_faults(directory: Directory, wanted: TokenRequest, asking: str | None) -> list[Fault]:
+def _end_faults(directory: Directory, request: TokenRequest, asking: str | None) -> list[Fault]:
     """Return a fault if the new token would expire after `asking`: a chain of tokens would never expire."""
     if asking is None:
         return []
@@ -49,30 +49,30 @@ def _end_faults(directory: Directory, wanted: TokenRequest, asking: str | None) 
     if entry is None:
         return [Fault("expires_at", "the token of this request is no longer valid")]
     end = entry.document["expires_at"]
-    if end is None or (wanted.expires_at is not None and wanted.expires_at <= datetime.fromisoformat(end)):
+    if end is None or (request.expires_at is not None and request.expires_at <= datetime.fromisoformat(end)):
         return []
     return [Fault("expires_at", f"must be at most {end}, when the token of this request expires")]
 
 
-def _role_faults(directory: Directory, wanted: TokenRequest, *, is_admin: bool) -> list[Fault]:
-    role = wanted.role
+def _role_faults(directory: Directory, request: TokenRequest, *, is_admin: bool) -> list[Fault]:
+    role = request.role
     if role not in ROLES:
         return [Fault("role", unknown_role(role))]
     if is_admin:
         return []
     if role in GIVEN_BY_ADMINS:
         return [Fault("role", f"only an admin may create a token of the role {role}")]
-    if role not in directory.roles_of(wanted.user):
-        return [Fault("role", f"{wanted.user} does not have the role {role}")]
+    if role not in directory.roles_of(request.user):
+        return [Fault("role", f"{request.user} does not have the role {role}")]
     return []
 
 
-def _lab_faults(directory: Directory, wanted: TokenRequest) -> list[Fault]:
-    lab_controller = wanted.lab_controller
-    if wanted.role != LAB_CONTROLLER:
+def _lab_faults(directory: Directory, request: TokenRequest) -> list[Fault]:
+    lab_controller = request.lab_controller
+    if request.role != LAB_CONTROLLER:
         if lab_controller is None:
             return []
-        return [Fault("lab_controller", f"is only for the role {LAB_CONTROLLER}, not for {wanted.role}")]
+        return [Fault("lab_controller", f"is only for the role {LAB_CONTROLLER}, not for {request.role}")]
     if lab_controller is None:
         return [Fault("lab_controller", f"is required for the role {LAB_CONTROLLER}: its FQDN")]
     if directory.get("lab-controller", lab_controller) is None:
@@ -90,14 +90,14 @@ def equals_password_login(token: Mapping[str, Any], roles: Sequence[str]) -> boo
     return token["expires_at"] is None and token["role"] == widest
 
 
-def role_given(directory: Directory, wanted: TokenRequest) -> Decided:
+def role_given(directory: Directory, request: TokenRequest) -> Decided:
     """Return the event that gives the user the role of the token, none if the user has it."""
-    user = directory.get("user", wanted.user)
-    roles = directory.roles_of(wanted.user)
-    if user is None or wanted.role in roles:
+    user = directory.get("user", request.user)
+    roles = directory.roles_of(request.user)
+    if user is None or request.role in roles:
         return []
-    changed = UserChanged(**{**user.document, "roles": [*roles, wanted.role]})
-    return [(f"user/{wanted.user}", changed)]
+    changed = UserChanged(**{**user.document, "roles": [*roles, request.role]})
+    return [(f"user/{request.user}", changed)]
 
 
 def revoke(directory: Directory, token_id: str) -> tuple[Decided, tuple[str, ...]]:

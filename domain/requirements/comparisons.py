@@ -22,11 +22,11 @@ def comparisons(nodes: Iterable[Node], columns: Columns) -> int:
     A question takes one comparison for each distinct value of its property. Equal questions count once,
     unless there are more distinct questions about their property than fit in the cache.
     """
-    asked = Counter(question for node in nodes for question in _questions(node))
-    distinct_count = Counter(name for question in asked for name in properties(question))
+    questions = Counter(question for node in nodes for question in _questions(node))
+    distinct_count = Counter(name for question in questions for name in properties(question))
     return sum(
         _cost(question, columns) * (count if _is_above(question, distinct_count) else 1)
-        for question, count in asked.items()
+        for question, count in questions.items()
     )
 
 

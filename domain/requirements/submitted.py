@@ -97,9 +97,9 @@ def with_other(parsed: ParsedRequirement, vocabulary: Vocabulary, has_name: HasN
             case All(children) | Either(children) | Not(children):
                 return type(node)(tuple(map(rewritten, children)))
             case Leaf(element, "!=", value):
-                asked = vocabulary.elements[element]
-                is_list = vocabulary.properties[asked.about].many
-                return replace(node, op=OTHER) if is_list and (asked.names, value) in unknown else node
+                definition = vocabulary.elements[element]
+                is_list = vocabulary.properties[definition.about].many
+                return replace(node, op=OTHER) if is_list and (definition.names, value) in unknown else node
             case KeyValue(key, "!="):
                 return replace(node, op=OTHER) if ("keys", key) in unknown else node
             case _:

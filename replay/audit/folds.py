@@ -159,11 +159,11 @@ FOLDS: dict[str, Fold] = {
     "system.reservation-ended": _described(lambda _: {"user": None}),
     "system.loaned": _described(lambda data: {"borrower": data["user"]}),
     "system.loan-ended": _described(lambda _: {"borrower": None}),
-    **{f"distro-tree.{what}": _tree for what in ("registered", "changed", "removed")},
-    **{f"lab-controller.{what}": _lab for what in ("registered", "enabled", "disabled")},
-    **{f"lab-controller.{what}": _contact for what in ("silent", "heard")},
-    **{f"pool.{what}": _in_pool for what in ("system-added", "system-removed")},
-    **{f"pool.{what}": _policy for what in ("access-policy-changed", "removed")},
-    **{f"group.{what}": _group for what in ("registered", "changed", "removed")},
+    **{f"distro-tree.{verb}": _tree for verb in ("registered", "changed", "removed")},
+    **{f"lab-controller.{verb}": _lab for verb in ("registered", "enabled", "disabled")},
+    **{f"lab-controller.{verb}": _contact for verb in ("silent", "heard")},
+    **{f"pool.{verb}": _in_pool for verb in ("system-added", "system-removed")},
+    **{f"pool.{verb}": _policy for verb in ("access-policy-changed", "removed")},
+    **{f"group.{verb}": _group for verb in ("registered", "changed", "removed")},
 }
 """Any other event changes nothing."""

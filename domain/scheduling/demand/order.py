@@ -65,7 +65,7 @@ class SubmitterFilters(NamedTuple):
 
 
 def ordered_places(line: Line, filters: int, order: Order, effort: Effort) -> Iterator[Place]:
-    """Yield the places of the recipes with these filters in rank order, while nothing changes."""
+    """Yield the places of the recipes with these filters in rank order. A change invalidates the iterator."""
     runs: list[RecipeRun] = []
     for first in _firsts(line, filters, order):
         effort.rows += 1

@@ -49,7 +49,7 @@ class Ranked(Generic[K]):
         return self._members
 
     def __iter__(self) -> Iterator[K]:
-        """Yield the keys in rank order, while nothing changes; the first k cost O(k log k)."""
+        """Yield the keys in rank order; the first k cost O(k log k). A change invalidates the iterator."""
         self.first()
         frontier = [(self._heap[0], 0)] if self._heap else []
         last: K | None = None

@@ -122,10 +122,8 @@ class RecipeSets:
                 shared = SharedDemand(self._demand_of(recipe, guests.get(recipe.recipe_id, ())))
                 apart.append(shared)
             else:
-                asked = recipe.host_requires, recipe.distro_tree_id, recipe.owner, recipe.group
-                shared = alike.get(asked) or alike.setdefault(
-                    asked, SharedDemand(self._demand_of(recipe, ()))
-                )
+                key = recipe.host_requires, recipe.distro_tree_id, recipe.owner, recipe.group
+                shared = alike.get(key) or alike.setdefault(key, SharedDemand(self._demand_of(recipe, ())))
             self._begin(recipe, shared.demand)
             self._want(shared, recipe)
         for shared in chain(alike.values(), apart):

@@ -80,7 +80,7 @@ class Candidate:
 
 
 class Candidates:
-    """The candidates of one recipe without a system, valid while nothing changes."""
+    """The candidates of one recipe without a system, valid until the partition changes."""
 
     def __init__(self, partition: Partition, host: Recipe, refused: tuple[Refusal, ...]) -> None:
         self._partition = partition

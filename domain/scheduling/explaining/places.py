@@ -28,7 +28,7 @@ from domain.system.state import System
 
 
 class Places:
-    """The places of one unplaced recipe; a new one counts as queued. Valid while nothing changes."""
+    """The places of one unplaced recipe; a new one counts as queued. Valid until the partition changes."""
 
     def __init__(self, partition: Partition, host: Recipe) -> None:
         self._partition = partition
@@ -120,7 +120,7 @@ def why_before(partition: Partition, recipe: Recipe, other: Recipe, system: Syst
 
 
 class AheadCounts:
-    """Counts of one line, valid while nothing changes. Without a `rank`, every recipe of the line is ahead.
+    """Counts of a line, valid until the partition changes. Without a `rank`, all its recipes are ahead.
 
     A kind of system is identified by `maxima`, the maximum effective priority of each submitter there (0: not
     allowed), and by `effective`, the effective priority of the recipe there.
