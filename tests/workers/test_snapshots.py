@@ -39,7 +39,7 @@ SPOILT = {
 }
 
 
-def test_scheduler__stopped__leaves_what_the_whole_log_says(log: EventLog, start: Start) -> None:
+def test_scheduler__stopped__leaves_the_state_of_the_whole_log(log: EventLog, start: Start) -> None:
     run_once(log, start, jobs=5)
 
     kept = Snapshots(log, SCHEDULER).load()

@@ -9,7 +9,7 @@ from domain.scheduling.bitsets.bitmaps import numbers_in, union
 
 
 class BitSlicedNumbers:
-    """Values (integers >= 0) by system, initially 0; plane k is the bitmap of systems with bit k set. Mutable."""
+    """Values (integers) by system, initially 0; plane k has the systems whose value has bit k. Mutable."""
 
     def __init__(self, values: Mapping[int, int] = MappingProxyType({})) -> None:
         digits = max(values.values(), default=0).bit_length()
