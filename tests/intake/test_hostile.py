@@ -1,4 +1,4 @@
-"""Hostile and damaged documents, and habits of clients."""
+"""Jobs that are refused (hostile, broken or changed documents), and unusual ones that are accepted."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ HOSTILE_JSON = {
     "very deep": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
     "many objects": b'{"a": [' + b"{}," * 100_000 + b"{}]}",
     "huge number": b'{"a": ' + b"9" * 100_000 + b"}",
-    "half a surrogate pair": b'{"a\\ud800": 1}',
-    "no character": b'{"a": "\\uffff"}',
-    "no character, not escaped": '{"a": "\ufffe"}'.encode(),
+    "lone surrogate": b'{"a\\ud800": 1}',
+    "noncharacter": b'{"a": "\\uffff"}',
+    "noncharacter, not escaped": '{"a": "\ufffe"}'.encode(),
     "50 MB": b'{"a": "' + b" " * 50_000_000 + b'"}',
 }
 
@@ -94,7 +94,7 @@ def test_json__broken__says_where(body: bytes, where: str) -> None:
         (b"{" + b"".join(b'"%d":1,' % n for n in range(90_000)) + b'"89999":1}', "line 1"),
         (b'{"\\ud800": 1,\n"\\ud800": 1}', "line 2"),
     ],
-    ids=["in two objects", "among many", "half a surrogate pair"],
+    ids=["in two objects", "among many", "lone surrogate"],
 )
 def test_json__equal_keys__are_a_fault(body: bytes, where: str) -> None:
     with pytest.raises(FaultyInput) as refused:
@@ -109,7 +109,7 @@ def test_xml__broken__says_where() -> None:
     assert refused.value.faults[0].where == "line 3"
 
 
-def test_xml__other_declared_encoding__is_read_as_utf_8() -> None:
+def test_xml__declares_another_encoding__is_read_as_utf_8() -> None:
     body = b"<?xml version='1.0' encoding='iso-8859-1'?>" + job_xml(in_job="<whiteboard>é</whiteboard>")
     assert read_xml(body).whiteboard == "é"
 
@@ -127,20 +127,20 @@ def test_xml__other_root__is_a_fault(body: bytes) -> None:
     assert refused.value.faults[0].where == "line 1"
 
 
-def test_json__no_object__is_a_fault() -> None:
+def test_json__not_an_object__is_a_fault() -> None:
     with pytest.raises(FaultyInput) as refused:
         read_json(b"[]")
     assert not isinstance(refused.value, Unreadable)
 
 
-SOUND = {
+VALID_JOBS = {
     **{path.name: path.read_bytes() for path in sorted(SAMPLES.glob("*.xml"))},
     **{name: body for name, (body, *_) in ELEMENTS.items()},
     "rich": RICH,
 }
 
-# Faults that a schema cannot express: unknown names, and values that exclude each other.
-VALUES = (
+# Parts of the messages for faults that a schema cannot express, such as unknown names.
+NOT_IN_SCHEMA = (
     "twice",
     "there is no",
     "needs a product",
@@ -152,14 +152,15 @@ VALUES = (
 )
 
 
-def damaged(body: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield the change and the changed job, for every change of every element below the root."""
+def changed_jobs(body: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield the change and the changed job for each of `CHANGES` and each element below the root."""
     tree = etree.fromstring(body)
     for number, element in list(enumerate(tree.iter()))[1:]:
-        for what, change in CHANGES.items():
-            yield f"{what} {element.tag}", _changed(tree, number, change)
-        for name in element.attrib:
-            yield f"rename {name} of {element.tag}", _changed(tree, number, partial(rename, name=str(name)))
+        for name, change in CHANGES.items():
+            yield f"{name} {element.tag}", _changed(tree, number, change)
+        for attribute in element.attrib:
+            change = partial(rename, name=str(attribute))
+            yield f"rename {attribute} of {element.tag}", _changed(tree, number, change)
 
 
 def _changed(tree: etree._Element, number: int, change: Callable[[etree._Element], None]) -> bytes:
@@ -212,17 +213,17 @@ def faults(body: bytes) -> list[str]:
     return []
 
 
-@pytest.mark.parametrize("body", SOUND.values(), ids=SOUND)
-def test_job__damaged_anywhere__both_agree(body: bytes) -> None:
-    seen = {True: 0, False: 0}
-    for what, harmed in damaged(body):
-        found = faults(harmed)
-        if is_valid(harmed):
-            assert all(any(word in message for word in VALUES) for message in found), (what, found)
+@pytest.mark.parametrize("body", VALID_JOBS.values(), ids=VALID_JOBS)
+def test_job__changed_anywhere__faults_agree_with_the_schema(body: bytes) -> None:
+    counts = {True: 0, False: 0}
+    for change, job in changed_jobs(body):
+        found = faults(job)
+        if is_valid(job):
+            assert all(any(word in message for word in NOT_IN_SCHEMA) for message in found), (change, found)
         else:
-            assert found, what
-        seen[is_valid(harmed)] += 1
-    assert seen[True] and seen[False]
+            assert found, change
+        counts[is_valid(job)] += 1
+    assert counts[True] and counts[False]
 
 
 EMPTY = 'user="" group="" retention_tag="" product=""'
@@ -234,13 +235,13 @@ def test_attributes__empty__mean_absent() -> None:
     assert is_valid(written)
 
 
-def test_fields_of_json__empty__mean_absent() -> None:
+def test_json_fields__empty__mean_absent() -> None:
     task = {"name": "/t", "role": ""}
     empty = dict.fromkeys(("user", "group", "retention_tag", "product"), "")
     assert read_json(job_document(recipe={"role": "", "tasks": [task]}, **empty)) == read_json(job_document())
 
 
-def test_retention_tags__of_the_service__are_those_that_jobs_may_have() -> None:
+def test_retention_tag__not_among_those_of_the_service__is_a_fault() -> None:
     tags = RetentionTags([RetentionTag("week", 7), RetentionTag("kept", 0, needs_product=True)])
 
     def read(attributes: str) -> JobSpec:
@@ -255,7 +256,6 @@ def test_retention_tags__of_the_service__are_those_that_jobs_may_have() -> None:
 
 
 def test_job__written_as_xml_and_read_again__has_the_same_retention_tag() -> None:
-    """The default retention tag is a setting of the service."""
     tags = RetentionTags([RetentionTag("week", 7), RetentionTag("scratch", 30)])
 
     def read(body: bytes) -> JobSpec:
@@ -293,7 +293,7 @@ def test_task_parameter__given_twice__counts_as_given_last() -> None:
     assert is_valid(written)
 
 
-def test_comments__in_a_foreign_element__are_kept_and_others_are_not() -> None:
+def test_comments__in_a_foreign_element__are_kept_and_others_removed() -> None:
     kept = '<x:note xmlns:x="urn:x">a<!-- b --><x:c><!--d--></x:c></x:note>'
     written = job_xml(in_job=f"<!-- e --><whiteboard>f<!-- g -->h</whiteboard><!-- i -->{kept}")
     document = read_xml(written).document

@@ -265,7 +265,7 @@ NESTED = st.recursive(
 
 
 @given(st.lists(NESTED, max_size=3))
-def test_requirement__of_any_shape__both_agree(parts: list[str]) -> None:
+def test_requirement__of_any_shape__agrees_with_the_schema(parts: list[str]) -> None:
     body = job_xml(host=f"<hostRequires>{''.join(parts)}</hostRequires>")
     assert is_accepted(body) == is_valid(body)
 

@@ -1,4 +1,4 @@
-"""Snapshots: when they are stored, and when they are loaded."""
+"""Stored snapshots of the scheduler, and the writer that decides when to store one."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ from tests.workers.run_once import run_once
 from workers import snapshotting
 from workers.snapshotting import CALM_SNAPSHOT_SECONDS, SNAPSHOT_EVENTS, SnapshotWriter
 
-SPOILT = {
+CORRUPTIONS = {
     "of other code": b"UPDATE live.snapshots SET code = 'another'",
     "ahead of the log": b"UPDATE live.snapshots SET position = position + 1000000",
-    "not whole": b"DELETE FROM live.snapshots WHERE number = 1",
-    "not ended": b"UPDATE live.snapshots SET is_last = false",
-    "no JSON": b"UPDATE live.snapshots SET content = 'x'",
-    "of another shape": b"UPDATE live.snapshots SET content = '{\"position\": 1}'",
+    "without a piece": b"DELETE FROM live.snapshots WHERE number = 1",
+    "without a last piece": b"UPDATE live.snapshots SET is_last = false",
+    "not JSON": b"UPDATE live.snapshots SET content = 'x'",
+    "of another format": b"UPDATE live.snapshots SET content = '{\"position\": 1}'",
 }
 
 
-def test_scheduler__stopped__leaves_the_state_of_the_whole_log(log: EventLog, start: Start) -> None:
+def test_scheduler__stopped__snapshot_equals_the_folded_log(log: EventLog, start: Start) -> None:
     run_once(log, start, jobs=5)
 
-    kept = Snapshots(log, SCHEDULER).load()
-    assert kept.position > 0
-    # It may have stopped before it read its own last commit.
+    snapshot = Snapshots(log, SCHEDULER).load()
+    assert snapshot.position > 0
+    # The scheduler may have stopped before it read its own last commit.
     for recorded in whole_log(log):
-        if recorded.position > kept.position:
-            kept.apply(recorded)
-    assert snapshot_of(kept) == snapshot_of(folded(log))
+        if recorded.position > snapshot.position:
+            snapshot.apply(recorded)
+    assert snapshot_of(snapshot) == snapshot_of(folded(log))
 
 
-def test_scheduler__started_on_a_snapshot__goes_on(log: EventLog, start: Start) -> None:
+def test_scheduler__started_on_a_snapshot__decides_new_jobs(log: EventLog, start: Start) -> None:
     run_once(log, start, jobs=5)
     before = Snapshots(log, SCHEDULER).load().position
     submit_jobs(log, 5)
@@ -64,23 +64,21 @@ def test_scheduler__started_on_a_snapshot__goes_on(log: EventLog, start: Start) 
     assert Snapshots(log, SCHEDULER).load().position > before
 
 
-@pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT.keys())
-def test_snapshot__not_to_be_trusted__is_not_loaded(log: EventLog, owner: Owner, spoil: bytes) -> None:
+@pytest.mark.parametrize("corruption", CORRUPTIONS.values(), ids=CORRUPTIONS.keys())
+def test_snapshot__invalid__is_not_loaded(log: EventLog, owner: Owner, corruption: bytes) -> None:
     equip(log, systems=3)
     submit_jobs(log, 2)
     snapshots = Snapshots(log, SCHEDULER)
     for _ in snapshots.saving(folded(log)):
         pass
     assert snapshots.load().position > 0
-    owner.execute(spoil)
+    owner.execute(corruption)
     assert snapshots.load().position == 0
 
 
-def test_scheduler__no_snapshot_to_be_trusted__reads_the_whole_log(
-    log: EventLog, owner: Owner, start: Start
-) -> None:
+def test_scheduler__no_valid_snapshot__reads_the_whole_log(log: EventLog, owner: Owner, start: Start) -> None:
     run_once(log, start, jobs=2)
-    owner.execute(SPOILT["of another shape"])
+    owner.execute(CORRUPTIONS["of another format"])
     submit_jobs(log, 3)
     start("scheduler")
     wait_until(lambda: all_decided(log))
@@ -94,21 +92,21 @@ def folded(log: EventLog) -> Partition:
     return partition
 
 
-def test_saving__answer_to_a_piece_is_lost__goes_on_and_is_whole(database: TestDatabase) -> None:
+def test_saving__answer_to_a_piece_is_lost__snapshot_is_complete(database: TestDatabase) -> None:
     with (
-        proxy(database.service_url) as way,
-        closing(EventLog(through(database.service_url, way.port))) as log,
+        proxy(database.service_url) as faulty,
+        closing(EventLog(through(database.service_url, faulty.port))) as log,
     ):
         snapshots = Snapshots(log, "mine")
         snapshots.load()
-        way.lose_answer_to(b"mine")
+        faulty.lose_answer_to(b"mine")
         for _ in snapshots.saving(Partition()):
             pass
-        assert way.lost.is_set()
+        assert faulty.lost.is_set()
         assert len(log.rows(SQL["snapshot"], ("mine", code_version(), 0))) == 1
 
 
-def test_saving__by_one_that_was_stopped_meanwhile__the_newer_one_stays(log: EventLog) -> None:
+def test_saving__paused_while_a_newer_one_is_saved__newer_one_remains(log: EventLog) -> None:
     equip(log, systems=3)
     older = folded(log)
     submit_jobs(log, 2)
@@ -123,7 +121,7 @@ def test_saving__by_one_that_was_stopped_meanwhile__the_newer_one_stays(log: Eve
     assert snapshots.load().position == newer.position
 
 
-def test_saving__again_and_again__the_first_of_every_part_of_the_recent_past_stays(
+def test_saving__repeated__first_of_each_recent_span_remains(
     log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("store.snapshots.SPAN_EVENTS", 10)
@@ -134,24 +132,24 @@ def test_saving__again_and_again__the_first_of_every_part_of_the_recent_past_sta
         partition.pass_over(position)
         for _ in snapshots.saving(partition):
             pass
-    stay = {upto: snapshots.load(upto).position for upto in range(log.end() + 1)}
-    assert sorted({*stay.values()}) == [0, 23, 31, 42, 45]
-    assert (stay[22], stay[30], stay[44]) == (0, 23, 42)
+    loaded = {upto: snapshots.load(upto).position for upto in range(log.end() + 1)}
+    assert sorted({*loaded.values()}) == [0, 23, 31, 42, 45]
+    assert (loaded[22], loaded[30], loaded[44]) == (0, 23, 42)
 
 
-def test_saving__others_were_of_other_code__none_of_them_stays(log: EventLog, owner: Owner) -> None:
+def test_saving__older_ones_of_other_code__are_deleted(log: EventLog, owner: Owner) -> None:
     partition, snapshots = Partition(), Snapshots(log, SCHEDULER)
     for position in (0, 1):
         partition.pass_over(position)
         for _ in snapshots.saving(partition):
             pass
-        owner.execute(SPOILT["of other code"])
+        owner.execute(CORRUPTIONS["of other code"])
     ((kept,),) = log.rows(b"SELECT count(DISTINCT attempt) FROM live.snapshots", ())
     assert kept == 1
 
 
-class Kept:
-    """Snapshots of three pieces."""
+class FakeSnapshots:
+    """A fake store that saves a snapshot in three pieces, and fails at the second one if `away`."""
 
     def __init__(self) -> None:
         self.positions: list[int] = []
@@ -167,86 +165,86 @@ class Kept:
 
 
 @pytest.mark.parametrize(
-    ("news", "seconds", "due"),
+    ("events", "seconds", "due"),
     [(SNAPSHOT_EVENTS, 0.0, True), (SNAPSHOT_EVENTS - 1, 0.0, False), (SNAPSHOT_EVENTS, 3_600.0, False)],
 )
-def test_is_due__news_and_time_since__both_are_wanted(
-    monkeypatch: pytest.MonkeyPatch, news: int, seconds: float, due: bool
+def test_is_due__events_and_interval__both_are_required(
+    monkeypatch: pytest.MonkeyPatch, events: int, seconds: float, due: bool
 ) -> None:
     monkeypatch.setattr(snapshotting, "SNAPSHOT_SECONDS", seconds)
     partition = Partition()
     partition.position = 7
-    kept: Any = Kept()
-    writer = SnapshotWriter(kept, partition)
-    partition.position += news
+    snapshots: Any = FakeSnapshots()
+    writer = SnapshotWriter(snapshots, partition)
+    partition.position += events
     assert writer.is_due() is due
 
 
 @pytest.mark.parametrize(
-    ("waits", "due"),
+    ("idle_times", "due"),
     [
         ([(1, 0.0), (2, 0.95)], True),
         ([(1, 0.0), (1.5, 0.4), (2, 0.4)], True),
         ([(1, 0.0), (2, 0.5)], False),
-        # It was idle before.
+        # Idle earlier, but not in the last second.
         ([(1, 0.0), (2, 0.95), (3, 0.05)], False),
     ],
 )
-def test_is_due__mostly_idle__sooner(
-    monkeypatch: pytest.MonkeyPatch, waits: list[tuple[float, float]], due: bool
+def test_is_due__mostly_idle__after_the_shorter_interval(
+    monkeypatch: pytest.MonkeyPatch, idle_times: list[tuple[float, float]], due: bool
 ) -> None:
-    """Add idle times: each ends at the first number and lasted for the second."""
+    """Add idle times, given as (time at the end, duration in seconds)."""
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr(snapshotting, "time", SimpleNamespace(monotonic=lambda: clock.now))
     partition = Partition()
-    kept: Any = Kept()
-    writer = SnapshotWriter(kept, partition)
+    snapshots: Any = FakeSnapshots()
+    writer = SnapshotWriter(snapshots, partition)
     partition.position = SNAPSHOT_EVENTS
-    for clock.now, seconds in waits:
+    for clock.now, seconds in idle_times:
         writer.add_idle(seconds)
     clock.now = CALM_SNAPSHOT_SECONDS
     assert writer.is_due() is due
 
 
-def test_write_all__nothing_new__is_kept_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_write_all__nothing_new__writes_one_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshotting, "SNAPSHOT_SECONDS", 0.0)
     partition = Partition()
-    kept: Any = Kept()
-    writer = SnapshotWriter(kept, partition)
+    snapshots: Any = FakeSnapshots()
+    writer = SnapshotWriter(snapshots, partition)
     writer.write_all()
     partition.position = SNAPSHOT_EVENTS
     writer.write_all()
     writer.write_all()
-    assert (kept.positions, writer.is_due()) == ([SNAPSHOT_EVENTS], False)
+    assert (snapshots.positions, writer.is_due()) == ([SNAPSHOT_EVENTS], False)
 
 
-def test_write_some__partition_goes_on__snapshot_is_of_the_beginning() -> None:
+def test_write_some__partition_changes_meanwhile__snapshot_is_of_the_start() -> None:
     partition = Partition()
-    kept: Any = Kept()
-    writer = SnapshotWriter(kept, partition)
+    snapshots: Any = FakeSnapshots()
+    writer = SnapshotWriter(snapshots, partition)
     partition.position = 5
     writer.write_some()
     assert writer.is_under_way and writer.is_due()
     partition.position = 6
     while writer.is_under_way:
-        assert kept.positions == []
+        assert snapshots.positions == []
         writer.write_some()
-    assert kept.positions == [5]
+    assert snapshots.positions == [5]
     writer.write_all()
-    assert kept.positions == [5, 6], "what came in since is kept in the end"
+    assert snapshots.positions == [5, 6], "write_all writes the later events"
 
 
-def test_write_some__database_goes_away__begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_write_some__database_unavailable__starts_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshotting, "SNAPSHOT_SECONDS", 0.0)
     partition = Partition()
-    kept: Any = Kept()
-    writer = SnapshotWriter(kept, partition)
+    snapshots: Any = FakeSnapshots()
+    writer = SnapshotWriter(snapshots, partition)
     partition.position = SNAPSHOT_EVENTS
-    kept.away = True
+    snapshots.away = True
     writer.write_some()
     with pytest.raises(DatabaseAway):
         writer.write_some()
     assert (writer.is_under_way, writer.is_due()) == (False, True)
-    kept.away = False
+    snapshots.away = False
     writer.write_all()
-    assert kept.positions == [SNAPSHOT_EVENTS]
+    assert snapshots.positions == [SNAPSHOT_EVENTS]

@@ -65,19 +65,19 @@ class Granted:
 
 
 def why_granted(
-    partition: Partition, recipe_id: int, now: datetime, limit: int, unseen: Container[str] = ()
+    partition: Partition, recipe_id: int, now: datetime, limit: int, hidden: Container[str] = ()
 ) -> Granted | None:
     """Return why a recipe got its system; None if the grant is not among the first `limit` decisions.
 
     The partition must be at the basis of the decision, which is recomputed here. The grant is explained from
-    the state just before it, with earlier grants of the same decision. `unseen` systems are left out of
+    the state just before it, with earlier grants of the same decision. `hidden` systems are left out of
     `choices`.
     """
     found: list[Granted] = []
 
     def observe(trigger: Trigger, host: Recipe, system: System, instead: Iterable[int]) -> None:
         if host.recipe_id == recipe_id and not found:
-            found.append(_explain_grant(partition, trigger, host, system, instead, unseen))
+            found.append(_explain_grant(partition, trigger, host, system, instead, hidden))
 
     partition.on_grant = observe
     partition.begin_tentative(now)
@@ -97,11 +97,11 @@ def _explain_grant(
     host: Recipe,
     system: System,
     instead: Iterable[int],
-    unseen: Container[str],
+    hidden: Container[str],
 ) -> Granted:
     is_new = trigger.kind == NEW_JOB
     before, behind = ((), []) if is_new else _rivals(partition, host, system)
-    seen = [number for number in instead if partition.labs.names[number] not in unseen]
+    seen = [number for number in instead if partition.labs.names[number] not in hidden]
     choices = [partition.labs.number(system.fqdn), *seen] if is_new else []
     by_chance = _BY_CHANCE if is_new and host.autopick_random else ""
     return Granted(

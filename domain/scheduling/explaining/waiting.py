@@ -55,18 +55,18 @@ class Waiting:
 class WaitingOptions:
     """The options of an explanation: the maximum number of systems, or the one system to show (`only`).
 
-    `unseen` systems are not shown. The `unknown` ones among them are not counted either.
+    `hidden` systems, which the user may not see, are not shown; the `unknown` ones of them are not counted.
     """
 
     limit: int
     only: str | None = None
-    unseen: frozenset[str] = frozenset()
+    hidden: frozenset[str] = frozenset()
     unknown: frozenset[str] = frozenset()
 
 
 def why_it_waits(partition: Partition, host: Recipe, options: WaitingOptions) -> Waiting:
     """Return why a recipe that is not a guest has no system."""
-    seen, unknown = ~_bitmap(partition, options.unseen), _bitmap(partition, options.unknown)
+    seen, unknown = ~_bitmap(partition, options.hidden), _bitmap(partition, options.unknown)
     refused = _without(unknown, refusals(partition.labs, partition.sets.demand(host)))
     candidates = Candidates(partition, host, refused)
     viable = viable_systems(partition.labs, refused) & ~unknown

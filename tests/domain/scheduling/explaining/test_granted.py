@@ -102,9 +102,9 @@ def test_granted__lists_are_limited__counts_are_complete(world: World) -> None:
     assert (len(answer.behind), answer.behind_count) == (MAX_SHOWN, 7)
 
 
-def test_granted__unseen_systems__neither_listed_nor_counted(world: World) -> None:
+def test_granted__hidden_systems__neither_listed_nor_counted(world: World) -> None:
     world.add_idle("a", "b", "c")
     recipe_id = world.submit(ANYTHING.text)
-    answer = why_granted(world.partition, recipe_id, world.now, 100, unseen={"b"})
+    answer = why_granted(world.partition, recipe_id, world.now, 100, hidden={"b"})
     assert answer is not None
     assert ([one.fqdn for one in answer.choices], answer.choices_count) == (["a", "c"], 2)
