@@ -153,7 +153,7 @@ def test_scripts__asked_for_help__print_it_and_do_nothing(checkout: Path, script
     assert sorted(checkout.rglob("*")) == before
 
 
-def test_script_test__asked_for_help__prints_what_the_module_says(
+def test_script_test__asked_for_help__prints_the_docstring_of_the_module(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = subprocess.run(

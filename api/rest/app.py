@@ -111,16 +111,12 @@ class HttpOptions:
 
 
 def application(parts: Parts, lifespan: Lifespan, options: HttpOptions = HttpOptions()) -> Any:
+    """Return the ASGI application, whose requests have `ConcurrencyLimits`."""
     by_name = resources(parts)
     operations = operations_of(by_name)
     gate = Gate(parts, operations, Rates(options.requests_per_second), options.proxies)
-    middleware: list[Any] = [
-        lifespan,
-        AccessLog(parts.requests),
-        *_cors(options.cors_origins),
-        Compression(),
-        gate,
-    ]
+    cors = _cors(options.cors_origins)
+    middleware: list[Any] = [lifespan, AccessLog(parts.requests), *cors, Compression(), gate]
     app = falcon.asgi.App(middleware=middleware)
     app.req_options.strip_url_path_trailing_slash = True
     by_name["description"].describe = lambda: describe(ROUTES, operations, version("labledger"))

@@ -290,7 +290,7 @@ def test_refused__several_faults__each_on_its_own_line(server: LoopbackServer, r
     assert result.stderr.splitlines() == ["Error: Invalid input", "  job/a: is wrong", "  job/b: too"]
 
 
-def test_refused__for_machines__is_a_document_beside_the_output(server: LoopbackServer, run: Run) -> None:
+def test_refused__with_json__is_a_document_on_standard_error(server: LoopbackServer, run: Run) -> None:
     server.on("GET", "/queue", Answer({"title": "No", "detail": "really"}, 409))
     result = run("queue", "--json")
     assert (result.exit_code, result.stdout) == (1, "")

@@ -242,9 +242,7 @@ def test_json__of_every_command__is_all_there_is_on_standard_output(
 
 @pytest.mark.parametrize("arguments", REFUSED)
 @pytest.mark.usefixtures("busy", "at_once")
-def test_refused__for_machines_and_for_people__is_status_1_and_beside_the_output(
-    real: Run, arguments: str
-) -> None:
+def test_refused__with_and_without_json__is_status_1_and_on_standard_error(real: Run, arguments: str) -> None:
     result = real(*arguments.split(), "--json", input="{}")
     assert (result.exit_code, result.stdout) == (1, "")
     problem = json.loads(result.stderr.splitlines()[-1])

@@ -66,7 +66,7 @@ def readers(request: pytest.FixtureRequest) -> Iterator[Readers]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_page__what_it_shows__fits_a_terminal(page: str) -> None:
+def test_page__commands_and_output__fit_a_terminal(page: str) -> None:
     found = commands((TOP / page).read_text("utf-8"))
     shown = [line for command in found for line in (*command.text.splitlines(), *command.recorded)]
     assert [line for line in shown if len(line) > COLUMNS] == []
@@ -92,7 +92,7 @@ TOGETHER_READ: list[Any] = [
 
 
 @pytest.mark.parametrize("pages", TOGETHER_READ, ids=" ".join)
-def test_pages__their_commands_in_order__do_and_print_what_they_say(pages: Pages, readers: Readers) -> None:
+def test_pages__commands_run_in_order__print_the_documented_output(pages: Pages, readers: Readers) -> None:
     if shutil.which("curl") is None and any("$ curl " in (TOP / page).read_text("utf-8") for page in pages):
         pytest.skip("these pages use curl, which is not installed")
     outcome = readers.outcomes[pages].result()

@@ -19,7 +19,7 @@ UNCONDITIONAL = {("POST", "/login")}
 
 
 @pytest.mark.parametrize("generator", [access, api_reference, metrics, settings, states])
-def test_page__code_as_it_is__says_the_same(generator: ModuleType) -> None:
+def test_page__generated_again__is_equal(generator: ModuleType) -> None:
     assert generator.PAGE.read_text("utf-8") == generator.page(), (
         f"{generator.PAGE.name} is out of date; run `{generator.REGENERATE}`"
     )

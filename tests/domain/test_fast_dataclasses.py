@@ -35,7 +35,7 @@ def test_changed__no_such_field__is_refused() -> None:
         changed(BOX, colour="red")
 
 
-def test_changer__some_fields__makes_what_changed_makes() -> None:
+def test_changer__some_fields__equals_changed() -> None:
     made = changer(Box, "open", "name")(BOX, True, "b")
     assert made == changed(BOX, open=True, name="b")
     with pytest.raises(FrozenInstanceError):
@@ -47,7 +47,7 @@ def test_changer__no_such_field__is_refused() -> None:
         changer(Box, "colour")
 
 
-def test_maker__all_fields__makes_what_the_class_makes() -> None:
+def test_maker__all_fields__equals_the_constructor() -> None:
     made = maker(Box)("a", (1, 2), True)
     assert made == replace(BOX, open=True)
     assert (type(made), hash(made)) == (Box, hash(replace(BOX, open=True)))

@@ -303,7 +303,7 @@ def _job(recipe: dict[str, Any], **beside: Any) -> bytes:
         (_job({"host_requires": {"and": [1] * MANY}}), 1_000 - MAX_FAULTS),
     ],
 )
-def test_document__thousands_of_faults__words_and_places_those_that_are_shown(
+def test_document__thousands_of_faults__only_shown_faults_are_worded_and_located(
     body: bytes, more: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = {"job_error_message": 0, "_locate_finding": 0}

@@ -75,7 +75,7 @@ def test_device__one_attribute_empty__asks_by_the_others() -> None:
     assert [message for _, message in warnings_of(written)] == [EMPTY.replace("value", "bus")]
 
 
-def test_stored_requirement__empty__means_what_it_meant() -> None:
+def test_stored_requirement__empty__has_its_former_meaning() -> None:
     stored = '{"element":"system/vendor","op":"==","value":""}'
     systems = Columns()
     systems.put(0, {"vendor": "Acme"})

@@ -173,7 +173,7 @@ def test_prometheus__alert_rules__are_evaluated_and_none_fires(scraper: Promethe
     wait_until(lambda: scraper.ask("alerts")["alerts"] == [], "no alert to be pending")
 
 
-def test_exposed__read_directly__is_what_prometheus_has(scraper: Prometheus, client: httpx.Client) -> None:
+def test_metrics__read_directly__equal_those_in_prometheus(scraper: Prometheus, client: httpx.Client) -> None:
     def has(name: str) -> bool:
         exposed = {sample.value for sample in everything(client).samples() if sample.name == name}
         return bool(exposed) and set(scraper.values(name).values()) == exposed

@@ -58,7 +58,7 @@ def names(lab: dict[str, Any], section: str) -> set[str]:
 
 
 @pytest.mark.parametrize("section", ["groups", "pools", "lab_controllers", "distro_trees", "systems"])
-def test_lab__loaded_beside_others__has_no_name_of_theirs(section: str) -> None:
+def test_lab__loaded_after_other_labs__has_no_name_of_another(section: str) -> None:
     others = [names(lab, section) for lab in (SAMPLE, generate_lab(8, 3, 200))]
     assert all(names(BIG, section).isdisjoint(other) for other in others)
 

@@ -68,7 +68,7 @@ def test_recall__system_was_broken_and_released__is_still_repaired() -> None:
     assert [step.body["condition"] for step in lab.agenda] == ["Automated"]
 
 
-def test_recall__lab_that_vanishes__does_not_vanish_over_the_same_again() -> None:
+def test_recall__lab_that_vanishes__does_not_vanish_again_for_the_same_command() -> None:
     lab = recall(Behaviour(vanish_percent=100), [provision(1, 12, "a")], 0.0)
     assert of_kind(lab.agenda, "silence") == []
 

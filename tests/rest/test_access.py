@@ -87,7 +87,7 @@ MATRIX: dict[str, dict[str, str]] = {
 ROWS = [(method, path, allowed) for path, methods in MATRIX.items() for method, allowed in methods.items()]
 
 
-def test_matrix__beside_the_routes__names_every_method_of_every_path() -> None:
+def test_matrix__compared_with_the_routes__names_every_method_of_every_path() -> None:
     routed = {plain(path): set(route.roles) for path, route in ROUTES.items()}
     assert routed == {path: set(methods) for path, methods in MATRIX.items()}
 

@@ -58,7 +58,7 @@ def test_list__with_a_filter_and_min_position__knows_what_was_written(client: ht
         ("/queue", {"owner": "alice"}, "the parameters are"),
     ],
 )
-def test_list__with_a_filter_that_cannot_be__says_what_can(
+def test_list__with_an_invalid_filter__names_valid_filters(
     client: httpx.Client, path: str, asked: dict[str, str], said: str
 ) -> None:
     answer = client.get(path, params=asked)

@@ -27,7 +27,7 @@ def scraped(client: httpx.Client, name: str, **labels: str) -> float:
     return found
 
 
-def test_metrics__systems__by_what_they_do_now(client: httpx.Client) -> None:
+def test_metrics__systems__by_usage(client: httpx.Client) -> None:
     systems = client.get("/systems", params={"limit": 1000}).json()["systems"]
     broken = sum((one["condition"], one["usage"]) == ("Broken", "idle") for one in systems)
     assert scraped(client, "systems", condition="Broken", usage="idle") == broken > 0

@@ -163,7 +163,7 @@ def expected(act: Act, person: str) -> int:
 
 
 @pytest.mark.parametrize("named", ACTS)
-def test_system__done_by_everybody_in_turn__by_these_and_no_others(
+def test_system__each_user_tries_each_operation__only_permitted_users_succeed(
     clients: Clients, restricted: str, named: str
 ) -> None:
     act, found = ACTS[named], {}
@@ -177,7 +177,7 @@ def test_system__done_by_everybody_in_turn__by_these_and_no_others(
     assert found == {person: expected(act, person) for person in PEOPLE}
 
 
-def test_table__of_what_permissions_open__is_what_they_were_seen_to_open() -> None:
+def test_table__of_permissions__equals_the_operations_that_succeeded() -> None:
     """Each row of the table has an operation that exactly its holders may do, besides owner and admin."""
     rows: dict[tuple[str, str], set[str]] = {}
     for permission, opened in OPERATIONS.items():

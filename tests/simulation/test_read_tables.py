@@ -116,7 +116,7 @@ def simulated() -> Iterator[BareDatabase]:
 # Leases, as tested in tests/store/test_fencing.py and tests/workers/test_lease.py for the real ones.
 
 
-def test_lease__held_by_another__not_given_until_that_one_is_gone(simulated: BareDatabase) -> None:
+def test_lease__held_by_another__not_given_until_its_holder_is_gone(simulated: BareDatabase) -> None:
     holder, waiting = simulated.process("holder"), Lease(URL, NAME, "waiting")
     first = Lease(URL, NAME, "holder")
     assert simulated.run(first.try_take, holder) == Fence(NAME, 1)

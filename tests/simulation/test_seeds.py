@@ -85,7 +85,7 @@ def test_summary__something_is_wrong__shows_the_command_that_repeats_it() -> Non
     assert "and 1 more findings" in with_story
 
 
-def test_shrunk__one_kind_of_fault_is_to_blame__is_what_is_left() -> None:
+def test_shrunk__caused_by_one_kind_of_fault__only_that_kind_is_left() -> None:
     def run(options: SeedOptions) -> SeedOutcome:
         return SeedOutcome(options, [] if "database" in options.without or options.hours < 3 else ["lost"])
 

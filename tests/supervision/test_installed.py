@@ -97,7 +97,7 @@ def test_service__asked_to_stop__has_the_time_to_finish(path: Path) -> None:
     assert unit["Restart"] == ["always"]
 
 
-def test_services__what_they_may_do__is_the_same_for_all() -> None:
+def test_services__systemd_restrictions__are_the_same_for_all() -> None:
     """Compare the rights of all services: they are equal, so that a missing right is added to all at once."""
     rights = [path.read_text().partition("# Rights")[2] for path in SERVICE_FILES]
     assert len(set(rights)) == 1

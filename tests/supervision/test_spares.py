@@ -39,7 +39,7 @@ def test_spare__given_its_turn__begins(command: str, database: TestDatabase, tmp
 
 
 @pytest.mark.parametrize("command", WITH_SPARE)
-def test_spare__nobody_is_left_who_could_say__ends_without_having_begun(
+def test_spare__its_supervisor_is_gone__ends_without_having_begun(
     command: str, database: TestDatabase, tmp_path: Path
 ) -> None:
     log = tmp_path / "log"

@@ -259,7 +259,7 @@ def test_user__reserves_in_the_moment_of_the_removal__returns_it_too(town: Town)
     assert town.ask(return_system, by("eve"), "a") is None
 
 
-def test_reservation_and_loan__of_who_went_without_them__are_not_their_namesakes(town: Town) -> None:
+def test_reservation_and_loan__of_a_removed_user__not_for_the_next_of_that_name(town: Town) -> None:
     town.ask(reserve_system, by("eve"), "a", KEPT)
     town.ask(lend_system, as_admin(), "b", "eve", None)
     # Older versions returned nothing at a removal.
@@ -271,7 +271,7 @@ def test_reservation_and_loan__of_who_went_without_them__are_not_their_namesakes
     ]
 
 
-def test_policies__of_systems_and_pools_name_who_is_removed__and_nobody_after_that(town: Town) -> None:
+def test_policies__of_systems_and_pools_name_removed_user__entries_are_removed(town: Town) -> None:
     """This holds for users, groups, and the active pool."""
     theirs = [{"permission": "reserve", "user": "eve"}, {"permission": "reserve", "group": "qa"}]
     named = [*theirs, {"permission": "view", "everybody": True}]
@@ -291,7 +291,7 @@ GRANTED: list[tuple[str, str, dict[str, object], dict[str, str]]] = [
 
 
 @pytest.mark.parametrize(("kind", "name", "document", "entry"), GRANTED)
-def test_policy__names_who_is_removed_in_that_moment__not_their_namesake(
+def test_policy__names_user_or_group_removed_at_the_same_time__not_for_the_next_of_that_name(
     town: Town, kind: str, name: str, document: dict[str, object], entry: dict[str, str]
 ) -> None:
     def granted() -> None:
@@ -305,7 +305,7 @@ def test_policy__names_who_is_removed_in_that_moment__not_their_namesake(
     assert town.document_of("pool", "net")["access_policy"] == []
 
 
-def test_system__given_to_who_is_removed_in_that_moment__is_not_their_namesakes(town: Town) -> None:
+def test_system__owner_removed_at_the_same_time__not_for_the_next_of_that_name(town: Town) -> None:
     def given() -> None:
         town.ask(change_system, as_admin(), "a", NewSystemValues(owner="eve"), lambda _: None)
         town.ask(

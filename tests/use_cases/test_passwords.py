@@ -140,7 +140,7 @@ def test_password__stale_if_match__the_one_before_counts(town: Town) -> None:
     assert logs_in(town, "bob", FIRST)
 
 
-def test_password__set_twice_in_the_same_moment__who_knew_the_older_one_is_refused(town: Town) -> None:
+def test_password__set_twice_at_the_same_time__later_request_is_refused(town: Town) -> None:
     town.ask(set_password, BOB, "bob", FIRST)
 
     def by_admin() -> None:

@@ -135,7 +135,7 @@ def test_create__by_a_token_that_expires__lasts_no_longer(town: Town) -> None:
     assert town.ask(create_token, by("bob", token_id=asking), "bob", "submitter", None, end)
 
 
-def test_revoke__what_admins_give__is_for_admins_and_for_itself(town: Town) -> None:
+def test_revoke__token_given_by_an_admin__only_by_admins_and_by_itself(town: Town) -> None:
     for role, lab in (("admin", None), ("lab-controller", LAB)):
         _, token_id, _ = town.ask(create_token, as_admin(), "bob", role, lab)
         for lesser in (by("bob"), by("bob", token_id="another")):

@@ -110,7 +110,7 @@ def follower(database: TestDatabase) -> Iterator[Follower]:
         yield made
 
 
-def test_follower__any_position_in_any_order__knows_what_the_log_says_there(
+def test_follower__any_position_in_any_order__has_the_state_of_the_log_there(
     log: EventLog, start: Start, follower: Follower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(following, "SNAPSHOT_COST_EVENTS", 5)

@@ -96,7 +96,7 @@ def test_lease__given_back_long_ago__nobody_is_ended_for_it(leases: list[Lease],
     assert second.is_held()
 
 
-def test_lease__locked_by_one_who_has_not_yet_promised_anything__is_left_to_it(
+def test_lease__locked_by_process_that_has_not_renewed_it__is_not_taken(
     database: TestDatabase, leases: list[Lease], owner: Owner
 ) -> None:
     """Lock the lease while the last renewal in it is that of the previous holder."""
@@ -111,7 +111,7 @@ def test_lease__locked_by_one_who_has_not_yet_promised_anything__is_left_to_it(
         assert session.execute("SELECT 1").fetchone() == (1,)
 
 
-def test_renew__lease_has_another_holder__does_not_renew_it_for_that_one(
+def test_renew__lease_has_another_holder__does_nothing(
     database: TestDatabase, leases: list[Lease], owner: Owner
 ) -> None:
     zombie = leases[0]

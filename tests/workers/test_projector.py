@@ -209,7 +209,7 @@ def test_pace__many_commits_come_together__more_are_waited_for(log: EventLog) ->
     assert projector.min_page_seconds(rows) == projector.MIN_PAGE_SECONDS_UNDER_LOAD
 
 
-def test_projector__processors_do_not_suffice_for_all__comes_after_who_decides_and_answers(
+def test_projector__processors_do_not_suffice_for_all__has_the_lowest_priority(
     database: TestDatabase, log: EventLog, owner: Owner, start: Start
 ) -> None:
     equip(log, systems=1)

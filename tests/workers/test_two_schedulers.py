@@ -174,7 +174,7 @@ def test_turn__both_clocks_are_set_together__ends_nothing_for_ten_minutes(lab: L
 
 
 @pytest.mark.parametrize("clock", ["scheduler_ahead", "database_ahead"])
-def test_turn__clock_is_right_again__ends_what_is_over_ten_minutes_later(lab: Lab, clock: str) -> None:
+def test_turn__clock_is_right_again__ends_expired_work_ten_minutes_later(lab: Lab, clock: str) -> None:
     setattr(lab, clock, 4 * HOURS)
     assert lab.turn() == []
     setattr(lab, clock, 0)

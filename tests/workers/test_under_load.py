@@ -69,7 +69,7 @@ class Moving(EventLog):
         return [Conflict("it moved")] if len(self.sizes) <= self._times else super().append(requests)
 
 
-def test_scheduler__what_it_rests_on_moves_each_time__decides_less_at_once(
+def test_scheduler__repeated_conflicts__decides_less_at_once(
     database: TestDatabase, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scheduling, "DECISIONS_PER_COMMIT", 8)
@@ -150,7 +150,7 @@ def test_scheduler__computes_for_longer_than_its_lease__keeps_it(
         wait_until(lambda: all_decided(log))
 
 
-def test_scheduler__waits_for_what_does_not_come__loses_it_and_writes_nothing(
+def test_scheduler__decides_for_longer_than_its_lease__loses_it_and_writes_nothing(
     database: TestDatabase, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     equip(log, systems=1)

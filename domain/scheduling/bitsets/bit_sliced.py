@@ -9,10 +9,7 @@ from domain.scheduling.bitsets.bitmaps import numbers_in, union
 
 
 class BitSlicedNumbers:
-    """Values (natural numbers) by system, initially 0. Mutable. Sets of systems are bitmaps.
-
-    Plane k is the bitmap of the systems whose value has bit k.
-    """
+    """Values (integers) by system, initially 0; plane k has the systems whose value has bit k. Mutable."""
 
     def __init__(self, values: Mapping[int, int] = MappingProxyType({})) -> None:
         digits = max(values.values(), default=0).bit_length()

@@ -40,7 +40,7 @@ def test_systems__wide__leaves_nothing_out(environment: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("command", ["systems", "events", "overview"])
-def test_colours__that_nobody_wants__are_not_there(environment: dict[str, str], command: str) -> None:
+def test_colours__unwanted__are_not_printed(environment: dict[str, str], command: str) -> None:
     with terminal(command, environment={**environment, "NO_COLOR": "1"}) as shown:
         shown.end()
     assert not any(f"\x1b[{code}m" in shown.raw for code in ("31", "32", "33", "36", "1;36"))

@@ -300,7 +300,7 @@ def test_new_sets__nominally_urgent_one_is_low_there__comes_after_the_normal_one
 
 @at_once_and_one_by_one
 @pytest.mark.parametrize(("of_pool", "open_to_all"), [("a", "b"), ("b", "a")])
-def test_new_sets__urgent_on_one_of_two_systems__takes_that_one(
+def test_new_sets__urgent_on_one_of_two_systems__takes_the_system_where_it_is_urgent(
     pool: World, of_pool: str, open_to_all: str, limit: int
 ) -> None:
     pool.add_system(of_pool, pools=["pool"])

@@ -184,7 +184,7 @@ def test_allowed_grant__by_a_policy_that_knew_no_access__is_not_judged_by_it(pol
 
 
 @pytest.mark.parametrize("closed", [own_policy("a", user("ada")), lent("a", "ada")], ids=str)
-def test_nobody_jumped__past_one_who_may_not_have_it__no_violation(closed: Pair) -> None:
+def test_nobody_jumped__past_recipe_without_access__no_violation(closed: Pair) -> None:
     story = opening()
     story.queue(5, {5: only("a")}, "Urgent", owner="bob")
     story.commit(closed)
@@ -195,7 +195,7 @@ def test_nobody_jumped__past_one_who_may_not_have_it__no_violation(closed: Pair)
     assert story.violations() == []
 
 
-def test_nobody_overlooked__who_may_have_it_again__is_found() -> None:
+def test_nobody_overlooked__recipe_that_regained_access__is_found() -> None:
     story = opening()
     story.queue(5, {5: only("a")}, owner="bob")
     story.commit(lent("a", "ada"))
@@ -249,7 +249,7 @@ def test_at_rest__holder_that_lost_access_did_not_let_go__is_found() -> None:
     assert [found.invariant for found in story.at_rest()] == ["no_holder_stuck"]
 
 
-def test_rightful_reservation__of_what_is_lent_to_them__no_violation() -> None:
+def test_rightful_reservation__of_a_system_on_loan_to_the_user__no_violation() -> None:
     story = opening()
     story.commit(lent("b", "bob"))
     story.commit(*reserved("b", "bob"))
@@ -289,9 +289,7 @@ def test_the_queue_is_asked__borrower_returned_it__idle_at_once_is_found() -> No
     ],
     ids=str,
 )
-def test_rightful_reservation__of_what_is_not_theirs_to_reserve__is_found(
-    before: Sequence[Pair], fqdn: str
-) -> None:
+def test_rightful_reservation__without_permission__is_found(before: Sequence[Pair], fqdn: str) -> None:
     story = opening()
     for pair in before:
         story.commit(pair)

@@ -187,7 +187,7 @@ def test_nobody_jumped__pending_system_before_the_wake_up__is_not(commits: int) 
     assert story.violations() == []
 
 
-def test_nobody_jumped__in_the_batch_after__who_is_assigned_stands_before() -> None:
+def test_nobody_jumped__in_the_next_batch__assigned_recipe_ranks_first() -> None:
     story = two_wait()
     story.commit(condition("d", "Automated"), pending("d"))
     answered(story, place(13, "d"), FIRST, commits=1)

@@ -278,7 +278,7 @@ def test_at_rest__deadlock__is_found() -> None:
     assert {violation.subjects[0] for violation in found} == {"recipe-set/1", "recipe-set/2"}
 
 
-def test_at_rest__waits_for_what_runs__may_wait() -> None:
+def test_at_rest__waits_for_running_recipe__may_wait() -> None:
     story = opening()
     story.queue(5, {5: only("a"), 6: only("a", "d")})
     assert _unrest(story) == {}

@@ -74,7 +74,7 @@ PAIRS = [(first, second) for place_, first in enumerate(ROWS) for second in ROWS
 
 
 @pytest.mark.parametrize(("before", "behind"), PAIRS)
-def test_nobody_jumped__past_who_stands_before_there__is_found(before: Asked, behind: Asked) -> None:
+def test_nobody_jumped__past_recipe_of_higher_rank__is_found(before: Asked, behind: Asked) -> None:
     """The later row passes over the earlier one, whichever was submitted first."""
     for first, second in ((before, behind), (behind, before)):
         story = granted(first, second, jump=second == behind)
@@ -136,7 +136,7 @@ def test_nobody_jumped__an_entry_of_their_own__counts_beside_that_of_the_group()
     assert_caught(story, "nobody_jumped", "recipe/11", "recipe/12")
 
 
-def test_nobody_jumped__the_owner_whom_no_entry_names__is_capped_by_none() -> None:
+def test_nobody_jumped__owner_without_an_entry__is_not_capped() -> None:
     story = lab()
     story.commit(pool_policy("big", group(THEIRS, "Medium")))
     waits(story, 11, "High", THEIRS)
@@ -163,7 +163,7 @@ def test_nobody_jumped__left_the_group_while_waiting__stands_where_everybody_doe
     assert_caught(left(taker=11), "nobody_jumped", "recipe/11", "recipe/12")
 
 
-def test_nobody_jumped__policy_changed_while_waiting__counts_as_it_is() -> None:
+def test_nobody_jumped__policy_changed_while_waiting__new_policy_counts() -> None:
     story = lab()
     waits(story, 11, "Urgent", THEIRS)
     waits(story, 12, "Normal", OURS)

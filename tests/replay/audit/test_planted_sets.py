@@ -215,7 +215,7 @@ def test_no_unsafe_grant__let_go_and_taken_up_again_by_another__is_sound() -> No
     assert story.violations() == []
 
 
-def test_no_unsafe_grant__what_the_rest_installs_left_the_lab__is_found() -> None:
+def test_no_unsafe_grant__tree_of_another_recipe_left_the_lab__is_found() -> None:
     story = opening()
     story.tree(2, "lab-1")
     story.job(5, {5: only("b"), 6: only("a")}, trees={6: 2})

@@ -112,7 +112,7 @@ def place(moment: Checkpoint, recipe: Recipe, system: System) -> tuple[Any, ...]
     return recipe.state != "assigned", -min(nominal, highest), -nominal, recipe_set.submission
 
 
-def test_highest_priority__anybody_anywhere__is_what_policies_and_loans_come_to() -> None:
+def test_highest_priority__any_submitter_and_system__follows_from_policies_and_loans() -> None:
     answers = Counter[str]()
     for moment in moments():
         view, matcher, _ = moment

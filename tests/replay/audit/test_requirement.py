@@ -211,7 +211,7 @@ def test_readable_requirements__requirement_that_nobody_knows__is_the_only_findi
     assert_caught(story, "understood", "recipe/5")
 
 
-def test_usable_grant__beside_what_nobody_knows__is_judged() -> None:
+def test_usable_grant__job_with_unknown_requirement__is_still_checked() -> None:
     story = opening()
     story.queue(5, {5: TEAPOT})
     story.job(6, {6: only("b"), 7: TEAPOT})

@@ -102,7 +102,7 @@ def test_eligible_recipes__any_moment__are_those_that_a_search_finds() -> None:
     assert found, "the history has nobody who could take anything"
 
 
-def test_grant__to_anybody_who_waits__is_as_safe_as_if_nothing_were_remembered() -> None:
+def test_grant__to_each_waiting_recipe__is_as_safe_as_without_caches() -> None:
     answers = set()
     for view, matcher, plain in moments():
         for recipe in list(plain.recipes.values()):

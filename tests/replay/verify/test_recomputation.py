@@ -237,7 +237,7 @@ def test_decision__on_a_basis_left_behind__is_not_called_checked(monkeypatch: py
     assert fresh.counts.unchecked == 1
 
 
-def test_what_came_between__basis_and_commit__is_not_considered() -> None:
+def test_events__between_basis_and_commit__are_not_considered() -> None:
     """Return a history in which a more urgent set arrives while the scheduler decides."""
     world = busy()
     placed = next(row for row in reversed(world.log) if isinstance(row.event, RecipeScheduled))

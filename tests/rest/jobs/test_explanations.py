@@ -131,7 +131,7 @@ def test_matches__host_requirement_alone__judges_only_the_filter(
     assert client.post("/matches", json=as_form).json()["systems"] == explanation["systems"]
 
 
-def test_matches__job__judges_what_it_installs_and_who_may(
+def test_matches__job__checks_distro_trees_and_access(
     client: httpx.Client, machines: Callable[..., str]
 ) -> None:
     fqdn = machines(arches=["aarch64"])
@@ -225,7 +225,7 @@ def test_queue__of_one_system__is_in_the_order_in_which_it_asks(
     assert client.get("/queue", params={"system": "no.such"}).status_code == 404
 
 
-def test_explanation__priorities_were_changed__names_who_did_and_the_event(
+def test_explanation__priorities_were_changed__names_user_and_event(
     client: httpx.Client, machines: Callable[..., str], submitted: Callable[[str], int]
 ) -> None:
     fqdn = machines()

@@ -97,7 +97,7 @@ def test_last_heard__request_is_refused__moves_it_too(
     client.delete(f"/lab-controllers/{fqdn}")
 
 
-def test_last_heard__admin_looks_at_its_commands__only_who_acts_as_it_counts(
+def test_last_heard__admin_reads_its_commands__counts_only_when_acting_as_it(
     client: httpx.Client, people: People
 ) -> None:
     fqdn = "lab.far.example.com"
@@ -140,7 +140,7 @@ def test_distro_tree__removed_and_put_again__is_gone_and_back(
     client.delete("/distro-trees/88")
 
 
-def test_commands__host_with_guests__says_what_to_install_and_what_to_stop(
+def test_commands__host_with_guests__name_the_systems_to_install_and_to_stop(
     client: httpx.Client, people: People, machine: str
 ) -> None:
     host, guest = submit(client, recipe_for(machine, guests=1))["recipe_ids"]

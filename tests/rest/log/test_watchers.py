@@ -146,7 +146,7 @@ def test_stream__maximum_number__the_next_gets_503(servers: ServerPool) -> None:
     assert b"retry-after: 5" in refused.head.lower()
 
 
-def test_server__stops__streams_end_properly_also_beside_a_client_that_does_not_read(
+def test_server__stops_while_a_client_does_not_read__other_streams_end_properly(
     servers: ServerPool,
 ) -> None:
     async def stopped(service: Running, log: EventLog) -> list[Watch]:

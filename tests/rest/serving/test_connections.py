@@ -131,7 +131,7 @@ def test_connections__all_are_being_answered__the_next_gets_503(
     wait_until(lambda: _answered(served), "the places of those who have left")
 
 
-def test_connections__no_file_is_left__is_said_once_and_who_asks_is_answered_when_they_are_gone(
+def test_connections__no_file_is_left__logged_once_and_later_client_is_answered(
     servers: ServerPool, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with (

@@ -82,7 +82,7 @@ REQUESTS = [
 
 
 @pytest.mark.parametrize(("peer", "forwarded", "found"), REQUESTS)
-def test_address__of_a_request__is_what_our_own_proxies_say(
+def test_address__of_a_request__is_taken_from_trusted_proxies(
     peer: str, forwarded: str | None, found: str
 ) -> None:
     headers = {} if forwarded is None else {"X-Forwarded-For": forwarded}

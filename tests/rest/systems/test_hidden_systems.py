@@ -48,7 +48,7 @@ def test_list__system_hidden_from_some__is_in_it_for_the_others(
     assert fqdn in [row[key] for row in client.get(path, params=then).json()[name]]
 
 
-def test_sums__of_what_is_hidden__count_under_other_names(
+def test_sums__of_hidden_systems__count_under_other_names(
     client: httpx.Client, people: People, secret: tuple[str, str]
 ) -> None:
     params = {"group_by": "lab_controller", "as_of": secret[1]}
@@ -180,7 +180,7 @@ def test_stream__system_becomes_hidden__ends_and_is_resumed_without_it(
     client.put(f"/systems/{fqdn}/access-policy", json=OPEN).raise_for_status()
 
 
-def test_changes__faulty_otherwise__of_a_hidden_system_are_those_of_one_that_is_not_there(
+def test_changes__with_other_faults__hidden_system_is_answered_like_a_missing_one(
     people: People, secret: tuple[str, str]
 ) -> None:
     """Checks that precede the visibility check do not reveal the existence of the system."""

@@ -84,7 +84,7 @@ def test_history__policies_and_loans__shown_like_properties(
     ]
 
 
-def test_history__of_a_system_at_work__says_nothing_of_what_it_does(
+def test_history__of_a_working_system__omits_its_usage(
     client: httpx.Client, machine: str, service: Running
 ) -> None:
     (recipe_id,) = submit(client, recipe_for(machine))["recipe_ids"]

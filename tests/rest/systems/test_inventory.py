@@ -302,7 +302,7 @@ def test_import__by_people__owners_change_theirs_and_admins_add(
     assert by_people(service, before) == []
 
 
-def test_import__by_permission__changes_what_it_opens_and_no_more(
+def test_import__by_permission__changes_only_the_permitted_fields(
     client: httpx.Client, people: People, machine: str, service: Running
 ) -> None:
     entries = [{"permission": "edit_system", "user": "bob"}]

@@ -147,7 +147,7 @@ def test_stop__not_started__does_nothing(new_cluster: Cluster) -> None:
         ("darwin", "23.1.0", "fsync"),
     ],
 )
-def test_sync_method__of_a_kernel__only_what_tells_of_errors(
+def test_sync_method__of_a_kernel__only_methods_that_report_errors(
     platform: str, kernel: str, expected: str
 ) -> None:
     assert sync_method(platform, kernel) == expected

@@ -101,10 +101,10 @@ def test_retention_tags__as_a_text__have_days_and_products() -> None:
             Settings.read({"LABLEDGER_RETENTION_TAGS": wrong})
 
 
-def test_settings__every_field__says_what_it_is_for_and_who_reads_it() -> None:
+def test_settings__every_field__has_purpose_and_readers() -> None:
     assert all(field.metadata["about"] and field.metadata["readers"] for field in fields(Settings))
 
 
-def test_settings__every_field__says_what_holds_unless_it_is_given() -> None:
+def test_settings__every_field__has_a_described_default() -> None:
     unset = Settings.read({})
     assert all(getattr(unset, field.name) or field.metadata["unset"] for field in fields(Settings))

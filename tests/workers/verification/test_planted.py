@@ -158,9 +158,7 @@ def test_verify__wrong_decision__audit_names_what_it_breaks(database: TestDataba
 
 
 @planted(REPORTED)
-def test_verify__wrong_report__audit_finds_what_no_decision_shows(
-    database: TestDatabase, plant: Plant
-) -> None:
+def test_verify__wrong_report__is_found_by_the_audit_alone(database: TestDatabase, plant: Plant) -> None:
     world = lab()
     plant(world)
     store(database, world.log)
@@ -178,7 +176,7 @@ def test_verify__queue_jump__both_find_it(database: TestDatabase) -> None:
 
 
 @pytest.mark.soak
-def test_verify__decides_what_no_scheduler_folds__made_again_it_is_not(database: TestDatabase) -> None:
+def test_verify__decision_with_a_skipped_event__is_a_difference(database: TestDatabase) -> None:
     world = lab()
     decided(world, ("job/1", JobChanged(whiteboard="", retention_tag="scratch", product=None)))
     store(database, world.log)
@@ -186,7 +184,7 @@ def test_verify__decides_what_no_scheduler_folds__made_again_it_is_not(database:
 
 
 @pytest.mark.soak
-def test_verify__fenced_holder_writes__audit_finds_what_no_decision_shows(database: TestDatabase) -> None:
+def test_verify__fenced_holder_writes__is_found_by_the_audit_alone(database: TestDatabase) -> None:
     """Append a correct decision of a scheduler after a later holder of the lease has decided."""
     log = busy().log
     (used, *_) = (row.commit_end for row in log if row.stamp.basis)

@@ -48,7 +48,7 @@ def test_verify__empty_log__has_nothing_to_say_against(database: TestDatabase) -
     assert "0 commits" in text
 
 
-def test_verify__until_a_position__what_ends_behind_it_is_left_out(database: TestDatabase) -> None:
+def test_verify__until_a_position__omits_commits_that_end_after_it(database: TestDatabase) -> None:
     log = with_queue_jump(busy().log)
     store(database, log)
     last = sum(row.commit_end == log[-1].commit_end for row in log)
@@ -70,7 +70,7 @@ def test_verify__planted_queue_jump__is_shown_whole(database: TestDatabase) -> N
     assert "violations: nobody_jumped 1" in text
 
 
-def test_verify__scheduler_that_chose_by_hash__is_caught_by_those_who_hash_otherwise(
+def test_verify__scheduler_that_chose_by_hash__is_found_by_another_hash_seed(
     database: TestDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as planted:
