@@ -33,9 +33,9 @@ def digest_of(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def token_counts(parts: NameParts, token_id: str) -> bool:
+def is_valid_token(parts: NameParts, token_id: str) -> bool:
     """Return whether a token is still valid."""
-    return parts.feed.directory.counts(token_id, parts.clock())
+    return parts.feed.directory.is_valid_token(token_id, parts.clock())
 
 
 def new_token() -> str:

@@ -54,6 +54,6 @@ def can_any_admin_log_in(directory: Directory, now: datetime) -> bool:
 
 def _has_token(directory: Directory, user: str, now: datetime) -> bool:
     return any(
-        token.document["role"] == ADMIN and directory.counts(token_id, now)
+        token.document["role"] == ADMIN and directory.is_valid_token(token_id, now)
         for token_id, token in directory.tokens_of(user)
     )

@@ -230,11 +230,11 @@ class Directory:
     def token(self, digest: str, now: datetime) -> tuple[str, Document] | None:
         """Return the id and document of the token with this digest, None if it is not valid now."""
         token_id = self.credentials.token_id(digest)
-        if token_id is None:
+        if token_id is None or not self.is_valid_token(token_id, now):
             return None
-        return (token_id, self._entries["token"][token_id].document) if self.counts(token_id, now) else None
+        return token_id, self._entries["token"][token_id].document
 
-    def counts(self, token_id: str, now: datetime) -> bool:
+    def is_valid_token(self, token_id: str, now: datetime) -> bool:
         """Return whether a token is valid: not expired, not revoked, and its user has its role."""
         entry = self.get("token", token_id)
         if entry is None:
@@ -251,7 +251,7 @@ class Directory:
             yield token_id, self._entries["token"][token_id]
 
     def valid_tokens(self, user: str, now: datetime) -> Iterator[DirectoryEntry]:
-        return (entry for token_id, entry in self.tokens_of(user) if self.counts(token_id, now))
+        return (entry for token_id, entry in self.tokens_of(user) if self.is_valid_token(token_id, now))
 
     def roles_of(self, user: str) -> tuple[str, ...]:
         """Return the roles of a user, none for an unknown one.

@@ -23,7 +23,7 @@ def is_safe(view: View, lab: str) -> bool:
 
 
 def _works(view: View, lab: str, order: Sequence[int]) -> bool:
-    return all(completable(view, lab, set_id, order[place:]) for place, set_id in enumerate(order))
+    return all(is_completable(view, lab, set_id, order[place:]) for place, set_id in enumerate(order))
 
 
 def holders_to_let_go(view: View, lab: str) -> list[int]:
@@ -32,7 +32,7 @@ def holders_to_let_go(view: View, lab: str) -> list[int]:
     gone = [
         each
         for each in stuck_holders(view, lab, there)
-        if not completable(view, lab, each, still_there=[each])
+        if not is_completable(view, lab, each, still_there=[each])
     ]
     while left := stuck_holders(view, lab, [each for each in there if each not in gone]):
         gone.append(max(left, key=lambda each: view.rank[view.sets[each][0]]))
@@ -47,10 +47,10 @@ def stuck_holders(view: View, lab: str, there: Sequence[int]) -> list[int]:
 
 
 def _goes_on(view: View, lab: str, order: Sequence[int], place: int) -> bool:
-    return place < len(order) and completable(view, lab, order[place], order[place:])
+    return place < len(order) and is_completable(view, lab, order[place], order[place:])
 
 
-def completable(view: View, lab: str, set_id: int, still_there: Iterable[int]) -> bool:
+def is_completable(view: View, lab: str, set_id: int, still_there: Iterable[int]) -> bool:
     """Return whether a set can have all its systems if all come free except those of `still_there`."""
     held = frozenset[str]().union(*(view.held(each) for each in still_there))
     return can_be_given([_of_lab(view, view.usable[number], lab) - held for number in view.wanting(set_id)])

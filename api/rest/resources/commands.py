@@ -21,7 +21,7 @@ from api.rest.ports import CommandParts
 from api.use_cases.report_command import report_command
 from api.use_cases.report_drafts import CommandItem
 from api.use_cases.resolve import existing
-from api.use_cases.tokens import token_counts
+from api.use_cases.tokens import is_valid_token
 from domain.errors import TooOften, Unknown, display_name
 from domain.recipe.watchdog import of_task
 from projections.reader import At
@@ -115,7 +115,7 @@ class Commands:
 
     def _require_valid_token(self, principal: Principal) -> None:
         """Raise HTTPUnauthorized if the token was revoked, or has expired, during the wait."""
-        if not token_counts(self._parts, principal.token_id):
+        if not is_valid_token(self._parts, principal.token_id):
             raise falcon.HTTPUnauthorized(
                 description="this token was revoked or has expired",
                 challenges=('Bearer error="invalid_token"',),

@@ -20,7 +20,7 @@ from api.rest.contract.operation import JSON, operation
 from api.rest.contract.query_values import MAX_POSITION, whole_number
 from api.rest.ports import ReadParts
 from api.rest.serving.worker import CONNECTION, StreamConnection
-from api.use_cases.tokens import token_counts
+from api.use_cases.tokens import is_valid_token
 from api.watching.message import event_document
 from domain.directory.roles import SEES_ALL
 from domain.errors import Fault, FaultyInput, NotPermitted
@@ -57,7 +57,7 @@ class Events:
 
     def _may_see_the_same(self, principal: Principal, hidden: Collection[str]) -> bool:
         """Return whether the caller may still see the same events; if not, the stream ends."""
-        return token_counts(self._parts, principal.token_id) and hidden == visibility.hidden_now(
+        return is_valid_token(self._parts, principal.token_id) and hidden == visibility.hidden_now(
             principal, self._parts
         )
 

@@ -10,7 +10,7 @@ from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import union
 from domain.scheduling.decisions.demanded_systems import is_hopeless
 from domain.scheduling.decisions.draft import Draft
-from domain.scheduling.safety.completion import Holder, completable, stuck
+from domain.scheduling.safety.completion import Holder, is_completable, stuck
 from domain.scheduling.safety.plans import Plans
 from domain.scheduling.world.partition import Partition
 from domain.scheduling.world.triggers import LET_GO
@@ -47,7 +47,7 @@ def _is_safe_beside_stuck(partition: Partition, holder: Holder, lab_controller: 
         other for other in holders(partition, lab_controller) if other.recipe_set_id != holder.recipe_set_id
     ]
     held = union(other.held for other in (holder, *others))
-    if completable(holder, held) and not partition.triggers.waits(LET_GO, lab_controller):
+    if is_completable(holder, held) and not partition.triggers.has_unanswered(LET_GO, lab_controller):
         return True
     return not stuck([holder, *others])
 

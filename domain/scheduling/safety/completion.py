@@ -31,7 +31,7 @@ def stuck(holders: Sequence[Holder]) -> list[Holder]:
         held = union(holder.held for holder in left)
         rest = []
         for holder in left:
-            if completable(holder, held):
+            if is_completable(holder, held):
                 held &= ~holder.held
             else:
                 rest.append(holder)
@@ -41,11 +41,11 @@ def stuck(holders: Sequence[Holder]) -> list[Holder]:
     return left
 
 
-def completable(holder: Holder, held: int) -> bool:
+def is_completable(holder: Holder, held: int) -> bool:
     """Return whether each missing system of a holder can be one that is not in `held`."""
     return match([want & ~held for want in holder.wants]) is not None
 
 
 def impossible(holders: Sequence[Holder]) -> list[Holder]:
     """Return the holders that could not be completed even if all others released their systems."""
-    return [holder for holder in holders if not completable(holder, holder.held)]
+    return [holder for holder in holders if not is_completable(holder, holder.held)]

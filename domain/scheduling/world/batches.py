@@ -43,7 +43,7 @@ def end_batch_unless(sets: RecipeSets, left: str | None) -> None:
         sets.end_batch()
 
 
-def newly_assigned(stamp: Stamp) -> bool:
+def is_newly_assigned(stamp: Stamp) -> bool:
     """Return whether a recipe that this event assigns is newly assigned: its batch is unfinished."""
     batch = None if stamp.basis is None else stamp.basis.batch
     return batch is not None and batch.left is not None

@@ -36,7 +36,7 @@ class IndexUpdates:
         self._filters.tree_changed(int(name))
 
 
-def looks_alike(before: System, after: System) -> bool:
+def has_equal_index(before: System, after: System) -> bool:
     """Return whether two states of a system are equal for filters, preferences and access classes."""
     return _indexed(before) == _indexed(after)
 

@@ -26,9 +26,9 @@ from domain.scheduling.supply.labs import Labs
 from domain.scheduling.supply.visible import Visible
 from domain.scheduling.world.absent_trees import AbsentTrees
 from domain.scheduling.world.affected_names import Happened
-from domain.scheduling.world.batches import end_batch_unless, newly_assigned, resume
+from domain.scheduling.world.batches import end_batch_unless, is_newly_assigned, resume
 from domain.scheduling.world.departed_names import DepartedNames, Name
-from domain.scheduling.world.index_updates import IndexUpdates, looks_alike
+from domain.scheduling.world.index_updates import IndexUpdates, has_equal_index
 from domain.scheduling.world.partition_queries import PartitionQueries
 from domain.scheduling.world.tentative import TentativeEvents
 from domain.scheduling.world.trigger_rules import TriggerKey, TriggerRules
@@ -60,7 +60,7 @@ class Partition(PartitionQueries):
         self._index_updates = IndexUpdates(self.directory, self.labs, self.filters, self._access_updates)
         self.holders = Holders()
         self.sets = RecipeSets(self.filters, self.holders, self._access_updates.submitter_of)
-        self.triggers = Triggers(self._log_wants, self._rank_of_new)
+        self.triggers = Triggers(self._is_due, self._rank_of_new)
         self.absent_trees = AbsentTrees()
         self.departed_names = DepartedNames()
         self.systems: dict[str, System] = {}
@@ -95,7 +95,7 @@ class Partition(PartitionQueries):
         if kind in HELD:
             before = self._find(subject)
             after = evolve(subject, before, event, Moment.of(recorded))
-            self._put(after, newly_assigned=newly_assigned(recorded.stamp))
+            self._put(after, newly_assigned=is_newly_assigned(recorded.stamp))
             return Happened(subject, event, before, after)
         if isinstance(event, directory_events.DirectoryEvent):
             people = self.directory.people_of(name) if kind == "group" else ()
@@ -164,7 +164,7 @@ class Partition(PartitionQueries):
     def _put_system(self, system: System) -> None:
         before = self.systems.get(system.fqdn)
         self.systems[system.fqdn] = system
-        if before is None or not looks_alike(before, system):
+        if before is None or not has_equal_index(before, system):
             self._update_system(system)
         elif before.active_pool != system.active_pool:
             self.visible.put(system)
@@ -273,7 +273,7 @@ class Partition(PartitionQueries):
 
     # Triggers
 
-    def _log_wants(self, trigger: Trigger) -> bool:
+    def _is_due(self, trigger: Trigger) -> bool:
         if trigger.kind == PENDING_SYSTEM:
             system = self.systems[trigger.name]
             return system.usage == "pending" and system.since == trigger.position

@@ -50,7 +50,7 @@ class Trigger(NamedTuple):
         return f"timer/{self.name}" if self.kind == TIMER else f"event/{self.position}"
 
     @property
-    def quiet(self) -> bool:
+    def is_quiet(self) -> bool:
         return self.kind in QUIET
 
 
@@ -61,12 +61,12 @@ Waiting = tuple[SortKey, Trigger]
 class Triggers:
     """Triggers and their batch. Mutable.
 
-    `log_wants` returns whether a new set or pending system is unanswered according to the state; `rank_of`
+    `is_due` returns whether a new set or pending system is unanswered according to the state; `rank_of`
     returns the rank of a new set.
     """
 
-    def __init__(self, log_wants: Callable[[Trigger], bool], rank_of: Callable[[Trigger], SortKey]) -> None:
-        self._log_wants = log_wants
+    def __init__(self, is_due: Callable[[Trigger], bool], rank_of: Callable[[Trigger], SortKey]) -> None:
+        self._is_due = is_due
         self._rank_of = rank_of
         # The bounds of the batch; they are equal when all of it is answered.
         self._after = 0
@@ -83,7 +83,7 @@ class Triggers:
         self._tentative: dict[str, None] = {}
 
     def push(self, trigger: Trigger) -> None:
-        if trigger.quiet:
+        if trigger.is_quiet:
             self._waiting[trigger.kind, trigger.name] += 1
         if trigger.position <= self._upto:
             heapq.heappush(self._batch[trigger.kind], self._placed(trigger))
@@ -96,14 +96,14 @@ class Triggers:
 
     def _put_aside(self, trigger: Trigger) -> None:
         self._aside.append(trigger)
-        if trigger.quiet:
+        if trigger.is_quiet:
             key = (trigger.kind, trigger.name)
             self._waiting[key] -= 1
             if not self._waiting[key]:
                 del self._waiting[key]
 
-    def _stands(self, trigger: Trigger) -> bool:
-        return trigger.quiet or self._log_wants(trigger)
+    def _is_unanswered(self, trigger: Trigger) -> bool:
+        return trigger.is_quiet or self._is_due(trigger)
 
     def rank_first(self, rank: SortKey) -> bool:
         """Give the first new set of the batch a lower rank; return whether that changes anything."""
@@ -127,18 +127,18 @@ class Triggers:
 
     def __bool__(self) -> bool:
         """Return whether any trigger waits for an answer."""
-        while self._later and not self._stands(self._later[0]):
+        while self._later and not self._is_unanswered(self._later[0]):
             self._put_aside(heapq.heappop(self._later))
         return bool(self._later) or self.left() is not None
 
     def waiting(self) -> list[Trigger]:
         """Return all triggers that wait for an answer, oldest first."""
-        return sorted(trigger for trigger in self._all() if self._stands(trigger))
+        return sorted(trigger for trigger in self._all() if self._is_unanswered(trigger))
 
     def _all(self) -> list[Trigger]:
         return [trigger for heap in self._batch.values() for _, trigger in heap] + self._later
 
-    def waits(self, kind: str, name: str) -> bool:
+    def has_unanswered(self, kind: str, name: str) -> bool:
         """Return whether a quiet trigger of this kind and name is unanswered."""
         return (kind, name) in self._waiting
 
@@ -170,7 +170,7 @@ class Triggers:
         self._after, self._upto = after, upto
         while self._later and self._later[0].position <= upto:
             trigger = heapq.heappop(self._later)
-            if not self._stands(trigger) or (trigger.quiet and trigger.position <= after):
+            if not self._is_unanswered(trigger) or (trigger.is_quiet and trigger.position <= after):
                 self._put_aside(trigger)
             else:
                 heapq.heappush(self._batch[trigger.kind], self._placed(trigger))
@@ -181,7 +181,7 @@ class Triggers:
 
     def _first(self, kind: str) -> Trigger | None:
         heap = self._batch[kind]
-        while heap and not self._stands(heap[0][1]):
+        while heap and not self._is_unanswered(heap[0][1]):
             self._put_aside(heapq.heappop(heap)[1])
         return heap[0][1] if heap else None
 
@@ -254,7 +254,7 @@ class Triggers:
         kept = []
         while self._later and self._later[0].position < position:
             trigger = heapq.heappop(self._later)
-            if not trigger.quiet and self._log_wants(trigger):
+            if not trigger.is_quiet and self._is_due(trigger):
                 kept.append(trigger)
             else:
                 self._put_aside(trigger)

@@ -73,7 +73,7 @@ def test_token__created_concurrently_with_removal_of_user__invalid_for_good(dire
     apply(directory, "user/bob", directory_events.UserRemoved(), 2)
     apply(directory, "user/bob", directory_events.UserRegistered(), 3)
     assert directory.token("digest-b3", NOW) is None
-    assert not directory.counts("b3", NOW)
+    assert not directory.is_valid_token("b3", NOW)
     assert list(directory.tokens_of("bob")) == []
     token(directory, "b5", "bob", "submitter")
     assert directory.token("digest-b5", NOW) is not None
@@ -93,7 +93,7 @@ def test_token__lab_controller_removed__invalid_for_good(directory: Directory) -
     assert directory.token("digest-l1", NOW) is None
     apply(directory, "lab-controller/lab-1", directory_events.LabControllerRegistered(True), 3)
     assert directory.token("digest-l1", NOW) is None
-    assert not directory.counts("l1", NOW)
+    assert not directory.is_valid_token("l1", NOW)
     made("l2")
     assert directory.token("digest-l2", NOW) is not None
     assert directory.token("digest-a1", NOW) is not None

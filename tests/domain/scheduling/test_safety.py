@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from domain.scheduling.bitsets.bitmaps import union
 from domain.scheduling.decisions import pending_system
-from domain.scheduling.safety.completion import Holder, completable, impossible, stuck
+from domain.scheduling.safety.completion import Holder, impossible, is_completable, stuck
 from domain.scheduling.supply.reasons import ALL_BROKEN, SET_INCOMPLETE
 from replay.audit import at_rest, from_recorded
 from tests.domain.scheduling.decision_reasons import reasons
@@ -39,7 +39,7 @@ def by_trying(holders: list[Holder]) -> bool:
     """Return whether some order completes all holders."""
     return any(
         all(
-            completable(holder, union(later.held for later in order[place:]))
+            is_completable(holder, union(later.held for later in order[place:]))
             for place, holder in enumerate(order)
         )
         for order in permutations(holders)
@@ -52,7 +52,7 @@ def test_stuck__any_holders__is_empty_exactly_where_some_order_completes_all(hol
     assert (not remaining) == by_trying(holders)
     # None of the stuck holders can be completed first.
     held = union(holder.held for holder in remaining)
-    assert not any(completable(holder, held) for holder in remaining)
+    assert not any(is_completable(holder, held) for holder in remaining)
 
 
 @given(any_holders(), st.randoms())

@@ -13,7 +13,7 @@ from domain.errors import Refused
 from domain.recipe.state import Recipe
 from domain.scheduling.bitsets.bitmaps import numbers_in, union
 from domain.scheduling.decisions.granting import holders, is_safe
-from domain.scheduling.safety.completion import Holder, completable, stuck
+from domain.scheduling.safety.completion import Holder, is_completable, stuck
 from domain.scheduling.safety.holders import Holders
 from domain.scheduling.safety.matching import match
 from domain.scheduling.world.partition import Partition
@@ -40,8 +40,8 @@ def recomputed_safety(partition: Partition, host: Recipe, number: int) -> tuple[
     held = union(1 << partition.labs.number(str(each.system)) for each in placed) | 1 << number
     grown = Holder(host.recipe_set_id, held, tuple(partition.usable(each) & of_lab for each in rest))
     others = [each for each in holders(partition, lab) if each.recipe_set_id != host.recipe_set_id]
-    first = completable(grown, union(each.held for each in (grown, *others)))
-    if first and not partition.triggers.waits(LET_GO, lab):
+    first = is_completable(grown, union(each.held for each in (grown, *others)))
+    if first and not partition.triggers.has_unanswered(LET_GO, lab):
         return True, "comes first"
     safe = not stuck([grown, *others])
     return safe, ("safe" if safe else "unsafe") + (" while somebody has to let go" if stuck(others) else "")
