@@ -121,9 +121,8 @@ class OverviewScreen:
         yield from self._table("labs", LAB_COLUMNS, labs[:MAX_LABS], options)
         if len(labs) > MAX_LABS:
             yield Text(f"and {counted(len(labs) - MAX_LABS, 'more lab')}", style="dim")
-        yield from _bar(
-            {activity: sum(lab["doing"][activity] for lab in labs) for activity in DOING}, options
-        )
+        total = {activity: sum(lab["doing"][activity] for lab in labs) for activity in DOING}
+        yield from _bar(total, options)
 
     def _queue(self) -> Iterator[RenderableType]:
         queue = self._document["queue"]

@@ -70,7 +70,7 @@ class TreeOffer(NamedTuple):
 
 
 class HostMatch(NamedTuple):
-    """The systems that satisfy a host requirement, and whether it forces one."""
+    """The systems that satisfy a host requirement, and whether the requirement forces a system."""
 
     systems: int
     forced: bool

@@ -90,7 +90,7 @@ def _offer(installable: Installable, needs: RecipeNeeds, fitting: int, of_lab: i
 
 
 def _guest(installable: Installable, guest: RecipeNeeds, of_lab: int) -> tuple[int, Tree] | None:
-    """Return the newest matching tree in the lab, preceded by the number of newer ones; None without one."""
+    """Return the number of newer trees, and the newest matching tree in the lab; None if there is none."""
     for index, tree in enumerate(installable.trees_of(guest)):
         if tree is None or installable.has(of_lab, tree):
             return index, tree

@@ -23,7 +23,7 @@ from domain.system.usage import condition_reason, freed, is_automated
 
 
 def change_condition(system: System, members: Members | None, condition: str, reason: str) -> Decided:
-    """Return the events, none without a change; `members` are the set of the recipe on the system, if any."""
+    """Return the events, none without a change. `members`: the set of the recipe on the system, if any."""
     if system.condition == condition:
         return []
     changed = replace(system, condition=condition)

@@ -81,7 +81,7 @@ def provisioning(system: System, state: str, reason: str) -> Decided:
 
 
 def end(system: System, reason: str) -> Decided:
-    """Return the events of the end of a reservation, none without one."""
+    """Return the events that end the reservation of a system, none without a reservation."""
     if system.reservation is None:
         return []
     ended = SystemReservationEnded(reason=reason)

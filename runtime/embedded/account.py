@@ -23,7 +23,7 @@ class Account:
 
     @property
     def is_other(self) -> bool:
-        """Return whether this is another user than that of this process, which then is root."""
+        """Return whether this user differs from the user of this process, which is then root."""
         return self.uid != os.geteuid()
 
     def run(

@@ -145,7 +145,7 @@ ONE_LINE = (
     "<job><recipeSet><recipe>{0}</recipe></recipeSet>"
     "<recipeSet><recipe>{0}</recipe><recipe>{1}</recipe></recipeSet></job>"
 )
-SOUND = '<distroRequires/><hostRequires/><task name="/t"/>'
+VALID_RECIPE = '<distroRequires/><hostRequires/><task name="/t"/>'
 PLACE = "line 1, column {}: recipeSet[{}]/recipe[{}]/{}"
 
 
@@ -159,8 +159,8 @@ def faults(body: bytes | dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def test_equal_faults__of_different_elements_on_one_line__are_different_faults() -> None:
-    bad = SOUND + "<task/>"
-    body = ONE_LINE.format(bad, SOUND.replace("<task", "<tusk/><task")).encode()
+    bad = VALID_RECIPE + "<task/>"
+    body = ONE_LINE.format(bad, VALID_RECIPE.replace("<task", "<tusk/><task")).encode()
     columns = [at + 1 for at in range(len(body)) if body.startswith(b"<task/>", at)]
     tusk = body.index(b"<tusk") + 1
     assert faults(body) == [

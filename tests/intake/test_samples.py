@@ -282,7 +282,7 @@ def test_schema__of_requirements__names_every_element_and_unit() -> None:
 
 
 MANY = 5_000
-SOUND: dict[str, Any] = {
+VALID_RECIPE: dict[str, Any] = {
     "host_requires": {"and": []},
     "distro_requires_xml": "<distroRequires/>",
     "tasks": [{"name": "/a"}],
@@ -291,7 +291,7 @@ UNKNOWN_KEYS = {f"key{number}": 0 for number in range(MANY)}
 
 
 def _job(recipe: dict[str, Any], **beside: Any) -> bytes:
-    return json.dumps({"recipe_sets": [{"recipes": [{**SOUND, **recipe}]}], **beside}).encode()
+    return json.dumps({"recipe_sets": [{"recipes": [{**VALID_RECIPE, **recipe}]}], **beside}).encode()
 
 
 @pytest.mark.parametrize(

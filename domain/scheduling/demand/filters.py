@@ -190,7 +190,7 @@ class Filters:
             yield number, self._signatures.of(number) & filters
 
     def filters_fitting(self, systems: int, by_force: int) -> list[tuple[int, int]]:
-        """Return (filter bit, fitting systems) among `systems`, or `by_force` for filters that force one."""
+        """Return (filter bit, fitting systems), of `by_force` for forcing filters, else of `systems`."""
         self._evaluate_all(self._populated)
         found = []
         for entry in self.in_use():
