@@ -226,11 +226,11 @@ def test_job__changed_anywhere__faults_agree_with_the_schema(body: bytes) -> Non
     assert counts[True] and counts[False]
 
 
-EMPTY = 'user="" group="" retention_tag="" product=""'
+EMPTY_ATTRIBUTES = 'user="" group="" retention_tag="" product=""'
 
 
 def test_attributes__empty__mean_absent() -> None:
-    written = job_xml(job=EMPTY, recipe='role=""', task='<task name="/t" role=""/>')
+    written = job_xml(job=EMPTY_ATTRIBUTES, recipe='role=""', task='<task name="/t" role=""/>')
     assert read_xml(written) == read_xml(job_xml())
     assert is_valid(written)
 
