@@ -41,5 +41,5 @@ class Parts:
     quotas: Quotas = field(default_factory=Quotas)
     active_requests: ActiveRequests = field(default_factory=ActiveRequests)
     faulty_logins: FaultyLogins = field(default_factory=FaultyLogins)
-    bounds: MaxWaits = field(default_factory=MaxWaits)
+    max_waits: MaxWaits = field(default_factory=MaxWaits)
     clock: Clock = lambda: datetime.now(UTC)

@@ -51,7 +51,7 @@ def http_application(settings: Settings) -> InFlight:
         quotas=Quotas(_quota_limits(settings)),
         retention_tags=RetentionTags(settings.retention_tags),
         active_requests=ActiveRequests(_concurrency_limits(settings)),
-        bounds=MaxWaits(settings.position_wait_seconds, settings.long_poll_seconds),
+        max_waits=MaxWaits(settings.position_wait_seconds, settings.long_poll_seconds),
     )
     feed, reader = parts.feed, parts.reader
     sources = (parts.requests, parts.commits.counters, feed.broadcast.counters, feed.tailer_counters)

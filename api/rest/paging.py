@@ -44,7 +44,7 @@ async def read_at(req: Request, parts: ReadParts) -> At:
     While the read models are built for the first time, only positions that they have reached can be read.
     """
     query = query_of(req, ReadQuery)
-    reader, max_wait_seconds = parts.reader, parts.bounds.position_wait_seconds
+    reader, max_wait_seconds = parts.reader, parts.max_waits.position_wait_seconds
     if query.min_position > reader.position:
         with share_of(req).waiting():
             await reader.reach(query.min_position, max_wait_seconds)

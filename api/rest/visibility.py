@@ -55,7 +55,7 @@ async def hidden_systems(req: Request, parts: ReadParts) -> frozenset[str]:
     if position > parts.feed.position:
         try:
             with share_of(req).waiting():
-                await parts.feed.reach(position, parts.bounds.position_wait_seconds)
+                await parts.feed.reach(position, parts.max_waits.position_wait_seconds)
         except NotReady as error:
             raise NotYetFolded(str(error)) from error
     return hidden_now(principal_of(req), parts)

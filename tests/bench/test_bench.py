@@ -151,7 +151,7 @@ def test_explanation__small_lab_with_policies__those_that_wait_and_those_that_ar
 
 @pytest.mark.soak
 @pytest.mark.usefixtures("fixed_limits")
-def test_change__small_lab_with_policies__what_changed_is_given_away_each_time() -> None:
+def test_change__small_lab_with_policies__changed_systems_are_granted_each_time() -> None:
     (figures,) = measured("change")
     assert figures["systems_changed"] == 10
     for what in ("policy", "inventory"):

@@ -58,7 +58,7 @@ def test_explanation__nobody_waits__is_reported(monkeypatch: pytest.MonkeyPatch)
         explanation.measure(cluster, SIZES, no_progress)
 
 
-def test_change__nobody_took_what_changed__is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_change__changed_systems_not_granted__is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     cluster = doing_nothing(monkeypatch, change, "enable", "settle")
     monkeypatch.setattr(change, "take_turn", lambda _: ["job/1", "recipe-set/1", "recipe/1"])
     monkeypatch.setattr(change, "span_of", lambda *_: EventSpan(0, 0, 0.0))

@@ -298,7 +298,7 @@ def test_refused__with_json__is_a_document_on_standard_error(server: LoopbackSer
     assert json.loads(result.stderr) == {**problem, "advice": "This request changed nothing."}
 
 
-def test_unreachable__any_command__says_what_to_do_next(server: LoopbackServer, run: Run) -> None:
+def test_unreachable__any_command__advises_the_next_step(server: LoopbackServer, run: Run) -> None:
     server.httpd.socket.close()
     result = run("queue")
     assert result.exit_code == 1
@@ -329,7 +329,7 @@ def test_token__wrong__advice_names_the_options(server: LoopbackServer, run: Run
         (504, "not there yet", "Is a projector running?"),
     ],
 )
-def test_refused__by_status__says_what_to_do_next(
+def test_refused__by_status__advises_the_next_step(
     server: LoopbackServer, run: Run, status: int, detail: str, said: str
 ) -> None:
     # A long Retry-After is reported at once.

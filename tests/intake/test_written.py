@@ -145,7 +145,7 @@ def test_document__of_a_rich_job__keeps_everything() -> None:
     assert recipe["partitions"] == [{"name": "/", "size_gb": 10, "type": "lvm", "fs": "xfs"}]
 
 
-def test_spec__of_a_rich_job__holds_what_scheduling_needs() -> None:
+def test_spec__of_a_rich_job__has_the_input_of_scheduling() -> None:
     spec = read_xml(RICH)
     (recipe_set,) = spec.recipe_sets
     (recipe,) = recipe_set.recipes

@@ -39,7 +39,7 @@ def test_systems__with_a_filter_by_pages__keep_it_to_the_end(client: httpx.Clien
     assert systems(client, lab_controller=EAST, limit=2) == systems(client, lab_controller=EAST)
 
 
-def test_list__with_a_filter_and_min_position__knows_what_was_written(client: httpx.Client) -> None:
+def test_list__with_a_filter_and_min_position__has_the_written_change(client: httpx.Client) -> None:
     client.put("/pools/narrow", json={})
     done = client.put("/pools/narrow/systems/arm-01.east.example.com").json()["position"]
     (row,) = systems(client, pool="narrow", min_position=done)

@@ -71,7 +71,7 @@ def test_jobs__listed__with_their_sets(client: httpx.Client) -> None:
     assert (job["job_id"], job["recipe_set_ids"]) == (of_it["job_id"], [of_it["recipe_set_id"]])
 
 
-def test_read__as_of_each_position__is_what_it_was_then(client: httpx.Client, service: Running) -> None:
+def test_read__as_of_each_position__equals_the_former_answer(client: httpx.Client, service: Running) -> None:
     start = client.get("/queue").json()["position"]
     recipe_id = _submit(client, b"Normal")
     _wait_placed_then_cancel(client, recipe_id)
@@ -97,7 +97,7 @@ def test_read__as_of_inside_a_commit__rounds_to_the_end_before(
     assert answer.json()["position"] == inside[0] - 1
 
 
-def test_read__as_of_then__nothing_of_what_came_later(client: httpx.Client, service: Running) -> None:
+def test_read__as_of_a_past_position__omits_later_changes(client: httpx.Client, service: Running) -> None:
     start = client.get("/queue").json()["position"]
     recipe_id = _submit(client, b"Normal")
     _wait_placed_then_cancel(client, recipe_id)

@@ -88,7 +88,9 @@ def test_submit__sixteen_threads__fewer_statements_than_requests(
     assert (commits.counters.commits, commits.counters.events) == (len(gate.appends), 400)
 
 
-def test_submit__one_of_a_group_in_conflict__only_that_one(gate: Gate, commits: LoopedCommits) -> None:
+def test_submit__one_request_of_a_group_in_conflict__others_succeed(
+    gate: Gate, commits: LoopedCommits
+) -> None:
     gate.append_directly([append_to("taken")])
     outcomes = answers(
         gate,

@@ -24,7 +24,7 @@ def old(database: TestDatabase, owner: Owner) -> TestDatabase:
 
 
 @pytest.mark.parametrize("process", ["scheduler", "projector", "serve"])
-def test_service__database_not_migrated__refuses_to_start_and_says_what_to_run(
+def test_service__database_not_migrated__refuses_to_start_and_names_the_command(
     old: TestDatabase, process: str
 ) -> None:
     environment = Running(old, f"http://127.0.0.1:{free_port()}", "").environment

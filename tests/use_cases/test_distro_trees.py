@@ -234,7 +234,7 @@ def test_job__of_a_group_whose_name_is_anothers__is_not_theirs(town: Town) -> No
     assert town.ask(change_job, by("bob"), submitted(town, "eve", "qa"), FIRE) is not None
 
 
-def test_user__removed__what_they_reserved_is_returned_in_the_same_commit(town: Town) -> None:
+def test_user__removed__reservations_end_in_the_same_commit(town: Town) -> None:
     town.ask(reserve_system, by("eve"), "a", KEPT)
     town.ask(reserve_system, by("bob"), "b", replace(KEPT, user="bob"))
     before = town.log.end()

@@ -52,7 +52,7 @@ def test_loan__of_an_automated_system__is_reserved_by_its_borrower_and_pending_w
     ]
 
 
-def test_loan__ends_while_its_borrower_has_reserved_it__so_does_what_it_allowed(town: Town) -> None:
+def test_loan__ends_while_its_borrower_has_a_reservation__reservation_that_needs_it_ends(town: Town) -> None:
     automated(town, "a")
     for fqdn in ("a", "b"):
         town.ask(lend_system, as_admin(), fqdn, "bob", None)
@@ -86,7 +86,7 @@ def test_loan__to_another_or_of_a_removed_system__refused_and_existing_users_onl
         town.ask(lend_system, as_admin(), "a", "eve", None)
 
 
-def test_user__removed__gives_back_what_is_on_loan_in_the_same_commit(town: Town) -> None:
+def test_user__removed__loans_end_in_the_same_commit(town: Town) -> None:
     automated(town)
     town.ask(lend_system, as_admin(), "a", "eve", None)
     town.ask(reserve_system, by("eve"), "a", ReservationRequest("eve", None, None))

@@ -111,7 +111,7 @@ def _write(quotas: Quotas, size_bytes: int, day: int = 1) -> None:
     quotas.store_counts(append_to("a"), Committed(1, 1, at, False, None, None, author_bytes=size_bytes))
 
 
-def test_written__by_whom__adds_up_to_the_log(limited: Town) -> None:
+def test_written__by_actor__adds_up_to_the_log(limited: Town) -> None:
     submitted(limited, 2)
     limited.ask(submit_job, by("bob"), of(1), process=1)
     limited.scene.scheduler.begin()

@@ -137,7 +137,7 @@ def test_watcher__long_backlog__is_sent_in_pieces() -> None:
     assert len(pieces) > 5 and max(map(len, pieces)) < PIECE_BYTES + 2_000
 
 
-def test_watcher__resumes_behind_the_end__waits_for_what_comes_after_that() -> None:
+def test_watcher__resumes_after_the_end__waits_for_later_events() -> None:
     async def sent() -> list[bytes]:
         audience = Audience(after=5)
         task, chunks = await reading(audience.watch(EVERYTHING, 7))

@@ -147,7 +147,7 @@ def test_renew__session_closed_by_another_thread_meanwhile__is_not_renewed_and_t
     assert f"not renewed: {error}" in caplog.text
 
 
-def test_lease__holder_hangs_and_logs_in_as_somebody_else__says_once_what_to_do(
+def test_lease__expired_and_held_by_another_login__advises_once(
     database: TestDatabase, leases: list[Lease], owner: Owner, caplog: pytest.LogCaptureFixture
 ) -> None:
     with other_login(database.owner_url) as url:

@@ -54,7 +54,7 @@ def _after(questions: int):  # type: ignore[no-untyped-def]
     return lambda: next(left, True)
 
 
-def test_scheduler__asked_to_stop_while_it_appends__what_it_decided_is_in_the_log(
+def test_scheduler__stopped_during_an_append__its_decisions_are_in_the_log(
     database: TestDatabase, log: EventLog, owner: Owner, start: Start
 ) -> None:
     equip(log, systems=3)

@@ -133,7 +133,7 @@ class Commands:
             raise TooOften(f"{MAX_WAITING} requests already wait for {name}, the maximum", RETRY_SECONDS)
         self._waiting[name] += 1
         try:
-            return await self._poll(params, at, min(seconds, self._parts.bounds.long_poll_seconds))
+            return await self._poll(params, at, min(seconds, self._parts.max_waits.long_poll_seconds))
         finally:
             self._waiting[name] -= 1
             if not self._waiting[name]:

@@ -31,10 +31,7 @@ def job_media_type(req: Request) -> str:
 async def read_job(
     parts: JobBodyParts, principal: Principal, body: bytes, content_type: str, *, strict: bool = False
 ) -> ReadJob:
-    """Return the job. Raises InvalidJob or Unreadable.
-
-    A job with faults or warnings is checked again if this process had not read the whole log.
-    """
+    """Return the job; recheck faults and warnings at the end of the log. Raises InvalidJob or Unreadable."""
     before = parts.feed.position
     try:
         job = await _check(parts, principal, body, content_type, strict=strict)

@@ -125,7 +125,7 @@ class Recipes:
         question = {"at": at, "after": page.after, "limit": page.limit, "system": system}
         ordered = await self._parts.explainer.ask("order", **question)
         position, order = ordered["position"], ordered["recipes"]
-        await self._parts.reader.reach(position, self._parts.bounds.position_wait_seconds)
+        await self._parts.reader.reach(position, self._parts.max_waits.position_wait_seconds)
         params = {"at": position, "recipe_ids": [one["recipe_id"] for one in order]}
         rows = {row["recipe_id"]: row for row in await self._parts.reader.rows("queue_of", params)}
         recipes = [{**rows[one["recipe_id"]], **ranked(one)} for one in order]

@@ -47,8 +47,7 @@ class Plans:
     def plan(self, holder: Holder) -> list[int] | None:
         """Return a plan for a holder, None if not all holders could be completed.
 
-        If free systems do not suffice, the plan uses systems of holders that can be completed before this
-        holder, and other holders may switch to other plans.
+        If free systems do not suffice, the holder waits for others, and these may switch to other plans.
         """
         plan = _plan(holder, self.held)
         return _plan(holder, union(each.held for each in self._behind(holder))) if plan is None else plan

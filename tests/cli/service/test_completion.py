@@ -150,7 +150,7 @@ def test_completion__script__is_read_by_its_shell(run: Run, tmp_path: Path, shel
     subprocess.run([program, "-n", str(script)], check=True, timeout=30)
 
 
-def test_completion__in_bash__completes_what_was_typed(run: Run, tmp_path: Path) -> None:
+def test_completion__in_bash__completes_the_typed_word(run: Run, tmp_path: Path) -> None:
     bash = shutil.which("bash")
     if bash is None:
         pytest.skip("no bash here")

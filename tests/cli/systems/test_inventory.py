@@ -137,7 +137,7 @@ def test_commands_of_a_list__options_before_them__are_not_dropped_in_silence(rea
         ("a.csv", b"\xff\xfe", "is not UTF-8"),
     ],
 )
-def test_import__file_of_another_kind__says_what_is_wrong(
+def test_import__file_of_another_kind__is_refused_with_the_reason(
     real: Run, tmp_path: Path, name: str, content: bytes, said: str
 ) -> None:
     file = tmp_path / name

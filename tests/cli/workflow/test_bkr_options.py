@@ -157,7 +157,7 @@ VMX = '{"element":"cpu/flag","op":"==","value":"vmx"}'
 MACHINE = '{"element":"system_type","op":"==","value":"Machine"}'
 
 
-def test_host_filter__by_its_name__is_what_the_job_requires(run: Run, lab_filters: Path) -> None:
+def test_host_filter__by_its_name__is_in_the_job(run: Run, lab_filters: Path) -> None:
     (lab_filters / "cpus.conf").write_text(
         '# Of this lab.\n\nVIRT   <cpu><flag value="vmx"/></cpu>\nBIG <memory op=">" value="8192"/>\n'
     )

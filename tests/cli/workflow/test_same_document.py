@@ -87,7 +87,7 @@ def test_options__read_as_bkr_reads_them__make_its_document(
     assert made == read_xml(expected.encode()).document
 
 
-def test_family_and_tags__without_a_name__are_what_to_install(run: Run) -> None:
+def test_family_and_tags__without_a_name__select_the_distro(run: Run) -> None:
     family = "".join(
         f'<distro_{element} op="=" value="{value}"/>'
         for element, value in (("family", "F"), ("tag", "A"), ("tag", "B"))

@@ -62,9 +62,7 @@ REQUIRES = [
 
 
 @pytest.mark.parametrize(("options", "required"), REQUIRES)
-def test_requirement__by_an_option__is_what_the_job_asks(
-    run: Run, options: tuple[str, ...], required: str
-) -> None:
+def test_requirement__by_an_option__is_in_the_job(run: Run, options: tuple[str, ...], required: str) -> None:
     both = ",".join(sorted((required, MACHINE)))
     assert recipe_of(run, *options).host_requires == f'{{"and":[{both}]}}'
 

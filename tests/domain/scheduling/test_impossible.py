@@ -153,7 +153,7 @@ MATCHING = [
 
 
 @pytest.mark.parametrize(("prepare", "wanted", "guests", "reason"), MATCHING)
-def test_new_job__matching_systems_cannot_install__aborted_with_what_they_lack(
+def test_new_job__matching_systems_cannot_install__aborted_with_the_reason(
     world: World, prepare: Callable[[World], None], wanted: str, guests: tuple[int, ...], reason: str
 ) -> None:
     # This system passes every other rule.

@@ -179,7 +179,7 @@ def test_timers__recomputed__at_their_time_only() -> None:
     assert [(one.recorded is None, one.recomputed) for one in found] == [(False, None)]
 
 
-def test_queue_jump__planted__the_one_who_was_next_is_shown() -> None:
+def test_queue_jump__planted__next_recipe_in_rank_is_shown() -> None:
     log = busy().log
     jumped = with_queue_jump(log)
     _, (found,) = recomputed(jumped)

@@ -43,7 +43,7 @@ def test_job__asked_for_as_xml__is_the_job_that_was_submitted(
 UNKNOWN_POOL = job_xml(host='<hostRequires><pool value="no-such-pool"/></hostRequires>')
 
 
-def test_job__names_what_the_lab_does_not_have__is_accepted_with_warnings_and_aborted(
+def test_job__with_names_unknown_to_the_lab__is_accepted_with_warnings_and_aborted(
     client: httpx.Client,
 ) -> None:
     keyed = {**XML, "Idempotency-Key": "unknown-pool"}
@@ -59,7 +59,7 @@ def test_job__names_what_the_lab_does_not_have__is_accepted_with_warnings_and_ab
     assert client.post("/matches?strict=true", content=UNKNOWN_POOL, headers=XML).status_code == 422
 
 
-def test_original__of_a_job__is_what_was_submitted_byte_for_byte(client: httpx.Client, path: str) -> None:
+def test_original__of_a_job__equals_the_submitted_bytes(client: httpx.Client, path: str) -> None:
     answer = client.get(f"{path}/original")
     assert (answer.status_code, answer.content) == (200, SUBMITTED)
     assert answer.headers["content-type"] == "application/xml"

@@ -157,7 +157,7 @@ def test_priority__of_a_set_that_waits__changes_its_place_in_the_queue(
         *(("carol", 403), ("east", 403)),
     ],
 )
-def test_priority__raised_or_lowered__by_those_whose_job_it_is_and_admins(
+def test_priority__raised_or_lowered__by_users_of_the_job_and_admins(
     client: httpx.Client, people: People, machine: str, who: str, status: int, priority: str
 ) -> None:
     blocker = submit(client, recipe_for(machine))

@@ -106,7 +106,7 @@ def _events(response: httpx.Response) -> Iterator[dict[str, Any]]:
             yield json.loads(text.removeprefix("data:"))
 
 
-def test_stream__asked_for_what_would_end_it__refused_by_name(client: httpx.Client) -> None:
+def test_stream__with_limit_and_as_of__both_refused_by_name(client: httpx.Client) -> None:
     refused = client.get("/events", params={"limit": 5, "as_of": 3}, headers=SSE)
 
     assert refused.status_code == 422

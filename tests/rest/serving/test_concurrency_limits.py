@@ -37,7 +37,7 @@ class LimitedApi:
 
     def __init__(self, api_process: Any) -> None:
         self._api_process = api_process
-        self.services = replace(api_process.services, bounds=MaxWaits(2.0, 2.0))
+        self.services = replace(api_process.services, max_waits=MaxWaits(2.0, 2.0))
         self.limit(ConcurrencyLimits())
 
     def limit(self, limits: ConcurrencyLimits) -> None:

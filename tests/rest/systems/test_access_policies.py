@@ -128,7 +128,7 @@ def test_policy__everything_wrong__every_fault_named_and_nothing_stored(
     assert by_people(service, before) == []
 
 
-def test_policy__if_match__only_over_what_was_read(
+def test_policy__if_match__replaces_only_the_version_that_was_read(
     client: httpx.Client, machine: str, pool: str, service: Running
 ) -> None:
     for path in (pool, f"/systems/{machine}/access-policy"):

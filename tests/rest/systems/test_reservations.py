@@ -62,7 +62,7 @@ def test_reserve__manual_system__is_the_persons_until_it_is_returned(
     assert client.get(f"/systems/{manual}", params=after(returned)).json()["user"] is None
 
 
-def test_reserve__what_others_have_or_recipes_may_have__409(
+def test_reserve__system_of_another_or_for_recipes__409(
     client: httpx.Client, people: People, manual: str, machine: str
 ) -> None:
     assert people["bob"].put(f"/systems/{manual}/reservation", json={}).status_code == 200
@@ -130,7 +130,7 @@ def test_reserve__lab_is_disabled__409(client: httpx.Client, manual: str) -> Non
     assert (answer.status_code, "is in a disabled lab" in answer.json()["detail"]) == (409, True)
 
 
-def test_reserve__with_a_tree__follows_what_the_lab_reports(
+def test_reserve__with_a_tree__follows_the_reports_of_the_lab(
     client: httpx.Client, people: People, manual: str, service: Running
 ) -> None:
     command, subject = _provision(client, people, manual), f"system/{manual}"

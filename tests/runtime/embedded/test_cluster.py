@@ -59,7 +59,7 @@ def test_start__already_running__adopts_the_server(cluster: Cluster) -> None:
     assert again.pid == pid
 
 
-def test_start__postmaster_killed__recovers_what_was_committed(cluster: Cluster) -> None:
+def test_start__postmaster_killed__recovers_all_commits(cluster: Cluster) -> None:
     server = cluster.start()
     with psycopg.connect(server.owner_url) as connection:
         connection.execute("CREATE TABLE killed AS SELECT 42 AS answer")
@@ -82,7 +82,7 @@ def test_start__pid_file_names_another_process__is_not_fooled(cluster: Cluster) 
     assert cluster.pid != os.getpid()
 
 
-def test_start__setting_that_is_wrong__says_what_postgresql_said(open_folder: Path) -> None:
+def test_start__invalid_setting__reports_the_message_of_postgresql(open_folder: Path) -> None:
     cluster = Cluster(open_folder / "postgresql", settings={"fsync": "off", "shared_buffers": "nonsense"})
     try:
         with pytest.raises(EmbeddedPostgresError, match="shared_buffers"):

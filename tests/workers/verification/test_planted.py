@@ -148,7 +148,7 @@ def planted(faults: dict[Plant, str]) -> pytest.MarkDecorator:
 
 
 @planted(DECIDED)
-def test_verify__wrong_decision__audit_names_what_it_breaks(database: TestDatabase, plant: Plant) -> None:
+def test_verify__wrong_decision__audit_names_the_broken_rule(database: TestDatabase, plant: Plant) -> None:
     world = lab()
     plant(world)
     store(database, world.log)
