@@ -13,6 +13,7 @@ from tests.harness.waiting import wait_until
 XML = {"Content-Type": "application/xml"}
 
 
+@pytest.mark.soak
 def test_service__database_away__503_then_the_same_key_finds_one_job(service: Running) -> None:
     smoke = (SAMPLES / "kernel-smoke.xml").read_bytes()
     headers = {**XML, "Idempotency-Key": "while-away"}

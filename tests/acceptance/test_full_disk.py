@@ -68,6 +68,7 @@ class Asking:
         return answer.status_code, answer.json()["checks"]["database"]
 
 
+@pytest.mark.soak
 def test_up__disk_full__says_so_and_goes_on_when_there_is_room(disk: SmallDisk, asking: Asking) -> None:
     taken = [asking.submit("before").json()["job_id"]]
 

@@ -52,6 +52,7 @@ def stage(service: Running) -> Iterator[Stage]:
     assert not world.recipes and all(system.usage == "idle" for system in world.systems.values())
 
 
+@pytest.mark.soak
 def test_guests_xml__run_to_the_end__log_is_exactly_this(stage: Stage) -> None:
     host, one, two = stage.submit_sample("guests.xml")
     stage.assert_log("""

@@ -83,10 +83,8 @@ def test_stories__page_of_a_story__is_run_with_the_whole_story() -> None:
     assert STORIES[0] == ("README.md", "docs/tutorial.md")
 
 
-# All stories but the first, which every reader begins with, run as soak tests.
 TOGETHER_READ: list[Any] = [
-    STORIES[0],
-    *(pytest.param(pages, marks=pytest.mark.soak) for pages in STORIES[1:]),
+    *(pytest.param(pages, marks=pytest.mark.soak) for pages in STORIES),
     OTHERS,
 ]
 

@@ -7,6 +7,8 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
+
 from store.event_log import EventLog
 from tests.harness.databases import TestDatabase
 from tests.harness.programs import Program, stderr_at_exit
@@ -106,6 +108,7 @@ WHERE datname = current_database() AND state = 'idle in transaction' AND pid <> 
 """
 
 
+@pytest.mark.soak
 def test_projector__stopped_in_a_transaction__another_goes_on_and_it_too_when_it_wakes_up(
     database: TestDatabase, log: EventLog, owner: Owner, start: Start
 ) -> None:

@@ -92,6 +92,7 @@ def test_projector__two_at_once__nothing_doubled(
     assert all(each.poll() is None for each in both)
 
 
+@pytest.mark.soak
 def test_projector__another_at_work__stands_by_and_takes_over_when_it_stops(
     database: TestDatabase,
     models: ProjectedLog,

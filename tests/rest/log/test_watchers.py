@@ -102,6 +102,7 @@ def test_watchers__hundreds_while_the_log_grows__none_misses_or_doubles(
     _check(served, asyncio.run(watched()))
 
 
+@pytest.mark.soak
 def test_watcher__never_reads__is_cut_while_others_read_on_and_memory_stays(
     served: Running, log: EventLog
 ) -> None:

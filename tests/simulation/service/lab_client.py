@@ -40,7 +40,7 @@ class LabClient:
         }[kind]
 
         async def read(services: Parts, _: RequestContext) -> Any:
-            await services.reader.reach(min_position or 0, services.bounds.position_wait_seconds)
+            await services.reader.reach(min_position or 0, services.max_waits.position_wait_seconds)
             row = await services.reader.row(query, params)
             if row is None:
                 raise Unknown(path)

@@ -78,9 +78,8 @@ def answers(url: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize(
-    "kill", [kill_postmaster, pytest.param(kill_writers_backend, marks=pytest.mark.soak)]
-)
+@pytest.mark.soak
+@pytest.mark.parametrize("kill", [kill_postmaster, kill_writers_backend])
 def test_append__postgres_killed_while_it_writes__acknowledged_there_once_and_in_order(
     mortal: Mortal, kill: Callable[[Mortal], None]
 ) -> None:
