@@ -83,10 +83,7 @@ def test_stories__page_of_a_story__is_run_with_the_whole_story() -> None:
     assert STORIES[0] == ("README.md", "docs/tutorial.md")
 
 
-TOGETHER_READ: list[Any] = [
-    *(pytest.param(pages, marks=pytest.mark.soak) for pages in STORIES),
-    OTHERS,
-]
+TOGETHER_READ: list[Any] = [*(pytest.param(pages, marks=pytest.mark.soak) for pages in STORIES), OTHERS]
 
 
 @pytest.mark.parametrize("pages", TOGETHER_READ, ids=" ".join)
