@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
@@ -118,10 +119,9 @@ def _status(command: Sequence[str]) -> int:
     with subprocess.Popen(command, cwd=TOP) as process:
         signal.signal(signal.SIGTERM, lambda *_: process.terminate())
         while True:
-            try:
-                return process.wait()
-            except KeyboardInterrupt:
-                continue
+            # A signal just before a wait without a timeout would be handled only after the wait.
+            with suppress(KeyboardInterrupt, subprocess.TimeoutExpired):
+                return process.wait(timeout=1.0)
 
 
 def _verdict(status: int) -> str:
